@@ -1,0 +1,58 @@
+/** The house's rules: imports go one way, and each boundary has one door. */
+const only = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
+
+export default {
+  forbidden: [
+    only('no-circular', 'A cycle has no bottom to read from.', {}, { circular: true }),
+    only(
+      'domain-is-the-ground',
+      'Types and pure rules depend on nothing of ours.',
+      { path: '^src/domain' },
+      { path: '^src/(?!domain)' },
+    ),
+    only(
+      'stores-know-no-business',
+      'clickhouse/ and redis/ are below everything that asks.',
+      { path: '^src/(clickhouse|redis)/' },
+      { path: '^src/(http|endpoints|analytics|facts|ingestion|metadata|management|cli)/' },
+    ),
+    only(
+      'questions-know-no-http',
+      'What answers does not know who asks.',
+      { path: '^src/(analytics|facts|ingestion|metadata)/' },
+      { path: '^src/(http|endpoints|management|cli)/' },
+    ),
+    only(
+      'only-http-knows-express',
+      'Express stays in http/ and management/.',
+      { path: '^src/', pathNot: '^src/(http|management)/|^src/app\\.ts$' },
+      { path: 'node_modules/(@types/)?(express|pino-http|express-rate-limit|rate-limit-redis)/' },
+    ),
+    only(
+      'one-file-knows-the-backend',
+      'Embedded or server is decided in clickhouse/connect.ts.',
+      { path: '^src/', pathNot: '^src/clickhouse/connect\\.ts$' },
+      { path: 'node_modules/(chdb|@clickhouse)/' },
+    ),
+    only(
+      'source-needs-no-tests',
+      'src/ runs without test/ and bench/.',
+      { path: '^src/' },
+      { path: '^(test|bench)/' },
+    ),
+    only(
+      'oracle-stands-alone',
+      'The oracle shares no code with the queries.',
+      { path: '^test/support/oracle' },
+      { path: '^src/(analytics|facts|clickhouse)/' },
+    ),
+    only('no-dev-in-src', 'src/ uses production packages.', { path: '^src/' }, { dependencyTypes: ['npm-dev'] }),
+    only('resolvable', 'Every import exists.', {}, { couldNotResolve: true }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+  },
+};

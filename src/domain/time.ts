@@ -1,0 +1,32 @@
+/** An instant: milliseconds since 1970-01-01T00:00:00Z, an integer. */
+export type EpochMs = number & { readonly __unit: 'epoch-ms' };
+
+export const epochMs = (ms: number): EpochMs => ms as EpochMs;
+
+/** Both ends inclusive, to the millisecond. */
+export interface Range {
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+}
+
+/** As a request gives it: a missing bound means all the app's data on that side. */
+export interface OpenRange {
+  readonly from: EpochMs | null;
+  readonly to: EpochMs | null;
+}
+
+/** The clock is a dependency: nothing but main and tests calls Date.now(). */
+export type Clock = () => EpochMs;
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** Start of the UTC day that holds `at`. */
+export const utcDayStart = (at: EpochMs): EpochMs => epochMs(Math.floor(at / DAY_MS) * DAY_MS);
+
+/** Start of the UTC hour that holds `at`. */
+export const utcHourStart = (at: EpochMs): EpochMs => epochMs(Math.floor(at / HOUR_MS) * HOUR_MS);
+
+/** `2026-11-20T07:16:00.000Z`: the one form in which instants leave the service. */
+export const toIso = (at: EpochMs): string => new Date(at).toISOString();
