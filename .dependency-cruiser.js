@@ -46,13 +46,21 @@ export default {
       { path: '^test/support/oracle' },
       { path: '^src/(analytics|facts|clickhouse)/' },
     ),
-    only('no-dev-in-src', 'src/ uses production packages.', { path: '^src/' }, { dependencyTypes: ['npm-dev'] }),
+    only(
+      'no-dev-in-src',
+      'src/ uses production packages.',
+      { path: '^src/' },
+      { dependencyTypes: ['npm-dev'] },
+    ),
     only('resolvable', 'Every import exists.', {}, { couldNotResolve: true }),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

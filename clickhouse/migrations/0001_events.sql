@@ -1,0 +1,182 @@
+-- Raw events: the truth that every other table can be rebuilt from.
+-- A session's visitor and context stand on its earliest event of each batch only (has_context = 1): the
+-- earliest of those rows is what counts, and the other rows cost nothing.
+CREATE TABLE IF NOT EXISTS events
+(
+    app_id          UUID,
+    timestamp       DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    session_id      String CODEC(ZSTD(1)),
+    started_at      DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    type            Enum8('pageview' = 1, 'click' = 2, 'error' = 3, 'engagement' = 4, 'custom' = 5),
+    path            LowCardinality(String),
+    label           LowCardinality(String),          -- click target, error message or custom event's name
+    duration_ms     UInt32 CODEC(ZSTD(1)),           -- engagement only
+    has_context     UInt8,
+    visitor_id      String CODEC(ZSTD(1)),
+    user_agent      LowCardinality(String),
+    browser         LowCardinality(String),          -- family names, from user_agent
+    os              LowCardinality(String),
+    device          LowCardinality(String),
+    language        LowCardinality(String),
+    screen          LowCardinality(String),
+    referrer        String CODEC(ZSTD(1)),
+    referrer_host   LowCardinality(String),          -- '' for none and for the app's own domain
+    referrer_signal UInt8,                           -- the channel that the field speaks for, see channels
+    utm_source      LowCardinality(String),
+    source_signal   UInt8,
+    utm_medium      LowCardinality(String),
+    medium_signal   UInt8,
+    utm_campaign    LowCardinality(String),
+    utm_term        LowCardinality(String),
+    utm_content     LowCardinality(String),
+    country         LowCardinality(String),
+    region          LowCardinality(String),
+    city            LowCardinality(String),
+    latitude        Float64 CODEC(ZSTD(1)),          -- -999: absent
+    longitude       Float64 CODEC(ZSTD(1)),
+    inserted_at     DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(timestamp)
+ORDER BY (app_id, toStartOfHour(timestamp), session_id, started_at, timestamp)
+SETTINGS non_replicated_deduplication_window = 10000, ratio_of_defaults_for_sparse_serialization = 0.7;
+
+-- One logical row per session, always read merged (GROUP BY app_id, started_at, session). A tuple's first
+-- part is the event's offset from started_at in ms: min takes the earliest event's value, ties by value;
+-- 4294967295 marks "none".
+CREATE TABLE IF NOT EXISTS sessions
+(
+    app_id       UUID,
+    started_at   DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+    session      UInt64,                             -- sipHash64(session_id), beside started_at in the key
+    last_offset  SimpleAggregateFunction(max, UInt32) CODEC(ZSTD(1)),
+    pageviews    SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
+    clicks       SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
+    errors       SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
+    customs      SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
+    entry        SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    exit         SimpleAggregateFunction(max, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    visitor      SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    technology   SimpleAggregateFunction(min, Tuple(UInt32, String, String, String, String)) CODEC(ZSTD(1)), -- user agent, browser, os, device
+    language     SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    screen       SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    referrer     SimpleAggregateFunction(min, Tuple(UInt32, String, String, UInt8)) CODEC(ZSTD(1)),          -- referrer, host, signal
+    utm_source   SimpleAggregateFunction(min, Tuple(UInt32, String, UInt8)) CODEC(ZSTD(1)),
+    utm_medium   SimpleAggregateFunction(min, Tuple(UInt32, String, UInt8)) CODEC(ZSTD(1)),
+    utm_campaign SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    utm_term     SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    utm_content  SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    country      SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    region       SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    city         SimpleAggregateFunction(min, Tuple(UInt32, String)) CODEC(ZSTD(1)),
+    latitude     SimpleAggregateFunction(min, Tuple(UInt32, Float64)) CODEC(ZSTD(1)),
+    longitude    SimpleAggregateFunction(min, Tuple(UInt32, Float64)) CODEC(ZSTD(1))
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMM(started_at)
+ORDER BY (app_id, started_at, session)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS sessions_from_events TO sessions AS
+WITH
+    toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS offset,
+    if(has_context = 1, offset, toUInt32(4294967295)) AS context_offset
+SELECT
+    app_id,
+    started_at,
+    sipHash64(session_id) AS session,
+    max(offset) AS last_offset,
+    countIf(type = 'pageview') AS pageviews,
+    countIf(type = 'click') AS clicks,
+    countIf(type = 'error') AS errors,
+    countIf(type = 'custom') AS customs,
+    min(if(type = 'pageview', (offset, toString(path)), (toUInt32(4294967295), ''))) AS entry,
+    max(if(type = 'pageview', (offset, toString(path)), (toUInt32(0), ''))) AS exit,
+    min((context_offset, visitor_id)) AS visitor,
+    min((context_offset, toString(user_agent), toString(browser), toString(os), toString(device))) AS technology,
+    min((context_offset, toString(language))) AS language,
+    min((context_offset, toString(screen))) AS screen,
+    min((context_offset, referrer, toString(referrer_host), referrer_signal)) AS referrer,
+    min((context_offset, toString(utm_source), source_signal)) AS utm_source,
+    min((context_offset, toString(utm_medium), medium_signal)) AS utm_medium,
+    min((context_offset, toString(utm_campaign))) AS utm_campaign,
+    min((context_offset, toString(utm_term))) AS utm_term,
+    min((context_offset, toString(utm_content))) AS utm_content,
+    min((context_offset, toString(country))) AS country,
+    min((context_offset, toString(region))) AS region,
+    min((context_offset, toString(city))) AS city,
+    min((context_offset, latitude)) AS latitude,
+    min((context_offset, longitude)) AS longitude
+FROM events
+GROUP BY app_id, started_at, session;
+
+-- Event counts per UTC hour and day and Tehran hour and day. A bucket is the instant at which it starts.
+-- Tehran's hours start at UTC :30, and its days shifted with daylight saving until 2022: the named zone knows.
+CREATE TABLE IF NOT EXISTS traffic
+(
+    app_id      UUID,
+    grain       Enum8('utc_hour' = 1, 'utc_day' = 2, 'tehran_hour' = 3, 'tehran_day' = 4),
+    bucket      DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    pageviews   UInt64 CODEC(T64, ZSTD(1)),
+    clicks      UInt64 CODEC(T64, ZSTD(1)),
+    errors      UInt64 CODEC(T64, ZSTD(1)),
+    customs     UInt64 CODEC(T64, ZSTD(1)),
+    engagements UInt64 CODEC(T64, ZSTD(1)),
+    engaged_ms  UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, grain, bucket)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS traffic_from_events TO traffic AS
+SELECT
+    app_id,
+    slice.1 AS grain,
+    slice.2 AS bucket,
+    countIf(type = 'pageview') AS pageviews,
+    countIf(type = 'click') AS clicks,
+    countIf(type = 'error') AS errors,
+    countIf(type = 'custom') AS customs,
+    countIf(type = 'engagement') AS engagements,
+    sumIf(toUInt64(duration_ms), type = 'engagement') AS engaged_ms
+FROM events
+ARRAY JOIN [
+    (CAST('utc_hour', 'Enum8(\'utc_hour\' = 1, \'utc_day\' = 2, \'tehran_hour\' = 3, \'tehran_day\' = 4)'),
+        toDateTime(toStartOfHour(timestamp, 'UTC'), 'UTC')),
+    ('utc_day', toDateTime(toStartOfDay(timestamp, 'UTC'), 'UTC')),
+    ('tehran_hour', toDateTime(toStartOfHour(timestamp, 'Asia/Tehran'), 'UTC')),
+    ('tehran_day', toDateTime(toStartOfDay(timestamp, 'Asia/Tehran'), 'UTC'))
+] AS slice
+GROUP BY app_id, grain, bucket;
+
+-- Per app and UTC hour what came in last and how far it reaches: by the events' own hour ('event') and by
+-- the hour in which their sessions started ('session').
+CREATE TABLE IF NOT EXISTS ledger
+(
+    app_id      UUID,
+    kind        Enum8('event' = 1, 'session' = 2),
+    hour        DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    events      SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
+    last_insert SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
+    oldest      SimpleAggregateFunction(min, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
+    newest      SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (app_id, kind, hour)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS ledger_from_events TO ledger AS
+SELECT
+    app_id,
+    slice.1 AS kind,
+    toDateTime(toStartOfHour(slice.2, 'UTC'), 'UTC') AS hour,
+    count() AS events,
+    max(inserted_at) AS last_insert,
+    min(slice.2) AS oldest,
+    max(slice.2) AS newest
+FROM events
+ARRAY JOIN [
+    (CAST('event', 'Enum8(\'event\' = 1, \'session\' = 2)'), timestamp),
+    ('session', started_at)
+] AS slice
+GROUP BY app_id, kind, hour;

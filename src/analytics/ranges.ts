@@ -1,0 +1,34 @@
+import { AppError } from '../domain/errors.ts';
+import { type Clock, DAY_MS, epochMs, type OpenRange, type Range, utcDayStart } from '../domain/time.ts';
+
+/** The longest answer of user growth. */
+const MAX_GROWTH_DAYS = 4_000;
+
+/**
+ * The period that overview/kpis counts: today's UTC day without bounds; with `from` alone up to the end of today's
+ * UTC day; with `to` alone from the start of its UTC day. Throws `validation_failed` when that leaves from > to.
+ */
+export function kpiRange(range: OpenRange, clock: Clock): Range {
+  const today = utcDayStart(clock());
+  const to = range.to ?? epochMs(today + DAY_MS - 1);
+  const from = range.from ?? (range.to === null ? today : utcDayStart(range.to));
+  if (from > to)
+    throw rangeError('from', 'from is later than the end of the range (without to: the end of today, UTC).');
+  return { from, to };
+}
+
+/** The UTC days of a growth answer, first and last inclusive. Throws `validation_failed` beyond 4,000. */
+export function growthDays(range: Range): { readonly first: number; readonly last: number } {
+  const first = Math.floor(range.from / DAY_MS);
+  const last = Math.floor(range.to / DAY_MS);
+  if (last - first + 1 > MAX_GROWTH_DAYS) {
+    throw rangeError(
+      'from',
+      `The range holds ${last - first + 1} UTC days; at most ${MAX_GROWTH_DAYS} are listed.`,
+    );
+  }
+  return { first, last };
+}
+
+const rangeError = (field: string, message: string): AppError =>
+  new AppError('validation_failed', 'One or more fields are invalid.', { errors: [{ field, message }] });

@@ -1,0 +1,65 @@
+import { AppError } from '../domain/errors.ts';
+
+/** Engine error codes that say "not now", not "never". */
+const OVERLOADED = new Set([
+  159, // TIMEOUT_EXCEEDED
+  160, // TOO_SLOW
+  202, // TOO_MANY_SIMULTANEOUS_QUERIES
+  241, // MEMORY_LIMIT_EXCEEDED
+  252, // TOO_MANY_PARTS
+  396, // TOO_MANY_ROWS_OR_BYTES
+  745, // SERVER_OVERLOADED
+]);
+const UNAVAILABLE = new Set([
+  3, // UNEXPECTED_END_OF_FILE
+  32, // ATTEMPT_TO_READ_AFTER_EOF
+  74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
+  75, // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+  164, // READONLY
+  209, // SOCKET_TIMEOUT
+  210, // NETWORK_ERROR
+  225, // NO_ZOOKEEPER
+  236, // ABORTED
+  242, // TABLE_IS_READ_ONLY
+  243, // NOT_ENOUGH_SPACE
+  279, // ALL_CONNECTION_TRIES_FAILED
+  319, // UNKNOWN_STATUS_OF_INSERT
+  439, // CANNOT_SCHEDULE_TASK
+  516, // AUTHENTICATION_FAILED
+  668, // INVALID_STATE
+  999, // KEEPER_EXCEPTION
+]);
+const NETWORK = /ECONN|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|EHOST|ENETUN|socket hang up|timeout|aborted|closed/i;
+
+/** The engine's numeric error code, or null for anything that did not come from it. */
+export function engineCode(error: unknown): number | null {
+  if (typeof error !== 'object' || error === null || !('code' in error)) return null;
+  const code = Number(error.code);
+  return Number.isInteger(code) && code > 0 ? code : null;
+}
+
+/**
+ * What a failed statement is for the caller: 503 when a later try can succeed, otherwise the error
+ * itself, a bug. The engine's words stay in `cause`, for the log.
+ */
+export function storeError(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  const code = engineCode(error);
+  if (code !== null && OVERLOADED.has(code)) {
+    return new AppError('overloaded', 'The store is overloaded. Try again shortly.', {
+      retryAfterSeconds: 2,
+      cause: error,
+    });
+  }
+  const message =
+    error instanceof Error
+      ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}`
+      : '';
+  if ((code !== null && UNAVAILABLE.has(code)) || (code === null && NETWORK.test(message))) {
+    return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
+      retryAfterSeconds: 5,
+      cause: error,
+    });
+  }
+  return error;
+}

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { Database, Query } from './database.ts';
+
+/** One file of clickhouse/migrations: `0001_events.sql`. */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly statements: readonly string[];
+}
+
+const FOLDER = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url));
+const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/;
+
+const APPLIED: Query<{ version: number; name: string; checksum: string }> = {
+  name: 'migrations applied',
+  sql: 'SELECT version, any(name) AS name, any(checksum) AS checksum FROM schema_migrations GROUP BY version ORDER BY version',
+  row: z.object({ version: z.number(), name: z.string(), checksum: z.string() }),
+};
+
+/** The files in order. A statement ends with `;` at the end of a line. */
+export function readMigrations(folder: string = FOLDER): Migration[] {
+  return readdirSync(folder)
+    .sort()
+    .map((file) => {
+      const [, version, name] = FILE.exec(file) ?? [];
+      if (version === undefined || name === undefined) throw new Error(`not a migration's name: ${file}`);
+      const text = readFileSync(join(folder, file), 'utf8');
+      return {
+        version: Number(version),
+        name,
+        checksum: createHash('sha256').update(text).digest('hex'),
+        statements: splitStatements(text),
+      };
+    });
+}
+
+function splitStatements(text: string): string[] {
+  return text
+    .split(/;[ \t]*$/m)
+    .map((statement) => statement.replace(/^\s*--.*$/gm, '').trim())
+    .filter((statement) => statement !== '');
+}
+
+/**
+ * Brings the store to the newest version, forward only, and returns the names of what it applied. Every
+ * statement is idempotent (IF NOT EXISTS), so a migration that failed halfway is simply run again. Throws when
+ * an applied file was edited or the store is newer than the code.
+ */
+export async function migrate(
+  db: Database,
+  migrations: readonly Migration[] = readMigrations(),
+): Promise<string[]> {
+  await db.command(
+    'create schema_migrations',
+    `CREATE TABLE IF NOT EXISTS schema_migrations
+       (version UInt32, name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+     ENGINE = MergeTree ORDER BY version`,
+  );
+  const applied = new Map((await db.query(APPLIED)).map((row) => [row.version, row]));
+  for (const [version, row] of applied) {
+    const file = migrations.find((migration) => migration.version === version);
+    if (file === undefined) {
+      throw new Error(
+        `The store has migration ${version} (${row.name}), which this version does not know: run a newer version.`,
+      );
+    }
+    if (file.checksum !== row.checksum) {
+      throw new Error(
+        `Migration ${version} (${row.name}) was edited after it was applied: restore the file and add a new one.`,
+      );
+    }
+  }
+  const done: string[] = [];
+  for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
+    for (const statement of migration.statements) {
+      await db.command(`migration ${migration.version}`, statement, {}, { lane: 'seal' });
+    }
+    const { version, name, checksum } = migration;
+    await db.insert('schema_migrations', [{ version, name, checksum }], { token: `migration ${version}` });
+    done.push(name);
+  }
+  return done;
+}
