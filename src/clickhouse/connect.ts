@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { type ClickHouseClient, type ClickHouseClientConfigOptions, createClient } from '@clickhouse/client';
 import { Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
 
@@ -50,12 +50,12 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   mkdirSync(path, { recursive: true });
   const engine = new Session(path);
   const open = async (): Promise<ClickHouseClient> => {
-    const client = createClient({ connection: createChdbConnection({ path }) });
+    const client = createClient({ connection: embeddedConnection(path) });
     // The `database` option is ignored here; USE stays with the connection.
     await client.command({ query: `USE ${location.database}` });
     return client;
   };
-  const first = createClient({ connection: createChdbConnection({ path }) });
+  const first = createClient({ connection: embeddedConnection(path) });
   await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${location.database}` });
   await first.close();
   const lanes: Record<Lane, ClickHouseClient[]> = { read: [], write: [], seal: [] };
@@ -73,6 +73,10 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     },
   };
 }
+
+/** The two packages agree but for exactOptionalPropertyTypes, hence the cast. */
+const embeddedConnection = (path: string): NonNullable<ClickHouseClientConfigOptions['connection']> =>
+  createChdbConnection({ path }) as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>;
 
 async function connectServer(location: StoreLocation & { kind: 'server' }): Promise<Connections> {
   const access = { url: location.url, username: location.username, password: location.password };
