@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Redis } from 'ioredis';
+
+/** A Redis that a test may use; windows of other tests can be in it, under other keys. */
+export interface TestRedis {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** A Redis of the test's own: what a fault test breaks and mends. The port stays the same throughout. */
+export interface LocalRedis extends TestRedis {
+  /** Starts it (empty) and resolves when it answers. */
+  start(): Promise<void>;
+  /** SIGKILL: connections are reset, everything in it is gone. */
+  kill(): Promise<void>;
+  /** SIGSTOP: connections stay open and nothing answers. */
+  hang(): void;
+  /** SIGCONT. */
+  resume(): void;
+  /** FLUSHALL and SCRIPT FLUSH: keys and loaded scripts are gone, connections stay. */
+  flush(): Promise<void>;
+}
+
+/** From REDIS_URL (a URL given by hand, or the test run's container), else a local redis-server. */
+export async function testRedis(): Promise<TestRedis> {
+  const url = process.env['REDIS_URL'];
+  return url ? { url, close: async () => undefined } : localRedis();
+}
+
+/** A redis-server on a free port of this machine, running unless `started` is false. */
+export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
+  const port = await freePort();
+  const url = `redis://127.0.0.1:${port}`;
+  const folder = mkdtempSync(join(tmpdir(), 'analytics-redis-'));
+  let server: ChildProcess | null = null;
+
+  const kill = async (): Promise<void> => {
+    if (server === null) return;
+    const ended = new Promise((resolve) => server?.once('exit', resolve));
+    server.kill('SIGKILL');
+    await ended;
+    server = null;
+  };
+  const killAtExit = (): void => {
+    server?.kill('SIGKILL');
+  };
+  const start = async (): Promise<void> => {
+    if (server !== null) return;
+    server = spawn(
+      'redis-server',
+      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
+      { stdio: 'ignore' },
+    );
+    await withClient(url, async (client) => client.ping());
+  };
+  process.once('exit', killAtExit);
+  if (started) await start();
+
+  return {
+    url,
+    start,
+    kill,
+    hang: () => void server?.kill('SIGSTOP'),
+    resume: () => void server?.kill('SIGCONT'),
+    flush: () =>
+      withClient(url, async (client) => {
+        await client.flushall();
+        await client.script('FLUSH');
+      }),
+    close: async () => {
+      process.off('exit', killAtExit);
+      await kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A port that nothing listened on a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+/** Waits for the server to answer: the client's own queue and reconnects do the waiting. */
+async function withClient(url: string, work: (client: Redis) => Promise<unknown>): Promise<void> {
+  const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: 500 });
+  // A refused connection is expected until the server listens.
+  client.on('error', () => undefined);
+  try {
+    await work(client);
+  } finally {
+    client.disconnect();
+  }
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StoreLocation } from '../../src/clickhouse/connect.ts';
+import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { migrate } from '../../src/clickhouse/migrate.ts';
+
+/** A database of the test's own, removed by `close`. */
+export interface TestStore {
+  readonly location: StoreLocation;
+  readonly db: Database;
+  close(): Promise<void>;
+}
+
+/**
+ * An open, migrated and empty store: on the server at CLICKHOUSE_URL (given by hand, or the test run's
+ * container), else on the embedded engine in a temporary folder.
+ */
+export async function testStore(): Promise<TestStore> {
+  const place = testLocation();
+  try {
+    return await openStore(place);
+  } catch (error) {
+    place.remove();
+    throw error;
+  }
+}
+
+/** The same on a server that the test has started itself. */
+export async function serverStore(server: {
+  readonly url: string;
+  readonly username?: string;
+  readonly password?: string;
+}): Promise<TestStore> {
+  return openStore({ location: serverLocation(server), remove: () => undefined });
+}
+
+/** Where a new database can be made; nothing is opened. Call `remove` after the database was closed. */
+export function testLocation(): Place {
+  const url = process.env['CLICKHOUSE_URL'];
+  if (url) {
+    const username = process.env['CLICKHOUSE_USER'] ?? 'default';
+    const password = process.env['CLICKHOUSE_PASSWORD'] ?? '';
+    return { location: serverLocation({ url, username, password }), remove: () => undefined };
+  }
+  return embeddedLocation();
+}
+
+interface Place {
+  readonly location: StoreLocation;
+  remove(): void;
+}
+
+const newName = (): string => `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+
+const serverLocation = (server: { url: string; username?: string; password?: string }): StoreLocation => ({
+  kind: 'server',
+  url: server.url,
+  username: server.username ?? 'default',
+  password: server.password ?? '',
+  database: newName(),
+});
+
+/** The engine holds one folder per process: stores of one process are databases in the same folder. */
+let folder: string | null = null;
+let stores = 0;
+
+/** A new database on the embedded engine, whatever the environment says. */
+export function embeddedLocation(): Place {
+  folder ??= mkdtempSync(join(tmpdir(), 'analytics-store-'));
+  stores += 1;
+  let removed = false;
+  return {
+    location: { kind: 'embedded', dataDir: folder, database: newName() },
+    remove: () => {
+      if (removed) return;
+      removed = true;
+      stores -= 1;
+      if (stores > 0 || folder === null) return;
+      rmSync(folder, { recursive: true, force: true });
+      folder = null;
+    },
+  };
+}
+
+async function openStore({ location, remove }: Place): Promise<TestStore> {
+  const db = await openDatabase(location);
+  await migrate(db);
+  return {
+    location,
+    db,
+    close: async () => {
+      await db.command('drop test database', `DROP DATABASE IF EXISTS ${location.database} SYNC`);
+      await db.close();
+      remove();
+    },
+  };
+}
