@@ -50,6 +50,7 @@ CREATE TABLE IF NOT EXISTS sessions
     started_at   DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
     session      UInt64,                             -- sipHash64(session_id), beside started_at in the key
     last_offset  SimpleAggregateFunction(max, UInt32) CODEC(ZSTD(1)),
+    events       SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
     pageviews    SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
     clicks       SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
     errors       SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
@@ -86,6 +87,7 @@ SELECT
     started_at,
     sipHash64(session_id) AS session,
     max(offset) AS last_offset,
+    count() AS events,
     countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks,
     countIf(type = 'error') AS errors,
