@@ -1,7 +1,7 @@
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 
-/** Pinned; docker-compose.yml runs the same versions. */
-export const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:25.8';
+/** Pinned; docker-compose.yml runs the same versions. ClickHouse's is the line of the embedded engine. */
+export const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:26.7.3.19';
 export const REDIS_IMAGE = 'redis:7.4-alpine';
 
 const PASSWORD = 'test';

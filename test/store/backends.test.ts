@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { StoreLocation } from '../../src/clickhouse/connect.ts';
+import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
+import { type Migration, migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import { bridgeProcess } from '../support/bridge-process.ts';
+import { embeddedLocation, serverStore, type TestStore, testLocation, testStore } from '../support/store.ts';
+
+/** The same statements give the same answers on the embedded engine and over ClickHouse's HTTP interface. */
+interface Backend {
+  readonly name: string;
+  readonly open: () => Promise<{ store: TestStore; stop: () => Promise<void> }>;
+}
+
+const BACKENDS: readonly Backend[] = [
+  {
+    name: process.env['CLICKHOUSE_URL'] ? 'the server at CLICKHOUSE_URL' : 'the embedded engine',
+    open: async () => ({ store: await testStore(), stop: async () => undefined }),
+  },
+  {
+    name: 'the HTTP bridge',
+    open: async () => {
+      const bridge = await bridgeProcess();
+      return { store: await serverStore(bridge), stop: bridge.close };
+    },
+  },
+];
+
+const APP = '0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11';
+const START = Date.parse('2026-03-01T10:00:00.250Z');
+
+describe.each(BACKENDS)('on $name', ({ open }) => {
+  let store: TestStore;
+  let db: Database;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ store, stop } = await open());
+    db = store.db;
+    await db.command(
+      'create samples',
+      `CREATE TABLE samples (at DateTime64(3, 'UTC'), name String, amount UInt64)
+       ENGINE = MergeTree ORDER BY at SETTINGS non_replicated_deduplication_window = 100`,
+    );
+    await db.command(
+      'create sample_totals',
+      `CREATE TABLE sample_totals (name String, amount UInt64)
+       ENGINE = SummingMergeTree ORDER BY name SETTINGS non_replicated_deduplication_window = 100`,
+    );
+    await db.command(
+      'create sample view',
+      'CREATE MATERIALIZED VIEW sample_view TO sample_totals AS SELECT name, sum(amount) AS amount FROM samples GROUP BY name',
+    );
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await stop();
+  });
+
+  const total = async (name: string): Promise<{ rows: number; amount: number; rolledUp: number }> =>
+    db.queryOne(SAMPLE_TOTAL, { name });
+
+  test('migrations are applied once, in order', async () => {
+    expect(await migrate(db)).toEqual([]);
+    const { versions } = await db.queryOne(VERSIONS);
+    expect(versions).toEqual(readMigrations().map(({ version }) => version));
+  });
+
+  test('an edited migration and an unknown one are refused', async () => {
+    const [first, ...rest] = readMigrations() as [Migration, ...Migration[]];
+    await expect(migrate(db, [{ ...first, checksum: 'edited' }, ...rest])).rejects.toThrow('was edited');
+    await expect(migrate(db, rest)).rejects.toThrow('does not know');
+  });
+
+  test('an insert goes through the views on events', async () => {
+    await db.insert('events', [
+      event({ type: 'pageview', at: START, has_context: 1, visitor_id: 'v1' }),
+      event({ type: 'click', at: START + 1_000 }),
+    ]);
+    const session = await db.queryOne(SESSION, { app: APP });
+    expect(session).toEqual({ startedAt: START, pageviews: 1, clicks: 1, visitor: 'v1', lastOffset: 1_000 });
+  });
+
+  test('equal inserts without a token both count', async () => {
+    const row = { at: dateTime64(START), name: 'plain', amount: 2 };
+    await db.insert('samples', [row]);
+    await db.insert('samples', [row]);
+    expect(await total('plain')).toEqual({ rows: 2, amount: 4, rolledUp: 4 });
+  });
+
+  test('the same token twice stores once, in the views too, and does not leak into the next insert', async () => {
+    const rows = [{ at: dateTime64(START), name: 'token', amount: 5 }];
+    await db.insert('samples', rows, { token: 'batch-1' });
+    await db.insert('samples', rows, { token: 'batch-1' });
+    expect(await total('token')).toEqual({ rows: 1, amount: 5, rolledUp: 5 });
+    await db.insert('samples', rows, { token: 'batch-2' });
+    await db.insert('samples', rows);
+    expect(await total('token')).toEqual({ rows: 3, amount: 15, rolledUp: 15 });
+  });
+
+  test('parallel inserts with one token store once', async () => {
+    const rows = [{ at: dateTime64(START), name: 'parallel', amount: 7 }];
+    await Promise.all(Array.from({ length: 8 }, () => db.insert('samples', rows, { token: 'parallel' })));
+    expect(await total('parallel')).toEqual({ rows: 1, amount: 7, rolledUp: 7 });
+  });
+
+  test('parameters arrive as they were given', async () => {
+    const values = {
+      text: 'tab\t newline\n return\r quote\' double" back\\slash \\N سلام 🙂 {x:String} ; --',
+      empty: '',
+      whole: -1_234_567_890_123,
+      flag: true,
+      texts: ["it's", 'a,b', '[c]', 'd\\e', '', 'سلام'],
+      numbers: [1, -2, 9_007_199_254_740_991],
+      none: [],
+    };
+    expect(await db.queryOne(ECHO, values)).toEqual(values);
+  });
+
+  test('a time keeps its milliseconds', async () => {
+    const at = Date.parse('2026-11-20T07:16:00.257Z');
+    expect(await db.queryOne(TIME, { at })).toEqual({ at, text: '2026-11-20 07:16:00.257' });
+  });
+
+  test('a missing parameter is an error', async () => {
+    await expect(db.query(TIME)).rejects.toMatchObject({ code: '456' });
+  });
+
+  test('an unknown table and a syntax error are bugs, not refusals', async () => {
+    const query = (sql: string) => db.query({ name: 'wrong', sql, row: z.unknown() });
+    await expect(query('SELECT * FROM no_such_table')).rejects.toMatchObject({ code: '60' });
+    await expect(query('SELEC 1')).rejects.toMatchObject({ code: '62' });
+    await expect(query('SELEC 1')).rejects.not.toBeInstanceOf(AppError);
+  });
+
+  test('a statement above its time or memory is refused as overload', async () => {
+    const slow: Query<unknown> = {
+      name: 'slow',
+      sql: 'SELECT count() FROM (SELECT number FROM numbers(100000000000) WHERE sipHash64(number) = 1)',
+      row: z.unknown(),
+    };
+    await expect(db.query(slow, {}, { maxSeconds: 1 })).rejects.toMatchObject({
+      code: 'overloaded',
+      retryAfterSeconds: 2,
+    });
+    const large: Query<unknown> = {
+      name: 'large',
+      sql: 'SELECT length(groupArray(number)) FROM numbers(50000000)',
+      row: z.unknown(),
+    };
+    await expect(db.query(large, {}, { maxMemoryBytes: 50_000_000 })).rejects.toMatchObject({
+      code: 'overloaded',
+    });
+  });
+
+  test('many statements at once each get their own answer', async () => {
+    const ats = Array.from({ length: 60 }, (_, i) => START + i);
+    const answers = await Promise.all(ats.map((at) => db.queryOne(TIME, { at })));
+    expect(answers.map(({ at }) => at)).toEqual(ats);
+  });
+});
+
+test('what was stored is there after the database was opened again', async () => {
+  const place = testLocation();
+  try {
+    const first = await openDatabase(place.location);
+    await migrate(first);
+    await first.insert('events', [event({ type: 'pageview', at: START, has_context: 1, visitor_id: 'v1' })]);
+    await first.close();
+    const again = await openDatabase(place.location);
+    try {
+      expect(await migrate(again)).toEqual([]);
+      expect(await again.queryOne(SESSION, { app: APP })).toMatchObject({ pageviews: 1, visitor: 'v1' });
+    } finally {
+      await again.command('drop', `DROP DATABASE ${place.location.database} SYNC`);
+      await again.close();
+    }
+  } finally {
+    place.remove();
+  }
+});
+
+describe('a server that cannot be used', () => {
+  const nobody: StoreLocation = {
+    kind: 'server',
+    url: 'http://127.0.0.1:1',
+    username: 'default',
+    password: '',
+    database: 'analytics',
+  };
+
+  test('nothing listens: opening fails', async () => {
+    await expect(openDatabase(nobody)).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  test('wrong credentials: opening fails and says so', async () => {
+    const bridge = await bridgeProcess();
+    try {
+      await expect(openDatabase({ ...nobody, url: bridge.url, password: 'wrong' })).rejects.toMatchObject({
+        code: '516',
+      });
+    } finally {
+      await bridge.close();
+    }
+  });
+
+  test('it goes away: statements are refused as unavailable', async () => {
+    const bridge = await bridgeProcess();
+    const store = await serverStore(bridge);
+    await bridge.close();
+    await expect(store.db.queryOne(TIME, { at: START })).rejects.toMatchObject({ code: 'store_unavailable' });
+    await store.db.close();
+  });
+});
+
+test('a name that is none is refused before it reaches the store', async () => {
+  const place = embeddedLocation();
+  const location = { ...place.location, database: 'x; DROP DATABASE y' };
+  await expect(openDatabase(location)).rejects.toThrow('not a database name');
+  place.remove();
+});
+
+const event = ({ at, ...rest }: { type: string; at: number; has_context?: number; visitor_id?: string }) => ({
+  app_id: APP,
+  timestamp: dateTime64(at),
+  session_id: 's1',
+  started_at: dateTime64(START),
+  path: '/',
+  label: '',
+  latitude: -999,
+  longitude: -999,
+  ...rest,
+});
+
+const VERSIONS: Query<{ versions: number[] }> = {
+  name: 'versions',
+  sql: 'SELECT arraySort(groupArray(version)) AS versions FROM schema_migrations',
+  row: z.object({ versions: z.array(z.number()) }),
+};
+
+const SAMPLE_TOTAL: Query<{ rows: number; amount: number; rolledUp: number }> = {
+  name: 'sample total',
+  sql: `SELECT count() AS rows, sum(amount) AS amount,
+          (SELECT sum(amount) FROM sample_totals WHERE name = {name:String}) AS rolledUp
+        FROM samples WHERE name = {name:String}`,
+  row: z.object({ rows: z.number(), amount: z.number(), rolledUp: z.number() }),
+};
+
+const SESSION = {
+  name: 'session',
+  sql: `SELECT toUnixTimestamp64Milli(started_at) AS startedAt, sum(pageviews) AS pageviews, sum(clicks) AS clicks,
+          min(visitor).2 AS visitor, max(last_offset) AS lastOffset
+        FROM sessions WHERE app_id = {app:UUID} GROUP BY started_at`,
+  row: z.object({
+    startedAt: z.number(),
+    pageviews: z.number(),
+    clicks: z.number(),
+    visitor: z.string(),
+    lastOffset: z.number(),
+  }),
+} satisfies Query<unknown>;
+
+const ECHO = {
+  name: 'echo',
+  sql: `SELECT {text:String} AS text, {empty:String} AS empty, {whole:Int64} AS whole, {flag:Bool} AS flag,
+          {texts:Array(String)} AS texts, {numbers:Array(Int64)} AS numbers, {none:Array(String)} AS none`,
+  row: z.object({
+    text: z.string(),
+    empty: z.string(),
+    whole: z.number(),
+    flag: z.boolean(),
+    texts: z.array(z.string()),
+    numbers: z.array(z.number()),
+    none: z.array(z.string()),
+  }),
+} satisfies Query<unknown>;
+
+const TIME: Query<{ at: number; text: string }> = {
+  name: 'time',
+  sql: `SELECT toUnixTimestamp64Milli(moment) AS at, toString(moment) AS text
+        FROM (SELECT fromUnixTimestamp64Milli({at:Int64}, 'UTC') AS moment)`,
+  row: z.object({ at: z.number(), text: z.string() }),
+};

@@ -1,0 +1,20 @@
+import { startBridge } from './bridge.ts';
+
+/**
+ * The bridge as a process of its own, for several processes to share:
+ * `node --import tsx test/support/bridge-main.ts FOLDER [HOST PORT]`, with CLICKHOUSE_USER and
+ * CLICKHOUSE_PASSWORD as the ClickHouse image takes them. Prints its URL and runs until SIGTERM.
+ */
+const [dataDir, host = '127.0.0.1', port = '0'] = process.argv.slice(2);
+if (dataDir === undefined) throw new Error('usage: bridge-main.ts FOLDER [HOST PORT]');
+const bridge = await startBridge({
+  dataDir,
+  host,
+  port: Number(port),
+  username: process.env['CLICKHOUSE_USER'] ?? 'default',
+  password: process.env['CLICKHOUSE_PASSWORD'] ?? '',
+});
+process.stdout.write(`${bridge.url}\n`);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.once(signal, () => void bridge.close().then(() => process.exit(0)));
+}

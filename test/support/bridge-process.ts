@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** A bridge that runs in a process of its own, on a folder of its own. */
+export interface BridgeProcess {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** SIGSTOP and SIGCONT: the server is there and does not answer. */
+  hang(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+const MAIN = fileURLToPath(new URL('./bridge-main.ts', import.meta.url));
+
+/** Resolves when the bridge listens. `close` ends the process and removes the folder. */
+export async function bridgeProcess(): Promise<BridgeProcess> {
+  const folder = mkdtempSync(join(tmpdir(), 'analytics-bridge-'));
+  const access = { username: 'default', password: 'bridge' };
+  const bridge = spawn(process.execPath, ['--import', 'tsx', MAIN, folder], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      ...process.env,
+      UV_THREADPOOL_SIZE: '16',
+      CLICKHOUSE_USER: access.username,
+      CLICKHOUSE_PASSWORD: access.password,
+    },
+  });
+  const killAtExit = (): void => void bridge.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  return {
+    url: await firstLine(bridge),
+    ...access,
+    hang: () => void bridge.kill('SIGSTOP'),
+    resume: () => void bridge.kill('SIGCONT'),
+    close: async () => {
+      process.off('exit', killAtExit);
+      const ended = once(bridge, 'exit');
+      bridge.kill('SIGKILL');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function firstLine(child: ChildProcess): Promise<string> {
+  if (child.stdout === null) throw new Error('no output to read');
+  for await (const line of createInterface({ input: child.stdout })) return line;
+  throw new Error('the process ended before it printed a line');
+}
