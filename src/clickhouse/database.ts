@@ -117,7 +117,8 @@ class ClickHouseDatabase {
       max_partitions_per_insert_block: 0,
       async_insert: 0,
       ...(options.token === undefined
-        ? {}
+        ? // Without a token the engine would take equal blocks for one and the same insert.
+          { deduplicate_insert: 'disable' }
         : {
             insert_deduplication_token: options.token,
             deduplicate_blocks_in_dependent_materialized_views: 1,
