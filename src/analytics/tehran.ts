@@ -41,5 +41,7 @@ function addDays(date: string, days: number): string {
 /** The first instant of a Tehran day: 01:00 on the days on which daylight saving time began at midnight. */
 function dayStart(date: string): number {
   const midnight = fromZonedTime(`${date}T00:00:00`, TEHRAN).getTime();
-  return tehranDate(epochMs(midnight)) === date ? midnight : fromZonedTime(`${date}T01:00:00`, TEHRAN).getTime();
+  return tehranDate(epochMs(midnight)) === date
+    ? midnight
+    : fromZonedTime(`${date}T01:00:00`, TEHRAN).getTime();
 }
