@@ -1,0 +1,48 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { caseArbitrary } from '../support/generate.ts';
+import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
+import { rowsOf } from '../support/oracle/rows.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+
+const CASES = Number(process.env['ORACLE_CASES'] ?? 60);
+
+let store: TestStore;
+let subject: Subject;
+
+beforeAll(async () => {
+  store = await testStore();
+  const { db } = store;
+  const clock = { now: epochMs(0) };
+  const seen = new Set<string>();
+  subject = {
+    clock,
+    analytics: createAnalytics({ db, clock: () => clock.now }),
+    deliver: async (app, batchId, deliveries) => {
+      if (seen.has(batchId)) return { accepted: 0, duplicate: true };
+      seen.add(batchId);
+      const rows = rowsOf(app.id, deliveries);
+      await db.insert('events', rows, { token: batchId });
+      return { accepted: rows.length, duplicate: false };
+    },
+  };
+});
+
+afterAll(async () => {
+  await store.close();
+});
+
+test('every endpoint answers as a brute-force count does', { timeout: 0 }, async () => {
+  let cases = 0;
+  await fc.assert(
+    fc.asyncProperty(caseArbitrary, async (story) => {
+      cases += 1;
+      await expectAgreement(subject, story);
+    }),
+    { numRuns: CASES },
+  );
+  process.stdout.write(`oracle: ${cases} cases\n`);
+  expect(cases).toBeGreaterThanOrEqual(CASES);
+});

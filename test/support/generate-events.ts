@@ -1,0 +1,95 @@
+import fc from 'fast-check';
+import { LANGUAGES, REFERRERS, USER_AGENTS, UTM_MEDIUMS, UTM_SOURCES } from './oracle/known.ts';
+import type { SentContext, SentEvent } from './oracle/model.ts';
+
+/** U+FF21 sorts before U+1F33C in UTF-8 and after it in UTF-16. */
+const WIDE_A = '\uFF21';
+const BLOSSOM = '\u{1F33C}';
+
+/** A few values most of the time, so that events meet on them; sometimes many, so that a top 10 is cut. */
+const mostly = (few: readonly string[], many: readonly string[]): fc.Arbitrary<string> =>
+  fc.oneof(
+    { weight: 5, arbitrary: fc.constantFrom(...few) },
+    { weight: 2, arbitrary: fc.constantFrom(...few, ...many) },
+  );
+
+const numbered = (prefix: string): string[] => Array.from({ length: 12 }, (_, i) => `${prefix}${i}`);
+
+const path = mostly(
+  ['/', '/a', '/b'],
+  ['/a?x=1', '/b#top', '/A', `/${WIDE_A}`, `/${BLOSSOM}`, '/it\'s "q" \\ 100%', ...numbered('/p')],
+);
+const label = mostly(['#buy', WIDE_A, BLOSSOM], ["O'Neil \\n", '{x:String}', ...numbered('label ')]);
+const durationMs = fc.oneof(
+  fc.constantFrom(0, 1, 5_230, 86_400_000),
+  fc.integer({ min: 0, max: 86_400_000 }),
+);
+
+/** An event without its time. */
+export const eventArbitrary: fc.Arbitrary<Omit<SentEvent, 'timestamp'>> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ type: fc.constant('pageview' as const), path }) },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      { type: fc.constant('click' as const), path, target: fc.oneof(label, fc.constant('')) },
+      { requiredKeys: ['type', 'path'] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('error' as const), path, message: label }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('engagement' as const), path, durationMs }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('custom' as const), path, name: label }) },
+);
+
+const word = (...words: readonly string[]): fc.Arbitrary<string> => fc.constantFrom(...words);
+const wordOf = (table: ReadonlyMap<string, unknown>): fc.Arbitrary<string> =>
+  fc.constantFrom(...table.keys());
+
+/** Places, of which some are none: out of range, half, or the unknown (0, 0). */
+const coordinates: fc.Arbitrary<{ latitude?: number; longitude?: number }> = fc.constantFrom(
+  {},
+  { latitude: 35.7, longitude: 51.4 },
+  { latitude: 35.7, longitude: 51.41 },
+  { latitude: -33.8688, longitude: 151.2093 },
+  { latitude: 52.52, longitude: 13.405 },
+  { latitude: 0, longitude: 0 },
+  { latitude: -0, longitude: 0 },
+  { latitude: 0, longitude: 51.4 },
+  { latitude: -0, longitude: 51.4 },
+  { latitude: -90, longitude: 180 },
+  { latitude: 90.0001, longitude: 51.4 },
+  { latitude: 35.7 },
+);
+
+const location = fc
+  .tuple(
+    fc.record(
+      { country: word('IR', 'DE', ''), region: word('Tehran', ''), city: word('Tehran', WIDE_A, BLOSSOM) },
+      { requiredKeys: [] },
+    ),
+    coordinates,
+  )
+  .map(([names, numbers]) => ({ ...names, ...numbers }));
+
+const utm = fc.record(
+  {
+    source: wordOf(UTM_SOURCES),
+    medium: wordOf(UTM_MEDIUMS),
+    campaign: word('', 'one', 'two', WIDE_A, BLOSSOM),
+    term: word('', 'shoes'),
+    content: word('', 'x', 'y'),
+  },
+  { requiredKeys: [] },
+);
+
+/** A user agent is always stated: without one the request's own would count. */
+export const contextArbitrary: fc.Arbitrary<SentContext> = fc.record(
+  {
+    userAgent: wordOf(USER_AGENTS),
+    referrer: wordOf(REFERRERS),
+    utm,
+    language: wordOf(LANGUAGES),
+    screen: word('', '1920x1080', '390x844'),
+    location,
+  },
+  { requiredKeys: ['userAgent'] },
+);

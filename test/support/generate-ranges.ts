@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import type { Bounds } from './oracle/questions.ts';
+import { tehranDayStart, tehranHourStart, tehranTime } from './oracle/tehran.ts';
+
+const HOUR = 3_600_000;
+const DAY = 86_400_000;
+
+/** Laid on a case's instants, which are not empty. */
+export type Edge = (instants: readonly number[]) => number | null;
+
+/** What an end of a range is laid on: an instant of the data or the hour or day that holds it. */
+const GROUNDS: readonly ((at: number) => number)[] = [
+  (at) => at,
+  (at) => Math.floor(at / HOUR) * HOUR,
+  (at) => Math.floor(at / DAY) * DAY,
+  (at) => tehranHourStart(at),
+  (at) => tehranDayStart(tehranTime(at).date),
+];
+
+/** An end of a range: on, 1 ms before or after an instant of the data, an hour or a midnight; or open. */
+export function edgeArbitrary(): fc.Arbitrary<Edge> {
+  return fc.oneof(
+    { weight: 1, arbitrary: fc.constant(() => null) },
+    {
+      weight: 6,
+      arbitrary: fc
+        .record({
+          ground: fc.constantFrom(...GROUNDS),
+          index: fc.nat({ max: 500 }),
+          beside: fc.constantFrom(0, -1, 1),
+          away: fc.oneof(
+            { weight: 4, arbitrary: fc.constant(0) },
+            { weight: 1, arbitrary: fc.constantFrom(-DAY, -HOUR, HOUR, DAY, 3 * DAY) },
+          ),
+        })
+        .map(({ ground, index, beside, away }): Edge => {
+          return (instants) => ground(at(instants, index)) + away + beside;
+        }),
+    },
+  );
+}
+
+/** A range that starts before it ends. */
+export const inOrder = (a: number | null, b: number | null): Bounds =>
+  a !== null && b !== null && a > b ? { from: b, to: a } : { from: a, to: b };
+
+/** A moment on or near the data, or some days later. */
+export function momentArbitrary(): fc.Arbitrary<(instants: readonly number[]) => number> {
+  return fc
+    .record({
+      index: fc.nat({ max: 500 }),
+      days: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 30 })),
+      beside: fc.oneof(fc.constantFrom(0, -1, 1), fc.integer({ min: 0, max: 2 * HOUR })),
+    })
+    .map(
+      ({ index, days, beside }) =>
+        (instants) =>
+          at(instants, index) + days * DAY + beside,
+    );
+}
+
+/** Wraps around, so that an index stays good while a list shrinks. */
+export function at<Item>(list: readonly Item[], index: number): Item {
+  const item = list[index % list.length];
+  if (item === undefined) throw new Error('an empty list');
+  return item;
+}

@@ -1,0 +1,59 @@
+/**
+ * `numerator / denominator` rounded half up (towards +∞) to `decimals`, on the exact value; 0 where the
+ * denominator is 0. Both are integers.
+ */
+export function ratio(numerator: number, denominator: number, decimals: number): number {
+  if (denominator === 0) return 0;
+  const scale = 10n ** BigInt(decimals);
+  const above = 2n * BigInt(numerator) * scale + BigInt(denominator);
+  const scaled = floorDivide(above, 2n * BigInt(denominator));
+  return Number(scaled) / Number(scale);
+}
+
+/** Towards -∞, where BigInt's own division goes towards 0. `divisor` is positive. */
+function floorDivide(value: bigint, divisor: bigint): bigint {
+  const quotient = value / divisor;
+  return value % divisor < 0n ? quotient - 1n : quotient;
+}
+
+/** A number that has at most `decimals` decimals as that many integer units. */
+export const units = (value: number, decimals: number): number => Math.round(value * 10 ** decimals);
+
+export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** UTF-8 byte order, which differs from JavaScript's UTF-16 order beyond the BMP. */
+export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+/** Strings in byte order, numbers ascending, nulls last. */
+function byValue(a: string | number | null, b: string | number | null): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return typeof a === 'number' ? a - Number(b) : byBytes(a, String(b));
+}
+
+/** By `count` descending, ties by each of `names` in turn; `limit` cuts afterwards. */
+export function ranked<Item>(
+  items: readonly Item[],
+  count: (item: Item) => number,
+  names: (item: Item) => readonly (string | number | null)[],
+  limit = Number.POSITIVE_INFINITY,
+): Item[] {
+  const sorted = [...items].sort((a, b) => {
+    const [ofA, ofB] = [names(a), names(b)];
+    const ties = ofA.map((name, i) => byValue(name, ofB[i] ?? null));
+    return count(b) - count(a) || (ties.find((tie) => tie !== 0) ?? 0);
+  });
+  return sorted.slice(0, limit);
+}
+
+/** Groups in order of first appearance. */
+export function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const group = groups.get(key(item));
+    if (group === undefined) groups.set(key(item), [item]);
+    else group.push(item);
+  }
+  return groups;
+}
+
+export const distinct = (values: readonly string[]): number => new Set(values).size;

@@ -1,0 +1,37 @@
+import type { Analytics } from '../../../src/analytics/results.ts';
+import type { Lexicon } from './lexicon.ts';
+import { type Delivery, sessionsOf } from './model.ts';
+import { overview } from './overview.ts';
+import { dataBounds, kpis, locations, pageviews, timeSpent, userGrowth, utmCampaigns } from './questions.ts';
+import { audienceActivity, trafficHeatmap } from './windows.ts';
+
+/** The questions of `Analytics`, answered at once. */
+export type Oracle = {
+  readonly [Question in keyof Analytics]: (
+    ...args: Parameters<Analytics[Question]>
+  ) => Awaited<ReturnType<Analytics[Question]>>;
+};
+
+/**
+ * Answers from accepted deliveries alone, in their order of arrival, by walking over all events for every figure:
+ * slow and plain, so that it can be checked by reading. `now` is read at each question.
+ */
+export function createOracle(deliveries: readonly Delivery[], lexicon: Lexicon, now: () => number): Oracle {
+  const of = (app: string) =>
+    sessionsOf(
+      deliveries.filter(({ appId }) => appId === app),
+      lexicon.language,
+    );
+  return {
+    dataBounds: (app) => dataBounds(of(app)),
+    overview: (app, range) => overview(of(app), range, lexicon),
+    kpis: (app, range) => kpis(of(app), range),
+    pageviews: (app, range, limit) => pageviews(of(app), range, limit),
+    timeSpent: (app, range, limit) => timeSpent(of(app), range, limit),
+    userGrowth: (app, range) => userGrowth(of(app), range),
+    trafficHeatmap: (app) => trafficHeatmap(of(app), now()),
+    audienceActivity: (app) => audienceActivity(of(app), now()),
+    locations: (app, range, limit) => locations(of(app), range, limit),
+    utmCampaigns: (app, range) => utmCampaigns(of(app), range),
+  };
+}
