@@ -1,0 +1,73 @@
+-- Accounts, API keys, apps and shares: small tables whose rows are replaced as a whole. The row with the highest
+-- version counts (microseconds of a clock that never steps back), so they are always read with FINAL.
+CREATE TABLE IF NOT EXISTS accounts
+(
+    account_id UUID,
+    name       String,
+    plan       LowCardinality(String),
+    created_at DateTime64(3, 'UTC'),
+    version    UInt64
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY account_id;
+
+-- Ordered by hash: that is how every request looks a key up. The key itself is stored nowhere.
+CREATE TABLE IF NOT EXISTS api_keys
+(
+    key_hash   String,                               -- SHA-256, hex
+    key_id     UUID,
+    account_id UUID,
+    created_at DateTime64(3, 'UTC'),
+    expires_at Nullable(DateTime64(3, 'UTC')),       -- the first instant at which it is refused
+    revoked_at Nullable(DateTime64(3, 'UTC')),
+    version    UInt64
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY key_hash;
+
+CREATE TABLE IF NOT EXISTS apps
+(
+    app_id     UUID,
+    account_id UUID,                                 -- the owner
+    name       String,
+    domain     String,                               -- an origin: https://example.com
+    host       String,                               -- its host and port, once per account
+    created_at DateTime64(3, 'UTC'),
+    version    UInt64
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY app_id;
+
+-- An app has several secrets while rotations overlap.
+CREATE TABLE IF NOT EXISTS app_secrets
+(
+    app_id      UUID,
+    secret_hash String,                              -- SHA-256, hex
+    created_at  DateTime64(3, 'UTC'),
+    expires_at  Nullable(DateTime64(3, 'UTC')),
+    version     UInt64
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (app_id, secret_hash);
+
+CREATE TABLE IF NOT EXISTS app_shares
+(
+    app_id     UUID,
+    account_id UUID,                                 -- who may read
+    active     UInt8,                                -- 0: unshared
+    version    UInt64
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (app_id, account_id);
+
+-- An app that is listed here does not exist, whatever other tables still hold of it: one row ends it at once,
+-- and its data can then be erased table by table, again after an interruption. Rows stay for good.
+CREATE TABLE IF NOT EXISTS deleted_apps
+(
+    app_id     UUID,
+    deleted_at DateTime64(3, 'UTC'),
+    erased_at  Nullable(DateTime64(3, 'UTC')),       -- NULL: rows of it may be left
+    version    UInt64
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY app_id;

@@ -1,0 +1,30 @@
+/** Mutual exclusion by name, for what the store cannot claim by itself: ClickHouse has no unique constraint. */
+export interface Locks {
+  /**
+   * Runs `work` while nobody else holds `name`, first come first served. Not reentrant: `work` must not ask
+   * for the same name. Rejects with what `work` throws, and releases the name either way.
+   */
+  withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Locks for a process that is alone on its store. */
+export function inProcessLocks(): Locks {
+  const tails = new Map<string, Promise<void>>();
+  return {
+    async withLock(name, work) {
+      const before = tails.get(name);
+      let release = (): void => undefined;
+      const tail = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      tails.set(name, tail);
+      try {
+        await before;
+        return await work();
+      } finally {
+        release();
+        if (tails.get(name) === tail) tails.delete(name);
+      }
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+import { type AccountId, accountId } from '../domain/ids.ts';
+import { type EpochMs, toIso } from '../domain/time.ts';
+import { FreshCache } from './fresh-cache.ts';
+import { PLAN_NAMES } from './plans.ts';
+import { CACHED, Instant, LOOK_UP, type MetadataParts, Version } from './rows.ts';
+import type { PlanName } from './types.ts';
+
+/** An account as the management API shows it. */
+export interface Account {
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly createdAt: string;
+}
+
+export interface AccountRow {
+  readonly id: AccountId;
+  readonly name: string;
+  readonly plan: PlanName;
+  readonly createdAt: EpochMs;
+  readonly version: number;
+}
+
+const COLUMNS = `toString(account_id) AS id, name, plan, toUnixTimestamp64Milli(created_at) AS createdAt, version`;
+const Row = z.object({
+  id: z.string().transform(accountId),
+  name: z.string(),
+  plan: z.enum(PLAN_NAMES),
+  createdAt: Instant,
+  version: Version,
+});
+
+const ACCOUNT: Query<AccountRow> = {
+  name: 'account',
+  sql: `SELECT ${COLUMNS} FROM accounts FINAL WHERE account_id = {account:UUID}`,
+  row: Row,
+};
+
+const ACCOUNTS: Query<AccountRow> = {
+  name: 'accounts',
+  sql: `SELECT ${COLUMNS} FROM accounts FINAL ORDER BY created_at, name, id`,
+  row: Row,
+};
+
+/** The lock under which an account's plan and its set of apps change. */
+export const accountLock = (id: AccountId): string => `account:${id}`;
+
+export type Accounts = ReturnType<typeof accountsIn>;
+
+export function accountsIn({ db, clock, locks, nextVersion }: MetadataParts) {
+  const read = async (id: string): Promise<AccountRow | null> =>
+    (await db.query(ACCOUNT, { account: id }, LOOK_UP))[0] ?? null;
+  const cache = new FreshCache<AccountRow>({ clock, max: CACHED, load: read });
+
+  const write = async (row: AccountRow): Promise<void> => {
+    try {
+      await db.insert('accounts', [
+        {
+          account_id: row.id,
+          name: row.name,
+          plan: row.plan,
+          created_at: dateTime64(row.createdAt),
+          version: row.version,
+        },
+      ]);
+    } finally {
+      cache.invalidate(row.id);
+    }
+  };
+
+  /** As stored now. Throws `not_found`. */
+  const get = async (id: AccountId): Promise<AccountRow> => {
+    const row = await read(id);
+    if (row === null) throw new AppError('not_found', `There is no account ${id}.`);
+    return row;
+  };
+
+  return {
+    get,
+    /** At most 4.5 s old. */
+    cached: (id: AccountId): Promise<AccountRow | null> => cache.get(id),
+
+    async create(input: { readonly name: string; readonly plan: PlanName }): Promise<Account> {
+      const id = accountId(randomUUID());
+      const row: AccountRow = { id, ...input, createdAt: clock(), version: nextVersion() };
+      await write(row);
+      return summary(row);
+    },
+
+    /** Oldest first. */
+    async list(): Promise<Account[]> {
+      return (await db.query(ACCOUNTS)).map(summary);
+    },
+
+    setPlan(id: AccountId, plan: PlanName): Promise<Account> {
+      return locks.withLock(accountLock(id), async () => {
+        const before = await get(id);
+        const row: AccountRow = { ...before, plan, version: nextVersion(before.version) };
+        await write(row);
+        return summary(row);
+      });
+    },
+  };
+}
+
+const summary = ({ id, name, plan, createdAt }: AccountRow): Account => ({
+  accountId: id,
+  name,
+  plan,
+  createdAt: toIso(createdAt),
+});

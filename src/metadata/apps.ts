@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+import { type AccountId, type AppId, accountId, appId, isUuid } from '../domain/ids.ts';
+import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import { type Accounts, accountLock } from './accounts.ts';
+import { hashCredential, isAppSecret, newAppSecret, sameHash } from './credentials.ts';
+import { FreshCache } from './fresh-cache.ts';
+import { hostOf } from './names.ts';
+import { PLANS } from './plans.ts';
+import {
+  CACHED,
+  earlier,
+  hasExpired,
+  Instant,
+  instantColumn,
+  LOOK_UP,
+  type MetadataParts,
+  Version,
+} from './rows.ts';
+import type { AppSummary, CreatedApp, SdkApp } from './types.ts';
+
+interface AppRow {
+  readonly id: AppId;
+  readonly account: AccountId;
+  readonly domain: string;
+  readonly host: string;
+}
+
+interface SecretRow {
+  readonly hash: string;
+  readonly createdAt: EpochMs;
+  readonly expiresAt: EpochMs | null;
+  readonly version: number;
+}
+
+/** What a request needs to know of an app. */
+interface CachedApp extends AppRow {
+  readonly secrets: readonly SecretRow[];
+}
+
+const APP_COLUMNS = 'toString(app_id) AS id, toString(account_id) AS account, domain, host';
+const AppColumns = z.object({
+  id: z.string().transform(appId),
+  account: z.string().transform(accountId),
+  domain: z.string(),
+  host: z.string(),
+});
+
+const APP: Query<AppRow> = {
+  name: 'app',
+  sql: `SELECT ${APP_COLUMNS} FROM apps FINAL
+WHERE app_id = {app:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps WHERE app_id = {app:UUID})`,
+  row: AppColumns,
+};
+
+const OWNED_APPS: Query<AppRow> = {
+  name: 'apps owned by account',
+  sql: `SELECT ${APP_COLUMNS} FROM apps FINAL
+WHERE account_id = {account:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
+  row: AppColumns,
+};
+
+const SECRETS: Query<SecretRow> = {
+  name: 'secrets of app',
+  sql: `SELECT secret_hash AS hash, toUnixTimestamp64Milli(created_at) AS createdAt,
+  toUnixTimestamp64Milli(expires_at) AS expiresAt, version
+FROM app_secrets FINAL WHERE app_id = {app:UUID}`,
+  row: z.object({
+    hash: z.string(),
+    createdAt: Instant,
+    expiresAt: Instant.nullable(),
+    version: Version,
+  }),
+};
+
+const READABLE_APPS: Query<AppSummary> = {
+  name: 'apps readable by account',
+  sql: `SELECT toString(app_id) AS id, name, domain, if(account_id = {account:UUID}, 'owner', 'shared') AS access,
+  toUnixTimestamp64Milli(created_at) AS createdAt
+FROM apps FINAL
+WHERE app_id NOT IN (SELECT app_id FROM deleted_apps)
+  AND (account_id = {account:UUID}
+    OR app_id IN (SELECT app_id FROM app_shares FINAL WHERE account_id = {account:UUID} AND active = 1))
+ORDER BY created_at, name, domain, id`,
+  row: z.object({
+    id: z.string().transform(appId),
+    name: z.string(),
+    domain: z.string(),
+    access: z.enum(['owner', 'shared']),
+    createdAt: Instant.transform(toIso),
+  }),
+};
+
+/** The lock under which an app's secrets and shares change. */
+export const appLock = (id: AppId): string => `app:${id}`;
+
+export type Apps = ReturnType<typeof appsIn>;
+
+export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
+  const cache = new FreshCache<CachedApp>({
+    clock,
+    max: CACHED,
+    load: async (id) => {
+      const [rows, secrets] = await Promise.all([
+        db.query(APP, { app: id }, LOOK_UP),
+        db.query(SECRETS, { app: id }, LOOK_UP),
+      ]);
+      return rows[0] === undefined ? null : { ...rows[0], secrets };
+    },
+  });
+
+  const get = async (id: AppId): Promise<AppRow> => {
+    const [row] = await db.query(APP, { app: id });
+    if (row === undefined) throw new AppError('not_found', `There is no app ${id}.`);
+    return row;
+  };
+
+  const writeSecrets = async (id: AppId, rows: readonly SecretRow[]): Promise<void> => {
+    try {
+      await db.insert(
+        'app_secrets',
+        rows.map((row) => secretColumns(id, row)),
+      );
+    } finally {
+      cache.invalidate(id);
+    }
+  };
+
+  const newSecret = (): { secretKey: string; row: SecretRow } => {
+    const secretKey = newAppSecret();
+    const hash = hashCredential(secretKey);
+    return { secretKey, row: { hash, createdAt: clock(), expiresAt: null, version: nextVersion() } };
+  };
+
+  /** Throws what stands against one more app of `host`; the caller holds the account's lock. */
+  const claim = async (account: AccountId, host: string): Promise<void> => {
+    const plan = PLANS[(await accounts.get(account)).plan];
+    const owned = await db.query(OWNED_APPS, { account });
+    if (plan.maxApps === 0) throw new AppError('plan_blocked', `The plan ${plan.name} allows no new apps.`);
+    if (owned.length >= plan.maxApps) {
+      throw new AppError('plan_blocked', `The plan ${plan.name} allows ${plan.maxApps} apps.`);
+    }
+    if (owned.some((app) => app.host === host)) {
+      throw new AppError('domain_conflict', `The account already has an app for ${host}.`);
+    }
+  };
+
+  return {
+    get,
+    /** At most 4.5 s old. */
+    cached: (id: AppId): Promise<AppRow | null> => cache.get(id),
+    invalidate: (id: AppId): void => cache.invalidate(id),
+
+    /** The app whose secret this is now; null for wrong credentials of any kind. */
+    async authenticate(id: string, secretKey: string): Promise<SdkApp | null> {
+      if (!isUuid(id) || !isAppSecret(secretKey)) return null;
+      const app = await cache.get(appId(id));
+      if (app === null) return null;
+      const hash = hashCredential(secretKey);
+      const now = clock();
+      const valid = app.secrets.some((one) => !hasExpired(one.expiresAt, now) && sameHash(one.hash, hash));
+      return valid ? { id: app.id, domain: app.domain } : null;
+    },
+
+    /** As stored now: an app that another process made is in the next answer. */
+    list(account: AccountId): Promise<AppSummary[]> {
+      return db.query(READABLE_APPS, { account });
+    },
+
+    /**
+     * The store has no unique constraint: look and insert are one step under the account's lock. The secret goes
+     * in first, so that an app never stands without one.
+     */
+    create(
+      account: AccountId,
+      input: { readonly name: string; readonly domain: string },
+    ): Promise<CreatedApp> {
+      const { name, domain } = input;
+      const host = hostOf(domain);
+      return locks.withLock(accountLock(account), async () => {
+        await claim(account, host);
+        const id = appId(randomUUID());
+        const { secretKey, row } = newSecret();
+        await writeSecrets(id, [row]);
+        const created = { app_id: id, account_id: account, name, domain, host };
+        const createdAt = row.createdAt;
+        await db.insert('apps', [{ ...created, created_at: dateTime64(createdAt), version: nextVersion() }]);
+        return { id, name, domain, access: 'owner', createdAt: toIso(createdAt), secretKey };
+      });
+    },
+
+    /** Earlier secrets go on for `overlapMs`, or to the end that they already have. */
+    rotateSecret(id: AppId, overlapMs: number): Promise<{ readonly secretKey: string }> {
+      return locks.withLock(appLock(id), async () => {
+        await get(id);
+        const now = clock();
+        const old = (await db.query(SECRETS, { app: id })).filter((one) => !hasExpired(one.expiresAt, now));
+        const { secretKey, row } = newSecret();
+        const ending = old.map((one) => ({
+          ...one,
+          expiresAt: earlier(one.expiresAt, epochMs(now + overlapMs)),
+          version: nextVersion(one.version),
+        }));
+        await writeSecrets(id, [row, ...ending]);
+        return { secretKey };
+      });
+    },
+  };
+}
+
+const secretColumns = (id: AppId, row: SecretRow): object => ({
+  app_id: id,
+  secret_hash: row.hash,
+  created_at: dateTime64(row.createdAt),
+  expires_at: instantColumn(row.expiresAt),
+  version: row.version,
+});

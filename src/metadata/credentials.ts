@@ -1,0 +1,50 @@
+import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const RANDOM_LENGTH = 40;
+const CHECKSUM_LENGTH = 6;
+const API_KEY = /^service_api_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
+const APP_SECRET = /^app_secret_[0-9A-Za-z]{40}$/;
+
+/** `service_api_`, 40 random base62 characters, and their CRC32 in 6 base62 digits. */
+export function newApiKey(): string {
+  const random = randomBase62();
+  return `service_api_${random}${checksum(random)}`;
+}
+
+/** True where form and checksum are right: anything else needs no look-up. */
+export function isApiKey(text: string): boolean {
+  const [, random, sum] = API_KEY.exec(text) ?? [];
+  return random !== undefined && checksum(random) === sum;
+}
+
+/** `app_secret_` and 40 random base62 characters. */
+export const newAppSecret = (): string => `app_secret_${randomBase62()}`;
+
+export const isAppSecret = (text: string): boolean => APP_SECRET.test(text);
+
+/**
+ * SHA-256 in hex: what the store keeps. No salt and no slow hash: 238 random bits cannot be guessed, and a key
+ * is found by its hash.
+ */
+export const hashCredential = (credential: string): string =>
+  createHash('sha256').update(credential).digest('hex');
+
+/** Compares two hashes in a time that does not depend on where they differ. */
+export const sameHash = (a: string, b: string): boolean =>
+  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+
+/** randomInt draws from the CSPRNG without modulo bias. */
+const randomBase62 = (): string =>
+  Array.from({ length: RANDOM_LENGTH }, () => BASE62.charAt(randomInt(BASE62.length))).join('');
+
+function checksum(text: string): string {
+  let rest = crc32(text);
+  let digits = '';
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62.charAt(rest % BASE62.length) + digits;
+    rest = Math.floor(rest / BASE62.length);
+  }
+  return digits;
+}

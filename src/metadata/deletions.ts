@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { type AppId, appId } from '../domain/ids.ts';
+import { type EpochMs, MINUTE_MS } from '../domain/time.ts';
+import { type Apps, appLock } from './apps.ts';
+import { Instant, instantColumn, type MetadataParts, Version } from './rows.ts';
+
+/**
+ * How long after an app's end rows of it can still arrive: batches that were accepted just before, or by a
+ * process whose cache still knew it, and what was computed from them.
+ */
+const SETTLED_MS = 2 * MINUTE_MS;
+
+interface DeletionRow {
+  readonly id: AppId;
+  readonly deletedAt: EpochMs;
+  readonly erasedAt: EpochMs | null;
+  readonly version: number;
+}
+
+const COLUMNS = `toString(app_id) AS id, toUnixTimestamp64Milli(deleted_at) AS deletedAt,
+  toUnixTimestamp64Milli(erased_at) AS erasedAt, version`;
+const Row = z.object({
+  id: z.string().transform(appId),
+  deletedAt: Instant,
+  erasedAt: Instant.nullable(),
+  version: Version,
+});
+
+const DELETION: Query<DeletionRow> = {
+  name: 'deletion of app',
+  sql: `SELECT ${COLUMNS} FROM deleted_apps FINAL WHERE app_id = {app:UUID}`,
+  row: Row,
+};
+
+const UNFINISHED: Query<DeletionRow> = {
+  name: 'unfinished deletions',
+  sql: `SELECT ${COLUMNS} FROM deleted_apps FINAL WHERE erased_at IS NULL ORDER BY deleted_at`,
+  row: Row,
+};
+
+/** The app's own row goes first, the raw events before what is kept of them. */
+const TABLES: Query<{ table: string }> = {
+  name: 'tables with data of apps',
+  sql: `SELECT table FROM system.columns
+WHERE database = currentDatabase() AND name = 'app_id' AND table != 'deleted_apps'
+  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
+ORDER BY table = 'apps' DESC, table = 'events' DESC, table`,
+  row: z.object({ table: z.string() }),
+};
+
+const ROWS_OF_APP: Query<{ found: number }> = {
+  name: 'rows of app in table',
+  sql: 'SELECT count() AS found FROM {table:Identifier} WHERE app_id = {app:UUID}',
+  row: z.object({ found: z.int() }),
+};
+
+export function deletionsIn({ db, clock, locks, nextVersion }: MetadataParts, apps: Apps) {
+  const write = async ({ id, deletedAt, erasedAt, version }: DeletionRow): Promise<void> => {
+    try {
+      await db.insert('deleted_apps', [
+        { app_id: id, deleted_at: dateTime64(deletedAt), erased_at: instantColumn(erasedAt), version },
+      ]);
+    } finally {
+      apps.invalidate(id);
+    }
+  };
+
+  /** On the sealer's lane: neither readers nor ingestion wait for it. */
+  const eraseRows = async (id: AppId): Promise<void> => {
+    for (const { table } of await db.query(TABLES)) {
+      const { found } = await db.queryOne(ROWS_OF_APP, { table, app: id });
+      if (found === 0) continue;
+      await db.command(
+        `delete from ${table}`,
+        'DELETE FROM {table:Identifier} WHERE app_id = {app:UUID} SETTINGS lightweight_deletes_sync = 2',
+        { table, app: id },
+        { lane: 'seal' },
+      );
+    }
+  };
+
+  /** Finished only by a pass that began after the last row could have arrived. */
+  const erase = async (deletion: DeletionRow): Promise<void> => {
+    const startedAt = clock();
+    await eraseRows(deletion.id);
+    if (startedAt - deletion.deletedAt < SETTLED_MS) return;
+    await write({ ...deletion, erasedAt: startedAt, version: nextVersion(deletion.version) });
+  };
+
+  return {
+    /** Ends the app at once, then erases its data; again, it goes on where it was interrupted. */
+    async deleteApp(id: AppId): Promise<void> {
+      const deletion = await locks.withLock(appLock(id), async () => {
+        const [known] = await db.query(DELETION, { app: id });
+        if (known !== undefined) return known;
+        await apps.get(id);
+        const row: DeletionRow = { id, deletedAt: clock(), erasedAt: null, version: nextVersion() };
+        await write(row);
+        return row;
+      });
+      await erase(deletion);
+    },
+
+    /** Goes on with every deletion that is not finished; returns how many are still not. */
+    async resumeDeletions(): Promise<number> {
+      for (const deletion of await db.query(UNFINISHED)) await erase(deletion);
+      return (await db.query(UNFINISHED)).length;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+
+const MAX_NAME = 100;
+const ORIGIN = /^https?:\/\/(?:\[[0-9a-f:.]+\]|[^\s\p{Cc}/?#@\\%:[\]]+)(?::\d{1,5})?\/?$/iu;
+const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
+const MAX_HOST = 253;
+
+/** An app's or account's display name: 1 to 100 code points after trimming, no control characters. */
+export const AppName = z
+  .string()
+  .trim()
+  .refine((name) => name !== '', 'must not be empty')
+  .refine((name) => [...name].length <= MAX_NAME, `must have at most ${MAX_NAME} characters`)
+  .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
+  .refine((name) => !/\p{Cs}/u.test(name), 'must be well-formed Unicode')
+  .meta({ description: 'Display name: 1 to 100 characters after trimming, no control characters.' });
+
+/**
+ * An http or https origin, normalised: lower case, IDN as punycode, without the scheme's default port and
+ * without a trailing slash.
+ */
+export const AppDomain = z
+  .string()
+  .transform((text, ctx) => {
+    const origin = parseOrigin(text);
+    if (origin !== null) return origin;
+    ctx.addIssue({
+      code: 'custom',
+      message:
+        'must be an http or https origin: scheme, host and optional port, such as https://example.com, ' +
+        'without path, query, fragment, user info or white space',
+    });
+    return z.NEVER;
+  })
+  .meta({
+    description: 'An http or https origin: scheme, host and optional port.',
+    example: 'https://example.com',
+  });
+
+/** Host and port of a normalised domain: what may be there once per account. The scheme is not compared. */
+export const hostOf = (domain: string): string => new URL(domain).host;
+
+function parseOrigin(text: string): string | null {
+  // The URL parser repairs what it reads (tabs, backslashes, missing slashes): the form is checked before it.
+  if (!ORIGIN.test(text) || !URL.canParse(text)) return null;
+  const url = new URL(text);
+  return isHost(url.hostname) ? url.origin : null;
+}
+
+const isHost = (hostname: string): boolean =>
+  hostname.startsWith('[') ||
+  (hostname.length <= MAX_HOST && hostname.split('.').every((label) => LABEL.test(label)));
