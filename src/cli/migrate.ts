@@ -1,0 +1,24 @@
+import { openDatabase } from '../clickhouse/database.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import { readConfig } from '../config.ts';
+
+/**
+ * Brings the store to this version's schema without starting the service (which does the same at its start)
+ * and prints `{"applied": [names]}`. Exit 1 with one line on standard error when it cannot.
+ */
+async function main(): Promise<void> {
+  const { store } = readConfig(process.env);
+  const db = await openDatabase(store).catch((error: unknown) => {
+    throw new Error(`Cannot open the store: ${error instanceof Error ? error.message : String(error)}`);
+  });
+  try {
+    console.log(JSON.stringify({ applied: await migrate(db) }));
+  } finally {
+    await db.close();
+  }
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exitCode = 1;
+});
