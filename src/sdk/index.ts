@@ -1,0 +1,36 @@
+import { observe } from './observe.ts';
+import { refused, type Settings } from './settings.ts';
+import { openStore } from './store.ts';
+import { createTracker, type Tracker } from './tracker.ts';
+
+export type { Settings } from './settings.ts';
+
+let initialised = false;
+let tracker: Tracker | undefined;
+
+function start(settings: Settings): void {
+  const store = openStore(`sa:${settings.appId}:`);
+  if (refused(settings)) {
+    for (const key of store.keys('')) store.set(key);
+    return;
+  }
+  const endpoint = (settings.endpoint ?? location.origin).replace(/\/+$/, '');
+  tracker = createTracker(settings, endpoint, store);
+  observe(tracker);
+}
+
+/** Starts measuring this page, once: later calls do nothing. */
+export function init(settings: Settings): void {
+  if (initialised) return;
+  initialised = true;
+  // A page that the browser loads in advance may never be seen.
+  if ((document as Document & { prerendering?: boolean }).prerendering) {
+    document.addEventListener('prerenderingchange', () => start(settings), { once: true });
+  } else start(settings);
+}
+
+/** Counts a custom event, such as `track('signup')`. Does nothing before `init`. `name`: cut at 512 characters. */
+export function track(name: string): void {
+  const text = String(name).trim().slice(0, 512);
+  if (text) tracker?.record('custom', { name: text });
+}

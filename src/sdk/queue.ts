@@ -1,0 +1,98 @@
+import { newId } from './ids.ts';
+import { DAY_MS } from './sessions.ts';
+import type { Store } from './store.ts';
+import type { SessionHead, WireEvent } from './wire.ts';
+
+const BATCH_EVENTS = 50;
+const QUEUE_BATCHES = 20;
+/** Longer than the minute to which browsers slow the timers of hidden pages. */
+const LEASE_MS = 120_000;
+/** The service knows a batchId for 7 days: what was sent once must not come again after that. */
+const RETRY_MS = 6 * DAY_MS;
+
+/** Events of one session that travel together. Once `sent` is set its events never change. */
+export interface Batch {
+  readonly id: string;
+  readonly session: SessionHead;
+  readonly events: WireEvent[];
+  /** Epoch ms of the first attempt; 0 before it. */
+  sent: number;
+}
+
+interface Saved {
+  /** Epoch ms until which only the page that wrote this sends it. */
+  readonly until: number;
+  readonly batches: readonly Batch[];
+}
+
+export interface Queue {
+  add(session: SessionHead, event: WireEvent): void;
+  /** What waits, oldest first. */
+  all(): readonly Batch[];
+  /** Before each attempt: from here on the batch is as it is. */
+  freeze(batch: Batch): void;
+  remove(batch: Batch): void;
+  /** Behind the others, so that one refused batch does not hold them up. */
+  postpone(batch: Batch): void;
+  /** Renews the lease, drops what is too old, and takes over what pages that are gone left behind. */
+  tend(): void;
+  /** The page goes: any page may send what waits. */
+  release(): void;
+  /** The page is back from the browser's cache: goes on with what nobody took meanwhile. */
+  restore(): void;
+}
+
+/**
+ * The queue of one page, at most 20 batches of 50 events; beyond that the oldest goes. Each page writes under
+ * a name of its own, so tabs never overwrite each other. A queue that is released, or whose lease is over, takes
+ * no events into the batches it has: whoever sends them sends the same content under the same `batchId`, and
+ * the service counts it once even when two pages do.
+ */
+export function createQueue(store: Store): Queue {
+  const key = `q${newId()}`;
+  let batches: readonly Batch[] = [];
+  let open: Batch | undefined;
+  let until = 0;
+  const leased = (end: number): boolean => Math.abs(end - LEASE_MS / 2 - Date.now()) <= LEASE_MS / 2;
+  const write = (next: readonly Batch[], lease = LEASE_MS): void => {
+    if (!leased(until)) open = undefined;
+    batches = next.slice(-QUEUE_BATCHES);
+    until = Date.now() + lease;
+    const saved: Saved = { until, batches };
+    store.set(key, next[0] && saved);
+  };
+  const without = (batch: Batch): Batch[] => batches.filter(({ id }) => id !== batch.id);
+  return {
+    add(session, event) {
+      const fits = leased(until) && open?.session.id === session.id && open.events.length < BATCH_EVENTS;
+      const batch: Batch = fits && open ? open : { id: newId(), session, events: [], sent: 0 };
+      batch.events.push(event);
+      write([...without(batch), batch]);
+      open = batch;
+    },
+    all: () => batches,
+    freeze(batch) {
+      if (open === batch) open = undefined;
+      batch.sent ||= Date.now();
+      write(batches);
+    },
+    remove: (batch) => write(without(batch)),
+    postpone: (batch) => write([...without(batch), batch]),
+    tend() {
+      for (const name of store.keys('q')) {
+        const saved = store.get(name) as Saved | undefined;
+        if (name === key || !saved || leased(saved.until)) continue;
+        write([...saved.batches.filter(({ id }) => batches.every((own) => own.id !== id)), ...batches]);
+        store.set(name);
+      }
+      write(batches.filter(({ sent }) => !sent || Date.now() - sent < RETRY_MS));
+    },
+    release() {
+      write(batches, -1);
+      open = undefined;
+    },
+    restore() {
+      batches = (store.get(key) as Saved | undefined)?.batches ?? [];
+    },
+  };
+}
