@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { caseArbitrary } from '../support/generate.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
 import { rowsOf } from '../support/oracle/rows.ts';
 import { type TestStore, testStore } from '../support/store.ts';
@@ -45,4 +46,10 @@ test('every endpoint answers as a brute-force count does', { timeout: 0 }, async
   );
   process.stdout.write(`oracle: ${cases} cases\n`);
   expect(cases).toBeGreaterThanOrEqual(CASES);
+});
+
+test.each([1, 2])('so it does on weeks of traffic, seed %i', async (seed) => {
+  const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 6 };
+  const from = new Date('2022-08-25T00:00:00Z').getTime();
+  await expectAgreement(subject, randomTraffic({ seed, from, ...options }));
 });

@@ -7,6 +7,8 @@ import { dateAfter, tehranDayStart, tehranHourStart, tehranTime } from './tehran
 const HOUR = 3_600_000;
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const WINDOW_HOURS = 672;
+/** By definition four hours to a cell; a window with a change of daylight saving time has 3 to 5 in a few. */
+const HOURS_PER_CELL = 4;
 
 /** The last 7 Tehran dates; what lies after the current hour counts nowhere. */
 export function trafficHeatmap(all: readonly Session[], now: number): TrafficHeatmap {
@@ -55,7 +57,7 @@ export function audienceActivity(all: readonly Session[], now: number): Audience
     HOURS.map((hour) => {
       const cell = hours.filter(({ local }) => local.dayOfWeek === dayOfWeek && local.hour === hour);
       const total = cell.reduce((sum, of) => sum + of[metric], 0);
-      return ratio(total, cell.length, 2);
+      return ratio(total, HOURS_PER_CELL, 2);
     });
   return {
     timezone: 'Asia/Tehran',
