@@ -1,0 +1,151 @@
+import { parseArgs } from 'node:util';
+import { CliError } from './cli-error.ts';
+import type { ManagementMethod } from './management-client.ts';
+
+/** One call of the management API. */
+export interface AdminCall {
+  readonly method: ManagementMethod;
+  readonly path: string;
+  readonly body?: object;
+}
+
+type Flags = Readonly<Record<string, string>>;
+
+interface Command {
+  readonly required: readonly string[];
+  readonly optional: readonly string[];
+  /** `flag` gives a required flag's value, `flags` all that were given. */
+  readonly call: (flag: (name: string) => string, flags: Flags) => AdminCall;
+}
+
+const command = (
+  required: readonly string[],
+  optional: readonly string[],
+  call: Command['call'],
+): Command => ({
+  required,
+  optional,
+  call,
+});
+
+/** Ids are the caller's text: the service says what is wrong with one. */
+const id = encodeURIComponent;
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  'account create': command(['name'], ['plan'], (_, { name, plan }) => ({
+    method: 'POST',
+    path: '/accounts',
+    body: { name, plan },
+  })),
+  'account list': command([], [], () => ({ method: 'GET', path: '/accounts' })),
+  'account set-plan': command(['account', 'plan'], [], (flag) => ({
+    method: 'PUT',
+    path: `/accounts/${id(flag('account'))}/plan`,
+    body: { plan: flag('plan') },
+  })),
+  'key create': command(['account'], ['expires'], (flag, { expires }) => ({
+    method: 'POST',
+    path: `/accounts/${id(flag('account'))}/keys`,
+    body: { expiresAt: expires },
+  })),
+  'key list': command(['account'], [], (flag) => ({
+    method: 'GET',
+    path: `/accounts/${id(flag('account'))}/keys`,
+  })),
+  'key rotate': command(['key'], ['overlap', 'expires'], (flag, { overlap, expires }) => ({
+    method: 'POST',
+    path: `/keys/${id(flag('key'))}/rotate`,
+    body: { overlapSeconds: overlapSeconds(overlap), expiresAt: expires },
+  })),
+  'key revoke': command(['key'], [], (flag) => ({ method: 'POST', path: `/keys/${id(flag('key'))}/revoke` })),
+  'app list': command(['account'], [], (flag) => ({
+    method: 'GET',
+    path: `/accounts/${id(flag('account'))}/apps`,
+  })),
+  'app rotate-secret': command(['app'], ['overlap'], (flag, { overlap }) => ({
+    method: 'POST',
+    path: `/apps/${id(flag('app'))}/rotate-secret`,
+    body: { overlapSeconds: overlapSeconds(overlap) },
+  })),
+  'app delete': command(['app'], [], (flag) => ({ method: 'DELETE', path: `/apps/${id(flag('app'))}` })),
+  'app share': command(['app', 'account'], [], (flag) => ({ method: 'PUT', path: sharePath(flag) })),
+  'app unshare': command(['app', 'account'], [], (flag) => ({ method: 'DELETE', path: sharePath(flag) })),
+};
+
+const sharePath = (flag: (name: string) => string): string =>
+  `/apps/${id(flag('app'))}/shares/${id(flag('account'))}`;
+
+const UNIT_SECONDS = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3_600],
+  ['d', 86_400],
+]);
+
+/** `8s`, `30m`, `24h`, `7d` in seconds; none is 0: the old one stops at once. */
+function overlapSeconds(text: string | undefined): number {
+  if (text === undefined) return 0;
+  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const seconds = UNIT_SECONDS.get(unit);
+  if (amount === undefined || seconds === undefined) {
+    throw new CliError('--overlap must be a number with a unit, such as 8s, 30m, 24h or 7d.');
+  }
+  return Number(amount) * seconds;
+}
+
+/** What the command line asks for. Throws CliError that names what is wrong and what is possible. */
+export function adminCall(args: readonly string[]): AdminCall {
+  const name = args.slice(0, 2).join(' ');
+  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (found === undefined) {
+    const said = name === '' ? 'No command is given' : `There is no command "${name}"`;
+    throw new CliError(`${said}: say one of ${Object.keys(COMMANDS).join(', ')}.`);
+  }
+  const usage = usageOf(name, found);
+  const flags = flagsOf(found, args.slice(2), usage);
+  const flag = (key: string): string => {
+    const value = flags[key] ?? '';
+    if (value === '') throw new CliError(`--${key} is missing. ${usage}`);
+    return value;
+  };
+  found.required.forEach(flag);
+  return found.call(flag, flags);
+}
+
+function flagsOf({ required, optional }: Command, args: readonly string[], usage: string): Flags {
+  const options = Object.fromEntries(
+    [...required, ...optional].map((key) => [key, { type: 'string', multiple: true } as const]),
+  );
+  const flags: Record<string, string> = {};
+  for (const [key, given = []] of Object.entries(parsed(args, options, usage))) {
+    const [value = '', ...more] = given;
+    if (more.length > 0) throw new CliError(`--${key} is given more than once. ${usage}`);
+    flags[key] = value;
+  }
+  return flags;
+}
+
+type Options = Readonly<Record<string, { readonly type: 'string'; readonly multiple: true }>>;
+
+function parsed(
+  args: readonly string[],
+  options: Options,
+  usage: string,
+): Record<string, string[] | undefined> {
+  try {
+    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
+  } catch (error) {
+    // Node's first sentence says what is wrong; the next ones advise on positional arguments.
+    const [said = ''] = (error instanceof Error ? error.message : String(error)).split(
+      /\.?(?:\s|$)(?=[A-Z]|$)/,
+    );
+    throw new CliError(`${said}. ${usage}`);
+  }
+}
+
+const usageOf = (name: string, { required, optional }: Command): string =>
+  `Usage: admin -- ${[
+    name,
+    ...required.map((key) => `--${key} …`),
+    ...optional.map((key) => `[--${key} …]`),
+  ].join(' ')}`;

@@ -1,0 +1,126 @@
+import { request } from 'node:http';
+import { z } from 'zod';
+import type { Config } from '../config.ts';
+import type { Clock } from '../domain/time.ts';
+import { managementSecretFile, readManagementSecret } from '../management/secret.ts';
+import { signManagementToken } from '../management/token.ts';
+import { CliError } from './cli-error.ts';
+
+export type ManagementMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** Calls the running service. */
+export interface ManagementClient {
+  /**
+   * `path` is below /management/v1; resolves to the answer's JSON. Rejects with a CliError that says what to
+   * do: the service is not running, the token or the request was refused.
+   */
+  call(method: ManagementMethod, path: string, body?: unknown): Promise<unknown>;
+}
+
+export type ClientConfig = Pick<Config, 'managementListener' | 'managementJwtSecret' | 'dataDir' | 'store'>;
+
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
+const Problem = z.object({
+  detail: z.string(),
+  errors: z.array(z.object({ field: z.string(), message: z.string() })).default([]),
+});
+
+export function managementClient(config: ClientConfig, clock: Clock): ManagementClient {
+  const { port } = config.managementListener;
+  const host = reachable(config.managementListener.host);
+  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return {
+    async call(method, path, body) {
+      const token = await signManagementToken(secretOf(config, address), clock);
+      const text = body === undefined ? undefined : JSON.stringify(body);
+      const answer = await send({ host, port, method, path, token, text }).catch((error: unknown) => {
+        throw notAnswering(address, error);
+      });
+      return read(answer, address);
+    },
+  };
+}
+
+/** A listener on every address is called on this machine's own. */
+const reachable = (host: string): string => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
+
+function secretOf(config: ClientConfig, address: string): string {
+  const secret = config.managementJwtSecret ?? readManagementSecret(config.dataDir);
+  if (secret !== null) return secret;
+  throw new CliError(
+    `There is no ${managementSecretFile(config.dataDir)}: start the service (npm start) first, or set DATA_DIR or ` +
+      `MANAGEMENT_JWT_SECRET to those of the service at ${address}.`,
+  );
+}
+
+interface Call {
+  readonly host: string;
+  readonly port: number;
+  readonly method: ManagementMethod;
+  readonly path: string;
+  readonly token: string;
+  readonly text: string | undefined;
+}
+
+/** Without a time limit: deleting an app with much data takes as long as it takes. */
+function send({ host, port, method, path, token, text }: Call): Promise<Answer> {
+  const headers = {
+    Authorization: `Bearer ${token}`,
+    ...(text === undefined
+      ? {}
+      : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
+  };
+  return new Promise((resolve, reject) => {
+    const call = request(
+      { host, port, method, path: `/management/v1${path}`, headers, agent: false },
+      (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', reject);
+        answer.on('end', () =>
+          resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+        );
+      },
+    );
+    call.on('error', reject);
+    call.end(text);
+  });
+}
+
+const notAnswering = (address: string, error: unknown): CliError => {
+  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  return new CliError(
+    `The service does not answer at ${address}${code}: start it with npm start, or set MANAGEMENT_HOST and ` +
+      'MANAGEMENT_PORT to where it listens.',
+  );
+};
+
+function read({ status, text }: Answer, address: string): unknown {
+  const json = parseJson(text);
+  if (status >= 200 && status < 300 && json !== undefined) return json;
+  if (status === 401) {
+    throw new CliError(
+      `The service at ${address} refused the token: use the same DATA_DIR or MANAGEMENT_JWT_SECRET as the service.`,
+    );
+  }
+  const problem = Problem.safeParse(json);
+  if (!problem.success) {
+    throw new CliError(
+      `What answers at ${address} is not this service (status ${status}): check MANAGEMENT_HOST and MANAGEMENT_PORT.`,
+    );
+  }
+  const { detail, errors } = problem.data;
+  throw new CliError([detail, ...errors.map(({ field, message }) => `${field} ${message}.`)].join(' '));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

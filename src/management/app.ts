@@ -1,0 +1,52 @@
+import express, { type Express, type RequestHandler, type Router } from 'express';
+import type { Logger } from 'pino';
+import { AppError } from '../domain/errors.ts';
+import type { Clock } from '../domain/time.ts';
+import { errorHandler } from '../http/problem.ts';
+import { requestIdFor } from '../http/request-id.ts';
+import type { Metadata } from '../metadata/metadata.ts';
+import { metadataRouter } from './routes.ts';
+import { isManagementToken } from './token.ts';
+
+export interface ManagementDeps {
+  readonly metadata: Metadata;
+  readonly jwtSecret: string;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** More below /management/v1, behind the same token; each reads its own bodies. */
+  readonly routers: readonly Router[];
+}
+
+/** The management API: its own listener, every request with a JWT that `jwtSecret` signed. */
+export function createManagementApp({ metadata, jwtSecret, clock, log, routers }: ManagementDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('case sensitive routing', true);
+  app.set('strict routing', true);
+  app.use((req, res, next) => {
+    res.setHeader('X-Request-Id', requestIdFor(req.headers['x-request-id'], clock()));
+    next();
+  });
+  app.use(requireToken(jwtSecret, clock));
+  for (const router of [metadataRouter(metadata), ...routers]) app.use('/management/v1', router);
+  app.use(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
+  });
+  app.use(errorHandler({ log }));
+  return app;
+}
+
+const requireToken =
+  (secret: string, clock: Clock): RequestHandler =>
+  async (req, _res, next) => {
+    const [header = '', ...more] = req.headersDistinct['authorization'] ?? [];
+    const [, token = ''] = /^Bearer +([\w.-]+)$/i.exec(header) ?? [];
+    if (more.length > 0 || !(await isManagementToken(token, secret, clock))) {
+      throw new AppError(
+        'unauthorized',
+        'A valid management token is needed: a JWT signed with HS256 that expires.',
+      );
+    }
+    next();
+  };

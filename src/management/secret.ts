@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const FILE = 'management.jwt';
+/** HS256 wants a key at least as long as its hash (RFC 7518, section 3.2). */
+const SECRET_BYTES = 32;
+const LEAST_CHARACTERS = 32;
+
+/** Where the embedded store's management secret is kept. */
+export const managementSecretFile = (dataDir: string): string => join(dataDir, FILE);
+
+/** The secret in the data folder, or null where no service has been started yet. Throws what reading throws. */
+export function readManagementSecret(dataDir: string): string | null {
+  const path = managementSecretFile(dataDir);
+  const text = readIfThere(path)?.trim() ?? null;
+  if (text !== null && text.length < LEAST_CHARACTERS) {
+    throw new Error(`${path} holds no secret: remove it and start the service again.`);
+  }
+  return text;
+}
+
+/** The secret in the data folder, made there (mode 0600) at the service's first start. */
+export function ensureManagementSecret(dataDir: string): string {
+  const known = readManagementSecret(dataDir);
+  if (known !== null) return known;
+  mkdirSync(dataDir, { recursive: true });
+  const path = managementSecretFile(dataDir);
+  const draft = `${path}.${randomBytes(8).toString('hex')}`;
+  const secret = randomBytes(SECRET_BYTES).toString('base64url');
+  writeFileSync(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    // Whole or not at all, and never over another process's: a link fails where a file is.
+    linkSync(draft, path);
+    return secret;
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+    return readManagementSecret(dataDir) ?? secret;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined;
