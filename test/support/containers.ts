@@ -25,7 +25,8 @@ export async function startContainers(): Promise<TestContainers> {
     return running;
   };
   try {
-    const [clickhouse, redis] = await Promise.all([start(clickhouseContainer()), start(redisContainer())]);
+    const clickhouse = await start(clickhouseContainer());
+    const redis = await start(redisContainer());
     const at = (container: StartedTestContainer, port: number) =>
       `${container.getHost()}:${container.getMappedPort(port)}`;
     return {
@@ -47,7 +48,6 @@ const clickhouseContainer = (): GenericContainer =>
   new GenericContainer(CLICKHOUSE_IMAGE)
     .withExposedPorts(8123)
     .withEnvironment({ CLICKHOUSE_PASSWORD: PASSWORD })
-    .withUlimits({ nofile: { hard: 262_144, soft: 262_144 } })
     .withWaitStrategy(Wait.forHttp('/ping', 8123).forStatusCode(200));
 
 const redisContainer = (): GenericContainer =>
