@@ -15,7 +15,10 @@ const technology = (browser: string, os: string, device: Technology['device']): 
 /** User agents as browsers send them, and what each is. */
 export const USER_AGENTS: ReadonlyMap<string, Technology> = new Map([
   ['', technology('', '', 'other')],
-  ['curl/8.5.0', technology('', '', 'other')],
+  [
+    `Mozilla/5.0 (PlayStation; PlayStation 5/6.00) ${WEBKIT} Version/14.0 Safari/605.1.15`,
+    technology('Safari', '', 'other'),
+  ],
   [
     `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${CHROME} Safari/537.36`,
     technology('Chrome', 'Windows', 'desktop'),
@@ -80,6 +83,8 @@ export const REFERRERS: ReadonlyMap<string, { readonly host: string; readonly ch
     ['https://google.com/', { host: 'google.com', channel: 'search' }],
     ['https://duckduckgo.com/', { host: 'duckduckgo.com', channel: 'search' }],
     ['https://www.facebook.com/story', { host: 'facebook.com', channel: 'social' }],
+    ['https://mail.google.com/mail/u/0/', { host: 'mail.google.com', channel: 'email' }],
+    ['https://docs.google.com/document/d/1', { host: 'docs.google.com', channel: 'referral' }],
     ['https://t.co/Ab1', { host: 't.co', channel: 'social' }],
     ['https://News.Example.ORG:8443/a?b#c', { host: 'news.example.org', channel: 'referral' }],
     ['http://www.news.example.org/', { host: 'news.example.org', channel: 'referral' }],

@@ -1,6 +1,6 @@
 import type { Analytics } from '../../../src/analytics/results.ts';
 import type { Lexicon } from './lexicon.ts';
-import { type Delivery, sessionsOf } from './model.ts';
+import { type Delivery, type Session, sessionsOf } from './model.ts';
 import { overview } from './overview.ts';
 import { dataBounds, kpis, locations, pageviews, timeSpent, userGrowth, utmCampaigns } from './questions.ts';
 import { audienceActivity, trafficHeatmap } from './windows.ts';
@@ -17,11 +17,15 @@ export type Oracle = {
  * slow and plain, so that it can be checked by reading. `now` is read at each question.
  */
 export function createOracle(deliveries: readonly Delivery[], lexicon: Lexicon, now: () => number): Oracle {
-  const of = (app: string) =>
-    sessionsOf(
-      deliveries.filter(({ appId }) => appId === app),
-      lexicon.language,
-    );
+  const sessions = new Map<string, readonly Session[]>();
+  const of = (app: string): readonly Session[] => {
+    const known = sessions.get(app);
+    if (known !== undefined) return known;
+    const own = deliveries.filter(({ appId }) => appId === app);
+    const built = sessionsOf(own, lexicon.language);
+    sessions.set(app, built);
+    return built;
+  };
   return {
     dataBounds: (app) => dataBounds(of(app)),
     overview: (app, range) => overview(of(app), range, lexicon),
