@@ -1,6 +1,7 @@
+import { openStore } from './local-store.ts';
 import { observe } from './observe.ts';
 import { refused, type Settings } from './settings.ts';
-import { openStore } from './store.ts';
+
 import { createTracker, type Tracker } from './tracker.ts';
 
 export type { Settings } from './settings.ts';

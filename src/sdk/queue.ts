@@ -36,10 +36,8 @@ export interface Queue {
   postpone(batch: Batch): void;
   /** Renews the lease, drops what is too old, and takes over what pages that are gone left behind. */
   tend(): void;
-  /** The page goes: any page may send what waits. */
+  /** The page goes, perhaps for good: what waits is left to whichever page comes next, this one included. */
   release(): void;
-  /** The page is back from the browser's cache: goes on with what nobody took meanwhile. */
-  restore(): void;
 }
 
 /**
@@ -49,7 +47,7 @@ export interface Queue {
  * the service counts it once even when two pages do.
  */
 export function createQueue(store: Store): Queue {
-  const key = `q${newId()}`;
+  let key = `q${newId()}`;
   let batches: readonly Batch[] = [];
   let open: Batch | undefined;
   let until = 0;
@@ -89,10 +87,9 @@ export function createQueue(store: Store): Queue {
     },
     release() {
       write(batches, -1);
+      key = `q${newId()}`;
+      batches = [];
       open = undefined;
-    },
-    restore() {
-      batches = (store.get(key) as Saved | undefined)?.batches ?? [];
     },
   };
 }

@@ -83,10 +83,7 @@ export function createTracker(settings: Settings, endpoint: string, store: Store
       sender.beacon();
       if (gone) queue.release();
     },
-    back() {
-      queue.restore();
-      view();
-    },
+    back: view,
     tend() {
       queue.tend();
       if (queue.all()[0]) sender.soon();
