@@ -1,0 +1,5 @@
+-- KEYS[1] lock, ARGV[1] token. Only the holder may release: after an expiry it may be another's.
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  return redis.call('DEL', KEYS[1])
+end
+return 0

@@ -1,0 +1,5 @@
+-- KEYS[1] lock, ARGV[1] token, ARGV[2] ms to live. Only the holder may prolong.
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return 0

@@ -1,0 +1,41 @@
+import express, { type Express, type Router } from 'express';
+import type { Logger } from 'pino';
+import type { Config } from './config.ts';
+import { AppError } from './domain/errors.ts';
+import type { Services } from './endpoints/endpoint.ts';
+import type { FailedAttempts } from './http/failed-attempts.ts';
+import { type HealthDeps, servicePages } from './http/health.ts';
+import { errorHandler } from './http/problem.ts';
+import { publicApi } from './http/public-api.ts';
+import { requestLog } from './http/request-log.ts';
+import type { RedisLink } from './redis/link.ts';
+
+export interface AppDeps extends Services, HealthDeps {
+  readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'trustProxy' | 'dashboardUrl'>;
+  readonly log: Logger;
+  readonly redis: RedisLink | null;
+  readonly failedAttempts: FailedAttempts;
+  /** What the SDK talks to: its script and its events. */
+  readonly sdk: readonly Router[];
+}
+
+/** The public listener's application. To be served by `createHttpServer`, which gives a request its id. */
+export function createApp({ config, log, redis, sdk, ...deps }: AppDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.disable('query parser');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.set('trust proxy', config.trustProxy);
+
+  app.use(requestLog(log));
+  app.use(servicePages(deps));
+  for (const router of sdk) app.use(router);
+  app.use(publicApi({ ...deps, ...config, redis }));
+  app.use(() => {
+    throw new AppError('not_found', 'There is nothing at this path.');
+  });
+  app.use(errorHandler({ log }));
+  return app;
+}

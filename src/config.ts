@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { StoreLocation } from './clickhouse/connect.ts';
+
+export interface Listener {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+/** What the service runs with; made once, at start. */
+export interface Config {
+  readonly publicListener: Listener;
+  readonly managementListener: Listener;
+  readonly store: StoreLocation;
+  /** The embedded store's folder; on a server store, where ingestion keeps its journal. */
+  readonly dataDir: string;
+  readonly redisUrl: string | null;
+  readonly requestsPerMinute: number;
+  readonly replicas: number;
+  /** Number of trusted proxies in front. */
+  readonly trustProxy: number;
+  readonly dashboardUrl: string | null;
+  readonly logLevel: LogLevel;
+  readonly eventMaxAgeDays: number;
+  /** Null on the embedded store: made at first start, in the data folder. */
+  readonly managementJwtSecret: string | null;
+  /** Path of a MaxMind city database. */
+  readonly geoipDatabase: string | null;
+}
+
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Decimal digits only: Number() would take '', ' 7', 0x10 and 1e3 as well. */
+const whole = (least: number, most: number) => {
+  const message = `must be a whole number from ${least} to ${most}`;
+  return z
+    .string()
+    .regex(/^(0|[1-9]\d{0,9})$/, message)
+    .transform(Number)
+    .pipe(z.number().min(least, message).max(most, message));
+};
+
+const text = z.string().min(1, 'is empty: give it a value or leave it out');
+
+const url = (schemes: readonly string[], extra?: { readonly noUser: string }) =>
+  text.superRefine((value, ctx) => {
+    const parsed = URL.canParse(value) ? new URL(value) : null;
+    if (parsed === null || parsed.host === '' || !schemes.includes(parsed.protocol)) {
+      ctx.addIssue({
+        code: 'custom',
+        message: `must be a URL that starts with ${schemes.map((s) => `${s}//`).join(' or ')}`,
+      });
+    } else if (extra !== undefined && (parsed.username !== '' || parsed.password !== '')) {
+      ctx.addIssue({ code: 'custom', message: extra.noUser });
+    }
+  });
+
+const Settings = z
+  .object({
+    PORT: whole(0, 65_535).default(3000),
+    HOST: text.default('127.0.0.1'),
+    MANAGEMENT_PORT: whole(0, 65_535).default(3001),
+    MANAGEMENT_HOST: text.default('127.0.0.1'),
+    // A password in a URL ends up in logs and error messages.
+    CLICKHOUSE_URL: url(['http:', 'https:'], {
+      noUser: 'must not hold a user or password: use CLICKHOUSE_USER and CLICKHOUSE_PASSWORD',
+    }).optional(),
+    CLICKHOUSE_USER: text.default('default'),
+    // Empty is ClickHouse's own default.
+    CLICKHOUSE_PASSWORD: z.string().default(''),
+    CLICKHOUSE_DATABASE: z
+      .string()
+      .regex(
+        /^[A-Za-z_][A-Za-z0-9_]{0,62}$/,
+        'must be letters, digits and _ (at most 63), not starting with a digit',
+      )
+      .default('analytics'),
+    DATA_DIR: text.default('./data'),
+    REDIS_URL: url(['redis:', 'rediss:']).optional(),
+    // More than a million a minute is no limit; one process could not even count them.
+    PUBLIC_API_REQUESTS_PER_MINUTE: whole(1, 1_000_000).default(120),
+    PUBLIC_API_REPLICAS: whole(1, 1_000).default(1),
+    TRUST_PROXY: whole(0, 10).default(0),
+    DASHBOARD_URL: url(['http:', 'https:']).optional(),
+    LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+    // A hundred years: what the store's date type holds with room to spare.
+    EVENT_MAX_AGE_DAYS: whole(1, 36_500).default(730),
+    // HS256 wants a key at least as long as its hash (RFC 7518, section 3.2).
+    MANAGEMENT_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+    GEOIP_DATABASE: text.optional(),
+  })
+  // `when`: also said when single settings are wrong, so that one start names everything.
+  .refine(
+    ({ CLICKHOUSE_URL, MANAGEMENT_JWT_SECRET }) => !CLICKHOUSE_URL || MANAGEMENT_JWT_SECRET !== undefined,
+    {
+      path: ['MANAGEMENT_JWT_SECRET'],
+      message: 'is required with CLICKHOUSE_URL: every process must know the same secret',
+      when: () => true,
+    },
+  )
+  .refine(
+    ({ PORT, HOST, MANAGEMENT_PORT, MANAGEMENT_HOST }) =>
+      PORT === 0 || PORT !== MANAGEMENT_PORT || HOST !== MANAGEMENT_HOST,
+    { path: ['MANAGEMENT_PORT'], message: 'must differ from PORT', when: () => true },
+  );
+
+/** The only reader of the environment. Throws one Error whose message names every wrong setting, never a value. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const parsed = Settings.safeParse(env);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
+    throw new Error(`Wrong settings:\n${[...new Set(lines)].join('\n')}`);
+  }
+  const settings = parsed.data;
+  const database = settings.CLICKHOUSE_DATABASE;
+  return Object.freeze({
+    publicListener: { host: settings.HOST, port: settings.PORT },
+    managementListener: { host: settings.MANAGEMENT_HOST, port: settings.MANAGEMENT_PORT },
+    store:
+      settings.CLICKHOUSE_URL === undefined
+        ? { kind: 'embedded', dataDir: settings.DATA_DIR, database }
+        : {
+            kind: 'server',
+            url: settings.CLICKHOUSE_URL,
+            username: settings.CLICKHOUSE_USER,
+            password: settings.CLICKHOUSE_PASSWORD,
+            database,
+          },
+    dataDir: settings.DATA_DIR,
+    redisUrl: settings.REDIS_URL ?? null,
+    requestsPerMinute: settings.PUBLIC_API_REQUESTS_PER_MINUTE,
+    replicas: settings.PUBLIC_API_REPLICAS,
+    trustProxy: settings.TRUST_PROXY,
+    dashboardUrl: settings.DASHBOARD_URL?.replace(/\/+$/, '') ?? null,
+    logLevel: settings.LOG_LEVEL,
+    eventMaxAgeDays: settings.EVENT_MAX_AGE_DAYS,
+    managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
+    geoipDatabase: settings.GEOIP_DATABASE ?? null,
+  } satisfies Config);
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { defineEndpoint } from './endpoint.ts';
+import { Timestamp } from './fields.ts';
+import { AppQuery } from './query.ts';
+
+const HourAverages = z.array(z.number().min(0)).length(24);
+
+const AudienceActivity = z
+  .strictObject({
+    timezone: z.literal('Asia/Tehran'),
+    from: Timestamp,
+    to: Timestamp,
+    windowDays: z.literal(28),
+    days: z
+      .array(
+        z.strictObject({
+          dayOfWeek: z.int().min(1).max(7).meta({ description: 'ISO: Monday is 1.' }),
+          sessions: HourAverages,
+          visitors: HourAverages,
+          pageviews: HourAverages,
+        }),
+      )
+      .length(7),
+  })
+  .meta({ id: 'PublicAudienceActivityResponseDto' });
+
+export const audienceActivity = defineEndpoint({
+  operationId: 'getAudienceActivity',
+  method: 'get',
+  path: '/api/v1/sessions/traffic-audience-activity',
+  summary: 'Average activity per day of week and hour, over 28 days in Tehran time',
+  description:
+    'Over the 672 Tehran hours that end with the current one, so each cell averages 4 hours; 2 decimals. `to` is the last ms of the current hour.',
+  query: AppQuery,
+  response: AudienceActivity,
+  handler: ({ query, analytics }) => analytics.audienceActivity(query.appId),
+});

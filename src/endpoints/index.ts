@@ -1,0 +1,29 @@
+import { audienceActivity } from './audience-activity.ts';
+import { createApp } from './create-app.ts';
+import { dataBounds } from './data-bounds.ts';
+import type { Endpoint } from './endpoint.ts';
+import { listApps } from './list-apps.ts';
+import { locations } from './locations.ts';
+import { overviewExtended } from './overview-extended.ts';
+import { overviewKpis } from './overview-kpis.ts';
+import { pageviews } from './pageviews.ts';
+import { timeSpent } from './time-spent.ts';
+import { trafficHeatmap } from './traffic-heatmap.ts';
+import { userGrowth } from './user-growth.ts';
+import { utm } from './utm.ts';
+
+/** The Public API: what is not here does not exist. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  listApps,
+  createApp,
+  dataBounds,
+  overviewExtended,
+  overviewKpis,
+  pageviews,
+  timeSpent,
+  userGrowth,
+  trafficHeatmap,
+  audienceActivity,
+  locations,
+  utm,
+];

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { defineEndpoint } from './endpoint.ts';
+import { Count } from './fields.ts';
+import { AppRangeListQuery } from './query.ts';
+
+const Location = z
+  .strictObject({
+    country: z.string().nullable(),
+    region: z.string().nullable(),
+    city: z.string().nullable(),
+    latitude: z.number().min(-90).max(90),
+    longitude: z.number().min(-180).max(180),
+    count: Count.meta({ description: 'Sessions.' }),
+  })
+  .meta({ id: 'PublicLocationDto' });
+
+export const locations = defineEndpoint({
+  operationId: 'listLocations',
+  method: 'get',
+  path: '/api/v1/sessions/locations/all',
+  summary: 'Sessions per location with coordinates',
+  description:
+    'By count descending, then names. Sessions without coordinates are left out, so a missing location does not mean that nobody came from there.',
+  query: AppRangeListQuery,
+  response: z.array(Location),
+  handler: ({ query, analytics }) => analytics.locations(query.appId, query.range, query.limit),
+});

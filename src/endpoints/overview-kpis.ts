@@ -1,0 +1,62 @@
+import { z } from 'zod';
+import { kpiRange } from '../analytics/ranges.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { Count, Milliseconds, Rate, Ratio, Timestamp } from './fields.ts';
+import { AppRangeQuery } from './query.ts';
+
+const Period = z
+  .strictObject({
+    from: Timestamp,
+    to: Timestamp,
+    sessions: Count,
+    visitors: Count,
+    pageviews: Count,
+    clicks: Count,
+    errors: Count,
+    bounceRate: Rate,
+    averageSessionDurationMs: Milliseconds,
+    pagesPerSession: Ratio,
+  })
+  .meta({ id: 'KpiPeriod' });
+
+const METRICS = [
+  'sessions',
+  'visitors',
+  'pageviews',
+  'clicks',
+  'errors',
+  'bounceRate',
+  'averageSessionDurationMs',
+  'pagesPerSession',
+] as const;
+
+const perMetric = <T extends z.ZodType>(schema: T) =>
+  z.strictObject(
+    Object.fromEntries(METRICS.map((metric) => [metric, schema])) as Record<(typeof METRICS)[number], T>,
+  );
+
+const KpiComparison = z
+  .strictObject({
+    current: Period,
+    previous: Period,
+    change: perMetric(z.number()).meta({ description: 'Current minus previous, as returned.' }),
+    changePercent: perMetric(z.number().nullable()).meta({
+      description: 'Change in percent of previous, 2 decimals; null where previous is 0.',
+    }),
+  })
+  .meta({ id: 'PublicOverviewKpiResponseDto' });
+
+export const overviewKpis = defineEndpoint({
+  operationId: 'getOverviewKpis',
+  method: 'get',
+  path: '/api/v1/sessions/overview/kpis',
+  summary: 'KPIs of a period beside the one before it',
+  description:
+    "Without a range: today against yesterday, in UTC. With one of length L: the L ms that end just before `from`. With only `from`, `to` is the end of today's UTC day; with only `to`, `from` is the start of its UTC day.",
+  query: AppRangeQuery,
+  response: KpiComparison,
+  check: ({ range }, clock) => {
+    kpiRange(range, clock);
+  },
+  handler: ({ query, analytics, clock }) => analytics.kpis(query.appId, kpiRange(query.range, clock)),
+});

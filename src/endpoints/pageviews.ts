@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { defineEndpoint } from './endpoint.ts';
+import { Count } from './fields.ts';
+import { AppRangeListQuery } from './query.ts';
+
+export const PageView = z
+  .strictObject({
+    path: z.string(),
+    views: Count,
+    uniqueSessions: Count.meta({ description: 'Sessions with at least one view of the path in the range.' }),
+  })
+  .meta({ id: 'PublicPageViewDto' });
+
+export const pageviews = defineEndpoint({
+  operationId: 'listPageviews',
+  method: 'get',
+  path: '/api/v1/sessions/pageviews',
+  summary: 'Views and unique sessions per page path',
+  description: 'By views descending, then path in byte order.',
+  query: AppRangeListQuery,
+  response: z.array(PageView),
+  handler: ({ query, analytics }) => analytics.pageviews(query.appId, query.range, query.limit),
+});

@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import { appId, isUuid } from '../domain/ids.ts';
+import type { EpochMs } from '../domain/time.ts';
+import { parseTimestamp, type Rounding } from './timestamp.ts';
+
+const MAX_ROWS = 10_000;
+
+const AppIdParam = z
+  .string('Required: the UUID of an app.')
+  .refine(isUuid, 'Must be a UUID.')
+  .transform(appId)
+  .meta({
+    description: 'The app, as `GET /api/v1/apps` names it. Owned by the account or shared with it.',
+    example: '6f1c2a34-9b1e-4c52-8f0e-2d6f5c1b7a90',
+    override: { format: 'uuid' },
+  });
+
+const timestampParam = (rounding: Rounding, description: string) =>
+  z
+    .string()
+    .transform((text, ctx): EpochMs => {
+      const result = parseTimestamp(text, rounding);
+      if ('at' in result) return result.at;
+      ctx.addIssue({ code: 'custom', message: result.problem });
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ description, example: '2026-11-20T10:46:00.250+03:30', override: { format: 'date-time' } });
+
+const FromParam = timestampParam(
+  'up',
+  'First instant that counts, inclusive. ISO 8601 with an offset or `Z` (`+` is sent as `%2B`); without it the range is unbounded on this side.',
+);
+const ToParam = timestampParam(
+  'down',
+  'Last instant that counts, inclusive. ISO 8601 with an offset or `Z` (`+` is sent as `%2B`); without it the range is unbounded on this side.',
+);
+
+const LimitParam = z
+  .string()
+  // Digits only: Number() would take '', 0x10 and 1e3 too.
+  .refine(
+    (text) => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= MAX_ROWS,
+    `Must be a whole number from 1 to ${MAX_ROWS}.`,
+  )
+  .transform(Number)
+  .optional()
+  .meta({
+    description: 'Cuts the list after ordering; without it the list is whole.',
+    example: '100',
+    override: { type: 'integer', minimum: 1, maximum: MAX_ROWS, example: 100 },
+  });
+
+interface Bounds {
+  readonly from?: EpochMs | undefined;
+  readonly to?: EpochMs | undefined;
+}
+
+const inOrder = ({ from, to }: Bounds): boolean => from === undefined || to === undefined || from <= to;
+const OUT_OF_ORDER = { path: ['from'], message: 'Must not be later than to.' };
+
+const withRange = <T extends Bounds>({ from, to, ...others }: T) => ({
+  ...others,
+  range: { from: from ?? null, to: to ?? null },
+});
+
+/** No parameters. */
+export const NoQuery = z.strictObject({});
+
+/** `appId` only: the window is the endpoint's own. */
+export const AppQuery = z.strictObject({ appId: AppIdParam });
+
+/** `appId`, `from`, `to`. */
+export const AppRangeQuery = z
+  .strictObject({ appId: AppIdParam, from: FromParam, to: ToParam })
+  .refine(inOrder, OUT_OF_ORDER)
+  .transform(withRange);
+
+/** `appId`, `from`, `to`, `limit`. */
+export const AppRangeListQuery = z
+  .strictObject({ appId: AppIdParam, from: FromParam, to: ToParam, limit: LimitParam })
+  .refine(inOrder, OUT_OF_ORDER)
+  .transform(withRange);

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { defineEndpoint } from './endpoint.ts';
+import { Milliseconds } from './fields.ts';
+import { AppRangeListQuery } from './query.ts';
+
+const TimeSpent = z
+  .strictObject({
+    path: z.string(),
+    totalMs: Milliseconds,
+    averageMs: Milliseconds.meta({
+      description: 'Per pageview of the path in the range; per engagement event where it has none.',
+    }),
+  })
+  .meta({ id: 'PublicTimeSpentDto' });
+
+export const timeSpent = defineEndpoint({
+  operationId: 'listTimeSpent',
+  method: 'get',
+  path: '/api/v1/sessions/timespent',
+  summary: 'Visible time per page path, in milliseconds',
+  description: 'Paths with engagement events in the range, by totalMs descending, then path in byte order.',
+  query: AppRangeListQuery,
+  response: z.array(TimeSpent),
+  handler: ({ query, analytics }) => analytics.timeSpent(query.appId, query.range, query.limit),
+});

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { defineEndpoint } from './endpoint.ts';
+import { HourCounts, Timestamp } from './fields.ts';
+import { AppQuery } from './query.ts';
+
+const TrafficHeatmap = z
+  .strictObject({
+    timezone: z.literal('Asia/Tehran'),
+    from: Timestamp,
+    to: Timestamp,
+    days: z
+      .array(
+        z.strictObject({
+          date: z.string().meta({ description: 'A Tehran day.', override: { format: 'date' } }),
+          sessions: HourCounts,
+          visitors: HourCounts,
+          pageviews: HourCounts,
+        }),
+      )
+      .length(7),
+  })
+  .meta({ id: 'PublicTrafficHeatmapResponseDto' });
+
+export const trafficHeatmap = defineEndpoint({
+  operationId: 'getTrafficHeatmap',
+  method: 'get',
+  path: '/api/v1/sessions/traffic-heatmap',
+  summary: 'Hourly matrix of the last 7 Tehran days',
+  description:
+    'Today included, oldest first; hours to come are 0. `from` and `to` are the first and last ms of the window. Sessions and visitors count in the hour of their start, pageviews in their own.',
+  query: AppQuery,
+  response: TrafficHeatmap,
+  handler: ({ query, analytics }) => analytics.trafficHeatmap(query.appId),
+});

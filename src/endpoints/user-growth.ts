@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { growthDays } from '../analytics/ranges.ts';
+import { defineEndpoint } from './endpoint.ts';
+import { Count } from './fields.ts';
+import { AppRangeQuery } from './query.ts';
+
+const UserGrowthPoint = z
+  .strictObject({
+    date: z.string().meta({ description: 'A UTC day.', example: '2026-11-20', override: { format: 'date' } }),
+    sessions: Count,
+    visitors: Count,
+    pageviews: Count,
+    clicks: Count,
+  })
+  .meta({ id: 'PublicUserGrowthPointDto' });
+
+export const userGrowth = defineEndpoint({
+  operationId: 'listUserGrowth',
+  method: 'get',
+  path: '/api/v1/sessions/user-growth',
+  summary: 'Sessions, visitors, pageviews and clicks per UTC day',
+  description:
+    'Every UTC day of the range, zeros included; at most 4,000. An omitted bound is the first or last day on which the app has a session or an event.',
+  query: AppRangeQuery,
+  response: z.array(UserGrowthPoint),
+  check: ({ range: { from, to } }) => {
+    if (from !== null && to !== null) growthDays({ from, to });
+  },
+  handler: ({ query, analytics }) => analytics.userGrowth(query.appId, query.range),
+});

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { defineEndpoint } from './endpoint.ts';
+import { Count } from './fields.ts';
+import { AppRangeQuery } from './query.ts';
+
+const UtmCampaign = z
+  .strictObject({
+    source: z.string().min(1),
+    medium: z.string().nullable(),
+    campaign: z.string().nullable(),
+    term: z.string().nullable(),
+    content: z.string().nullable(),
+    sessions: Count,
+    visitors: Count,
+  })
+  .meta({ id: 'PublicUtmCampaignDto' });
+
+export const utm = defineEndpoint({
+  operationId: 'listUtmCampaigns',
+  method: 'get',
+  path: '/api/v1/growth/utm',
+  summary: 'Sessions and visitors per UTM combination',
+  description: 'Combinations with a source: the first 100 by sessions descending, then names.',
+  query: AppRangeQuery,
+  response: z.array(UtmCampaign).max(100),
+  handler: ({ query, analytics }) => analytics.utmCampaigns(query.appId, query.range),
+});

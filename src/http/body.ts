@@ -1,0 +1,58 @@
+import type { Request, Response } from 'express';
+import { AppError } from '../domain/errors.ts';
+
+/** Up to here a body that is too large is read to its end, so that its sender hears the answer. */
+const LINGER_BYTES = 1024 * 1024;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * A request's JSON body. Throws `unsupported_media_type` unless it says application/json in UTF-8 without a content
+ * coding, `payload_too_large` beyond `limit` bytes, `validation_failed` when it is not JSON.
+ */
+export async function readJson(req: Request, res: Response, limit: number): Promise<unknown> {
+  assertJson(req);
+  const body = await readBytes(req, res, limit);
+  try {
+    return JSON.parse(UTF8.decode(body));
+  } catch {
+    throw new AppError('validation_failed', 'The body is not valid JSON.', {
+      errors: [{ field: 'body', message: 'Not valid JSON in UTF-8.' }],
+    });
+  }
+}
+
+function assertJson(req: Request): void {
+  const [type, ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const utf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
+  const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (type?.trim() !== 'application/json' || !utf8 || coding !== 'identity') {
+    throw new AppError(
+      'unsupported_media_type',
+      'Send the body as application/json in UTF-8, not compressed.',
+    );
+  }
+}
+
+function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> {
+  const tooLarge = new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
+  if (Number(req.headers['content-length'] ?? 0) > LINGER_BYTES) {
+    res.setHeader('Connection', 'close');
+    return Promise.reject(tooLarge);
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limit) chunks.push(chunk);
+      else if (size > LINGER_BYTES) {
+        res.setHeader('Connection', 'close');
+        req.removeAllListeners('data');
+        reject(tooLarge);
+      }
+    });
+    req.on('end', () => (size > limit ? reject(tooLarge) : resolve(Buffer.concat(chunks))));
+    req.on('error', () => reject(new AppError('bad_request', 'The body ended before its length.')));
+  });
+}

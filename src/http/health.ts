@@ -1,0 +1,75 @@
+import type { RequestHandler } from 'express';
+import { AppError } from '../domain/errors.ts';
+import type { RedisState } from '../redis/link.ts';
+import { contextOf, targetOf } from './context.ts';
+import { pick } from './methods.ts';
+import { openApiDocument } from './openapi.ts';
+import { replyToGet } from './reply.ts';
+
+/** A store that takes longer to say "here" is not ready. */
+const PING_MS = 5_000;
+
+export interface HealthDeps {
+  /** Rejects when the store does not answer. */
+  readonly ping: () => Promise<void>;
+  /** Null without Redis. */
+  readonly redisState: () => RedisState | null;
+  readonly isDraining: () => boolean;
+}
+
+/** GET /healthz, /readyz and /openapi.json: no authentication, no limit. */
+export function servicePages(deps: HealthDeps): RequestHandler {
+  const ping = shared(() => inTime(deps.ping()));
+  const pages = new Map<string, () => Promise<unknown> | unknown>([
+    ['/healthz', () => ({ status: 'ok' })],
+    ['/readyz', () => readiness(deps, ping)],
+    ['/openapi.json', openApiDocument],
+  ]);
+  return async (req, res, next) => {
+    const { path } = targetOf(req);
+    const page = pages.get(path);
+    if (page === undefined) {
+      next();
+      return;
+    }
+    contextOf(res).route = path;
+    const answer = pick(new Map([['GET', page]]), req, res);
+    replyToGet(req, res, await answer());
+  };
+}
+
+async function readiness(
+  { isDraining, redisState }: HealthDeps,
+  ping: () => Promise<void>,
+): Promise<unknown> {
+  if (isDraining()) {
+    throw new AppError('overloaded', 'This process is shutting down and takes no new work.', {
+      retryAfterSeconds: 1,
+    });
+  }
+  await ping();
+  const redis = redisState();
+  return { status: redis === 'away' ? 'degraded' : 'ok', store: 'ok', redis: redis ?? 'off' };
+}
+
+/** Anyone may ask, any number of times: the store is asked once at a time. */
+function shared(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= work().finally(() => {
+      running = undefined;
+    });
+    return running;
+  };
+}
+
+function inTime(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const away = new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
+      retryAfterSeconds: 5,
+    });
+    timer = setTimeout(() => reject(away), PING_MS);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

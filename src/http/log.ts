@@ -1,0 +1,74 @@
+import { type DestinationStream, type Logger, pino } from 'pino';
+
+/**
+ * Text fields that may be printed. Whatever else an object carries is left out: a list of what is allowed cannot
+ * forget a header, a body or a command's arguments. Numbers and booleans may have any name: none is a secret.
+ */
+const TEXT_FIELDS = new Set([
+  'requestId',
+  'method',
+  'route',
+  'code',
+  'accountId',
+  'keyId',
+  'appId',
+  'batchId',
+  'query',
+  'name',
+  'state',
+  'reason',
+  'url',
+  'managementUrl',
+  'signal',
+  'store',
+]);
+
+/** What a credential looks like in a text that somebody else wrote, such as an engine's message. */
+const CREDENTIAL =
+  /(service_api_|app_secret_)[A-Za-z0-9_-]+|\b(Bearer|Basic)\s+[^\s"',]+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
+
+const scrub = (text: string): string =>
+  text.replace(CREDENTIAL, (_, prefix?: string, scheme?: string) => `${prefix ?? scheme ?? ''}[hidden]`);
+
+export interface LogOptions {
+  readonly level: string;
+  /** Standard output unless given. */
+  readonly destination?: DestinationStream;
+}
+
+/** The process's log: one JSON document per line, fields by allowlist, `err` as name, code, message and stack. */
+export function createLog({ level, destination }: LogOptions): Logger {
+  const options = {
+    level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }), bindings: allowed, log: allowed },
+    // The line as it is written: also what an error's message brought in.
+    hooks: { streamWrite: scrub },
+    serializers: { err: (error: unknown) => error },
+  };
+  return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+function allowed(fields: Record<string, unknown>): Record<string, unknown> {
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (typeof value === 'number' || typeof value === 'boolean') kept[name] = value;
+    else if (typeof value === 'string' && TEXT_FIELDS.has(name)) kept[name] = value;
+    else if (name === 'err') kept[name] = describe(value, 3);
+  }
+  return kept;
+}
+
+/** An error by its four texts, and its causes: other properties hold requests, commands and bodies. */
+function describe(error: unknown, depth: number): unknown {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const code = 'code' in error && ['string', 'number'].includes(typeof error.code) ? error.code : undefined;
+  return {
+    name: error.name,
+    ...(code === undefined ? {} : { code }),
+    message: error.message,
+    stack: error.stack ?? '',
+    ...(error.cause === undefined || depth === 0 ? {} : { cause: describe(error.cause, depth - 1) }),
+  };
+}

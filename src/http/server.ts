@@ -1,0 +1,148 @@
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Listener } from '../config.ts';
+import { AppError } from '../domain/errors.ts';
+import type { Clock } from '../domain/time.ts';
+import { problem } from './problem.ts';
+import { newRequestId, requestIdFor } from './request-id.ts';
+
+const MAX_URL = 8 * 1024;
+const MAX_HEADERS = 16 * 1024;
+/**
+ * Node counts the URL and the headers together and cannot tell which is too long. With room for both, nearly every
+ * request that is too large reaches `refusalOf`, which can.
+ */
+const MAX_PARSED = 64 * 1024;
+
+export interface HttpServerDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly isDraining: () => boolean;
+}
+
+/**
+ * A server whose every answer has the service's error form, also to what Node's parser refuses. The request reaches
+ * `listener` with its id in X-Request-Id and its target in origin form.
+ */
+export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): Server {
+  const serve = (req: IncomingMessage, res: ServerResponse): void => {
+    const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());
+    res.setHeader('X-Request-Id', requestId);
+    if (deps.isDraining()) res.setHeader('Connection', 'close');
+    req.id = requestId;
+    req.url = originForm(req.url ?? '');
+    const refusal = refusalOf(req);
+    if (refusal === null) listener(req, res);
+    else refuse(res, refusal, requestId, deps.log);
+  };
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_PARSED,
+      // Answered below, with a body.
+      requireHostHeader: false,
+      requestTimeout: 60_000,
+      // Longer than a load balancer keeps an idle connection (usually 60 s): it, not we, closes first.
+      keepAliveTimeout: 65_000,
+    },
+    serve,
+  );
+  // Node would drop the headers beyond 2,000, a second Authorization among them; their size is limited anyway.
+  server.maxHeadersCount = 0;
+  server.on('clientError', (error: ClientError, socket) => answerRaw(rawRefusal(error), error, socket, deps));
+  // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1); Node would answer 417 without a body.
+  server.on('checkExpectation', serve);
+  server.on('connect', (_req, socket: Duplex) =>
+    answerRaw(new AppError('bad_request', 'This is not a proxy.'), null, socket, deps),
+  );
+  return server;
+}
+
+/** Starts to listen; resolves to the address in URL form. Rejects, for example, when the port is taken. */
+export function listen(server: Server, { host, port }: Listener): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { address, port: actual, family } = server.address() as AddressInfo;
+      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`);
+    });
+  });
+}
+
+/** The absolute form names the host too (RFC 9112, section 3.2.2). */
+const originForm = (target: string): string => {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path === target || path.startsWith('/') ? path : `/${path}`;
+};
+
+function refusalOf(req: IncomingMessage): AppError | null {
+  const target = req.url ?? '';
+  if (target.length > MAX_URL) return urlTooLong();
+  const size = req.rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
+  if (size > MAX_HEADERS) return headersTooLarge();
+  if (!target.startsWith('/') && target !== '*') return badRequest();
+  if (req.httpVersion === '1.1' && req.headers.host === undefined) return badRequest();
+  return null;
+}
+
+function refuse(res: ServerResponse, error: AppError, requestId: string, log: Logger): void {
+  const { status, headers, body } = problem(error, requestId);
+  log.info({ requestId, status, code: error.code }, 'request refused');
+  res.writeHead(status, { ...headers });
+  res.end(JSON.stringify(body));
+}
+
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+/** What Node's parser could not take. */
+function rawRefusal({ code, rawPacket }: ClientError): AppError {
+  if (code !== 'HPE_HEADER_OVERFLOW') return badRequest();
+  const start = rawPacket?.subarray(0, MAX_URL + 16).toString('latin1') ?? '';
+  return /^[A-Z]+ [^\s]*$/.test(start) && start.length > MAX_URL ? urlTooLong() : headersTooLarge();
+}
+
+function answerRaw(
+  refusal: AppError,
+  error: ClientError | null,
+  socket: Duplex,
+  { clock, log }: HttpServerDeps,
+): void {
+  // Nobody to answer, or in the middle of another answer.
+  if (error?.code === 'ECONNRESET' || !socket.writable || hasBegun(socket)) {
+    socket.destroy();
+    return;
+  }
+  const requestId = newRequestId(clock());
+  const { status, headers, body } = problem(refusal, requestId);
+  log.info({ requestId, status, code: refusal.code }, 'request refused');
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    ...headers,
+    'X-Request-Id': requestId,
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${body.title}\r\n${lines.join('')}\r\n${text}`);
+}
+
+/** As Node's own handler of this event looks at it. */
+function hasBegun(socket: Duplex): boolean {
+  const { _httpMessage: message } = socket as { _httpMessage?: { readonly headersSent: boolean } };
+  return message?.headersSent ?? false;
+}
+
+const urlTooLong = () => new AppError('uri_too_long', `The URL is longer than ${MAX_URL} bytes.`);
+const headersTooLarge = () =>
+  new AppError('headers_too_large', `The headers are larger than ${MAX_HEADERS} bytes.`);
+const badRequest = () => new AppError('bad_request', 'The request is not valid HTTP.');

@@ -1,0 +1,8 @@
+import { createHash } from 'node:crypto';
+
+/** Every key begins so; redis/KEYS.md lists them. */
+export const RATE_PREFIX = 'analytics:rate:';
+export const LOCK_PREFIX = 'analytics:lock:';
+
+/** What stands in a key's name instead of an id: Redis's logs and tools show names. */
+export const hashed = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);

@@ -1,0 +1,143 @@
+import { Redis } from 'ioredis';
+
+/** Longer than any healthy answer, shorter than what a caller would notice. */
+const ANSWER_MS = 250;
+/** How long the breaker stays open before Redis is asked again. */
+const PROBE_MS = 1_000;
+/** Unanswered probes after which the connection itself is given up: a dead peer never closes it. */
+const PROBES_PER_CONNECTION = 3;
+
+/** Redis did not answer, or not in time. Never leaves the service. */
+export class RedisAway extends Error {
+  override readonly name = 'RedisAway';
+}
+
+export interface RedisLinkOptions {
+  /** Told once per change; for the log. */
+  readonly onChange?: (state: RedisState) => void;
+}
+
+export type RedisState = 'up' | 'away';
+
+/**
+ * One connection to Redis that fails at once instead of waiting. Commands are never queued and never sent again:
+ * what Redis does not answer in 250 ms is an error, and for as long as Redis is away nobody waits for it.
+ */
+export class RedisLink {
+  readonly #client: Redis;
+  readonly #onChange: (state: RedisState) => void;
+  #state: RedisState = 'away';
+  #connection = 0;
+  #probe: NodeJS.Timeout | undefined;
+  #unanswered = 0;
+  #closed = false;
+  #changed: (() => void)[] = [];
+
+  constructor(url: string, options: RedisLinkOptions = {}) {
+    this.#onChange = options.onChange ?? (() => undefined);
+    this.#client = new Redis(url, {
+      enableOfflineQueue: false,
+      maxRetriesPerRequest: 0,
+      autoResendUnfulfilledCommands: false,
+      connectTimeout: 1_000,
+      // For the handshake, and to give up what run() no longer waits for.
+      commandTimeout: 1_000,
+      retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
+    });
+    // Without a listener ioredis prints errors; what matters shows in the state.
+    this.#client.on('error', () => undefined);
+    this.#client.on('close', () => this.#become('away'));
+    this.#client.on('ready', () => {
+      this.#connection++;
+      this.#become('up');
+    });
+  }
+
+  get state(): RedisState {
+    return this.#state;
+  }
+
+  /** Grows with every new connection: what was loaded into Redis before it may be gone. */
+  get connection(): number {
+    return this.#connection;
+  }
+
+  /** Resolves when Redis is up, or after `ms` without it. */
+  async firstContact(ms: number): Promise<void> {
+    if (this.#state === 'up') return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#changed.push(() => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  /**
+   * Runs commands with one deadline for all of them. Rejects with RedisAway at once while Redis is away, otherwise
+   * within 250 ms; after an error of any kind Redis counts as away until it has answered a probe.
+   */
+  async run<T>(work: (client: Redis) => Promise<T>): Promise<T> {
+    if (this.#state === 'away') throw new RedisAway('Redis is away');
+    try {
+      return await inTime(work(this.#client));
+    } catch (error) {
+      this.#become('away');
+      throw error instanceof RedisAway ? error : new RedisAway('Redis failed', { cause: error });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#probe);
+    this.#client.disconnect();
+  }
+
+  #become(state: RedisState): void {
+    if (this.#closed) return;
+    if (state === 'away') this.#probeLater();
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#unanswered = 0;
+    this.#onChange(state);
+    for (const tell of this.#changed.splice(0)) tell();
+  }
+
+  #probeLater(): void {
+    if (this.#probe !== undefined) return;
+    this.#probe = setTimeout(() => {
+      this.#probe = undefined;
+      void this.#ask();
+    }, PROBE_MS);
+    this.#probe.unref();
+  }
+
+  async #ask(): Promise<void> {
+    // Not connected: 'ready' will tell.
+    if (this.#state === 'up' || this.#closed || this.#client.status !== 'ready') return;
+    try {
+      await inTime(this.#client.ping());
+      this.#become('up');
+    } catch {
+      this.#unanswered++;
+      if (this.#unanswered % PROBES_PER_CONNECTION === 0) this.#client.disconnect(true);
+      this.#probeLater();
+    }
+  }
+}
+
+/**
+ * Rejects with RedisAway after 250 ms. The timer alone would blame Redis for this process's own delay: after a
+ * busy turn of the event loop it fires before the answers that have long arrived are read. So it lets them be read
+ * first (setImmediate runs after the poll phase).
+ */
+function inTime<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(
+      () => setImmediate(() => reject(new RedisAway('Redis did not answer in time'))),
+      ANSWER_MS,
+    );
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../domain/errors.ts';
+import type { Locks } from '../domain/locks.ts';
+import { hashed, LOCK_PREFIX } from './keys.ts';
+import { RedisAway, type RedisLink } from './link.ts';
+
+/** After a crash of the holder the lock is free again after this long. */
+const LIFE_MS = 10_000;
+const RENEW_MS = 3_000;
+/** How long a caller waits for its turn. */
+const WAIT_MS = 5_000;
+
+const script = (name: string): string =>
+  readFileSync(new URL(`../../redis/${name}.lua`, import.meta.url), 'utf8');
+const RELEASE = script('release-lock');
+const RENEW = script('renew-lock');
+
+/**
+ * Locks between processes. Callers in one process queue up in `local` first, so that Redis sees one per process.
+ * `withLock` throws AppError `store_unavailable` when Redis is away (without it nothing keeps processes apart) and
+ * `overloaded` when the lock stays taken.
+ */
+export function createRedisLocks(link: RedisLink, local: Locks): Locks {
+  return {
+    withLock: (name, work) =>
+      local.withLock(name, async () => {
+        const key = LOCK_PREFIX + hashed(name);
+        const token = randomUUID();
+        await take(link, key, token);
+        const renewal = setInterval(() => {
+          void link.run((client) => client.eval(RENEW, 1, key, token, LIFE_MS)).catch(() => undefined);
+        }, RENEW_MS);
+        try {
+          return await work();
+        } finally {
+          clearInterval(renewal);
+          // Left behind when Redis is away: it expires.
+          await link.run((client) => client.eval(RELEASE, 1, key, token)).catch(() => undefined);
+        }
+      }),
+  };
+}
+
+async function take(link: RedisLink, key: string, token: string): Promise<void> {
+  const started = performance.now();
+  for (;;) {
+    if (await setIfFree(link, key, token)) return;
+    if (performance.now() - started > WAIT_MS) {
+      throw new AppError('overloaded', 'Too many changes at once. Try again shortly.', {
+        retryAfterSeconds: 1,
+      });
+    }
+    await sleep(20 + Math.random() * 40);
+  }
+}
+
+async function setIfFree(link: RedisLink, key: string, token: string): Promise<boolean> {
+  try {
+    return (await link.run((client) => client.set(key, token, 'PX', LIFE_MS, 'NX'))) === 'OK';
+  } catch (error) {
+    if (!(error instanceof RedisAway)) throw error;
+    throw new AppError('store_unavailable', 'Changes are not possible at the moment. Try again shortly.', {
+      retryAfterSeconds: 2,
+      cause: error,
+    });
+  }
+}

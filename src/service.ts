@@ -1,0 +1,194 @@
+import type { Server } from 'node:http';
+import type { Logger } from 'pino';
+import { createAnalytics } from './analytics/analytics.ts';
+import type { Analytics } from './analytics/results.ts';
+import { createApp } from './app.ts';
+import { type Database, openDatabase } from './clickhouse/database.ts';
+import { migrate } from './clickhouse/migrate.ts';
+import type { Config } from './config.ts';
+import { inProcessLocks, type Locks } from './domain/locks.ts';
+import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
+import { createFailedAttempts } from './http/failed-attempts.ts';
+import { createLog } from './http/log.ts';
+import { sdkScriptRouter } from './http/sdk-script.ts';
+import { createHttpServer, listen } from './http/server.ts';
+import { createManagementApp } from './management/app.ts';
+import { ensureManagementSecret } from './management/secret.ts';
+import { createMetadata, type Metadata } from './metadata/metadata.ts';
+import { RedisLink } from './redis/link.ts';
+import { createRedisLocks } from './redis/locks.ts';
+
+/** How long a stopping process waits for the requests that it has begun. */
+const FINISH_MS = 20_000;
+/** How long a start waits for Redis; without it the windows begin in this process. */
+const REDIS_CONTACT_MS = 1_000;
+
+export interface ServiceOptions {
+  readonly clock?: Clock;
+  readonly log?: Logger;
+}
+
+/** A running service; addresses in URL form, without a trailing slash. */
+export interface Service {
+  readonly url: string;
+  readonly managementUrl: string;
+  readonly db: Database;
+  readonly metadata: Metadata;
+  readonly analytics: Analytics;
+  /** Lets /readyz say so, finishes what has begun, then closes the store. Can be called again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens and migrates the store, puts the parts together and listens on both ports. Rejects with one Error that says
+ * what could not be opened; nothing is left open then.
+ */
+export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
+  const clock = options.clock ?? (() => epochMs(Date.now()));
+  const log = options.log ?? createLog({ level: config.logLevel });
+  const opened: (() => Promise<void>)[] = [];
+  const close = once(async () => {
+    for (const end of opened.reverse()) await end();
+  });
+  try {
+    return await start(config, { clock, log }, opened, close);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function start(
+  config: Config,
+  { clock, log }: Required<ServiceOptions>,
+  opened: (() => Promise<void>)[],
+  close: () => Promise<void>,
+): Promise<Service> {
+  const redis = openRedis(config, log);
+  if (redis !== null) opened.push(() => redis.close());
+  await redis?.firstContact(REDIS_CONTACT_MS);
+  const db = await openStore(config);
+  opened.push(() => db.close());
+  const locks = locksFor(db, redis);
+  await locks.withLock('migrations', () => migrate(db));
+
+  const metadata = createMetadata({ db, clock, locks });
+  opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
+  const analytics = createAnalytics({ db, clock });
+  const failedAttempts = createFailedAttempts(clock);
+
+  let draining = false;
+  const isDraining = (): boolean => draining;
+  const management = createManagementApp({
+    metadata,
+    jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
+    clock,
+    log,
+    routers: [],
+  });
+  const app = createApp({
+    config,
+    clock,
+    log,
+    analytics,
+    access: metadata,
+    redis,
+    failedAttempts,
+    ping: () => db.ping(),
+    redisState: () => redis?.state ?? null,
+    isDraining,
+    sdk: [sdkScriptRouter()],
+  });
+  const servers = [app, management].map((listener) => createHttpServer(listener, { clock, log, isDraining }));
+  opened.push(async () => {
+    draining = true;
+    await Promise.all(servers.map(finish));
+  });
+  const [url = '', managementUrl = ''] = await listenAll(servers, [
+    config.publicListener,
+    config.managementListener,
+  ]);
+  log.info({ url, managementUrl, store: config.store.kind }, 'listening');
+  return { url, managementUrl, db, metadata, analytics, close };
+}
+
+async function listenAll(
+  servers: readonly Server[],
+  listeners: readonly Config['publicListener'][],
+): Promise<string[]> {
+  const urls: string[] = [];
+  for (const [i, listener] of listeners.entries()) {
+    const server = servers[i];
+    if (server === undefined) continue;
+    urls.push(
+      await listen(server, listener).catch((error: unknown) => {
+        throw new Error(`Cannot listen on ${listener.host}:${listener.port}: ${reasonOf(error)}`, {
+          cause: error,
+        });
+      }),
+    );
+  }
+  return urls;
+}
+
+function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
+  if (redisUrl === null) return null;
+  return new RedisLink(redisUrl, {
+    onChange: (state) => {
+      if (state === 'up') log.info({ state }, 'redis is there: rate limits are shared');
+      else log.warn({ state }, 'redis is away: this process limits its share by itself');
+    },
+  });
+}
+
+const openStore = ({ store }: Config): Promise<Database> =>
+  openDatabase(store).catch((error: unknown) => {
+    const where = store.kind === 'embedded' ? `in ${store.dataDir}` : `at ${store.url}`;
+    throw new Error(`Cannot open the store ${where}: ${reasonOf(error)}`, { cause: error });
+  });
+
+/** In this process where it is alone on its store (embedded) or there is no Redis; else between processes. */
+function locksFor(db: Database, redis: RedisLink | null): Locks {
+  const local = inProcessLocks();
+  return db.exclusive || redis === null ? local : createRedisLocks(redis, local);
+}
+
+/** Runs `work` now and every minute; returns what ends that. */
+function repeat(log: Logger, name: string, work: () => Promise<unknown>): () => Promise<void> {
+  let running: Promise<unknown> = Promise.resolve();
+  const run = (): void => {
+    running = work().catch((error: unknown) => log.warn({ name, err: error }, 'will be tried again'));
+  };
+  run();
+  const timer = setInterval(run, MINUTE_MS);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
+
+/** Stops accepting and resolves when every request that has begun is answered, at the latest after 20 s. */
+function finish(server: Server): Promise<void> {
+  if (!server.listening) return Promise.resolve();
+  return new Promise((resolve) => {
+    // A connection whose last request has just been answered is idle only now.
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
+    const deadline = setTimeout(() => server.closeAllConnections(), FINISH_MS);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(deadline);
+      resolve();
+    });
+  });
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined;
+  return () => {
+    done ??= work();
+    return done;
+  };
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
