@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../domain/errors.ts';
+import { type BatchKey, batchKey, type Claim, type Flush, type Journal } from './journal.ts';
+import type { IngestLog, Persistence } from './retry.ts';
+import type { Settler } from './settler.ts';
+
+/** A batch on its way, with its rows as they will be sent. */
+export interface PendingBatch extends BatchKey {
+  readonly events: number;
+  /** JSONEachRow text; '' for none. */
+  readonly rows: string;
+}
+
+export type Outcome = 'stored' | 'duplicate';
+
+interface Waiting extends PendingBatch {
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** How often another process was found storing the same batch. */
+  conflicts: number;
+}
+
+/** One insert stays one block: far below the engine's 1,048,449 rows, and below one parser's chunk of 10 MiB. */
+const MAX_FLUSH = { batches: 1_000, events: 20_000, bytes: 8 * 1024 ** 2 } as const;
+/** What waits, the flush in progress included. Texts hold one or two bytes per character. */
+const MAX_WAITING = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 } as const;
+const LONGEST_CONFLICT_PAUSE_MS = 2_000;
+
+export interface FlusherOptions {
+  readonly journal: Journal;
+  readonly settler: Settler;
+  readonly persistence: Persistence;
+  readonly log: IngestLog;
+}
+
+/**
+ * Stores batches, many in one insert, each exactly once. One flush at a time:
+ *
+ * 1. the flush (rows and batch ids) is written to the journal, which claims its batches;
+ * 2. batches that are stored already, or claimed by another process, are looked up. If there are any, the flush is
+ *    abandoned and the others start again. Two processes with the same batch cannot both find nothing: whichever wrote
+ *    its claim later sees the earlier one. They may both step back; random pauses keep them from doing so forever;
+ * 3. its verdict is written. Where somebody took this process for dead, theirs came first and stands;
+ * 4. the events are inserted with the flush's id as the token, in one block, views included;
+ * 5. the batches are marked as stored, and their senders get their answer.
+ *
+ * A step whose outcome is unknown is repeated as it was until it succeeds; nothing new is written before. A process
+ * that dies after 3 leaves a flush that the next one completes, before it nothing but a claim that is abandoned.
+ */
+export class Flusher {
+  readonly #options: FlusherOptions;
+  #queue: Waiting[] = [];
+  readonly #submitted = new Set<Promise<Outcome>>();
+  readonly #held = { batches: 0, events: 0, bytes: 0 };
+  #running: Promise<void> | null = null;
+
+  constructor(options: FlusherOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a batch of this size finds room. */
+  hasRoom(events: number, bytes: number): boolean {
+    return (
+      this.#held.batches < MAX_WAITING.batches &&
+      this.#held.events + events <= MAX_WAITING.events &&
+      this.#held.bytes + bytes <= MAX_WAITING.bytes
+    );
+  }
+
+  /** Resolves when the batch is stored and visible, or was so before. The same batch must not wait twice. */
+  submit(batch: PendingBatch): Promise<Outcome> {
+    this.#held.batches++;
+    this.#held.events += batch.events;
+    this.#held.bytes += batch.rows.length;
+    const outcome = new Promise<Outcome>((resolve, reject) => {
+      this.#queue.push({ ...batch, resolve, reject, conflicts: 0 });
+      this.#wake();
+    }).finally(() => {
+      this.#submitted.delete(outcome);
+      this.#held.batches--;
+      this.#held.events -= batch.events;
+      this.#held.bytes -= batch.rows.length;
+    });
+    this.#submitted.add(outcome);
+    return outcome;
+  }
+
+  /** Resolves when everything that was submitted is settled. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#submitted);
+  }
+
+  /** Gives up what waits for its turn. */
+  dismiss(error: AppError): void {
+    for (const batch of this.#queue.splice(0)) batch.reject(error);
+  }
+
+  #wake(): void {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = null;
+      if (this.#queue.length > 0) this.#wake();
+    });
+  }
+
+  async #run(): Promise<void> {
+    while (this.#queue.length > 0) {
+      const group = this.#take();
+      try {
+        await this.#options.settler.sweepIfDue();
+        await this.#flush(group);
+      } catch (error) {
+        // Nothing of it is stored, or nothing is known and the journal holds it for the next start.
+        const failure =
+          error instanceof AppError
+            ? error
+            : new AppError('internal', 'The batch cannot be stored.', { cause: error });
+        for (const batch of group) batch.reject(failure);
+      }
+    }
+  }
+
+  #take(): Waiting[] {
+    let [batches, events, bytes] = [0, 0, 0];
+    for (const batch of this.#queue) {
+      events += batch.events;
+      bytes += batch.rows.length;
+      const full = batches === MAX_FLUSH.batches || events > MAX_FLUSH.events || bytes > MAX_FLUSH.bytes;
+      // One that was in conflict goes alone: its next conflict costs nobody else a round.
+      const alone = batch.conflicts > 0;
+      if (batches > 0 && (full || alone)) break;
+      batches++;
+      if (alone) break;
+    }
+    return this.#queue.splice(0, batches);
+  }
+
+  async #flush(group: readonly Waiting[]): Promise<void> {
+    const { journal, settler, persistence } = this.#options;
+    const flush: Flush = {
+      id: randomUUID(),
+      batches: group.map(({ app, batch }) => ({ app, batch })),
+      payload: group.flatMap(({ rows }) => (rows === '' ? [] : [rows])).join('\n'),
+    };
+    await persistence.until('claim', () => journal.claim(flush));
+    const claims = await persistence.until('look up claims', () => journal.claims(flush.id, settler.settled));
+    const proposal = claims.length === 0 ? 'store' : 'abandon';
+    const verdict = await persistence.until('decide', () => journal.decide(flush.id, proposal));
+    if (verdict === 'abandon') {
+      this.#startAgain(group, claims);
+      return;
+    }
+    await settler.complete(flush, false);
+    for (const batch of group) batch.resolve('stored');
+  }
+
+  #startAgain(group: readonly Waiting[], claims: readonly Claim[]): void {
+    const stored = new Set(claims.filter((claim) => claim.stored).map(({ key }) => key));
+    const claimed = new Set(claims.map(({ key }) => key));
+    const free: Waiting[] = [];
+    for (const batch of group) {
+      const key = batchKey(batch);
+      if (stored.has(key)) batch.resolve('duplicate');
+      else if (claimed.has(key)) this.#park(batch);
+      else free.push(batch);
+    }
+    this.#queue = [...free, ...this.#queue];
+  }
+
+  /** Until the other process has stored it, or is found to be dead. */
+  #park(batch: Waiting): void {
+    batch.conflicts++;
+    const longest = Math.min(LONGEST_CONFLICT_PAUSE_MS, 25 * 2 ** batch.conflicts);
+    setTimeout(() => {
+      this.#queue.push(batch);
+      this.#wake();
+    }, Math.random() * longest);
+  }
+}

@@ -1,0 +1,52 @@
+import Bowser from 'bowser';
+import { isbot } from 'isbot';
+import { LRUCache } from 'lru-cache';
+
+export type Device = 'desktop' | 'mobile' | 'tablet' | 'other';
+
+/** What a user agent tells: family names without version, '' where unknown. */
+export interface Technology {
+  readonly browser: string;
+  readonly os: string;
+  readonly device: Device;
+}
+
+const UNKNOWN: Technology = { browser: '', os: '', device: 'other' };
+const REMEMBERED = 5_000;
+const DEVICES: ReadonlySet<string> = new Set(['desktop', 'mobile', 'tablet']);
+
+const technologies = new LRUCache<string, Technology>({ max: REMEMBERED });
+const bots = new LRUCache<string, boolean>({ max: REMEMBERED });
+
+/** Parsing takes about 30 µs, and a site sees the same few hundred user agents: hence the memory. */
+export function technologyOf(userAgent: string): Technology {
+  if (userAgent === '') return UNKNOWN;
+  const known = technologies.get(userAgent);
+  if (known !== undefined) return known;
+  const { browser, os, platform } = Bowser.parse(userAgent);
+  const technology: Technology = {
+    browser: browser.name ?? '',
+    os: os.name ?? '',
+    device: isDevice(platform.type) ? platform.type : 'other',
+  };
+  technologies.set(userAgent, technology);
+  return technology;
+}
+
+const isDevice = (type: string | undefined): type is Device => type !== undefined && DEVICES.has(type);
+
+/** A crawler, monitor or headless browser by `isbot`'s list; an empty user agent is none. */
+export function isBot(userAgent: string): boolean {
+  const known = bots.get(userAgent);
+  if (known !== undefined) return known;
+  const bot = isbot(userAgent);
+  bots.set(userAgent, bot);
+  return bot;
+}
+
+/**
+ * The same for the user agent of the request that brought a batch. `isbot` also calls every HTTP library a bot, but a
+ * server that sends its visitors' sessions is none: here it takes the claim to be a browser, or a crawler's name.
+ */
+export const isBotRequest = (userAgent: string): boolean =>
+  /^Mozilla\/|bot|crawl|spider/i.test(userAgent) && isBot(userAgent);

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { AppError } from '../domain/errors.ts';
+import { isUuid } from '../domain/ids.ts';
+
+/** Beyond these a batch is refused as a whole. */
+export const MAX_SESSIONS = 500;
+export const MAX_EVENTS = 5_000;
+
+/** What `accept` stores: sessions are checked one by one, so that a wrong one does not cost the others. */
+export interface Batch {
+  /** A UUID. */
+  readonly batchId: string;
+  readonly sessions: readonly unknown[];
+}
+
+/** A batch as it travels, with the app's credentials. */
+export interface Envelope extends Batch {
+  readonly appId: string;
+  readonly secretKey: string;
+  /** The sender's clock as it sent, if it says. */
+  readonly sentAt?: string | undefined;
+}
+
+const EnvelopeSchema: z.ZodType<Envelope> = z.object({
+  appId: z.string(),
+  secretKey: z.string(),
+  batchId: z.string().refine(isUuid, 'must be a UUID'),
+  sessions: z.array(z.unknown()),
+  sentAt: z.string().optional(),
+});
+
+/** Checks a batch's outer shape; unknown fields are ignored. Throws `validation_failed`. */
+export function parseEnvelope(body: unknown): Envelope {
+  const parsed = EnvelopeSchema.safeParse(body);
+  if (!parsed.success) {
+    throw invalid(
+      parsed.error.issues.map(({ path, message }) => ({ field: path.join('.') || 'body', message })),
+    );
+  }
+  const { sessions } = parsed.data;
+  if (sessions.length > MAX_SESSIONS) {
+    throw invalid([{ field: 'sessions', message: `At most ${MAX_SESSIONS} sessions per batch.` }]);
+  }
+  if (countEvents(sessions) > MAX_EVENTS) {
+    throw invalid([{ field: 'sessions', message: `At most ${MAX_EVENTS} events per batch.` }]);
+  }
+  return parsed.data;
+}
+
+/** Events as sent, wrong ones included. */
+export function countEvents(sessions: readonly unknown[]): number {
+  let events = 0;
+  for (const session of sessions) {
+    if (typeof session !== 'object' || session === null || !('events' in session)) continue;
+    if (Array.isArray(session.events)) events += session.events.length;
+  }
+  return events;
+}
+
+const invalid = (errors: { field: string; message: string }[]): AppError =>
+  new AppError('validation_failed', 'The batch is malformed.', { errors: errors.slice(0, 20) });
