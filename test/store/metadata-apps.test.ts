@@ -1,0 +1,304 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { AppError } from '../../src/domain/errors.ts';
+import { type AppId, accountId, appId } from '../../src/domain/ids.ts';
+import { toIso } from '../../src/domain/time.ts';
+import { newAppSecret } from '../../src/metadata/credentials.ts';
+import { type MetadataBench, metadataBench } from '../support/metadata.ts';
+
+let bench: MetadataBench;
+
+beforeAll(async () => {
+  bench = await metadataBench();
+});
+afterAll(() => bench.store.close());
+
+const shop = (domain = 'https://shop.example') => ({ name: 'Shop', domain });
+
+describe('creating an app', () => {
+  test('returns it with its secret, once, and lists it', async () => {
+    const { metadata, now, wait } = bench;
+    const { principal } = await bench.account();
+    const { secretKey, ...first } = await metadata.createApp(principal, shop());
+    expect(first).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      name: 'Shop',
+      domain: 'https://shop.example',
+      access: 'owner',
+      createdAt: toIso(now()),
+    });
+    expect(secretKey).toMatch(/^app_secret_[0-9A-Za-z]{40}$/);
+    wait(5);
+    const { secretKey: _, ...second } = await metadata.createApp(principal, shop('http://localhost:3000'));
+    expect(await metadata.listApps(principal.accountId)).toEqual([first, second]);
+    expect(await metadata.canRead(principal.accountId, first.id)).toBe(true);
+    // Another process lists it without delay.
+    expect(await bench.another().listApps(principal.accountId)).toEqual([first, second]);
+  });
+
+  test('refuses a host and port twice in one account, whatever the scheme', async () => {
+    const { metadata } = bench;
+    const { principal } = await bench.account('pro');
+    await metadata.createApp(principal, shop('https://a.example'));
+    const again = metadata.createApp(principal, shop('http://a.example'));
+    await expect(again).rejects.toMatchObject({ code: 'domain_conflict', status: 409 });
+    await metadata.createApp(principal, shop('https://a.example:8443'));
+    const { principal: other } = await bench.account();
+    await metadata.createApp(other, shop('https://a.example'));
+  });
+
+  test('of one domain 20 times at once makes exactly one', async () => {
+    const { principal } = await bench.account('pro');
+    const processes = [bench.metadata, bench.another()];
+    const attempts = Array.from({ length: 20 }, (_, i) =>
+      (processes[i % 2] ?? bench.metadata).createApp(
+        principal,
+        shop(`http${i % 3 ? 's' : ''}://race.example`),
+      ),
+    );
+    const results = await Promise.allSettled(attempts);
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    for (const result of results) {
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ code: 'domain_conflict' });
+    }
+    expect(await bench.metadata.listApps(principal.accountId)).toHaveLength(1);
+  });
+
+  test('beyond the plan’s number is blocked, also at once, and before a conflict is looked at', async () => {
+    const { metadata } = bench;
+    const { principal } = await bench.account('free');
+    const results = await Promise.allSettled(
+      Array.from({ length: 10 }, (_, i) => metadata.createApp(principal, shop(`https://a${i}.example`))),
+    );
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
+    const blocked = { code: 'plan_blocked', status: 403 };
+    await expect(metadata.createApp(principal, shop('https://a0.example'))).rejects.toMatchObject(blocked);
+    const [first] = await metadata.listApps(principal.accountId);
+    await metadata.deleteApp(first?.id ?? appId(''));
+    await metadata.createApp(principal, shop('https://a0.example'));
+  });
+
+  test('is blocked for a suspended account, by the plan it has now', async () => {
+    const { metadata } = bench;
+    const { principal } = await bench.account('pro');
+    await metadata.setPlan(principal.accountId, 'suspended');
+    const attempt = metadata.createApp(principal, shop('https://late.example'));
+    await expect(attempt).rejects.toMatchObject({ code: 'plan_blocked' });
+    await metadata.setPlan(principal.accountId, 'free');
+    await metadata.createApp(principal, shop('https://late.example'));
+  });
+});
+
+describe('an app’s secret', () => {
+  test('is accepted with its own app’s id alone', async () => {
+    const { metadata } = bench;
+    const { principal } = await bench.account();
+    const { id, secretKey } = await metadata.createApp(principal, shop('https://one.example'));
+    const other = await metadata.createApp(principal, shop('https://two.example'));
+    const sdkApp = { id, domain: 'https://one.example' };
+    expect(await metadata.authenticateApp(id, secretKey)).toEqual(sdkApp);
+    expect(await metadata.authenticateApp(id.toUpperCase(), secretKey)).toEqual(sdkApp);
+    expect(await metadata.findApp(id)).toEqual(sdkApp);
+    for (const [app, secret] of [
+      [other.id, secretKey],
+      [randomUUID(), secretKey],
+      ['', secretKey],
+      [id, ''],
+      [id, newAppSecret()],
+      [id, `${secretKey}x`],
+      [`${id}' OR 1`, secretKey],
+    ] as const) {
+      expect(await metadata.authenticateApp(app, secret)).toBeNull();
+    }
+  });
+
+  test('is rotated with an overlap, and each earlier one keeps the end that it was given', async () => {
+    const { metadata, wait } = bench;
+    const { principal } = await bench.account();
+    const { id, secretKey: a } = await metadata.createApp(principal, shop());
+    const { secretKey: b } = await metadata.rotateSecret(id, { overlapMs: 10_000 });
+    wait(4_000);
+    const { secretKey: c } = await metadata.rotateSecret(id, { overlapMs: 20_000 });
+    const other = bench.another();
+    const working = async (): Promise<string> => {
+      const both = [metadata, other].map(async (one) => {
+        const found = [a, b, c].map(async (secret) => ((await one.authenticateApp(id, secret)) ? '1' : '0'));
+        return (await Promise.all(found)).join('');
+      });
+      const [here, there] = await Promise.all(both);
+      expect(there).toBe(here);
+      return here ?? '';
+    };
+    wait(5_999);
+    expect(await working()).toBe('111');
+    wait(1);
+    expect(await working()).toBe('011');
+    wait(14_000);
+    expect(await working()).toBe('001');
+    const { secretKey: d } = await metadata.rotateSecret(id, { overlapMs: 0 });
+    expect(await metadata.authenticateApp(id, c)).toBeNull();
+    wait(4_500);
+    expect(await working()).toBe('000');
+    expect(await metadata.authenticateApp(id, d)).not.toBeNull();
+  });
+
+  test('of an unknown app cannot be rotated', async () => {
+    const attempt = bench.metadata.rotateSecret(appId(randomUUID()), { overlapMs: 0 });
+    await expect(attempt).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('sharing', () => {
+  test('gives and takes reading and the row in the list, within 5 s elsewhere', async () => {
+    const { metadata, wait } = bench;
+    const { principal: owner } = await bench.account();
+    const { principal: guest } = await bench.account();
+    const app = await metadata.createApp(owner, shop());
+    const other = bench.another();
+    const sees = async (one = metadata) => [
+      await one.canRead(guest.accountId, app.id),
+      (await one.listApps(guest.accountId)).map(({ id, access }) => `${access} ${id}`),
+    ];
+    expect([await sees(), await sees(other)]).toEqual([
+      [false, []],
+      [false, []],
+    ]);
+    for (let round = 0; round < 2; round++) {
+      await metadata.shareApp(app.id, guest.accountId);
+      await metadata.shareApp(app.id, guest.accountId);
+      expect(await sees()).toEqual([true, [`shared ${app.id}`]]);
+      wait(4_500);
+      expect(await sees(other)).toEqual([true, [`shared ${app.id}`]]);
+      await metadata.unshareApp(app.id, guest.accountId);
+      expect(await sees()).toEqual([false, []]);
+      wait(4_500);
+      expect(await sees(other)).toEqual([false, []]);
+    }
+    expect(await metadata.canRead(owner.accountId, app.id)).toBe(true);
+  });
+
+  test('needs an app, another account, and something to end', async () => {
+    const { metadata } = bench;
+    const { principal: owner } = await bench.account();
+    const { principal: guest } = await bench.account();
+    const app = await metadata.createApp(owner, shop());
+    const code = (call: Promise<unknown>): Promise<string> =>
+      call.then(
+        () => 'none',
+        (error: unknown) => (error instanceof AppError ? error.code : String(error)),
+      );
+    expect(await code(metadata.shareApp(appId(randomUUID()), guest.accountId))).toBe('not_found');
+    expect(await code(metadata.shareApp(app.id, accountId(randomUUID())))).toBe('not_found');
+    expect(await code(metadata.shareApp(app.id, owner.accountId))).toBe('validation_failed');
+    expect(await code(metadata.unshareApp(app.id, guest.accountId))).toBe('not_found');
+    expect(await metadata.canRead(guest.accountId, app.id)).toBe(false);
+    expect(await metadata.canRead(owner.accountId, appId(randomUUID()))).toBe(false);
+  });
+});
+
+describe('deleting an app', () => {
+  const addEvents = async (app: AppId): Promise<void> => {
+    const at = '1763622960.250';
+    const event = {
+      app_id: app,
+      timestamp: at,
+      started_at: at,
+      session_id: 's1',
+      type: 'pageview',
+      path: '/',
+    };
+    await bench.store.db.insert('events', [{ ...event, has_context: 1, visitor_id: 'v1' }, event]);
+  };
+
+  /** Rows of the app per table, tables without any left out. */
+  const rowsOf = async (app: AppId): Promise<Record<string, number>> => {
+    const { db } = bench.store;
+    const tables = await db.query({
+      name: 'tables',
+      sql: `SELECT DISTINCT table FROM system.columns WHERE database = currentDatabase() AND name = 'app_id'`,
+      row: z.object({ table: z.string() }),
+    });
+    const rows: Record<string, number> = {};
+    for (const { table } of tables) {
+      if (table.endsWith('_from_events')) continue;
+      const sql = `SELECT count() AS rows FROM ${table} WHERE app_id = {app:UUID}`;
+      const count = await db.queryOne({ name: table, sql, row: z.object({ rows: z.int() }) }, { app });
+      if (count.rows > 0) rows[table] = count.rows;
+    }
+    return rows;
+  };
+
+  test('ends it at once and takes its rows out of every table, and nobody else’s', async () => {
+    const { metadata, wait } = bench;
+    const { principal: owner, apiKey } = await bench.account();
+    const { principal: guest } = await bench.account();
+    const doomed = await metadata.createApp(owner, shop('https://doomed.example'));
+    const kept = await metadata.createApp(owner, shop('https://kept.example'));
+    await metadata.shareApp(doomed.id, guest.accountId);
+    await metadata.rotateSecret(kept.id, { overlapMs: 0 });
+    const other = bench.another();
+    expect(await other.canRead(guest.accountId, doomed.id)).toBe(true);
+    await addEvents(doomed.id);
+    await addEvents(kept.id);
+    const keptRows = await rowsOf(kept.id);
+    expect(await rowsOf(doomed.id)).toMatchObject({
+      events: 2,
+      sessions: 1,
+      traffic: 4,
+      ledger: 2,
+      app_shares: 1,
+    });
+
+    await metadata.deleteApp(doomed.id);
+
+    expect(await rowsOf(doomed.id)).toEqual({ deleted_apps: 1 });
+    expect(await rowsOf(kept.id)).toEqual(keptRows);
+    expect(await metadata.authenticateApp(doomed.id, doomed.secretKey)).toBeNull();
+    expect(await metadata.canRead(owner.accountId, doomed.id)).toBe(false);
+    expect((await metadata.listApps(owner.accountId)).map(({ id }) => id)).toEqual([kept.id]);
+    expect(await metadata.listApps(guest.accountId)).toEqual([]);
+    expect(await metadata.authenticate(apiKey)).not.toBeNull();
+    wait(4_500);
+    expect(await other.canRead(guest.accountId, doomed.id)).toBe(false);
+    expect(await other.authenticateApp(doomed.id, doomed.secretKey)).toBeNull();
+  });
+
+  test('can be repeated, and takes what arrived late', async () => {
+    const { metadata, wait } = bench;
+    const { principal } = await bench.account();
+    const { id } = await metadata.createApp(principal, shop());
+    await metadata.deleteApp(id);
+    await addEvents(id);
+    await metadata.deleteApp(id);
+    expect(await rowsOf(id)).toEqual({ deleted_apps: 1 });
+    await addEvents(id);
+    expect(await metadata.resumeDeletions()).toBeGreaterThan(0);
+    expect(await rowsOf(id)).toEqual({ deleted_apps: 1 });
+    wait(120_000);
+    expect(await metadata.resumeDeletions()).toBe(0);
+    expect(await metadata.findApp(id)).toBeNull();
+  });
+
+  test('that was interrupted is finished at the next start', async () => {
+    const { metadata, store, now } = bench;
+    const { principal } = await bench.account();
+    const { id, secretKey } = await metadata.createApp(principal, shop());
+    await addEvents(id);
+    // What a process that was killed after its first step leaves behind.
+    await store.db.insert('deleted_apps', [
+      { app_id: id, deleted_at: String(now() / 1000), erased_at: null, version: 1 },
+    ]);
+    const restarted = bench.another();
+    expect(await restarted.authenticateApp(id, secretKey)).toBeNull();
+    expect(await restarted.canRead(principal.accountId, id)).toBe(false);
+    expect(await restarted.listApps(principal.accountId)).toEqual([]);
+    await restarted.resumeDeletions();
+    expect(Object.keys(await rowsOf(id))).toEqual(['deleted_apps']);
+    await restarted.createApp(principal, shop());
+  });
+
+  test('of an unknown id is not found', async () => {
+    await expect(bench.metadata.deleteApp(appId(randomUUID()))).rejects.toMatchObject({ code: 'not_found' });
+  });
+});
