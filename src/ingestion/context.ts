@@ -58,8 +58,8 @@ const Location = z
     country: text(MAX_LENGTH.place),
     region: text(MAX_LENGTH.place),
     city: text(MAX_LENGTH.place),
-    latitude: z.unknown(),
-    longitude: z.unknown(),
+    latitude: z.unknown().optional(),
+    longitude: z.unknown().optional(),
   })
   .transform((place): Place => ({ ...place, ...coordinates(place.latitude, place.longitude) }));
 
