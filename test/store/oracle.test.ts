@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
-import { epochMs } from '../../src/domain/time.ts';
 import { caseArbitrary } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
-import { rowsOf } from '../support/oracle/rows.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 
 const CASES = Number(process.env['ORACLE_CASES'] ?? 60);
@@ -15,20 +13,7 @@ let subject: Subject;
 
 beforeAll(async () => {
   store = await testStore();
-  const { db } = store;
-  const clock = { now: epochMs(0) };
-  const seen = new Set<string>();
-  subject = {
-    clock,
-    analytics: createAnalytics({ db, clock: () => clock.now }),
-    deliver: async (app, batchId, deliveries) => {
-      if (seen.has(batchId)) return { accepted: 0, duplicate: true };
-      seen.add(batchId);
-      const rows = rowsOf(app.id, deliveries);
-      await db.insert('events', rows, { token: batchId });
-      return { accepted: rows.length, duplicate: false };
-    },
-  };
+  subject = await subjectOn(store.db);
 });
 
 afterAll(async () => {

@@ -59,6 +59,7 @@ export function randomTraffic(options: TrafficOptions): Case {
   const instants = instantsOf(batches);
   return {
     batches: batches.map((batch) => ({ ...batch, again: random() < 0.1 ? [whole(5)] : [] })),
+    parallel: 8,
     probes: sampled(fc.tuple(edgeArbitrary(), edgeArbitrary()), options.probes).map(([from, to]) => ({
       range: inOrder(from(instants), to(instants)),
       limit: undefined,

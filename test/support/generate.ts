@@ -30,6 +30,8 @@ export interface Probe {
 /** One story: what arrives, in this order, and what is then asked. */
 export interface Case {
   readonly batches: readonly SentBatch[];
+  /** How many arrive at the same time. */
+  readonly parallel: number;
   readonly probes: readonly Probe[];
   /** The moments at which the windows that follow the clock are asked for. */
   readonly moments: readonly number[];
@@ -112,6 +114,7 @@ const storyArbitrary = fc.record({
     }),
     { minLength: 1, maxLength: 6 },
   ),
+  parallel: fc.constantFrom(1, 1, 3),
   probes: fc.array(
     fc.record({
       from: edgeArbitrary(),
@@ -144,6 +147,7 @@ export const caseArbitrary: fc.Arbitrary<Case> = storyArbitrary.map((story) => {
   const instants = instantsOf(batches);
   return {
     batches,
+    parallel: story.parallel,
     probes: story.probes.map(({ from, to, limit }) => ({
       range: inOrder(from(instants), to(instants)),
       limit,

@@ -28,8 +28,8 @@ export interface Subject {
 
 /** What happens besides: sealing, a kill and a new start, … */
 export interface Hooks {
-  /** After each arrival, repetitions included; `subject` may be another one from then on. */
-  readonly afterArrival?: (subject: Subject, arrived: number) => Promise<Subject>;
+  /** After so many arrivals, repetitions included; the subject may be another one from then on. */
+  readonly afterArrivals?: (subject: Subject, arrived: number) => Promise<Subject>;
   /** Before the questions are asked. */
   readonly beforeQuestions?: (subject: Subject) => Promise<Subject>;
 }
@@ -53,42 +53,56 @@ export async function expectAgreement(subject: Subject, story: Case, hooks: Hook
   }
 }
 
-/** Sends everything in order, and returns what counts of it. */
+/** Sends everything in order, and returns what counts of it: each batch once. */
 async function store(
   first: Subject,
-  story: Case,
+  { batches, parallel }: Case,
   apps: readonly TestedApp[],
   hooks: Hooks,
 ): Promise<{ subject: Subject; deliveries: Delivery[] }> {
   let subject = first;
-  const deliveries: Delivery[] = [];
-  for (const [arrived, { batch, batchId, repeated }] of arrivals(story.batches).entries()) {
-    const app = apps[batch.app];
-    if (app === undefined) throw new Error(`no app ${batch.app}`);
-    const result = await subject.deliver(app, batchId, batch.deliveries);
-    const events = batch.deliveries.reduce((total, delivery) => total + delivery.events.length, 0);
-    expect(result, `batch ${arrived}`).toEqual({ accepted: repeated ? 0 : events, duplicate: repeated });
-    if (!repeated) {
-      deliveries.push(...batch.deliveries.map((sent) => ({ ...sent, appId: app.id, appDomain: app.domain })));
-    }
-    subject = (await hooks.afterArrival?.(subject, arrived)) ?? subject;
+  const sent = arrivals(batches, apps);
+  for (let i = 0; i < sent.length; i += parallel) {
+    await Promise.all(sent.slice(i, i + parallel).map((arrival) => deliver(subject, arrival)));
+    subject = (await hooks.afterArrivals?.(subject, Math.min(i + parallel, sent.length))) ?? subject;
   }
-  return { subject, deliveries };
+  const batchesSent = [...new Map(sent.map((arrival) => [arrival.batchId, arrival])).values()];
+  return {
+    subject,
+    deliveries: batchesSent.flatMap(({ app, batch }) =>
+      batch.deliveries.map((delivery) => ({ ...delivery, appId: app.id, appDomain: app.domain })),
+    ),
+  };
+}
+
+interface Arrival {
+  readonly app: TestedApp;
+  readonly batch: SentBatch;
+  readonly batchId: string;
+  /** How often the batch was stored so far, shared with its repetitions. */
+  readonly tally: { stored: number };
 }
 
 /** Each batch in its turn, its repetitions after so many later ones. */
-function arrivals(
-  batches: readonly SentBatch[],
-): { readonly batch: SentBatch; readonly batchId: string; readonly repeated: boolean }[] {
+function arrivals(batches: readonly SentBatch[], apps: readonly TestedApp[]): Arrival[] {
   return batches
     .flatMap((batch, turn) => {
-      const batchId = randomUUID();
-      return [
-        { batch, batchId, repeated: false, turn },
-        ...batch.again.map((later) => ({ batch, batchId, repeated: true, turn: turn + later })),
-      ];
+      const app = apps[batch.app];
+      if (app === undefined) throw new Error(`no app ${batch.app}`);
+      const arrival: Arrival = { app, batch, batchId: randomUUID(), tally: { stored: 0 } };
+      return [0, ...batch.again].map((later) => ({ arrival, turn: turn + later }));
     })
-    .sort((a, b) => a.turn - b.turn || Number(a.repeated) - Number(b.repeated));
+    .sort((a, b) => a.turn - b.turn)
+    .map(({ arrival }) => arrival);
+}
+
+/** Expects that of a batch and its repetitions exactly one is stored, whole. */
+async function deliver(subject: Subject, { app, batch, batchId, tally }: Arrival): Promise<void> {
+  const { accepted, duplicate } = await subject.deliver(app, batchId, batch.deliveries);
+  if (!duplicate) tally.stored += 1;
+  const events = batch.deliveries.reduce((total, delivery) => total + delivery.events.length, 0);
+  expect(accepted, 'accepted events').toBe(duplicate ? 0 : events);
+  expect(tally.stored, 'times that a batch was stored').toBe(1);
 }
 
 /** The analytics or the oracle: one answers later, the other at once. */
