@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { type Config, readConfig } from '../config.ts';
+import { curlLines } from '../demo/curl.ts';
+import { prepareDemo } from '../demo/load.ts';
+import { DEMO_DAYS } from '../demo/visits.ts';
+import { type Clock, epochMs } from '../domain/time.ts';
+import { createLog } from '../http/log.ts';
+import { startService } from '../service.ts';
+
+const clock: Clock = () => epochMs(Date.now());
+
+/**
+ * The service on the embedded engine with made-up data, in a folder of its own below DATA_DIR, so that it
+ * never mixes with real data. A later start keeps the data and adds what has "happened" since.
+ */
+async function main(): Promise<void> {
+  const started = clock();
+  const config = demoConfig(readConfig(process.env));
+  const log = createLog({ level: config.logLevel });
+  const service = await startService(config, { clock, log });
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) return;
+    stopping = true;
+    void service.close().then(() => process.exit(0));
+  };
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+
+  const { metadata, ingestion } = service;
+  const state = await prepareDemo({
+    metadata,
+    ingestion,
+    clock,
+    folder: config.dataDir,
+    onProgress: progress(started),
+  }).catch((error: unknown) => {
+    // A load that was interrupted goes on at the next start.
+    if (stopping) return null;
+    throw error;
+  });
+  if (state === null) return;
+  const seconds = ((clock() - started) / 1000).toFixed(1);
+  console.log(`
+Serving ${DEMO_DAYS} days of made-up data at ${service.url} (ready after ${seconds} s). Stop with Ctrl+C.
+
+API key  ${state.apiKey}
+App      ${state.appId}
+
+${curlLines(service.url, state, clock()).join('\n')}
+
+Administration: DATA_DIR=${config.dataDir} npm run --silent admin -- account list`);
+}
+
+/** Always embedded, and quiet: its output is for people. */
+const demoConfig = (config: Config): Config => {
+  const dataDir = join(config.dataDir, 'demo');
+  return {
+    ...config,
+    dataDir,
+    store: { kind: 'embedded', dataDir, database: 'analytics' },
+    eventMaxAgeDays: Math.max(config.eventMaxAgeDays, DEMO_DAYS + 1),
+    logLevel: 'warn',
+  };
+};
+
+/** A line that is written over on a terminal, a line per tenth elsewhere. */
+function progress(started: number): (share: number, events: number) => void {
+  let tenth = -1;
+  return (share, events) => {
+    const seconds = Math.round((clock() - started) / 1000);
+    const line = `Loading ${DEMO_DAYS} days: ${Math.round(share * 100)} %, ${events.toLocaleString('en')} events, ${seconds} s`;
+    if (process.stderr.isTTY) {
+      process.stderr.write(`\r${line}${share > 0.995 ? '\n' : ''}`);
+    } else if (Math.floor(share * 10) > tenth) {
+      tenth = Math.floor(share * 10);
+      process.stderr.write(`${line}\n`);
+    }
+  };
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : String(error));
+  process.exit(1);
+});
