@@ -2,15 +2,21 @@ import type { Request, Response } from 'express';
 import { AppError } from '../domain/errors.ts';
 
 /** Up to here a body that is too large is read to its end, so that its sender hears the answer. */
-const LINGER_BYTES = 1024 * 1024;
+const LINGER_BYTES = 4 * 1024 * 1024;
+const JSON_TYPE = ['application/json'] as const;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A request's JSON body. Throws `unsupported_media_type` unless it says application/json in UTF-8 without a content
+ * A request's JSON body. Throws `unsupported_media_type` unless it is of one of `types`, in UTF-8 without a content
  * coding, `payload_too_large` beyond `limit` bytes, `validation_failed` when it is not JSON.
  */
-export async function readJson(req: Request, res: Response, limit: number): Promise<unknown> {
-  assertJson(req);
+export async function readJson(
+  req: Request,
+  res: Response,
+  limit: number,
+  types: readonly string[] = JSON_TYPE,
+): Promise<unknown> {
+  assertType(req, types);
   const body = await readBytes(req, res, limit);
   try {
     return JSON.parse(UTF8.decode(body));
@@ -21,15 +27,15 @@ export async function readJson(req: Request, res: Response, limit: number): Prom
   }
 }
 
-function assertJson(req: Request): void {
+function assertType(req: Request, types: readonly string[]): void {
   const [type, ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
   const utf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
   const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
-  if (type?.trim() !== 'application/json' || !utf8 || coding !== 'identity') {
+  if (!types.includes(type?.trim() ?? '') || !utf8 || coding !== 'identity') {
     throw new AppError(
       'unsupported_media_type',
-      'Send the body as application/json in UTF-8, not compressed.',
+      `Send the body as ${types.join(' or ')} in UTF-8, not compressed.`,
     );
   }
 }
