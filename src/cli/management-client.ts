@@ -114,7 +114,7 @@ function read({ status, text }: Answer, address: string): unknown {
     );
   }
   const { detail, errors } = problem.data;
-  throw new CliError([detail, ...errors.map(({ field, message }) => `${field} ${message}.`)].join(' '));
+  throw new CliError([detail, ...errors.map(({ field, message }) => `${field}: ${message}`)].join(' '));
 }
 
 function parseJson(text: string): unknown {

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { errorHandler } from '../http/problem.ts';
-import { requestIdFor } from '../http/request-id.ts';
+import { requestLog } from '../http/request-log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { metadataRouter } from './routes.ts';
 import { isManagementToken } from './token.ts';
@@ -17,17 +17,19 @@ export interface ManagementDeps {
   readonly routers: readonly Router[];
 }
 
-/** The management API: its own listener, every request with a JWT that `jwtSecret` signed. */
+/**
+ * The management listener's application: every request needs a JWT that `jwtSecret` signed. To be served by
+ * `createHttpServer`, which gives a request its id.
+ */
 export function createManagementApp({ metadata, jwtSecret, clock, log, routers }: ManagementDeps): Express {
   const app = express();
   app.disable('x-powered-by');
-  app.set('etag', false);
-  app.set('case sensitive routing', true);
-  app.set('strict routing', true);
-  app.use((req, res, next) => {
-    res.setHeader('X-Request-Id', requestIdFor(req.headers['x-request-id'], clock()));
-    next();
-  });
+  app.disable('etag');
+  app.disable('query parser');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+
+  app.use(requestLog(log));
   app.use(requireToken(jwtSecret, clock));
   for (const router of [metadataRouter(metadata), ...routers]) app.use('/management/v1', router);
   app.use(() => {

@@ -185,7 +185,7 @@ function summary(row: KeyRow, now: EpochMs): ApiKeySummary {
 
 const expiryIsPast = (): AppError =>
   new AppError('validation_failed', 'One or more fields are invalid.', {
-    errors: [{ field: 'expiresAt', message: 'must be in the future' }],
+    errors: [{ field: 'expiresAt', message: 'Must be in the future.' }],
   });
 
 const revoked = (id: KeyId): AppError =>

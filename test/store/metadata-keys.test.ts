@@ -103,7 +103,7 @@ describe('API keys', () => {
     const past = { expiresAt: now() };
     const expected = {
       code: 'validation_failed',
-      errors: [{ field: 'expiresAt', message: 'must be in the future' }],
+      errors: [{ field: 'expiresAt', message: 'Must be in the future.' }],
     };
     await expect(metadata.createKey(principal.accountId, past)).rejects.toMatchObject(expected);
     const id = known?.keyId ?? keyId('');
