@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { type LocalRedis, localRedis } from '../support/redis.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+
+/** Two API processes on one store (the HTTP bridge) and one Redis are one service. */
+const LIMIT = 60;
+
+let bridge: BridgeProcess;
+let redis: LocalRedis;
+let folder: string;
+let one: ServiceProcess;
+let two: ServiceProcess;
+let account: string;
+
+const Account = z.object({ accountId: z.string() });
+const Key = z.object({ keyId: z.string(), apiKey: z.string() });
+const App = z.object({ id: z.string(), secretKey: z.string() });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'analytics-processes-'));
+  [bridge, redis] = await Promise.all([bridgeProcess(), localRedis()]);
+  const start = (name: string): Promise<ServiceProcess> =>
+    serviceProcess({
+      CLICKHOUSE_URL: bridge.url,
+      CLICKHOUSE_USER: bridge.username,
+      CLICKHOUSE_PASSWORD: bridge.password,
+      REDIS_URL: redis.url,
+      DATA_DIR: join(folder, name),
+      MANAGEMENT_JWT_SECRET: 'a secret of at least 32 characters',
+      PUBLIC_API_REQUESTS_PER_MINUTE: String(LIMIT),
+      PUBLIC_API_REPLICAS: '2',
+    });
+  // At once: both migrate the same empty store.
+  [one, two] = await Promise.all([start('one'), start('two')]);
+  account = Account.parse(await one.admin('account', 'create', '--name', 'Acme', '--plan', 'pro')).accountId;
+});
+
+afterAll(async () => {
+  await Promise.all([one?.kill(), two?.kill()]);
+  await Promise.all([bridge?.close(), redis?.close()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const newKey = async (): Promise<z.infer<typeof Key>> =>
+  Key.parse(await one.admin('key', 'create', '--account', account));
+
+const call = (service: ServiceProcess, apiKey: string, path = '/api/v1/apps', init: RequestInit = {}) =>
+  fetch(`${service.url}${path}`, {
+    ...init,
+    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+  });
+
+const createApp = (service: ServiceProcess, apiKey: string, domain: string): Promise<Response> =>
+  call(service, apiKey, '/api/v1/apps', { method: 'POST', body: JSON.stringify({ name: 'Shop', domain }) });
+
+test('exactly `limit` of many parallel requests pass, over both processes', async () => {
+  const { apiKey } = await newKey();
+  const responses = await Promise.all(
+    Array.from({ length: 3 * LIMIT }, (_, i) => call(i % 2 === 0 ? one : two, apiKey)),
+  );
+  const passed = responses.filter(({ status }) => status === 200);
+  const limited = responses.filter(({ status }) => status === 429);
+  expect([passed.length, limited.length]).toEqual([LIMIT, 2 * LIMIT]);
+  const left = passed.map(({ headers }) => Number(headers.get('x-ratelimit-remaining')));
+  expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: LIMIT }, (_, i) => i));
+  for (const { headers } of limited) {
+    expect(headers.get('x-ratelimit-limit')).toBe(String(LIMIT));
+    expect(headers.get('retry-after')).toBe(headers.get('x-ratelimit-reset'));
+  }
+});
+
+test('a key of its own has a window of its own', async () => {
+  const { apiKey } = await newKey();
+  const response = await call(two, apiKey);
+  expect(response.headers.get('x-ratelimit-remaining')).toBe(String(LIMIT - 1));
+});
+
+test('a revocation on one process ends the key on the other', async () => {
+  const { keyId, apiKey } = await newKey();
+  expect((await call(two, apiKey)).status).toBe(200);
+  await one.admin('key', 'revoke', '--key', keyId);
+  expect((await call(one, apiKey)).status).toBe(401);
+  await expect
+    .poll(async () => (await call(two, apiKey)).status, { interval: 250, timeout: 30_000 })
+    .toBe(401);
+});
+
+test('one domain, created on both at once, is created once', async () => {
+  const { apiKey } = await newKey();
+  const responses = await Promise.all(
+    Array.from({ length: 8 }, (_, i) => createApp(i % 2 === 0 ? one : two, apiKey, 'https://once.example')),
+  );
+  expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
+  const lists = await Promise.all([one, two].map(async (service) => (await call(service, apiKey)).json()));
+  expect(lists[0]).toEqual(lists[1]);
+});
+
+test('a batch that is sent to both processes, at once and later, is stored once', async () => {
+  const { apiKey } = await newKey();
+  const app = App.parse(await (await createApp(one, apiKey, 'https://batch.example')).json());
+  const startedAt = new Date().toISOString();
+  const batch = {
+    appId: app.id,
+    secretKey: app.secretKey,
+    batchId: randomUUID(),
+    sessions: [
+      {
+        id: 's1',
+        visitorId: 'v1',
+        startedAt,
+        events: [{ type: 'pageview', timestamp: startedAt, path: '/' }],
+      },
+    ],
+  };
+  const send = async (service: ServiceProcess): Promise<unknown> => {
+    const response = await call(service, apiKey, '/sdk/v1/events', {
+      method: 'POST',
+      body: JSON.stringify(batch),
+    });
+    expect(response.status).toBe(200);
+    return response.json();
+  };
+  const answers = [...(await Promise.all([one, two, one, two].map(send))), await send(one), await send(two)];
+  const accepted = { accepted: 1, rejected: [] };
+  const duplicate = { accepted: 0, rejected: [], duplicate: true };
+  expect(answers.filter((answer) => JSON.stringify(answer) === JSON.stringify(accepted))).toHaveLength(1);
+  expect(answers).toEqual(expect.arrayContaining([accepted, duplicate]));
+  for (const service of [one, two]) {
+    const pageviews = await call(service, apiKey, `/api/v1/sessions/pageviews?appId=${app.id}`);
+    expect(await pageviews.json()).toEqual([{ path: '/', views: 1, uniqueSessions: 1 }]);
+  }
+});
+
+test('a process that is stopped ends by itself, and the other goes on', async () => {
+  const { apiKey } = await newKey();
+  expect(await two.stop()).toBe(0);
+  expect((await call(one, apiKey)).status).toBe(200);
+});

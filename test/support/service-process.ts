@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { adminCall } from '../../src/cli/admin-commands.ts';
+import { managementClient } from '../../src/cli/management-client.ts';
+import { readConfig } from '../../src/config.ts';
+import { epochMs } from '../../src/domain/time.ts';
+
+/** The service as it is started by `npm start`, in a process of its own. */
+export interface ServiceProcess {
+  readonly url: string;
+  /** The `admin` command against it: `admin('account', 'create', '--name', 'Acme')`. */
+  admin(...args: string[]): Promise<unknown>;
+  /** All that it has printed. */
+  output(): string;
+  /** SIGTERM and the exit code: null where a signal ended it. */
+  stop(): Promise<number | null>;
+  kill(): Promise<void>;
+}
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const Listening = z.object({ msg: z.literal('listening'), url: z.string(), managementUrl: z.string() });
+
+/** Resolves when it listens, on free ports unless `settings` say otherwise; rejects with what it printed. */
+export async function serviceProcess(settings: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const env = { PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'info', ...settings };
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '16', ...env },
+  });
+  const killAtExit = (): void => void child.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  const exited = once(child, 'exit').then(([code]): number | null => {
+    process.off('exit', killAtExit);
+    return typeof code === 'number' ? code : null;
+  });
+  const printed: string[] = [];
+  child.stderr.on('data', (text: Buffer) => printed.push(text.toString()));
+  const { url, managementUrl } = await listening(child, printed);
+  const client = managementClient(readConfig({ ...env, MANAGEMENT_PORT: new URL(managementUrl).port }), () =>
+    epochMs(Date.now()),
+  );
+  return {
+    url,
+    admin: (...args) => {
+      const { method, path, body } = adminCall(args);
+      return client.call(method, path, body);
+    },
+    output: () => printed.join(''),
+    stop: () => {
+      child.kill('SIGTERM');
+      return exited;
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+function listening(child: ChildProcess, printed: string[]): Promise<z.infer<typeof Listening>> {
+  return new Promise((resolve, reject) => {
+    if (child.stdout === null) throw new Error('no output to read');
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      printed.push(`${line}\n`);
+      const parsed = Listening.safeParse(parseJson(line));
+      if (parsed.success) resolve(parsed.data);
+    });
+    child.once('close', () => reject(new Error(`the service ended:\n${printed.join('')}`)));
+  });
+}
+
+function parseJson(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
