@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { managementSecretFile } from '../../../src/management/secret.ts';
+import {
+  type CommandResult,
+  type ManagedService,
+  managedService,
+  runAdmin,
+} from '../../support/management.ts';
+
+let service: ManagedService;
+
+beforeAll(async () => {
+  service = await managedService();
+});
+afterAll(() => service.close());
+
+/** The one JSON document of a command that succeeded. */
+async function admin<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+  const { code, stdout, stderr } = await service.admin(args);
+  expect({ code, stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' });
+  return JSON.parse(stdout) as T;
+}
+
+/** The one line of a command that failed. */
+function lineOf({ code, stdout, stderr }: CommandResult): string {
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toMatch(/^[^\n]+\n$/);
+  return stderr.trim();
+}
+
+const accepted = async (key: string): Promise<boolean> =>
+  (await fetch(`${service.url}/api/v1/apps`, { headers: { Authorization: `Bearer ${key}` } })).status === 200;
+
+test('the secret in the data folder is the owner’s alone', () => {
+  expect(statSync(managementSecretFile(service.dataDir)).mode & 0o777).toBe(0o600);
+});
+
+test('every command does what it says to the running service', async () => {
+  const { accountId } = await admin<{ accountId: string }>('account', 'create', '--name', 'Acme شرکت');
+  const guest = await admin<{ accountId: string }>('account', 'create', '--name', 'Guest', '--plan', 'pro');
+  expect(await admin('account', 'set-plan', '--account', accountId, '--plan', 'pro')).toMatchObject({
+    plan: 'pro',
+  });
+  expect(await admin('account', 'list')).toMatchObject([
+    { accountId, name: 'Acme شرکت', plan: 'pro' },
+    { accountId: guest.accountId, name: 'Guest', plan: 'pro' },
+  ]);
+
+  type Key = { keyId: string; apiKey: string };
+  const first = await admin<Key>(
+    'key',
+    'create',
+    '--account',
+    accountId,
+    '--expires',
+    '2100-01-01T00:00:00Z',
+  );
+  expect(first).toEqual({
+    keyId: expect.any(String),
+    apiKey: expect.stringMatching(/^service_api_[0-9A-Za-z]{46}$/),
+  });
+  const second = await admin<Key>('key', 'rotate', '--key', first.keyId, '--overlap', '24h');
+  expect([await accepted(first.apiKey), await accepted(second.apiKey)]).toEqual([true, true]);
+  const third = await admin<Key>('key', 'rotate', '--key', second.keyId, '--expires', '2100-01-01T00:00:00Z');
+  expect([await accepted(second.apiKey), await accepted(third.apiKey)]).toEqual([false, true]);
+  await admin('key', 'revoke', '--key', first.keyId);
+  expect(await accepted(first.apiKey)).toBe(false);
+  expect(await admin('key', 'list', '--account', accountId)).toMatchObject([
+    { keyId: first.keyId, state: 'revoked' },
+    { keyId: second.keyId, state: 'expired' },
+    { keyId: third.keyId, state: 'active', expiresAt: '2100-01-01T00:00:00.000Z' },
+  ]);
+
+  const created = await fetch(`${service.url}/api/v1/apps`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${third.apiKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'Shop', domain: 'https://shop.example' }),
+  });
+  const { id: app } = (await created.json()) as { id: string };
+  expect(await admin('app', 'list', '--account', accountId)).toMatchObject([{ id: app, access: 'owner' }]);
+  expect(await admin('app', 'rotate-secret', '--app', app, '--overlap', '8s')).toEqual({
+    secretKey: expect.stringMatching(/^app_secret_[0-9A-Za-z]{40}$/),
+  });
+  await admin('app', 'share', '--app', app, '--account', guest.accountId);
+  expect(await admin('app', 'list', '--account', guest.accountId)).toMatchObject([
+    { id: app, access: 'shared' },
+  ]);
+  await admin('app', 'unshare', '--app', app, '--account', guest.accountId);
+  expect(await admin('app', 'list', '--account', guest.accountId)).toEqual([]);
+  await admin('app', 'delete', '--app', app);
+  expect(await admin('app', 'list', '--account', accountId)).toEqual([]);
+});
+
+describe('what is wrong is said in one line', () => {
+  const id = randomUUID();
+  test.each<[string[], RegExp]>([
+    [[], /^No command is given: say one of account create, .*app unshare\.$/],
+    [['account', 'destroy'], /^There is no command "account destroy": say one of /],
+    [['account', 'create'], /^--name is missing\. Usage: admin -- account create --name … \[--plan …\]$/],
+    [['key', 'create', '--account', id, '--expire', 'x'], /^Unknown option '--expire'\. Usage: /],
+    [['key', 'revoke', '--key', id, '--key', id], /^--key is given more than once\. Usage: /],
+    [['account', 'list', 'all'], /^Unexpected argument 'all'\. Usage: /],
+    [
+      ['key', 'rotate', '--key', id, '--overlap', '24'],
+      /^--overlap must be a number with a unit, such as 8s/,
+    ],
+    [['key', 'rotate', '--key', id], new RegExp(`^There is no API key ${id}\\.$`)],
+    [['app', 'delete', '--app', 'shop'], /appId: Must be a UUID\.$/],
+    [['account', 'create', '--name', 'A', '--plan', 'gold'], /plan: Must be one of free, pro, suspended\.$/],
+    [['key', 'create', '--account', id, '--expires', 'tomorrow'], /expiresAt: Must be an ISO 8601 date-time/],
+  ])('admin %j', async (args, line) => {
+    expect(lineOf(await service.admin(args))).toMatch(line);
+  });
+
+  test('also when the service cannot be reached', async () => {
+    const elsewhere = mkdtempSync(join(tmpdir(), 'analytics-elsewhere-'));
+    const secret = { MANAGEMENT_JWT_SECRET: 'another secret of more than 32 characters' };
+    const list = ['account', 'list'];
+    const notOurs = await listening(createServer((_req, res) => res.end('<html>')));
+    const [closed, noFolder, otherSecret, wrongSetting, otherProgram] = await Promise.all([
+      service.admin(list, { MANAGEMENT_PORT: '1' }),
+      service.admin(list, { DATA_DIR: elsewhere }),
+      service.admin(list, secret),
+      service.admin(list, { MANAGEMENT_PORT: 'x', PORT: 'y' }),
+      runAdmin(list, { ...secret, MANAGEMENT_PORT: String((notOurs.address() as AddressInfo).port) }),
+    ]);
+    notOurs.close();
+    rmSync(elsewhere, { recursive: true });
+    expect(lineOf(closed)).toMatch(
+      /does not answer at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\): start it with npm start/,
+    );
+    expect(lineOf(noFolder)).toMatch(/^There is no .*management\.jwt: start the service/);
+    expect(lineOf(otherSecret)).toMatch(/refused the token: use the same DATA_DIR or MANAGEMENT_JWT_SECRET/);
+    expect(lineOf(wrongSetting)).toMatch(/^Wrong settings: PORT must be .* MANAGEMENT_PORT must be /);
+    expect(lineOf(otherProgram)).toMatch(/is not this service \(status 200\): check MANAGEMENT_HOST/);
+  });
+});
+
+const listening = (server: Server): Promise<Server> =>
+  new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(server));
+  });
