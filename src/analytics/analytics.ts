@@ -1,3 +1,7 @@
+import type { Database } from '../clickhouse/database.ts';
+import type { Clock } from '../domain/time.ts';
+import { createReaders, type Readers } from '../facts/readers.ts';
+import { readWatermarks } from '../facts/watermarks.ts';
 import type { Asker } from './ask.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
@@ -10,18 +14,27 @@ import { userGrowth } from './questions/user-growth.ts';
 import { utmCampaigns } from './questions/utm-campaigns.ts';
 import type { Analytics } from './results.ts';
 
+export interface AnalyticsDeps {
+  readonly db: Database;
+  readonly clock: Clock;
+  /** Shared with the sealer, which waits for those who still read what it takes away. */
+  readonly readers?: Readers;
+}
+
 /** Binds every question to a store and a clock. */
-export function createAnalytics(asker: Asker): Analytics {
+export function createAnalytics({ db, clock, readers = createReaders(0) }: AnalyticsDeps): Analytics {
+  const asker: Asker = { db, clock, watermarks: (app) => readWatermarks(db, app) };
+  const { reading } = readers;
   return {
     dataBounds: (app) => dataBounds(asker, app),
-    overview: (app, range) => overview(asker, app, range),
-    kpis: (app, current) => kpis(asker, app, current),
-    pageviews: (app, range, limit) => pageviews(asker, app, range, limit),
-    timeSpent: (app, range, limit) => timeSpent(asker, app, range, limit),
-    userGrowth: (app, range) => userGrowth(asker, app, range),
-    trafficHeatmap: (app) => trafficHeatmap(asker, app),
-    audienceActivity: (app) => audienceActivity(asker, app),
-    locations: (app, range, limit) => locations(asker, app, range, limit),
-    utmCampaigns: (app, range) => utmCampaigns(asker, app, range),
+    overview: (app, range) => reading(() => overview(asker, app, range)),
+    kpis: (app, current) => reading(() => kpis(asker, app, current)),
+    pageviews: (app, range, limit) => reading(() => pageviews(asker, app, range, limit)),
+    timeSpent: (app, range, limit) => reading(() => timeSpent(asker, app, range, limit)),
+    userGrowth: (app, range) => reading(() => userGrowth(asker, app, range)),
+    trafficHeatmap: (app) => reading(() => trafficHeatmap(asker, app)),
+    audienceActivity: (app) => reading(() => audienceActivity(asker, app)),
+    locations: (app, range, limit) => reading(() => locations(asker, app, range, limit)),
+    utmCampaigns: (app, range) => reading(() => utmCampaigns(asker, app, range)),
   };
 }

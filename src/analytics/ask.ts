@@ -1,11 +1,14 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Clock, epochMs, type OpenRange, type Range } from '../domain/time.ts';
+import type { Watermarks } from '../facts/watermarks.ts';
 
 /** What every question is asked with. */
 export interface Asker {
   readonly db: Database;
   readonly clock: Clock;
+  /** How far the app's facts can be used now. */
+  watermarks(app: AppId): Promise<Watermarks>;
 }
 
 const BEGINNING = epochMs(0);

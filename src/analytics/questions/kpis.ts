@@ -1,49 +1,12 @@
-import { z } from 'zod';
-import type { Database, Query } from '../../clickhouse/database.ts';
+import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { epochMs, type Range, toIso } from '../../domain/time.ts';
-import { type Asker, appRange } from '../ask.ts';
+import { type EpochMs, epochMs, type Range, toIso } from '../../domain/time.ts';
+import type { Asker } from '../ask.ts';
+import { plan } from '../plan.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
 import { averageMs, lastPlaces, perSession, rate, ratio } from '../rounding.ts';
-import { SESSIONS_SQL } from '../sessions-sql.ts';
-
-interface SessionTotals {
-  readonly sessions: number;
-  readonly visitors: number;
-  readonly bounces: number;
-  readonly durationMs: number;
-  readonly pageviews: number;
-}
-
-interface EventTotals {
-  readonly pageviews: number;
-  readonly clicks: number;
-  readonly errors: number;
-}
-
-const SESSIONS: Query<SessionTotals> = {
-  name: 'kpi sessions',
-  sql: `SELECT count() AS sessions, uniqExact(visitor_id) AS visitors, sum(bounced) AS bounces, sum(duration_ms) AS durationMs,
-    sum(p.pageviews) AS pageviews
-FROM (${SESSIONS_SQL}) AS p`,
-  row: z.object({
-    sessions: z.number(),
-    visitors: z.number(),
-    bounces: z.number(),
-    durationMs: z.number(),
-    pageviews: z.number(),
-  }),
-};
-
-const EVENTS: Query<EventTotals> = {
-  name: 'kpi events',
-  sql: `SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
-FROM events
-WHERE app_id = {app:UUID}
-    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
-  row: z.object({ pageviews: z.number(), clicks: z.number(), errors: z.number() }),
-};
+import { eventTotals } from './event-totals.ts';
+import { sessionTotals } from './session-totals.ts';
 
 /** Decimals of each metric, and with that the list of them. */
 const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
@@ -57,22 +20,30 @@ const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
   pagesPerSession: 2,
 };
 
-export async function kpis({ db }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
+export async function kpis({ db, watermarks }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
-  const [now, before] = await Promise.all([period(db, app, current), period(db, app, previous)]);
+  const { session } = await watermarks(app);
+  const [now, before] = await Promise.all([
+    period(db, app, current, session),
+    period(db, app, previous, session),
+  ]);
   return { current: now, previous: before, ...compare(now, before) };
 }
 
-async function period(db: Database, app: AppId, range: Range): Promise<KpiPeriod> {
-  const params = appRange(app, range);
-  const [sessions, events] = await Promise.all([db.queryOne(SESSIONS, params), db.queryOne(EVENTS, params)]);
+async function period(db: Database, app: AppId, range: Range, watermark: EpochMs): Promise<KpiPeriod> {
+  const [sessions, events] = await Promise.all([
+    sessionTotals(db, app, plan(range, watermark), { newVisitors: false }),
+    eventTotals(db, app, range),
+  ]);
   return {
     from: toIso(range.from),
     to: toIso(range.to),
     sessions: sessions.sessions,
     visitors: sessions.visitors,
-    ...events,
+    pageviews: events.pageviews,
+    clicks: events.clicks,
+    errors: events.errors,
     bounceRate: rate(sessions.bounces, sessions.sessions),
     averageSessionDurationMs: averageMs(sessions.durationMs, sessions.sessions),
     pagesPerSession: perSession(sessions.pageviews, sessions.sessions),
@@ -80,10 +51,7 @@ async function period(db: Database, app: AppId, range: Range): Promise<KpiPeriod
 }
 
 /** Differences and percentages of the figures as returned: in whole last places, so that no float misrounds. */
-export function compare(
-  now: KpiMetrics,
-  before: KpiMetrics,
-): Pick<KpiComparison, 'change' | 'changePercent'> {
+function compare(now: KpiMetrics, before: KpiMetrics): Pick<KpiComparison, 'change' | 'changePercent'> {
   const change: Record<string, number> = {};
   const changePercent: Record<string, number | null> = {};
   for (const [metric, decimals] of Object.entries(DECIMALS) as [keyof KpiMetrics, number][]) {

@@ -1,44 +1,25 @@
 import { z } from 'zod';
-import type { Query } from '../../clickhouse/database.ts';
+import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type OpenRange, toIso } from '../../domain/time.ts';
-import { type Asker, appRange, closed } from '../ask.ts';
+import { type Asker, closed } from '../ask.ts';
+import { mergedSessions } from '../merged-sessions.ts';
+import { type Plan, plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
-import { SESSIONS_SQL } from '../sessions-sql.ts';
+import { Bindings, isEmpty, rawRanges, unionAll } from '../sql.ts';
+import { eventTotals } from './event-totals.ts';
+import { keyRows } from './keys.ts';
+import { sessionTotals } from './session-totals.ts';
 
-const TOTALS_ROW = z.object({
-  sessions: z.number(),
-  visitors: z.number(),
-  newVisitors: z.number(),
-  bounces: z.number(),
-  durationMs: z.number(),
-  pageviews: z.number(),
-  clicks: z.number(),
-  withErrors: z.number(),
-});
-
-const TOTALS: Query<z.infer<typeof TOTALS_ROW>> = {
-  name: 'overview totals',
-  sql: `SELECT count() AS sessions, uniqExact(visitor_id) AS visitors,
-    uniqExactIf(visitor_id, visitor_id NOT IN (
-        SELECT min(b.visitor).2 FROM sessions AS b
-        WHERE b.app_id = {app:UUID} AND b.started_at < fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-        GROUP BY b.started_at, b.session)) AS newVisitors,
-    sum(bounced) AS bounces, sum(duration_ms) AS durationMs, sum(p.pageviews) AS pageviews, sum(p.clicks) AS clicks,
-    countIf(p.errors > 0) AS withErrors
-FROM (${SESSIONS_SQL}) AS p`,
-  row: TOTALS_ROW,
-};
-
-/** Lists of sessions by value: the list's name in the answer, and the column. */
+/** Lists of sessions by value: the list's name in the answer, and the column of a merged session. */
 const DIMENSIONS = {
   browsers: 'browser',
   operatingSystems: 'os',
   devices: 'device',
   screenSizes: 'screen',
   languages: 'language',
-  channels: `['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][channel]`,
+  channels: 'channel',
   referrers: 'referrer_host',
   countries: 'country',
   utmSources: 'utm_source',
@@ -47,70 +28,80 @@ const DIMENSIONS = {
 } as const;
 type Dimension = keyof typeof DIMENSIONS;
 
-const LISTS: Query<{ list: Dimension; name: string; sessions: number }> = {
-  name: 'overview lists',
-  sql: `SELECT pair.1 AS list, if(pair.2 = '', '(none)', pair.2) AS name, count() AS sessions
-FROM (${SESSIONS_SQL})
-ARRAY JOIN [${Object.entries(DIMENSIONS)
-    .map(([list, column]) => `('${list}', ${column})`)
-    .join(', ')}] AS pair
-WHERE pair.1 NOT IN ('entryPages', 'exitPages') OR has_page
-GROUP BY list, name
-ORDER BY list, sessions DESC, name
-LIMIT 10 BY list`,
-  row: z.object({
-    list: z.enum(Object.keys(DIMENSIONS) as [Dimension, ...Dimension[]]),
-    name: z.string(),
-    sessions: z.number(),
-  }),
-};
-
-const EVENTS_ROW = z.object({
-  pageviews: z.number(),
-  clicks: z.number(),
-  errors: z.number(),
-  customs: z.number(),
-  engagedMs: z.number(),
-  uniquePages: z.number(),
-});
-
-const IN_RANGE = `app_id = {app:UUID}
-    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
-
-const EVENTS: Query<z.infer<typeof EVENTS_ROW>> = {
-  name: 'overview events',
-  sql: `SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors,
-    countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs, uniqExactIf(path, type = 'pageview') AS uniquePages
-FROM events WHERE ${IN_RANGE}`,
-  row: EVENTS_ROW,
-};
-
-const TOPS_ROW = z.object({
-  type: z.enum(['pageview', 'click', 'error', 'custom']),
+const LIST_ROW = z.object({
+  list: z.enum(Object.keys(DIMENSIONS) as [Dimension, ...Dimension[]]),
   name: z.string(),
-  count: z.number(),
   sessions: z.number(),
 });
 
-const TOPS: Query<z.infer<typeof TOPS_ROW>> = {
-  name: 'overview tops',
-  sql: `SELECT type, if(type = 'pageview', path, if(label = '', '(none)', label)) AS name, count() AS count,
-    uniqExactIf((session_id, started_at), type IN ('pageview', 'error')) AS sessions
-FROM events WHERE ${IN_RANGE} AND type != 'engagement'
-GROUP BY type, name
-ORDER BY type, count DESC, name
-LIMIT 10 BY type`,
-  row: TOPS_ROW,
-};
+/** The ten most frequent values of each dimension. */
+function topValues(db: Database, app: AppId, pieces: Plan): Promise<z.infer<typeof LIST_ROW>[]> {
+  const bind = new Bindings({ app });
+  const raw = rawRanges(pieces);
+  const rows = unionAll(
+    [
+      isEmpty(pieces.sealed)
+        ? null
+        : `SELECT dimension, value, d.sessions AS sessions FROM session_dimensions AS d
+WHERE app_id = {app:UUID} AND ${bind.inGrains(pieces, 'hour')}`,
+      raw.length === 0
+        ? null
+        : `SELECT toLowCardinality(pair.1) AS dimension, toLowCardinality(pair.2) AS value, count() AS sessions
+FROM (${mergedSessions(bind, raw)})
+ARRAY JOIN [${Object.entries(DIMENSIONS)
+            .map(([list, column]) => `('${list}', ${column})`)
+            .join(', ')}] AS pair
+WHERE pair.1 NOT IN ('entryPages', 'exitPages') OR has_page
+GROUP BY dimension, value`,
+    ],
+    '',
+  );
+  const sql = `SELECT dimension AS list, if(value = '', '(none)', value) AS name, sum(r.sessions) AS sessions
+FROM (${rows}) AS r
+GROUP BY list, name
+ORDER BY list, sessions DESC, name
+LIMIT 10 BY list`;
+  return db.query({ name: 'top values', sql, row: LIST_ROW }, bind.params);
+}
 
-export async function overview({ db }: Asker, app: AppId, range: OpenRange): Promise<ExtendedOverview> {
-  const params = appRange(app, closed(range));
+const KEY_ROW = z.object({
+  kind: z.enum(['page', 'click', 'error', 'custom']),
+  name: z.string(),
+  count: z.number(),
+  sessions: z.number(),
+  /** How many keys of the kind there are. */
+  keys: z.number(),
+});
+
+/** The ten most frequent pages, errors, targets and custom events. */
+function topKeys(db: Database, app: AppId, pieces: Plan): Promise<z.infer<typeof KEY_ROW>[]> {
+  const bind = new Bindings({ app });
+  const rows = keyRows(bind, pieces, ['page', 'error', 'click', 'custom']);
+  const sql = `SELECT kind, name, count, sessions, keys FROM
+(
+    SELECT kind, if(key = '', '(none)', key) AS name, sum(r.events) AS count, sum(r.sessions) AS sessions,
+        count() OVER (PARTITION BY kind) AS keys
+    FROM (${rows}) AS r
+    GROUP BY kind, name HAVING count > 0
+)
+ORDER BY kind, count DESC, name
+LIMIT 10 BY kind`;
+  return db.query({ name: 'top keys', sql, row: KEY_ROW }, bind.params);
+}
+
+export async function overview(
+  { db, watermarks }: Asker,
+  app: AppId,
+  range: OpenRange,
+): Promise<ExtendedOverview> {
+  const bounds = closed(range);
+  const { page, session } = await watermarks(app);
+  const sessionPlan = plan(bounds, session);
   const [totals, lists, events, tops] = await Promise.all([
-    db.queryOne(TOTALS, params),
-    db.query(LISTS, params),
-    db.queryOne(EVENTS, params),
-    db.query(TOPS, params),
+    sessionTotals(db, app, sessionPlan, { newVisitors: true }),
+    topValues(db, app, sessionPlan),
+    eventTotals(db, app, bounds),
+    topKeys(db, app, plan(bounds, page)),
   ]);
   const { sessions } = totals;
   const shares = (list: Dimension): NamedShare[] =>
@@ -119,7 +110,7 @@ export async function overview({ db }: Asker, app: AppId, range: OpenRange): Pro
       .map((row) => ({ name: row.name, sessions: row.sessions, share: rate(row.sessions, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
     lists.filter((row) => row.list === list).map((row) => ({ path: row.name, sessions: row.sessions }));
-  const top = (type: z.infer<typeof TOPS_ROW>['type']) => tops.filter((row) => row.type === type);
+  const top = (kind: z.infer<typeof KEY_ROW>['kind']) => tops.filter((row) => row.kind === kind);
   return {
     from: range.from === null ? null : toIso(range.from),
     to: range.to === null ? null : toIso(range.to),
@@ -134,10 +125,10 @@ export async function overview({ db }: Asker, app: AppId, range: OpenRange): Pro
     },
     page: {
       pageviews: events.pageviews,
-      uniquePages: events.uniquePages,
+      uniquePages: top('page')[0]?.keys ?? 0,
       pagesPerSession: perSession(totals.pageviews, sessions),
       averageTimeOnPageMs: averageMs(events.engagedMs, events.pageviews),
-      topPages: top('pageview').map((row) => ({
+      topPages: top('page').map((row) => ({
         path: row.name,
         views: row.count,
         uniqueSessions: row.sessions,

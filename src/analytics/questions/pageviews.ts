@@ -1,28 +1,27 @@
 import { z } from 'zod';
-import type { Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type Asker, appRange, closed } from '../ask.ts';
+import { type Asker, closed } from '../ask.ts';
+import { plan } from '../plan.ts';
 import type { PageView } from '../results.ts';
+import { Bindings } from '../sql.ts';
+import { keyRows } from './keys.ts';
 
-const PAGEVIEWS: Query<PageView> = {
-  name: 'pageviews',
-  sql: `SELECT path, count() AS views, uniqExact(session_id, started_at) AS uniqueSessions
-FROM events
-WHERE app_id = {app:UUID} AND type = 'pageview'
-    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-GROUP BY path
-ORDER BY views DESC, path
-LIMIT {limit:UInt64}`,
-  row: z.object({ path: z.string(), views: z.number(), uniqueSessions: z.number() }),
-};
+const ROW = z.object({ path: z.string(), views: z.number(), uniqueSessions: z.number() });
 
-export function pageviews(
-  { db }: Asker,
+export async function pageviews(
+  { db, watermarks }: Asker,
   app: AppId,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<PageView[]> {
-  return db.query(PAGEVIEWS, { ...appRange(app, closed(range)), limit });
+  const bind = new Bindings({ app });
+  const { page } = await watermarks(app);
+  const rows = keyRows(bind, plan(closed(range), page), ['page']);
+  const sql = `SELECT key AS path, sum(r.events) AS views, sum(r.sessions) AS uniqueSessions
+FROM (${rows}) AS r
+GROUP BY path HAVING views > 0
+ORDER BY views DESC, path
+LIMIT ${bind.int(limit)}`;
+  return db.query({ name: 'pageviews', sql, row: ROW }, bind.params);
 }

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { type EpochMs, epochMs, type Range, toIso } from '../../domain/time.ts';
+import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
 import { type Asker, appRange } from '../ask.ts';
+import { mergedSessions } from '../merged-sessions.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
-import { SESSIONS_SQL } from '../sessions-sql.ts';
+import { Bindings, unionAll } from '../sql.ts';
 import { activityWindow, heatmapWindow, TEHRAN, tehranDate, tehranHour, tehranWeekday } from '../tehran.ts';
 
 /** What happened in one Tehran hour; a visitor counts once in it. */
@@ -16,12 +17,31 @@ interface TehranHour {
   readonly pageviews: number;
 }
 
-const SESSIONS: Query<{ hour: number; sessions: number; visitors: number }> = {
-  name: 'tehran hours: sessions',
-  sql: `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(visitor_id) AS visitors
-FROM (${SESSIONS_SQL}) GROUP BY hour`,
-  row: z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() }),
-};
+const SESSIONS_ROW = z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() });
+
+/** Sealed Tehran hours are sums of two half hours; from the one that the watermark cuts on, raw rows are counted. */
+function sessionsByHour(db: Database, app: AppId, range: Range, watermark: EpochMs) {
+  const bind = new Bindings({ app });
+  const hours = Math.floor((Math.min(watermark, range.to + 1) - range.from) / HOUR_MS);
+  const sealedEnd = range.from + Math.max(hours, 0) * HOUR_MS;
+  const rows = unionAll(
+    [
+      range.from < sealedEnd
+        ? `SELECT toUnixTimestamp(toStartOfHour(bucket, 'Asia/Tehran')) AS hour, s.sessions AS sessions, s.tehran_visitors AS visitors
+FROM session_sums AS s
+WHERE app_id = {app:UUID} AND grain = 'half_hour' AND ${bind.inSpans('bucket', [{ start: range.from, end: sealedEnd }])}`
+        : null,
+      sealedEnd <= range.to
+        ? `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(visitor_id) AS visitors
+FROM (${mergedSessions(bind, [{ from: epochMs(sealedEnd), to: range.to }])})
+GROUP BY hour`
+        : null,
+    ],
+    '',
+  );
+  const sql = `SELECT hour, sum(r.sessions) AS sessions, sum(r.visitors) AS visitors FROM (${rows}) AS r GROUP BY hour`;
+  return db.query({ name: 'tehran hours: sessions', sql, row: SESSIONS_ROW }, bind.params);
+}
 
 const PAGEVIEWS: Query<{ hour: number; pageviews: number }> = {
   name: 'tehran hours: pageviews',
@@ -35,9 +55,13 @@ GROUP BY hour`,
 };
 
 /** The hours of `range` (whole Tehran hours) that hold anything. */
-async function tehranHours(db: Database, app: AppId, range: Range): Promise<TehranHour[]> {
+async function tehranHours({ db, watermarks }: Asker, app: AppId, range: Range): Promise<TehranHour[]> {
+  const { session } = await watermarks(app);
   const params = appRange(app, range);
-  const [sessions, pageviews] = await Promise.all([db.query(SESSIONS, params), db.query(PAGEVIEWS, params)]);
+  const [sessions, pageviews] = await Promise.all([
+    sessionsByHour(db, app, range, session),
+    db.query(PAGEVIEWS, params),
+  ]);
   const hours = new Map<number, TehranHour>();
   for (const { hour, ...counts } of sessions) {
     hours.set(hour, { start: epochMs(hour * 1000), ...counts, pageviews: 0 });
@@ -70,11 +94,11 @@ function addUp<Key extends string | number>(
   return [...cells.entries()];
 }
 
-export async function trafficHeatmap({ db, clock }: Asker, app: AppId): Promise<TrafficHeatmap> {
-  const now = clock();
+export async function trafficHeatmap(asker: Asker, app: AppId): Promise<TrafficHeatmap> {
+  const now = asker.clock();
   const { dates, range } = heatmapWindow(now);
   // Clocks may be up to 5 min ahead: what they send for the next hour shows when that hour has come.
-  const hours = (await tehranHours(db, app, range)).filter(({ start }) => start <= now);
+  const hours = (await tehranHours(asker, app, range)).filter(({ start }) => start <= now);
   const days = addUp(hours, dates, tehranDate).map(([date, counts]) => ({ date, ...counts }));
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }
@@ -82,9 +106,9 @@ export async function trafficHeatmap({ db, clock }: Asker, app: AppId): Promise<
 /** How often each weekday's hour lies in a window of 28 days without a change of the clocks. */
 const WEEKS = 4;
 
-export async function audienceActivity({ db, clock }: Asker, app: AppId): Promise<AudienceActivity> {
-  const range = activityWindow(clock());
-  const hours = await tehranHours(db, app, range);
+export async function audienceActivity(asker: Asker, app: AppId): Promise<AudienceActivity> {
+  const range = activityWindow(asker.clock());
+  const hours = await tehranHours(asker, app, range);
   const average = (counts: readonly number[]) => counts.map((count) => ratio(count, WEEKS, 2));
   const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], tehranWeekday).map(([dayOfWeek, counts]) => ({
     dayOfWeek,

@@ -1,40 +1,31 @@
 import { z } from 'zod';
-import type { Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type Asker, appRange, closed } from '../ask.ts';
+import { type Asker, closed } from '../ask.ts';
+import { plan } from '../plan.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
+import { Bindings } from '../sql.ts';
+import { keyRows } from './keys.ts';
 
-interface Row {
-  readonly path: string;
-  readonly totalMs: number;
-  readonly views: number;
-  readonly engagements: number;
-}
-
-const TIME_SPENT: Query<Row> = {
-  name: 'time spent',
-  sql: `SELECT path, sum(duration_ms) AS totalMs, countIf(type = 'pageview') AS views, countIf(type = 'engagement') AS engagements
-FROM events
-WHERE app_id = {app:UUID} AND type IN ('pageview', 'engagement')
-    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-GROUP BY path
-HAVING engagements > 0
-ORDER BY totalMs DESC, path
-LIMIT {limit:UInt64}`,
-  row: z.object({ path: z.string(), totalMs: z.number(), views: z.number(), engagements: z.number() }),
-};
+const ROW = z.object({ path: z.string(), totalMs: z.number(), views: z.number(), engagements: z.number() });
 
 export async function timeSpent(
-  { db }: Asker,
+  { db, watermarks }: Asker,
   app: AppId,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<TimeSpent[]> {
-  const rows = await db.query(TIME_SPENT, { ...appRange(app, closed(range)), limit });
-  return rows.map(({ path, totalMs, views, engagements }) => ({
+  const bind = new Bindings({ app });
+  const { page } = await watermarks(app);
+  const rows = keyRows(bind, plan(closed(range), page), ['page']);
+  const sql = `SELECT key AS path, sum(r.engaged_ms) AS totalMs, sum(r.events) AS views, sum(r.engagements) AS engagements
+FROM (${rows}) AS r
+GROUP BY path HAVING engagements > 0
+ORDER BY totalMs DESC, path
+LIMIT ${bind.int(limit)}`;
+  const found = await db.query({ name: 'time spent', sql, row: ROW }, bind.params);
+  return found.map(({ path, totalMs, views, engagements }) => ({
     path,
     totalMs,
     averageMs: averageMs(totalMs, views > 0 ? views : engagements),

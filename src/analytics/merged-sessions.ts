@@ -1,9 +1,15 @@
+import type { Range } from '../domain/time.ts';
+import type { Bindings } from './sql.ts';
+
+/** 128 bits by which facts know a visitor: no two ids collide in practice, and the id itself stays in one place. */
+export const VISITOR_HASH = 'reinterpretAsUInt128(sipHash128(visitor_id))';
+
 /**
- * Sessions that started in [from, to], merged: one row each, with the whole session's totals and its resolved
- * context. Columns are the words of the answers; '' is absent. `channel` is the smallest signal of any field, as
+ * Sessions that started in one of the ranges, merged: one row each, with the whole session's totals and its resolved
+ * context. Columns are the words of the answers; '' is absent. A channel is the smallest signal of any field, as
  * documented in ingestion/channels.ts; a campaign, term or content speaks for `campaign` (5).
  */
-export const SESSIONS_SQL = `
+export const mergedSessions = (bind: Bindings, ranges: readonly Range[]): string => `
 SELECT
     started_at, session, duration_ms, n_pageviews AS pageviews, n_clicks AS clicks, n_errors AS errors,
     n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0 AS bounced,
@@ -13,9 +19,11 @@ SELECT
     referrer_.3 AS referrer_host,
     source_.2 AS utm_source, medium_.2 AS utm_medium, campaign_.2 AS utm_campaign, term_.2 AS utm_term,
     content_.2 AS utm_content,
-    least(referrer_.4, source_.3, medium_.3,
-        if(campaign_.2 != '' OR term_.2 != '' OR content_.2 != '', 5, 7)) AS channel,
-    country_.2 AS country, region_.2 AS region, city_.2 AS city, latitude_.2 AS latitude, longitude_.2 AS longitude
+    ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(referrer_.4, source_.3, medium_.3,
+        if(campaign_.2 != '' OR term_.2 != '' OR content_.2 != '', 5, 7))] AS channel,
+    country_.2 AS country, region_.2 AS region, city_.2 AS city,
+    latitude_.2 + 0. AS latitude, longitude_.2 + 0. AS longitude,
+    latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0) AS has_place
 FROM
 (
     SELECT
@@ -44,8 +52,6 @@ FROM
         min(s.latitude) AS latitude_,
         min(s.longitude) AS longitude_
     FROM sessions AS s
-    WHERE s.app_id = {app:UUID}
-        AND s.started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-        AND s.started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    WHERE s.app_id = {app:UUID} AND ${bind.inRanges('s.started_at', ranges)}
     GROUP BY s.started_at, s.session
 )`;

@@ -1,0 +1,374 @@
+-- Sealed facts: exact answers computed once when their hours are past. Never the truth: everything here can be
+-- dropped and built again from events. A distinct count is kept as a sum: each occurrence knows when its key
+-- occurred last (prev), and the keys in [F, T] are the occurrences in it whose prev lies before F.
+-- Instants in Int64 columns are epoch ms; -1 means "never before".
+
+-- How far each app is sealed ('page': by event time, 'session': by session start).
+CREATE TABLE IF NOT EXISTS sealed_apps
+(
+    app_id       UUID,
+    kind         Enum8('page' = 1, 'session' = 2),
+    sealed_until Int64,
+    version      UInt64 DEFAULT toUnixTimestamp64Micro(now64(6))
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (app_id, kind);
+
+-- How many events the facts of an hour hold. They are valid while the ledger counts the same: late events, and facts
+-- written twice, show as a difference.
+CREATE TABLE IF NOT EXISTS sealed_hours
+(
+    app_id UUID,
+    kind   Enum8('page' = 1, 'session' = 2),
+    hour   DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    events UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, kind, hour);
+
+-- Events by what they are about: a page's path (with the engagement on it), an error's message, a click's target, a
+-- custom event's name. first_sessions: sessions that had never met this key before the bucket's hours.
+CREATE TABLE IF NOT EXISTS event_facts
+(
+    app_id         UUID,
+    kind           Enum8('page' = 1, 'error' = 2, 'click' = 3, 'custom' = 4),
+    grain          Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    bucket         DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    key            LowCardinality(String) CODEC(ZSTD(1)),
+    events         UInt64 CODEC(T64, ZSTD(1)),
+    first_sessions UInt64 CODEC(T64, ZSTD(1)),
+    engaged_ms     UInt64 CODEC(T64, ZSTD(1)),
+    engagements    UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, kind, grain, bucket, key);
+
+-- The few (session, key) pairs of an hour that had met before it: when last before, and when first in the hour.
+CREATE TABLE IF NOT EXISTS revisits
+(
+    app_id   UUID,
+    kind     Enum8('page' = 1, 'error' = 2),
+    hour     DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    key      LowCardinality(String) CODEC(ZSTD(1)),
+    prev_at  Int64 CODEC(Delta, ZSTD(1)),
+    first_at Int64 CODEC(Delta, ZSTD(1))
+)
+ENGINE = MergeTree
+ORDER BY (app_id, kind, hour, key);
+
+-- What a sealing run computes from events: one row per hour, key and session. Stored nowhere but by its views.
+CREATE TABLE IF NOT EXISTS page_stage
+(
+    app_id      UUID,
+    kind        Enum8('page' = 1, 'error' = 2, 'click' = 3, 'custom' = 4),
+    hour        DateTime('UTC'),
+    key         LowCardinality(String),
+    all_events  UInt64,
+    events      UInt64,
+    engaged_ms  UInt64,
+    engagements UInt64,
+    prev_at     Int64,
+    first_at    Int64
+)
+ENGINE = Null;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS event_facts_from_stage TO event_facts AS
+SELECT
+    app_id,
+    kind,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    hour AS bucket,
+    key,
+    sum(p.events) AS events,
+    countIf(p.events > 0 AND p.prev_at = -1) AS first_sessions,
+    sum(p.engaged_ms) AS engaged_ms,
+    sum(p.engagements) AS engagements
+FROM page_stage AS p
+GROUP BY app_id, kind, bucket, key;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS revisits_from_stage TO revisits AS
+SELECT app_id, CAST(kind, 'Enum8(\'page\' = 1, \'error\' = 2)') AS kind, hour, key, prev_at, first_at
+FROM page_stage AS p
+WHERE p.kind IN ('page', 'error') AND p.events > 0 AND p.prev_at != -1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS page_hours_from_stage TO sealed_hours AS
+SELECT app_id, CAST('page', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind, hour, sum(p.all_events) AS events
+FROM page_stage AS p
+GROUP BY app_id, hour;
+
+-- One row per session, with the start of the same visitor's session before it.
+CREATE TABLE IF NOT EXISTS session_facts
+(
+    app_id     UUID,
+    started_at Int64 CODEC(Delta, ZSTD(1)),
+    prev       Int64 CODEC(ZSTD(1)),
+    visitor    UInt128 CODEC(ZSTD(1))                -- sipHash128 of the visitor's id
+)
+ENGINE = MergeTree
+ORDER BY (app_id, started_at);
+
+-- The same sessions in the order of prev: those whose visitor came back.
+CREATE TABLE IF NOT EXISTS session_returns
+(
+    app_id     UUID,
+    prev       Int64 CODEC(Delta, ZSTD(1)),
+    started_at Int64 CODEC(ZSTD(1))
+)
+ENGINE = MergeTree
+ORDER BY (app_id, prev);
+
+-- Returning sessions counted by the pair (its bucket, its prev's bucket): days squared, whatever the traffic.
+CREATE TABLE IF NOT EXISTS return_pairs
+(
+    app_id   UUID,
+    grain    Enum8('day' = 1, 'hour_by_start' = 2, 'hour_by_prev' = 3),
+    a        DateTime('UTC') CODEC(Delta, ZSTD(1)),  -- of the start; for hour_by_prev, of prev
+    b        DateTime('UTC') CODEC(Delta, ZSTD(1)),  -- of prev; for hour_by_prev, of the start
+    sessions UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, grain, a, b);
+
+-- Everything of sessions that adds up. Half hours, since Tehran's hours start at UTC :30. A visitor is counted where
+-- its session has no earlier one in the same UTC day (day_visitors) or Tehran hour (tehran_visitors).
+CREATE TABLE IF NOT EXISTS session_sums
+(
+    app_id          UUID,
+    grain           Enum8('half_hour' = 1, 'day' = 2, 'month' = 3),
+    bucket          DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    sessions        UInt64 CODEC(T64, ZSTD(1)),
+    bounces         UInt64 CODEC(T64, ZSTD(1)),
+    duration_ms     UInt64 CODEC(T64, ZSTD(1)),
+    pageviews       UInt64 CODEC(T64, ZSTD(1)),
+    clicks          UInt64 CODEC(T64, ZSTD(1)),
+    with_errors     UInt64 CODEC(T64, ZSTD(1)),
+    new_visitors    UInt64 CODEC(T64, ZSTD(1)),
+    day_visitors    UInt64 CODEC(T64, ZSTD(1)),
+    tehran_visitors UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, grain, bucket);
+
+-- Sessions by one value each: the overview's lists.
+CREATE TABLE IF NOT EXISTS session_dimensions
+(
+    app_id    UUID,
+    grain     Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    dimension LowCardinality(String),
+    bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    value     LowCardinality(String) CODEC(ZSTD(1)),
+    sessions  UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, grain, dimension, bucket, value);
+
+CREATE TABLE IF NOT EXISTS session_places
+(
+    app_id    UUID,
+    grain     Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    country   LowCardinality(String),
+    region    LowCardinality(String),
+    city      LowCardinality(String),
+    latitude  Float64 CODEC(ZSTD(1)),
+    longitude Float64 CODEC(ZSTD(1)),
+    sessions  UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree(sessions)
+ORDER BY (app_id, grain, bucket, country, region, city, latitude, longitude);
+
+CREATE TABLE IF NOT EXISTS utm_sums
+(
+    app_id       UUID,
+    grain        Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    bucket       DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    utm_source   LowCardinality(String),
+    utm_medium   LowCardinality(String),
+    utm_campaign LowCardinality(String),
+    utm_term     LowCardinality(String),
+    utm_content  LowCardinality(String),
+    sessions     UInt64 CODEC(T64, ZSTD(1)),
+    new_visitors UInt64 CODEC(T64, ZSTD(1))          -- sessions whose visitor never came by this combination before
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content);
+
+-- One row per session that has a source; prev is the same visitor's session of the same combination before it.
+CREATE TABLE IF NOT EXISTS utm_facts
+(
+    app_id       UUID,
+    started_at   Int64 CODEC(Delta, ZSTD(1)),
+    prev         Int64 CODEC(ZSTD(1)),
+    visitor      UInt128 CODEC(ZSTD(1)),
+    utm_source   LowCardinality(String),
+    utm_medium   LowCardinality(String),
+    utm_campaign LowCardinality(String),
+    utm_term     LowCardinality(String),
+    utm_content  LowCardinality(String)
+)
+ENGINE = MergeTree
+ORDER BY (app_id, started_at);
+
+-- Returning ones in the order of prev, and counted by (day, prev's day, combination) when the day is complete.
+CREATE TABLE IF NOT EXISTS utm_returns
+(
+    app_id       UUID,
+    prev         Int64 CODEC(Delta, ZSTD(1)),
+    started_at   Int64 CODEC(ZSTD(1)),
+    utm_source   LowCardinality(String),
+    utm_medium   LowCardinality(String),
+    utm_campaign LowCardinality(String),
+    utm_term     LowCardinality(String),
+    utm_content  LowCardinality(String)
+)
+ENGINE = MergeTree
+ORDER BY (app_id, prev);
+
+CREATE TABLE IF NOT EXISTS utm_return_pairs
+(
+    app_id       UUID,
+    day          DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    prev_day     DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    utm_source   LowCardinality(String),
+    utm_medium   LowCardinality(String),
+    utm_campaign LowCardinality(String),
+    utm_term     LowCardinality(String),
+    utm_content  LowCardinality(String),
+    sessions     UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_term, utm_content);
+
+-- What a sealing run computes from sessions: one row each, '' is absent. Stored nowhere but by its views.
+CREATE TABLE IF NOT EXISTS session_stage
+(
+    app_id       UUID,
+    started_at   Int64,
+    visitor      UInt128,
+    prev         Int64,
+    utm_prev     Int64,
+    events       UInt64,
+    duration_ms  UInt64,
+    pageviews    UInt64,
+    clicks       UInt64,
+    errors       UInt64,
+    bounced      UInt8,
+    browser      LowCardinality(String),
+    os           LowCardinality(String),
+    device       LowCardinality(String),
+    screen       LowCardinality(String),
+    language     LowCardinality(String),
+    channel      LowCardinality(String),
+    referrer     LowCardinality(String),
+    entry_page   LowCardinality(String),             -- '' for a session without a pageview
+    exit_page    LowCardinality(String),
+    utm_source   LowCardinality(String),
+    utm_medium   LowCardinality(String),
+    utm_campaign LowCardinality(String),
+    utm_term     LowCardinality(String),
+    utm_content  LowCardinality(String),
+    country      LowCardinality(String),
+    region       LowCardinality(String),
+    city         LowCardinality(String),
+    latitude     Float64,
+    longitude    Float64
+)
+ENGINE = Null;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_facts_from_stage TO session_facts AS
+SELECT app_id, started_at, prev, visitor FROM session_stage;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_returns_from_stage TO session_returns AS
+SELECT app_id, prev, started_at FROM session_stage WHERE prev != -1;
+
+-- Day pairs are summed from hour pairs when the day is complete.
+CREATE MATERIALIZED VIEW IF NOT EXISTS return_pairs_from_stage TO return_pairs AS
+WITH
+    toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS start_hour,
+    toDateTime(intDiv(prev, 3600000) * 3600, 'UTC') AS prev_hour
+SELECT app_id, pair.1 AS grain, pair.2 AS a, pair.3 AS b, count() AS sessions
+FROM session_stage
+ARRAY JOIN [
+    (CAST('hour_by_start', 'Enum8(\'day\' = 1, \'hour_by_start\' = 2, \'hour_by_prev\' = 3)'), start_hour, prev_hour),
+    ('hour_by_prev', prev_hour, start_hour)
+] AS pair
+WHERE prev != -1
+GROUP BY app_id, grain, a, b;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_sums_from_stage TO session_sums AS
+WITH fromUnixTimestamp64Milli(s.started_at, 'UTC') AS start
+SELECT
+    app_id,
+    CAST('half_hour', 'Enum8(\'half_hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    toDateTime(intDiv(s.started_at, 1800000) * 1800, 'UTC') AS bucket,
+    count() AS sessions,
+    sum(s.bounced) AS bounces,
+    sum(s.duration_ms) AS duration_ms,
+    sum(s.pageviews) AS pageviews,
+    sum(s.clicks) AS clicks,
+    countIf(s.errors > 0) AS with_errors,
+    countIf(s.prev = -1) AS new_visitors,
+    countIf(s.prev < intDiv(s.started_at, 86400000) * 86400000) AS day_visitors,
+    countIf(s.prev < toUnixTimestamp(toStartOfHour(start, 'Asia/Tehran')) * 1000) AS tehran_visitors
+FROM session_stage AS s
+GROUP BY app_id, bucket;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_dimensions_from_stage TO session_dimensions AS
+SELECT
+    app_id,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    pair.1 AS dimension,
+    toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
+    pair.2 AS value,
+    count() AS sessions
+FROM session_stage
+ARRAY JOIN [
+    ('browsers', toString(browser)), ('operatingSystems', toString(os)), ('devices', toString(device)),
+    ('screenSizes', toString(screen)), ('languages', toString(language)), ('channels', toString(channel)),
+    ('referrers', toString(referrer)), ('countries', toString(country)), ('utmSources', toString(utm_source)),
+    ('entryPages', toString(entry_page)), ('exitPages', toString(exit_page))
+] AS pair
+WHERE pair.2 != '' OR pair.1 NOT IN ('entryPages', 'exitPages')
+GROUP BY app_id, dimension, bucket, value;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_places_from_stage TO session_places AS
+SELECT
+    app_id,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
+    country, region, city, latitude, longitude,
+    count() AS sessions
+FROM session_stage
+WHERE latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0)
+GROUP BY app_id, bucket, country, region, city, latitude, longitude;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS utm_sums_from_stage TO utm_sums AS
+SELECT
+    app_id,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
+    utm_source, utm_medium, utm_campaign, utm_term, utm_content,
+    count() AS sessions,
+    countIf(utm_prev = -1) AS new_visitors
+FROM session_stage
+WHERE utm_source != ''
+GROUP BY app_id, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS utm_facts_from_stage TO utm_facts AS
+SELECT app_id, started_at, utm_prev AS prev, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
+FROM session_stage
+WHERE utm_source != '';
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS utm_returns_from_stage TO utm_returns AS
+SELECT app_id, utm_prev AS prev, started_at, utm_source, utm_medium, utm_campaign, utm_term, utm_content
+FROM session_stage
+WHERE utm_source != '' AND utm_prev != -1;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS session_hours_from_stage TO sealed_hours AS
+SELECT
+    app_id,
+    CAST('session', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind,
+    toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS hour,
+    sum(s.events) AS events
+FROM session_stage AS s
+GROUP BY app_id, hour;

@@ -1,0 +1,137 @@
+import { DAY_MS, type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
+
+/** From an instant (inclusive) to an instant (exclusive); empty where both are the same. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * How a range is answered: disjoint pieces that together are exactly the range. Facts answer `months`, `days` and
+ * `hours`; raw rows answer the ragged ends of what is sealed (`left`, `right`: less than an hour each) and the `tail`
+ * from the watermark on.
+ */
+export interface Plan {
+  readonly range: Range;
+  readonly left: Range | null;
+  /** Whole sealed hours: what months, days and hours make up. */
+  readonly sealed: Span;
+  readonly months: readonly Span[];
+  readonly days: readonly Span[];
+  readonly hours: readonly Span[];
+  readonly right: Range | null;
+  readonly tail: Range | null;
+}
+
+const NOTHING: Span = { start: 0, end: 0 };
+
+const ceilTo = (ms: number, unit: number): number => Math.ceil(ms / unit) * unit;
+const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
+
+/** The start of the UTC month that holds `ms`, or with `months` of a later one. */
+function monthStart(ms: number, months = 0): number {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
+}
+
+const ceilMonth = (ms: number): number => (monthStart(ms) === ms ? ms : monthStart(ms, 1));
+
+/** Inclusive ends, or null where nothing lies between. */
+const rangeOf = (start: number, end: number): Range | null =>
+  start < end ? { from: epochMs(start), to: epochMs(end - 1) } : null;
+
+const spans = (...pairs: readonly (readonly [number, number])[]): Span[] =>
+  pairs.filter(([start, end]) => start < end).map(([start, end]) => ({ start, end }));
+
+/** Splits `range` at the watermark (a whole UTC hour; 0 where nothing is sealed), up to the coarsest grain there is. */
+export function plan(range: Range, watermark: EpochMs, coarsest: 'day' | 'month' = 'month'): Plan {
+  const end = range.to + 1;
+  const sealedEnd = Math.min(end, watermark);
+  const tail = rangeOf(Math.max(range.from, watermark), end);
+  const none = { range, left: null, sealed: NOTHING, months: [], days: [], hours: [], right: null, tail };
+  if (range.from >= sealedEnd) return none;
+  const first = ceilTo(range.from, HOUR_MS);
+  const last = floorTo(sealedEnd, HOUR_MS);
+  if (first > last) return { ...none, left: rangeOf(range.from, sealedEnd) };
+  return {
+    ...none,
+    left: rangeOf(range.from, first),
+    sealed: { start: first, end: last },
+    ...grains(first, last, coarsest),
+    right: rangeOf(last, sealedEnd),
+  };
+}
+
+/** Whole hours as few buckets: whole months inside whole days inside whole hours. */
+function grains(
+  first: number,
+  last: number,
+  coarsest: 'day' | 'month',
+): Pick<Plan, 'months' | 'days' | 'hours'> {
+  const firstDay = ceilTo(first, DAY_MS);
+  const lastDay = floorTo(last, DAY_MS);
+  if (firstDay >= lastDay) return { months: [], days: [], hours: spans([first, last]) };
+  const hours = spans([first, firstDay], [lastDay, last]);
+  const firstMonth = ceilMonth(firstDay);
+  const lastMonth = monthStart(lastDay);
+  if (coarsest === 'day' || firstMonth >= lastMonth)
+    return { months: [], days: spans([firstDay, lastDay]), hours };
+  return {
+    months: spans([firstMonth, lastMonth]),
+    days: spans([firstDay, firstMonth], [lastMonth, lastDay]),
+    hours,
+  };
+}
+
+/**
+ * Where returning sessions are counted: those that started in [from, end) and whose visitor's session before lies
+ * in it too. Pairs of days and of hours count whole buckets; facts settle the hours that `from` and `end` cut.
+ */
+export interface ReturnsPlan {
+  /** Started in the span, prev from its start on: pairs of days. */
+  readonly days: Span;
+  /** Started in the span, prev ≥ `hoursFrom`: pairs of hours, by start. */
+  readonly hours: Span;
+  readonly hoursFrom: number;
+  /** Prev in the span, started before `returnsBefore`: pairs of hours, by prev. */
+  readonly prevHours: Span;
+  readonly returnsBefore: number;
+  /** Prev in the span (the hour that `from` cuts), started before `end`: facts by prev. */
+  readonly prevEdge: Span;
+  /** Started in the span (the hour that `end` cuts), prev ≥ `edgeFrom`: facts by start. */
+  readonly startEdge: Span;
+  readonly edgeFrom: number;
+  readonly end: number;
+}
+
+/** `from` and `end` delimit the sealed part of a range. */
+export function planReturns(from: number, end: number): ReturnsPlan {
+  const firstHour = ceilTo(from, HOUR_MS);
+  const lastHour = floorTo(end, HOUR_MS);
+  const none = {
+    days: NOTHING,
+    hours: NOTHING,
+    hoursFrom: firstHour,
+    prevHours: NOTHING,
+    returnsBefore: 0,
+    prevEdge: NOTHING,
+    end,
+  };
+  if (firstHour > lastHour) return { ...none, startEdge: { start: from, end }, edgeFrom: from };
+  const edges = {
+    prevEdge: { start: from, end: firstHour },
+    startEdge: { start: lastHour, end },
+    edgeFrom: firstHour,
+  };
+  const firstDay = ceilTo(firstHour, DAY_MS);
+  const lastDay = floorTo(lastHour, DAY_MS);
+  if (firstDay >= lastDay) return { ...none, ...edges, hours: { start: firstHour, end: lastHour } };
+  return {
+    ...none,
+    ...edges,
+    days: { start: firstDay, end: lastDay },
+    hours: { start: lastDay, end: lastHour },
+    prevHours: { start: firstHour, end: firstDay },
+    returnsBefore: lastDay,
+  };
+}

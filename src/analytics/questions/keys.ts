@@ -1,0 +1,103 @@
+import type { Range } from '../../domain/time.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type { Plan } from '../plan.ts';
+import { type Bindings, isEmpty, unionAll } from '../sql.ts';
+
+/** What events can be about: page paths, error messages, click targets, custom events' names. */
+export type KeyKind = 'page' | 'error' | 'click' | 'custom';
+
+const KIND = `multiIf(type IN ('pageview', 'engagement'), 'page', toString(type))`;
+const TYPES: { readonly [Kind in KeyKind]: string } = {
+  page: `'pageview', 'engagement'`,
+  error: `'error'`,
+  click: `'click'`,
+  custom: `'custom'`,
+};
+
+/**
+ * Rows (kind, key, events, sessions, engaged_ms, engagements) whose sums by kind and key are exact for the plan's
+ * range. `sessions`, of pages and errors, are distinct sessions with at least one event of the key in the range.
+ */
+export function keyRows(bind: Bindings, plan: Plan, kinds: readonly KeyKind[]): string {
+  const kindList = kinds.map((kind) => `'${kind}'`).join(', ');
+  const types = kinds.map((kind) => TYPES[kind]).join(', ');
+  const paired = kinds.some((kind) => kind === 'page' || kind === 'error');
+  return unionAll(
+    [
+      isEmpty(plan.sealed) ? null : sealedRows(bind, plan, kindList),
+      paired ? revisited(bind, plan, kindList) : null,
+      plan.left && edgeRows(bind, plan.left, types),
+      plan.right && edgeRows(bind, plan.right, types),
+      plan.right && paired ? alreadyMet(bind, plan, plan.right, kindList) : null,
+      plan.tail && tailRows(bind, plan, plan.tail, types),
+    ],
+    `SELECT 'page' AS kind, toLowCardinality('') AS key, 0 AS events, 0 AS sessions, 0 AS engaged_ms, 0 AS engagements WHERE false`,
+  );
+}
+
+const sealedRows = (bind: Bindings, plan: Plan, kinds: string): string => `
+SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
+    f.engagements AS engagements
+FROM event_facts AS f
+WHERE app_id = {app:UUID} AND f.kind IN (${kinds}) AND ${bind.inGrains(plan, 'hour')}`;
+
+/**
+ * Pairs met again in a sealed hour count where they had not met within the range before. As a session lasts 24 h,
+ * only those of the first day can have met before the range.
+ */
+const revisited = (bind: Bindings, plan: Plan, kinds: string): string | null => {
+  const { start, end } = plan.sealed;
+  if (start >= end) return null;
+  const span = { start, end: Math.min(end, plan.range.from + DAY_MS + 1) };
+  return `
+SELECT toString(kind) AS kind, key, 0 AS events, 1 AS sessions, 0 AS engaged_ms, 0 AS engagements
+FROM revisits AS v
+WHERE app_id = {app:UUID} AND v.kind IN (${kinds}) AND ${bind.inSpans('v.hour', [span])} AND prev_at < ${bind.int(plan.range.from)}`;
+};
+
+const edgeRows = (bind: Bindings, range: Range, types: string): string => `
+SELECT ${KIND} AS kind, if(kind = 'page', path, label) AS key, toInt64(countIf(type != 'engagement')) AS events,
+    toInt64(uniqExactIf((session_id, started_at), type IN ('pageview', 'error'))) AS sessions,
+    sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
+FROM events
+WHERE app_id = {app:UUID} AND type IN (${types}) AND ${bind.inRanges('timestamp', [range])}
+GROUP BY kind, key`;
+
+/** Pairs of the right edge that had met within the range before: the sealed hour that it cuts knows them. */
+const alreadyMet = (bind: Bindings, plan: Plan, right: Range, kinds: string): string => `
+SELECT toString(kind) AS kind, key, 0 AS events, -1 AS sessions, 0 AS engaged_ms, 0 AS engagements
+FROM revisits AS v
+WHERE app_id = {app:UUID} AND v.kind IN (${kinds}) AND v.hour = ${bind.bucket(right.from)}
+    AND first_at <= ${bind.int(right.to)} AND prev_at >= ${bind.int(plan.range.from)}`;
+
+/**
+ * Unsealed rows. A pair counts where its first meeting in the range lies in the tail; sessions that began before it
+ * are looked up among the raw rows of up to 24 h before.
+ */
+const tailRows = (bind: Bindings, plan: Plan, tail: Range, types: string): string => {
+  const lookBackFrom = Math.max(plan.range.from, tail.from - DAY_MS);
+  if (lookBackFrom >= tail.from) return edgeRows(bind, tail, types);
+  const start = bind.instant(tail.from);
+  const end = bind.instant(tail.to);
+  return `
+SELECT kind, key, toInt64(sum(n_events)) AS events, toInt64(countIf(first_at >= ${start} AND paired)) AS sessions,
+    sum(n_engaged_ms) AS engaged_ms, sum(n_engagements) AS engagements
+FROM
+(
+    SELECT ${KIND} AS kind, if(kind = 'page', path, label) AS key,
+        type IN ('pageview', 'error') AS paired, if(paired, session_id, '') AS session, if(paired, started_at, toDateTime64(0, 3, 'UTC')) AS started,
+        countIf(type != 'engagement' AND timestamp >= ${start}) AS n_events,
+        sumIf(duration_ms, timestamp >= ${start}) AS n_engaged_ms,
+        countIf(type = 'engagement' AND timestamp >= ${start}) AS n_engagements,
+        min(timestamp) AS first_at
+    FROM events
+    WHERE app_id = {app:UUID} AND type IN (${types}) AND timestamp <= ${end}
+        AND (timestamp >= ${start}
+            OR timestamp >= ${bind.instant(lookBackFrom)} AND type IN ('pageview', 'error')
+                AND (session_id, started_at) IN (
+                    SELECT session_id, started_at FROM events
+                    WHERE app_id = {app:UUID} AND timestamp >= ${start} AND timestamp <= ${end} AND started_at < ${start}))
+    GROUP BY kind, key, paired, session, started
+)
+GROUP BY kind, key`;
+};

@@ -1,0 +1,85 @@
+import type { Param } from '../clickhouse/database.ts';
+import type { Range } from '../domain/time.ts';
+import type { Plan, Span } from './plan.ts';
+
+/**
+ * SQL put together from closed pieces, and the values bound to its places. Each value gets a place of its own name;
+ * nothing that a caller sent is ever text.
+ */
+export class Bindings {
+  readonly params: Record<string, Param>;
+  #count = 0;
+
+  constructor(params: Readonly<Record<string, Param>>) {
+    this.params = { ...params };
+  }
+
+  /** An Int64 place, for epoch ms and counts. */
+  int(value: number): string {
+    const name = `p${this.#count++}`;
+    this.params[name] = value;
+    return `{${name}:Int64}`;
+  }
+
+  /** A DateTime64(3) instant. */
+  instant(ms: number): string {
+    return `fromUnixTimestamp64Milli(${this.int(ms)}, 'UTC')`;
+  }
+
+  /** `column` (DateTime64) lies in one of the ranges; false without any. */
+  inRanges(column: string, ranges: readonly Range[]): string {
+    return anyOf(
+      ranges.map(({ from, to }) => `${column} >= ${this.instant(from)} AND ${column} <= ${this.instant(to)}`),
+    );
+  }
+
+  /** `column` (a bucket's start, DateTime) lies in one of the spans. */
+  inSpans(column: string, spans: readonly Span[]): string {
+    return anyOf(
+      spans.map(({ start, end }) => `${column} >= ${this.bucket(start)} AND ${column} < ${this.bucket(end)}`),
+    );
+  }
+
+  /** `column` (Int64 epoch ms) lies in one of the spans. */
+  inMs(column: string, spans: readonly Span[]): string {
+    return anyOf(
+      spans.map(({ start, end }) => `${column} >= ${this.int(start)} AND ${column} < ${this.int(end)}`),
+    );
+  }
+
+  /** The rows of a table with grains that make up the plan's sealed part. */
+  inGrains(
+    plan: Plan,
+    hourGrain: 'hour' | 'half_hour' | 'utc_hour',
+    dayGrain: 'day' | 'utc_day' = 'day',
+  ): string {
+    const grains = [
+      [hourGrain, plan.hours],
+      [dayGrain, plan.days],
+      ['month', plan.months],
+    ] as const;
+    return anyOf(
+      grains
+        .filter(([, spans]) => spans.length > 0)
+        .map(([grain, spans]) => `grain = '${grain}' AND ${this.inSpans('bucket', spans)}`),
+    );
+  }
+
+  /** A DateTime reaches to 2106: beyond, no bucket can lie. */
+  bucket(ms: number): string {
+    return `toDateTime(${this.int(Math.min(Math.floor(ms / 1000), 0xffff_ffff))}, 'UTC')`;
+  }
+}
+
+const anyOf = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
+
+/** The parts that a plan needs, glued by UNION ALL; `empty` where it needs none. */
+export const unionAll = (parts: readonly (string | null)[], empty: string): string =>
+  parts.filter((part) => part !== null).join('\nUNION ALL\n') || empty;
+
+/** The plan's raw pieces. */
+export const rawRanges = (plan: Plan): Range[] =>
+  [plan.left, plan.right, plan.tail].filter((range) => range !== null);
+
+export const isEmpty = ({ start, end }: Span): boolean => start >= end;

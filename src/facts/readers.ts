@@ -1,0 +1,34 @@
+/**
+ * Lets the sealer wait for those who may still read facts that it is about to take away: everybody who read a
+ * watermark before `quiesce` was called.
+ */
+export interface Readers {
+  /** Runs `read` as a reader. */
+  reading<T>(read: () => Promise<T>): Promise<T>;
+  /** Resolves when every reader that had begun is done. */
+  quiesce(): Promise<void>;
+}
+
+/**
+ * Readers of this process are counted; those of other processes cannot be, so `othersMs` is waited too: the longest
+ * time that a question may take (0 where this process is alone on the store).
+ */
+export function createReaders(othersMs: number): Readers {
+  const running = new Set<Promise<unknown>>();
+  return {
+    async reading(read) {
+      const done = read();
+      const settled = done.catch(() => undefined);
+      running.add(settled);
+      try {
+        return await done;
+      } finally {
+        running.delete(settled);
+      }
+    },
+    async quiesce() {
+      const others = new Promise<void>((resolve) => setTimeout(resolve, othersMs));
+      await Promise.all([...running, others]);
+    },
+  };
+}

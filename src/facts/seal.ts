@@ -1,0 +1,276 @@
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import { DAY_MS, type EpochMs, epochMs, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { COMPUTE } from './compute.ts';
+import type { Readers } from './readers.ts';
+import { CUTS, ROLL_UPS } from './tables.ts';
+import type { FactKind } from './watermarks.ts';
+
+/** An hour may be sealed this long after its end: in-flight inserts of live traffic have landed by then. */
+export const SEAL_GRACE_MS = 10 * MINUTE_MS;
+/** A session can still grow for 24 h after its start. */
+const LONGEST_SESSION_MS = DAY_MS;
+/** One statement computes at most about this many events, and at most three days that hold any. */
+const MAX_EVENTS = 4_000_000;
+const MAX_HOURS = 72;
+const MAX_APPS = 500;
+const MAX_SECONDS = 600;
+const MAX_MEMORY = 4 * 1024 ** 3;
+
+const KINDS: readonly FactKind[] = ['page', 'session'];
+const LEDGER_KIND = { page: 'event', session: 'session' } as const;
+
+export interface SealDeps {
+  readonly db: Database;
+  readonly readers: Readers;
+  /** Told after each stretch: how far, how many apps and events. */
+  readonly onStretch?: (stretch: Stretch) => void;
+}
+
+export interface Stretch {
+  readonly kind: FactKind;
+  readonly apps: number;
+  readonly events: number;
+  readonly from: EpochMs;
+  readonly to: EpochMs;
+  readonly ms: number;
+}
+
+interface AppState {
+  readonly app: string;
+  /** Published watermark; 0 for an app that was never sealed. */
+  readonly until: number;
+  /** The first sealed hour whose facts do not hold what the ledger counts. */
+  readonly stale: number | null;
+  /** The first hour of the app that holds anything. */
+  readonly first: number;
+}
+
+const STATES: Query<AppState> = {
+  name: 'seal states',
+  sql: `SELECT
+    toString(h.app_id) AS app,
+    any(s.until) AS until,
+    minIfOrNull(h.ms, h.ms < s.until AND h.ledger != h.sealed) AS stale,
+    min(h.ms) AS first
+FROM
+(
+    SELECT app_id, ms, sum(in_ledger) AS ledger, sum(in_facts) AS sealed FROM
+    (
+        SELECT app_id, toUnixTimestamp(hour) * 1000 AS ms, events AS in_ledger, 0 AS in_facts
+        FROM ledger WHERE kind = {ledgerKind:String}
+        UNION ALL
+        SELECT app_id, toUnixTimestamp(hour) * 1000, 0, events
+        FROM sealed_hours WHERE kind = {kind:String}
+    )
+    GROUP BY app_id, ms
+) AS h
+LEFT JOIN
+(
+    SELECT app_id, argMax(sealed_until, version) AS until FROM sealed_apps WHERE kind = {kind:String} GROUP BY app_id
+) AS s ON s.app_id = h.app_id
+GROUP BY h.app_id
+HAVING until < {target:Int64} OR stale IS NOT NULL`,
+  row: z.object({ app: z.string(), until: z.number(), stale: z.number().nullable(), first: z.number() }),
+};
+
+const HOURS: Query<{ ms: number; events: number }> = {
+  name: 'seal hours',
+  sql: `SELECT toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
+WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String} AND ms >= {from:Int64} AND ms < {to:Int64}
+GROUP BY ms ORDER BY ms`,
+  row: z.object({ ms: z.number(), events: z.number() }),
+};
+
+/** Hours of a stretch whose facts differ from the ledger: something came in meanwhile, or is still on its way. */
+const UNEQUAL: Query<{ app: string; hour: number }> = {
+  name: 'seal verify',
+  sql: `SELECT toString(app_id) AS app, min(ms) AS hour FROM
+(
+    SELECT app_id, ms FROM
+    (
+        SELECT app_id, toUnixTimestamp(hour) * 1000 AS ms, toInt64(events) AS difference
+        FROM ledger WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String}
+        UNION ALL
+        SELECT app_id, toUnixTimestamp(hour) * 1000, -toInt64(events)
+        FROM sealed_hours WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String}
+    )
+    WHERE ms >= {from:Int64} AND ms < {to:Int64}
+    GROUP BY app_id, ms HAVING sum(difference) != 0
+)
+GROUP BY app_id`,
+  row: z.object({ app: z.string(), hour: z.number() }),
+};
+
+const floorDay = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
+const floorMonth = (ms: number): number => {
+  const date = new Date(ms);
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
+};
+
+/** Until where facts of a kind may be sealed at `now`. */
+export const sealTarget = (kind: FactKind, now: EpochMs): EpochMs => {
+  const past = now - SEAL_GRACE_MS - (kind === 'session' ? LONGEST_SESSION_MS : 0);
+  return epochMs(Math.floor(past / HOUR_MS) * HOUR_MS);
+};
+
+/**
+ * Seals everything that is ripe at `now`, stretch by stretch, and resolves when nothing is left. Can be killed at any
+ * moment: what was not published is not read, and is taken away by the next run. One at a time per store.
+ */
+export async function seal(deps: SealDeps, now: EpochMs): Promise<void> {
+  for (const kind of KINDS) await sealKind(deps, kind, sealTarget(kind, now));
+}
+
+async function sealKind(deps: SealDeps, kind: FactKind, target: EpochMs): Promise<void> {
+  const { db } = deps;
+  const stuck = new Set<string>();
+  for (;;) {
+    const states = await db.query(
+      STATES,
+      { kind, ledgerKind: LEDGER_KIND[kind], target },
+      { lane: 'seal', maxSeconds: MAX_SECONDS },
+    );
+    const open = states.filter(({ app }) => !stuck.has(app));
+    const stale = open.filter((state) => state.stale !== null);
+    if (stale.length > 0) await withdraw(deps, kind, stale);
+    const group = nextGroup(open, target);
+    if (group === null) return;
+    const { apps, from } = group;
+    const to = await stretchEnd(db, kind, apps, from, target);
+    for (const app of await sealStretch(deps, kind, apps, from, to)) stuck.add(app);
+  }
+}
+
+/** Publishes the earlier watermark, and waits until nobody reads by the old one. */
+async function withdraw(
+  { db, readers }: SealDeps,
+  kind: FactKind,
+  stale: readonly AppState[],
+): Promise<void> {
+  await publish(
+    db,
+    kind,
+    stale.map(({ app, stale: hour }) => ({ app, until: hour ?? 0 })),
+  );
+  await readers.quiesce();
+}
+
+const startOf = (state: AppState): number =>
+  state.stale ?? (state.until === 0 ? floorMonth(state.first) : state.until);
+
+/** The apps that stand furthest back, all at the same hour. */
+function nextGroup(states: readonly AppState[], target: number): { apps: string[]; from: EpochMs } | null {
+  const ripe = states.filter((state) => startOf(state) < target);
+  if (ripe.length === 0) return null;
+  const from = Math.min(...ripe.map(startOf));
+  const apps = ripe.filter((state) => startOf(state) === from).map(({ app }) => app);
+  return { apps: apps.slice(0, MAX_APPS), from: epochMs(from) };
+}
+
+async function stretchEnd(
+  db: Database,
+  kind: FactKind,
+  apps: readonly string[],
+  from: EpochMs,
+  target: EpochMs,
+): Promise<EpochMs> {
+  const hours = await db.query(
+    HOURS,
+    { apps, ledgerKind: LEDGER_KIND[kind], from, to: target },
+    { lane: 'seal', maxSeconds: MAX_SECONDS },
+  );
+  let events = 0;
+  for (const [index, hour] of hours.entries()) {
+    events += hour.events;
+    if (index > 0 && (events > MAX_EVENTS || index >= MAX_HOURS)) return epochMs(hour.ms);
+  }
+  return target;
+}
+
+/** Returns the apps that could not be sealed to the end of the stretch. */
+async function sealStretch(
+  deps: SealDeps,
+  kind: FactKind,
+  apps: readonly string[],
+  from: EpochMs,
+  to: EpochMs,
+): Promise<string[]> {
+  const { db } = deps;
+  const started = performance.now();
+  await takeAway(db, kind, apps, from);
+  const run = (name: string, sql: string, start: number, end: number) =>
+    db.command(
+      `seal ${kind} ${name}`,
+      `${sql}\nSETTINGS insert_deduplicate = 0, max_execution_time = ${MAX_SECONDS}, max_memory_usage = ${MAX_MEMORY}, max_bytes_before_external_group_by = ${MAX_MEMORY / 4}, max_bytes_before_external_sort = ${MAX_MEMORY / 4}`,
+      { apps, from: start, to: end },
+      { lane: 'seal' },
+    );
+  await run('facts', COMPUTE[kind], from, to);
+  for (const { grain, sql } of ROLL_UPS[kind]) {
+    const floor = grain === 'day' ? floorDay : floorMonth;
+    if (floor(from) < floor(to)) await run(grain, sql, floor(from), floor(to));
+  }
+  const unequal = await db.query(
+    UNEQUAL,
+    { apps, kind, ledgerKind: LEDGER_KIND[kind], from, to },
+    { lane: 'seal', maxSeconds: MAX_SECONDS },
+  );
+  const stopped = new Map(unequal.map(({ app, hour }) => [app, hour]));
+  await publish(
+    db,
+    kind,
+    apps.map((app) => ({ app, until: stopped.get(app) ?? to })),
+  );
+  const hours = await db.query(
+    HOURS,
+    { apps, ledgerKind: LEDGER_KIND[kind], from, to },
+    { lane: 'seal', maxSeconds: MAX_SECONDS },
+  );
+  const events = hours.reduce((sum, hour) => sum + hour.events, 0);
+  deps.onStretch?.({ kind, apps: apps.length, events, from, to, ms: performance.now() - started });
+  return [...stopped.keys()];
+}
+
+/** Leftovers of a run that was killed, and facts that late events made stale: usually none, and then nothing is written. */
+export async function takeAway(
+  db: Database,
+  kind: FactKind,
+  apps: readonly string[],
+  from: EpochMs,
+): Promise<void> {
+  const params = { apps, hour: from, day: floorDay(from), month: floorMonth(from) };
+  const found = await db.query(
+    {
+      name: `seal ${kind} leftovers`,
+      sql: CUTS[kind]
+        .map(
+          ({ table, stale }, index) =>
+            `SELECT ${index} AS cut FROM ${table} WHERE app_id IN {apps:Array(UUID)} AND ${stale} GROUP BY cut`,
+        )
+        .join('\nUNION ALL\n'),
+      row: z.object({ cut: z.number() }),
+    },
+    params,
+    { lane: 'seal', maxSeconds: MAX_SECONDS },
+  );
+  for (const { cut } of found) {
+    const target = CUTS[kind][cut];
+    if (target === undefined) continue;
+    await db.command(
+      `seal ${kind} take away`,
+      `DELETE FROM ${target.table} WHERE app_id IN {apps:Array(UUID)} AND ${target.stale}`,
+      params,
+      { lane: 'seal' },
+    );
+  }
+}
+
+async function publish(
+  db: Database,
+  kind: FactKind,
+  watermarks: readonly { readonly app: string; readonly until: number }[],
+): Promise<void> {
+  const rows = watermarks.map(({ app, until }) => ({ app_id: app, kind, sealed_until: until }));
+  await db.insert('sealed_apps', rows, { lane: 'seal' });
+}
