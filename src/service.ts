@@ -12,6 +12,7 @@ import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createLog } from './http/log.ts';
 import { sdkScriptRouter } from './http/sdk-script.ts';
 import { createHttpServer, listen } from './http/server.ts';
+import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
@@ -34,6 +35,7 @@ export interface Service {
   readonly managementUrl: string;
   readonly db: Database;
   readonly metadata: Metadata;
+  readonly ingestion: Ingestion;
   readonly analytics: Analytics;
   /** Lets /readyz say so, finishes what has begun, then closes the store. Can be called again. */
   close(): Promise<void>;
@@ -75,6 +77,9 @@ async function start(
   const metadata = createMetadata({ db, clock, locks });
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
   const analytics = createAnalytics({ db, clock });
+  const ingestion = createIngestion({ db, clock, log, maxAgeDays: config.eventMaxAgeDays });
+  opened.push(() => ingestion.drain());
+  await ingestion.start();
   const failedAttempts = createFailedAttempts(clock);
 
   let draining = false;
@@ -109,7 +114,7 @@ async function start(
     config.managementListener,
   ]);
   log.info({ url, managementUrl, store: config.store.kind }, 'listening');
-  return { url, managementUrl, db, metadata, analytics, close };
+  return { url, managementUrl, db, metadata, ingestion, analytics, close };
 }
 
 async function listenAll(

@@ -1,0 +1,3 @@
+import { answers401 } from '../cases.ts';
+
+answers401('createApp');

@@ -1,0 +1,3 @@
+import { answers403 } from '../cases.ts';
+
+answers403('getDataBounds');

@@ -1,0 +1,3 @@
+import { answers429 } from '../cases.ts';
+
+answers429('getExtendedOverview');

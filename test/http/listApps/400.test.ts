@@ -1,0 +1,3 @@
+import { answers400 } from '../cases.ts';
+
+answers400('listApps');

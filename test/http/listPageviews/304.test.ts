@@ -1,0 +1,3 @@
+import { answers304 } from '../cases.ts';
+
+answers304('listPageviews');

@@ -1,0 +1,3 @@
+import { answers405 } from '../cases.ts';
+
+answers405('listUserGrowth');

@@ -1,0 +1,202 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
+import { type AccountId, type AppId, accountId, appId } from '../../src/domain/ids.ts';
+import type { Clock } from '../../src/domain/time.ts';
+import type { Endpoint } from '../../src/endpoints/endpoint.ts';
+import { ENDPOINTS } from '../../src/endpoints/index.ts';
+import { createLog } from '../../src/http/log.ts';
+import { Problem } from '../../src/http/problem.ts';
+import type { PlanName } from '../../src/metadata/types.ts';
+import { type Service, startService } from '../../src/service.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** Undefined where there is no JSON. */
+  readonly json: unknown;
+}
+
+export interface Ask {
+  readonly method?: string;
+  /** Null: no Authorization header. */
+  readonly key?: string | null;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** A string is sent as it is. */
+  readonly body?: unknown;
+}
+
+export interface TestService extends Service {
+  /** A key of `account`; its analytics app is `app`. */
+  readonly key: string;
+  readonly account: AccountId;
+  readonly app: AppId;
+  readonly secretKey: string;
+  /** Everything that the process has logged so far. */
+  readonly printed: () => string;
+  ask(path: string, ask?: Ask): Promise<Answer>;
+  newAccount(plan?: PlanName): Promise<{ readonly account: AccountId; readonly key: string }>;
+  /** Stores sessions, in the form in which an SDK sends them, in `into` (`app` unless given). */
+  record(sessions: readonly unknown[], into?: string): Promise<void>;
+}
+
+export interface TestServiceOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+/** The whole service on an embedded store of its own, on free ports, with an account, a key and an app. */
+export async function testService({ env = {}, clock }: TestServiceOptions = {}): Promise<TestService> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'analytics-http-'));
+  const lines: string[] = [];
+  const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
+  const config = readConfig({ PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: dataDir, ...env });
+  const service = await startService(config, { log, ...(clock ? { clock } : {}) });
+  const newAccount = async (plan: PlanName = 'pro') => {
+    const account = accountId((await service.metadata.createAccount({ name: 'Acme', plan })).accountId);
+    const { apiKey } = await service.metadata.createKey(account, { expiresAt: null });
+    return { account, key: apiKey };
+  };
+  const { account, key } = await newAccount();
+  // Not over HTTP: the key's window is the test's own.
+  const principal = await service.metadata.authenticate(key);
+  if (principal === null) throw new Error('the new key does not work');
+  const { id: app, secretKey } = await service.metadata.createApp(principal, {
+    name: 'Shop',
+    domain: 'https://shop.example',
+  });
+  return {
+    ...service,
+    account,
+    key,
+    app,
+    secretKey,
+    printed: () => lines.join(''),
+    ask: (path, { key: asked = key, ...rest } = {}) => send(service.url, path, { key: asked, ...rest }),
+    newAccount,
+    record: async (sessions, into = app) => {
+      const { rejected } = await service.ingestion.accept(
+        { id: appId(into), domain: 'https://shop.example' },
+        { batchId: randomUUID(), sessions },
+        { userAgent: 'Mozilla/5.0', address: '203.0.113.7' },
+      );
+      expect(rejected).toEqual([]);
+    },
+    close: async () => {
+      await service.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** One request on a connection of its own, byte for byte as given: fetch would normalise paths and headers. */
+export function send(
+  base: string,
+  path: string,
+  { method = 'GET', key, headers = {}, body }: Ask,
+): Promise<Answer> {
+  const { hostname, port } = new URL(base);
+  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+  return new Promise((resolve, reject) => {
+    const req = httpRequest(
+      {
+        host: hostname,
+        port,
+        path,
+        method,
+        agent: false,
+        headers: {
+          ...(key ? { Authorization: `Bearer ${key}` } : {}),
+          ...(text === undefined
+            ? {}
+            : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
+          ...headers,
+        },
+      },
+      (res) => {
+        res.setEncoding('utf8');
+        let received = '';
+        res.on('data', (chunk: string) => {
+          received += chunk;
+        });
+        res.on('end', () =>
+          resolve({
+            status: res.statusCode ?? 0,
+            headers: res.headers as Record<string, string>,
+            text: received,
+            json: received.startsWith('{') || received.startsWith('[') ? JSON.parse(received) : undefined,
+          }),
+        );
+      },
+    );
+    req.on('error', reject);
+    req.end(text);
+  });
+}
+
+/** Raw bytes in, the first answer out: for what an HTTP client would refuse to send. */
+export function sendRaw(base: string, bytes: string): Promise<Answer> {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    let received = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (chunk: string) => {
+      received += chunk;
+    });
+    socket.on('error', reject);
+    socket.on('close', () => resolve(parseRaw(received)));
+  });
+}
+
+function parseRaw(received: string): Answer {
+  const [head = '', text = ''] = received.split('\r\n\r\n', 2);
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const headers = Object.fromEntries(
+    lines.map((line) => [
+      line.slice(0, line.indexOf(':')).toLowerCase(),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]),
+  );
+  return {
+    status: Number(statusLine.split(' ')[1] ?? 0),
+    headers,
+    text,
+    json: text.startsWith('{') ? JSON.parse(text) : undefined,
+  };
+}
+
+/** Checks that an answer is the problem `code` in every respect, and returns its body. */
+export function expectProblem(answer: Answer, code: ErrorCode): Problem {
+  const { status, title } = ERROR_CODES[code];
+  expect({ status: answer.status, body: answer.json }).toMatchObject({
+    status,
+    body: { type: 'about:blank', title, status, code },
+  });
+  const body = Problem.parse(answer.json);
+  expect(answer.headers['content-type']).toBe('application/problem+json');
+  expect(answer.headers['x-request-id']).toBe(body.requestId);
+  expect(body.errors !== undefined).toBe(code === 'validation_failed');
+  expect(body.retryAfterSeconds !== undefined).toBe(status === 429);
+  if (status === 401) expect(answer.headers['www-authenticate']).toBe('Bearer');
+  if (status === 429 || status === 503)
+    expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  return body;
+}
+
+/** The field errors of a `validation_failed`. */
+export const expectInvalid = (answer: Answer): readonly { field: string; message: string }[] =>
+  expectProblem(answer, 'validation_failed').errors ?? [];
+
+export function endpointOf(operationId: string): Endpoint {
+  const endpoint = ENDPOINTS.find((each) => each.operationId === operationId);
+  if (endpoint === undefined) throw new Error(`no operation ${operationId}`);
+  return endpoint;
+}
