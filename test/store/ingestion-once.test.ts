@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createJournal, type Flush } from '../../src/ingestion/journal.ts';
+import { eventRows } from '../../src/ingestion/rows.ts';
+import { validateSessions } from '../../src/ingestion/validate.ts';
+import type { SdkApp } from '../../src/metadata/types.ts';
+import { bridgeProcess } from '../support/bridge-process.ts';
+import { serverStore, type TestStore, testStore } from '../support/store.ts';
+import { ingestionOn, NOW, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
+
+const BACKENDS = [
+  {
+    name: 'the embedded engine',
+    open: async () => ({ store: await testStore(), stop: async () => undefined }),
+  },
+  {
+    name: 'the HTTP bridge',
+    open: async () => {
+      const bridge = await bridgeProcess();
+      return { store: await serverStore(bridge), stop: bridge.close };
+    },
+  },
+];
+
+describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
+  let store: TestStore;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ store, stop } = await open());
+  });
+  afterAll(async () => {
+    await store.close();
+    await stop();
+  });
+
+  test('by parallel retries to one process', async () => {
+    const [app, ingestion] = [newApp(), ingestionOn(store.db)];
+    const batches = Array.from({ length: 30 }, (_, i) => ({
+      batchId: randomUUID(),
+      sessions: [session(`s${i}`)],
+    }));
+    const answers = await Promise.all(
+      [...batches, ...batches, ...batches].map((batch) => ingestion.accept(app, batch, REQUEST)),
+    );
+    expect(answers.filter(({ duplicate }) => !duplicate).map(({ accepted }) => accepted)).toEqual(
+      Array(30).fill(3),
+    );
+    expect(answers.filter(({ duplicate }) => duplicate)).toEqual(
+      Array(60).fill({ accepted: 0, rejected: [], duplicate: true }),
+    );
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(30, 90));
+  });
+
+  test('by two processes that receive it at once', async () => {
+    const [app, processes] = [
+      newApp(),
+      [ingestionOn(store.db), ingestionOn(store.db), ingestionOn(store.db)],
+    ];
+    let accepted = 0;
+    for (let round = 0; round < 5; round++) {
+      const batches = Array.from({ length: 4 }, (_, i) => ({
+        batchId: randomUUID(),
+        sessions: [session(`r${round}-${i}`)],
+      }));
+      const answers = await Promise.all(
+        processes.flatMap((ingestion) => batches.map((batch) => ingestion.accept(app, batch, REQUEST))),
+      );
+      accepted += answers.reduce((sum, answer) => sum + answer.accepted, 0);
+    }
+    expect(accepted).toBe(60);
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(20, 60));
+  });
+
+  test('by another process later, whatever it holds, in either case', async () => {
+    const [app, batchId] = [newApp(), randomUUID()];
+    const first = await ingestionOn(store.db).accept(app, { batchId, sessions: [session('a')] }, REQUEST);
+    expect(first).toEqual({ accepted: 3, rejected: [] });
+    const other = { batchId: batchId.toUpperCase(), sessions: [session('b'), 'nonsense'] };
+    expect(await ingestionOn(store.db).accept(app, other, REQUEST)).toEqual({
+      accepted: 0,
+      rejected: [],
+      duplicate: true,
+    });
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 3));
+  });
+
+  test('per app: an id of one app says nothing about another', async () => {
+    const [batchId, ingestion, apps] = [randomUUID(), ingestionOn(store.db), [newApp(), newApp()]];
+    for (const app of apps) {
+      const answer = await ingestion.accept(app, { batchId, sessions: [session('a')] }, REQUEST);
+      expect(answer.accepted).toBe(3);
+      expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 3));
+    }
+  });
+
+  test('and a batch of which nothing was accepted is remembered too', async () => {
+    const [app, batchId] = [newApp(), randomUUID()];
+    const empty = await ingestionOn(store.db).accept(app, { batchId, sessions: [{}] }, REQUEST);
+    expect(empty).toMatchObject({
+      accepted: 0,
+      rejected: [{ session: 0, event: null, code: 'invalid_session' }],
+    });
+    const again = await ingestionOn(store.db).accept(app, { batchId, sessions: [session('a')] }, REQUEST);
+    expect(again.duplicate).toBe(true);
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
+  });
+
+  test('and equal events under different ids both count', async () => {
+    const [app, ingestion] = [newApp(), ingestionOn(store.db)];
+    for (let i = 0; i < 2; i++) {
+      await ingestion.accept(app, { batchId: randomUUID(), sessions: [session('a')] }, REQUEST);
+    }
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 6));
+  });
+});
+
+describe('a process that died', () => {
+  let store: TestStore;
+  beforeAll(async () => {
+    store = await testStore();
+  });
+  afterAll(() => store.close());
+
+  const flushOf = (app: SdkApp, batchId: string): Flush => {
+    const rules = { now: NOW, maxAgeDays: null, userAgent: '' };
+    const { sessions } = validateSessions([session('s', 12)], rules);
+    const payload = sessions.flatMap((valid) => eventRows(valid, { app, place: null })).join('\n');
+    return { id: randomUUID(), batches: [{ app: app.id, batch: batchId }], payload };
+  };
+
+  const restart = async () => {
+    const ingestion = ingestionOn(store.db);
+    await ingestion.start();
+    return ingestion;
+  };
+
+  test('before its verdict has stored nothing, and the sender starts again', async () => {
+    const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
+    await journal.claim(flushOf(app, batchId));
+    const ingestion = await restart();
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
+    const answer = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
+    expect(answer).toEqual({ accepted: 12, rejected: [] });
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+  });
+
+  test.each(['the verdict', 'the raw rows without views', 'the events'])(
+    'after %s is completed at the next start',
+    async (step) => {
+      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
+      const flush = flushOf(app, batchId);
+      await journal.claim(flush);
+      expect(await journal.decide(flush.id, 'store')).toBe('store');
+      if (step === 'the events') await journal.insertEvents(flush);
+      if (step === 'the raw rows without views') await withoutViews(() => journal.insertEvents(flush));
+      const ingestion = await restart();
+      expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+      const again = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
+      expect(again.duplicate).toBe(true);
+      await restart();
+      expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+    },
+  );
+
+  /** What a kill between an insert's raw rows and its views leaves. */
+  async function withoutViews(work: () => Promise<void>): Promise<void> {
+    const views = ['sessions_from_events', 'traffic_from_events', 'ledger_from_events'];
+    for (const view of views) await store.db.command('detach', `DETACH TABLE ${view}`);
+    await work();
+    for (const view of views) await store.db.command('attach', `ATTACH TABLE ${view}`);
+  }
+});

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Database, Query } from '../../src/clickhouse/database.ts';
+import { appId } from '../../src/domain/ids.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { createIngestion, type Ingestion } from '../../src/ingestion/ingestion.ts';
+import type { SdkApp } from '../../src/metadata/types.ts';
+
+export const NOW = epochMs(Date.parse('2026-11-20T12:00:00.000Z'));
+export const REQUEST = { userAgent: 'node', address: '127.0.0.1' };
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+export const newApp = (): SdkApp => ({ id: appId(randomUUID()), domain: 'https://shop.example' });
+
+export const ingestionOn = (db: Database): Ingestion =>
+  createIngestion({ db, clock: () => NOW, log: SILENT, maxAgeDays: 730 });
+
+/** One session of `events` pageviews, a second apart, over several partitions and Tehran days when there are many. */
+export function session(id: string, events = 3): object {
+  const startedAt = Date.parse('2026-10-31T20:29:58.000Z');
+  return {
+    id,
+    visitorId: `visitor-${id}`,
+    startedAt: new Date(startedAt).toISOString(),
+    context: { utm: { source: 'newsletter' }, location: { country: 'IR', latitude: 35.7, longitude: 51.4 } },
+    events: Array.from({ length: events }, (_, i) => ({
+      type: 'pageview',
+      timestamp: new Date(startedAt + i * 5_400_000).toISOString(),
+      path: `/page-${i}`,
+    })),
+  };
+}
+
+/** The same count by every way it is kept. */
+export interface Totals {
+  readonly raw: number;
+  readonly sessions: number;
+  readonly sessionPageviews: number;
+  readonly utcHour: number;
+  readonly utcDay: number;
+  readonly tehranHour: number;
+  readonly tehranDay: number;
+  readonly ledgerEvents: number;
+  readonly ledgerSessions: number;
+}
+
+const count = z.coerce.number();
+const TOTALS: Query<Totals> = {
+  name: 'totals',
+  sql: `
+    WITH traffic_sum AS (SELECT grain, sum(pageviews) AS views FROM traffic WHERE app_id = {app:UUID} GROUP BY grain)
+    SELECT
+      (SELECT count() FROM events WHERE app_id = {app:UUID}) AS raw,
+      (SELECT uniqExact(started_at, session) FROM sessions WHERE app_id = {app:UUID}) AS sessions,
+      (SELECT sum(pageviews) FROM sessions WHERE app_id = {app:UUID}) AS sessionPageviews,
+      (SELECT sum(views) FROM traffic_sum WHERE grain = 'utc_hour') AS utcHour,
+      (SELECT sum(views) FROM traffic_sum WHERE grain = 'utc_day') AS utcDay,
+      (SELECT sum(views) FROM traffic_sum WHERE grain = 'tehran_hour') AS tehranHour,
+      (SELECT sum(views) FROM traffic_sum WHERE grain = 'tehran_day') AS tehranDay,
+      (SELECT sum(events) FROM ledger WHERE app_id = {app:UUID} AND kind = 'event') AS ledgerEvents,
+      (SELECT sum(events) FROM ledger WHERE app_id = {app:UUID} AND kind = 'session') AS ledgerSessions`,
+  row: z.object({
+    raw: count,
+    sessions: count,
+    sessionPageviews: count,
+    utcHour: count,
+    utcDay: count,
+    tehranHour: count,
+    tehranDay: count,
+    ledgerEvents: count,
+    ledgerSessions: count,
+  }),
+};
+
+export const totalsOf = (db: Database, app: string): Promise<Totals> => db.queryOne(TOTALS, { app });
+
+/** What `totalsOf` gives when `sessions` sessions with `events` pageviews in all are stored once. */
+export const stored = (sessions: number, events: number): Totals => ({
+  raw: events,
+  sessions,
+  sessionPageviews: events,
+  utcHour: events,
+  utcDay: events,
+  tehranHour: events,
+  tehranDay: events,
+  ledgerEvents: events,
+  ledgerSessions: events,
+});
