@@ -4,6 +4,7 @@ import { dateTime64, type Query } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
 import { type EpochMs, toIso } from '../domain/time.ts';
+import { batched, byKey } from './batched.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { PLAN_NAMES } from './plans.ts';
 import { CACHED, Instant, LOOK_UP, type MetadataParts, Version } from './rows.ts';
@@ -34,9 +35,9 @@ const Row = z.object({
   version: Version,
 });
 
-const ACCOUNT: Query<AccountRow> = {
-  name: 'account',
-  sql: `SELECT ${COLUMNS} FROM accounts FINAL WHERE account_id = {account:UUID}`,
+const ACCOUNTS_BY_ID: Query<AccountRow> = {
+  name: 'accounts by id',
+  sql: `SELECT ${COLUMNS} FROM accounts FINAL WHERE account_id IN {accounts:Array(UUID)}`,
   row: Row,
 };
 
@@ -52,9 +53,13 @@ export const accountLock = (id: AccountId): string => `account:${id}`;
 export type Accounts = ReturnType<typeof accountsIn>;
 
 export function accountsIn({ db, clock, locks, nextVersion }: MetadataParts) {
-  const read = async (id: string): Promise<AccountRow | null> =>
-    (await db.query(ACCOUNT, { account: id }, LOOK_UP))[0] ?? null;
-  const cache = new FreshCache<AccountRow>({ clock, max: CACHED, load: read });
+  const read = (ids: readonly string[]): Promise<AccountRow[]> =>
+    db.query(ACCOUNTS_BY_ID, { accounts: ids }, LOOK_UP);
+  const cache = new FreshCache<AccountRow>({
+    clock,
+    max: CACHED,
+    load: batched(async (ids) => byKey(await read(ids), ({ id }) => id)),
+  });
 
   const write = async (row: AccountRow): Promise<void> => {
     try {
@@ -74,8 +79,8 @@ export function accountsIn({ db, clock, locks, nextVersion }: MetadataParts) {
 
   /** As stored now. Throws `not_found`. */
   const get = async (id: AccountId): Promise<AccountRow> => {
-    const row = await read(id);
-    if (row === null) throw new AppError('not_found', `There is no account ${id}.`);
+    const [row] = await read([id]);
+    if (row === undefined) throw new AppError('not_found', `There is no account ${id}.`);
     return row;
   };
 

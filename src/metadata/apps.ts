@@ -5,6 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId, isUuid } from '../domain/ids.ts';
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import { type Accounts, accountLock } from './accounts.ts';
+import { batched, byKey } from './batched.ts';
 import { hashCredential, isAppSecret, newAppSecret, sameHash } from './credentials.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { hostOf } from './names.ts';
@@ -29,6 +30,7 @@ interface AppRow {
 }
 
 interface SecretRow {
+  readonly app: string;
   readonly hash: string;
   readonly createdAt: EpochMs;
   readonly expiresAt: EpochMs | null;
@@ -48,10 +50,11 @@ const AppColumns = z.object({
   host: z.string(),
 });
 
-const APP: Query<AppRow> = {
-  name: 'app',
+const APPS_BY_ID: Query<AppRow> = {
+  name: 'apps by id',
   sql: `SELECT ${APP_COLUMNS} FROM apps FINAL
-WHERE app_id = {app:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps WHERE app_id = {app:UUID})`,
+WHERE app_id IN {apps:Array(UUID)}
+  AND app_id NOT IN (SELECT app_id FROM deleted_apps WHERE app_id IN {apps:Array(UUID)})`,
   row: AppColumns,
 };
 
@@ -63,11 +66,12 @@ WHERE account_id = {account:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_
 };
 
 const SECRETS: Query<SecretRow> = {
-  name: 'secrets of app',
-  sql: `SELECT secret_hash AS hash, toUnixTimestamp64Milli(created_at) AS createdAt,
+  name: 'secrets of apps',
+  sql: `SELECT toString(app_id) AS app, secret_hash AS hash, toUnixTimestamp64Milli(created_at) AS createdAt,
   toUnixTimestamp64Milli(expires_at) AS expiresAt, version
-FROM app_secrets FINAL WHERE app_id = {app:UUID}`,
+FROM app_secrets FINAL WHERE app_id IN {apps:Array(UUID)}`,
   row: z.object({
+    app: z.string(),
     hash: z.string(),
     createdAt: Instant,
     expiresAt: Instant.nullable(),
@@ -102,36 +106,37 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
   const cache = new FreshCache<CachedApp>({
     clock,
     max: CACHED,
-    load: async (id) => {
-      const [rows, secrets] = await Promise.all([
-        db.query(APP, { app: id }, LOOK_UP),
-        db.query(SECRETS, { app: id }, LOOK_UP),
+    load: batched(async (ids) => {
+      const [apps, secrets] = await Promise.all([
+        db.query(APPS_BY_ID, { apps: ids }, LOOK_UP),
+        db.query(SECRETS, { apps: ids }, LOOK_UP),
       ]);
-      return rows[0] === undefined ? null : { ...rows[0], secrets };
-    },
+      const ofApp = (id: AppId) => secrets.filter(({ app }) => app === id);
+      return byKey(
+        apps.map((app) => ({ ...app, secrets: ofApp(app.id) })),
+        ({ id }) => id,
+      );
+    }),
   });
 
   const get = async (id: AppId): Promise<AppRow> => {
-    const [row] = await db.query(APP, { app: id });
+    const [row] = await db.query(APPS_BY_ID, { apps: [id] });
     if (row === undefined) throw new AppError('not_found', `There is no app ${id}.`);
     return row;
   };
 
   const writeSecrets = async (id: AppId, rows: readonly SecretRow[]): Promise<void> => {
     try {
-      await db.insert(
-        'app_secrets',
-        rows.map((row) => secretColumns(id, row)),
-      );
+      await db.insert('app_secrets', rows.map(secretColumns));
     } finally {
       cache.invalidate(id);
     }
   };
 
-  const newSecret = (): { secretKey: string; row: SecretRow } => {
+  const newSecret = (app: AppId): { secretKey: string; row: SecretRow } => {
     const secretKey = newAppSecret();
     const hash = hashCredential(secretKey);
-    return { secretKey, row: { hash, createdAt: clock(), expiresAt: null, version: nextVersion() } };
+    return { secretKey, row: { app, hash, createdAt: clock(), expiresAt: null, version: nextVersion() } };
   };
 
   /** Throws what stands against one more app of `host`; the caller holds the account's lock. */
@@ -182,7 +187,7 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
       return locks.withLock(accountLock(account), async () => {
         await claim(account, host);
         const id = appId(randomUUID());
-        const { secretKey, row } = newSecret();
+        const { secretKey, row } = newSecret(id);
         await writeSecrets(id, [row]);
         const created = { app_id: id, account_id: account, name, domain, host };
         const createdAt = row.createdAt;
@@ -196,8 +201,10 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
       return locks.withLock(appLock(id), async () => {
         await get(id);
         const now = clock();
-        const old = (await db.query(SECRETS, { app: id })).filter((one) => !hasExpired(one.expiresAt, now));
-        const { secretKey, row } = newSecret();
+        const old = (await db.query(SECRETS, { apps: [id] })).filter(
+          (one) => !hasExpired(one.expiresAt, now),
+        );
+        const { secretKey, row } = newSecret(id);
         const ending = old.map((one) => ({
           ...one,
           expiresAt: earlier(one.expiresAt, epochMs(now + overlapMs)),
@@ -210,8 +217,8 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
   };
 }
 
-const secretColumns = (id: AppId, row: SecretRow): object => ({
-  app_id: id,
+const secretColumns = (row: SecretRow): object => ({
+  app_id: row.app,
   secret_hash: row.hash,
   created_at: dateTime64(row.createdAt),
   expires_at: instantColumn(row.expiresAt),

@@ -5,6 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId, type KeyId, keyId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import type { Accounts } from './accounts.ts';
+import { batched, byKey } from './batched.ts';
 import { hashCredential, isApiKey, newApiKey } from './credentials.ts';
 import { FreshCache } from './fresh-cache.ts';
 import {
@@ -58,9 +59,9 @@ const Row = z.object({
   version: Version,
 });
 
-const KEY_BY_HASH: Query<KeyRow> = {
-  name: 'key by hash',
-  sql: `SELECT ${COLUMNS} FROM api_keys FINAL WHERE key_hash = {hash:String}`,
+const KEYS_BY_HASH: Query<KeyRow> = {
+  name: 'keys by hash',
+  sql: `SELECT ${COLUMNS} FROM api_keys FINAL WHERE key_hash IN {hashes:Array(String)}`,
   row: Row,
 };
 
@@ -82,7 +83,9 @@ export function keysIn({ db, clock, locks, nextVersion }: MetadataParts, account
   const cache = new FreshCache<KeyRow>({
     clock,
     max: CACHED,
-    load: async (hash) => (await db.query(KEY_BY_HASH, { hash }, LOOK_UP))[0] ?? null,
+    load: batched(async (hashes) =>
+      byKey(await db.query(KEYS_BY_HASH, { hashes }, LOOK_UP), ({ hash }) => hash),
+    ),
   });
 
   const get = async (id: KeyId): Promise<KeyRow> => {

@@ -4,39 +4,54 @@ import { AppError } from '../domain/errors.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import type { Accounts } from './accounts.ts';
 import { type Apps, appLock } from './apps.ts';
+import { batched, byKey } from './batched.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { CACHED, LOOK_UP, type MetadataParts, Version } from './rows.ts';
 
 interface ShareRow {
+  readonly app: string;
+  readonly account: string;
   readonly active: boolean;
   readonly version: number;
 }
 
-const SHARE: Query<ShareRow> = {
-  name: 'share',
-  sql: `SELECT active, version FROM app_shares FINAL WHERE app_id = {app:UUID} AND account_id = {account:UUID}`,
-  row: z.object({ active: z.int().transform(Boolean), version: Version }),
+const SHARES: Query<ShareRow> = {
+  name: 'shares of apps with accounts',
+  sql: `SELECT toString(app_id) AS app, toString(account_id) AS account, active, version FROM app_shares FINAL
+WHERE app_id IN {apps:Array(UUID)} AND account_id IN {accounts:Array(UUID)}`,
+  row: z.object({
+    app: z.string(),
+    account: z.string(),
+    active: z.int().transform(Boolean),
+    version: Version,
+  }),
 };
 
 export function sharesIn({ db, clock, locks, nextVersion }: MetadataParts, accounts: Accounts, apps: Apps) {
-  const read = async (app: AppId | string, account: AccountId | string): Promise<ShareRow | null> =>
-    (await db.query(SHARE, { app, account }, LOOK_UP))[0] ?? null;
+  const read = (appIds: readonly string[], accountIds: readonly string[]): Promise<ShareRow[]> =>
+    db.query(SHARES, { apps: appIds, accounts: accountIds }, LOOK_UP);
 
   const cache = new FreshCache<ShareRow>({
     clock,
     max: CACHED,
-    load: async (pair) => {
-      const [app = '', account = ''] = pair.split(' ');
-      const row = await read(app, account);
-      return row?.active === true ? row : null;
-    },
+    load: batched(async (pairs) => {
+      const ids = pairs.map((pair) => pair.split(' '));
+      const rows = await read(
+        ids.map(([app = '']) => app),
+        ids.map(([, account = '']) => account),
+      );
+      return byKey(
+        rows.filter(({ active }) => active),
+        ({ app, account }) => pairOf(app, account),
+      );
+    }),
   });
 
   const write = async (
     app: AppId,
     account: AccountId,
     active: boolean,
-    before: ShareRow | null,
+    before: ShareRow | undefined,
   ): Promise<void> => {
     const version = nextVersion(before?.version);
     try {
@@ -59,7 +74,7 @@ export function sharesIn({ db, clock, locks, nextVersion }: MetadataParts, accou
           throw new AppError('validation_failed', `Account ${account} owns the app: it needs no share.`);
         }
         await accounts.get(account);
-        const before = await read(app, account);
+        const [before] = await read([app], [account]);
         if (before?.active !== true) await write(app, account, true, before);
       });
     },
@@ -68,7 +83,7 @@ export function sharesIn({ db, clock, locks, nextVersion }: MetadataParts, accou
     unshare(app: AppId, account: AccountId): Promise<void> {
       return locks.withLock(appLock(app), async () => {
         await apps.get(app);
-        const before = await read(app, account);
+        const [before] = await read([app], [account]);
         if (before?.active !== true) {
           throw new AppError('not_found', `App ${app} is not shared with account ${account}.`);
         }
@@ -78,4 +93,4 @@ export function sharesIn({ db, clock, locks, nextVersion }: MetadataParts, accou
   };
 }
 
-const pairOf = (app: AppId, account: AccountId): string => `${app} ${account}`;
+const pairOf = (app: string, account: string): string => `${app} ${account}`;
