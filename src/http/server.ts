@@ -17,10 +17,11 @@ import { newRequestId, requestIdFor } from './request-id.ts';
 const MAX_URL = 8 * 1024;
 const MAX_HEADERS = 16 * 1024;
 /**
- * Node counts the URL and the headers together and cannot tell which is too long. With room for both, nearly every
- * request that is too large reaches `refusalOf`, which can.
+ * Node counts the URL and the headers together and does not tell which is too long. With room for both, nearly every
+ * request that is too large reaches `refusalOf`, which can tell. Beyond this only the piece is known that overflowed:
+ * less than the 64 KiB that Node reads at once, so that this is usually the first, with the request line.
  */
-const MAX_PARSED = 64 * 1024;
+const MAX_PARSED = 32 * 1024;
 
 export interface HttpServerDeps {
   readonly clock: Clock;
@@ -96,8 +97,9 @@ function refusalOf(req: IncomingMessage): AppError | null {
 function refuse(res: ServerResponse, error: AppError, requestId: string, log: Logger): void {
   const { status, headers, body } = problem(error, requestId);
   log.info({ requestId, status, code: error.code }, 'request refused');
-  res.writeHead(status, { ...headers });
-  res.end(JSON.stringify(body));
+  const text = JSON.stringify(body);
+  res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+  res.end(text);
 }
 
 interface ClientError extends Error {

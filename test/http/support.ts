@@ -114,9 +114,10 @@ export function send(
         agent: false,
         headers: {
           ...(key ? { Authorization: `Bearer ${key}` } : {}),
-          ...(text === undefined
+          ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...(text === undefined || 'Transfer-Encoding' in headers
             ? {}
-            : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) }),
+            : { 'Content-Length': Buffer.byteLength(text) }),
           ...headers,
         },
       },

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { epochMs } from '../../src/domain/time.ts';
+import { withService } from './cases.ts';
+import { type Answer, expectProblem } from './support.ts';
+
+let now = Date.UTC(2026, 10, 20);
+const service = withService({ env: { TRUST_PROXY: '1' }, clock: () => epochMs(now) });
+const from = (address: string, key: string | null = 'wrong'): Promise<Answer> =>
+  service().ask('/api/v1/apps', { key, headers: { 'X-Forwarded-For': address } });
+
+test('more than 30 in 60 s from an address, counted from the first', async () => {
+  for (let i = 0; i < 30; i++) expectProblem(await from('198.51.100.1'), 'unauthorized');
+  now += 45_000;
+  const answer = await from('198.51.100.1');
+  expectProblem(answer, 'too_many_invalid_attempts');
+  expect(answer.headers['retry-after']).toBe('15');
+  // An app's secret is a wrong credential too.
+  expectProblem(await from('198.51.100.1', service().secretKey), 'too_many_invalid_attempts');
+
+  // No header is no attempt; a valid key still works; another address is another.
+  expectProblem(await from('198.51.100.1', null), 'unauthorized');
+  expect((await from('198.51.100.1', service().key)).status).toBe(200);
+  expectProblem(await from('198.51.100.2'), 'unauthorized');
+  // What the proxy saw counts, not what the caller says that came before.
+  expectProblem(await from('198.51.100.9, 198.51.100.1'), 'too_many_invalid_attempts');
+  expectProblem(await from('198.51.100.1, 198.51.100.9'), 'unauthorized');
+
+  now += 15_000;
+  expectProblem(await from('198.51.100.1'), 'unauthorized');
+});
+
+test('missing headers never add up', async () => {
+  for (let i = 0; i < 40; i++) expectProblem(await from('198.51.100.3', null), 'unauthorized');
+});

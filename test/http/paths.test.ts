@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { withService } from './cases.ts';
+import { expectProblem } from './support.ts';
+
+const service = withService({ env: { PUBLIC_API_REQUESTS_PER_MINUTE: '1000' } });
+
+test('paths are exact: no trailing slash, no other case, no other spelling', async () => {
+  const wrong = [
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/apps/',
+    '/api/v1/Apps',
+    '/api/v1/%61pps',
+    '/api/v1//apps',
+    '/api/v1/./apps',
+    '/api/v1/apps;x=1',
+    '/api/v1/sessions',
+    '/api/v1/unknown?appId=1',
+  ];
+  for (const path of wrong) {
+    const answer = await service().ask(path);
+    expectProblem(answer, 'not_found');
+    expect(answer.headers['x-ratelimit-limit']).toBe('1000');
+    expectProblem(await service().ask(path, { key: null }), 'unauthorized');
+  }
+});
+
+test('elsewhere nothing is asked for and nothing is there', async () => {
+  for (const path of [
+    '/',
+    '/API/v1/apps',
+    '/api/v2/apps',
+    '/api',
+    '/api/v1x',
+    '//api/v1/apps',
+    '/Healthz',
+    '/healthz/',
+  ]) {
+    const answer = await service().ask(path, { key: null });
+    expectProblem(answer, 'not_found');
+    expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+  }
+});
+
+test('X-Request-Id: kept where it has the right form', async () => {
+  const with_ = async (id: string) =>
+    (await service().ask('/api/v1/apps', { headers: { 'X-Request-Id': id } })).headers['x-request-id'];
+  expect(await with_('trace_1-A')).toBe('trace_1-A');
+  expect(await with_('x'.repeat(64))).toBe('x'.repeat(64));
+  for (const wrong of ['x'.repeat(65), 'a b', 'a.b', '<script>']) {
+    expect(await with_(wrong)).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
+  }
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import { withService } from './cases.ts';
+import { expectProblem, sendRaw } from './support.ts';
+
+const service = withService();
+const raw = (...lines: string[]) => sendRaw(service().url, `${lines.join('\r\n')}\r\n\r\n`);
+
+test('414: a URL that is too long, however long', async () => {
+  for (const length of [9_000, 40_000, 60_000, 200_000]) {
+    const answer = await raw(
+      `GET /api/v1/apps?x=${'y'.repeat(length)} HTTP/1.1`,
+      'Host: a',
+      'Connection: close',
+    );
+    expectProblem(answer, 'uri_too_long');
+  }
+});
+
+test('431: headers that are too large, one or many', async () => {
+  for (const length of [17_000, 70_000, 300_000]) {
+    const answer = await raw(
+      'GET /healthz HTTP/1.1',
+      'Host: a',
+      `X-Big: ${'y'.repeat(length)}`,
+      'Connection: close',
+    );
+    expectProblem(answer, 'headers_too_large');
+  }
+  const many = Array.from({ length: 3_000 }, (_, i) => `X${i}: 1`);
+  expectProblem(
+    await raw('GET /healthz HTTP/1.1', 'Host: a', ...many, 'Connection: close'),
+    'headers_too_large',
+  );
+});
+
+test('400 bad_request: what is not HTTP', async () => {
+  const wrong = [
+    ['nonsense'],
+    ['GET /healthz HTTP/9.9', 'Host: a'],
+    ['GET /healthz HTTP/1.1', 'Host: a', 'Bad Header: 1'],
+    ['GET /healthz HTTP/1.1', 'Host: a', 'Content-Length: x'],
+    ['POST /api/v1/apps HTTP/1.1', 'Host: a', 'Content-Length: 1', 'Transfer-Encoding: chunked'],
+    ['GET ftp://a/healthz HTTP/1.1', 'Host: a', 'Connection: close'],
+    ['GET /healthz HTTP/1.1', 'Connection: close'],
+    ['CONNECT a:443 HTTP/1.1', 'Host: a'],
+  ];
+  for (const lines of wrong) expectProblem(await raw(...lines), 'bad_request');
+});
+
+test('the absolute form of a target, HTTP/1.0 and unknown expectations are fine', async () => {
+  expect((await raw('GET http://a/healthz HTTP/1.1', 'Host: a', 'Connection: close')).status).toBe(200);
+  expect((await raw('GET /healthz HTTP/1.0')).status).toBe(200);
+  expect(
+    (await raw('GET /healthz HTTP/1.1', 'Host: a', 'Expect: the-best', 'Connection: close')).status,
+  ).toBe(200);
+  expectProblem(await raw('GET http://a HTTP/1.1', 'Host: a', 'Connection: close'), 'not_found');
+  expectProblem(await raw('OPTIONS * HTTP/1.1', 'Host: a', 'Connection: close'), 'not_found');
+});
+
+test('two Authorization headers are one too many, whichever is right', async () => {
+  const right = `Authorization: Bearer ${service().key}`;
+  const pairs = [
+    [right, right],
+    [right, 'authorization: Bearer x'],
+    ['Authorization: x', right],
+  ];
+  for (const pair of pairs) {
+    const answer = await raw('GET /api/v1/apps HTTP/1.1', 'Host: a', ...pair, 'Connection: close');
+    expectProblem(answer, 'unauthorized');
+  }
+  expect((await raw('GET /api/v1/apps HTTP/1.1', 'Host: a', right, 'Connection: close')).status).toBe(200);
+});
