@@ -1,0 +1,44 @@
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { Collector, Event } from './collector.ts';
+
+export const APP_ID = '5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10';
+export const SECRET = 'app_secret_test';
+
+/** The tag as the documentation shows it. */
+export const tag = (service: string, attributes = ''): string =>
+  `<script defer src="${service}/sdk.js" data-app-id="${APP_ID}" data-secret-key="${SECRET}" ${attributes}></script>`;
+
+/** Waits until the service has answered for everything that the site's pages hold. */
+export const drained = (page: Page): Promise<void> =>
+  expect
+    .poll(() => page.evaluate('Object.keys(localStorage).filter((key) => /^sa:.*:q/.test(key)).length'), {
+      timeout: 15_000,
+    })
+    .toBe(0);
+
+export const track = (page: Page, name: string): Promise<unknown> =>
+  page.evaluate(`sessionAnalytics.track(${JSON.stringify(name)})`);
+
+/**
+ * Makes the page believe that its tab was put behind another one or taken back. Tabs never hide each other under
+ * playwright, which keeps every page visible.
+ */
+export const show = (page: Page, state: 'visible' | 'hidden'): Promise<unknown> =>
+  page.evaluate(`
+    Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' });
+    document.dispatchEvent(new Event('visibilitychange'));`);
+
+/** Events in short: type, path and what they carry; a duration only as a sign that it is there. */
+export const brief = (events: readonly Event[]): string[] =>
+  events.map((event) => {
+    const { type, path } = event;
+    if (type === 'click') return `${type} ${path} ${event.target}`;
+    if (type === 'error') return `${type} ${path} ${event.message}`;
+    if (type === 'custom') return `${type} ${path} ${event.name}`;
+    return `${type} ${path}`;
+  });
+
+/** Waits for events that the collector has counted. */
+export const counted = (collector: Collector, ...events: string[]): Promise<void> =>
+  expect.poll(() => brief(collector.events()), { timeout: 15_000 }).toEqual(expect.arrayContaining(events));
