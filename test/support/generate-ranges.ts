@@ -9,7 +9,7 @@ const DAY = 86_400_000;
 export type Edge = (instants: readonly number[]) => number | null;
 
 /** What an end of a range is laid on: an instant of the data or the hour or day that holds it. */
-const GROUNDS: readonly ((at: number) => number)[] = [
+export const GROUNDS: readonly ((at: number) => number)[] = [
   (at) => at,
   (at) => Math.floor(at / HOUR) * HOUR,
   (at) => Math.floor(at / DAY) * DAY,
@@ -17,12 +17,18 @@ const GROUNDS: readonly ((at: number) => number)[] = [
   (at) => tehranDayStart(tehranTime(at).date),
 ];
 
-/** An end of a range: on, 1 ms before or after an instant of the data, an hour or a midnight; or open. */
+/** An end of a range: on, 1 ms before or after an instant of the data, an hour or a midnight; beyond all data; or open. */
 export function edgeArbitrary(): fc.Arbitrary<Edge> {
   return fc.oneof(
     { weight: 1, arbitrary: fc.constant(() => null) },
     {
-      weight: 6,
+      weight: 1,
+      arbitrary: fc
+        .constantFrom(-1, 0, 1, HOUR, DAY)
+        .map((beside) => (instants: readonly number[]) => at(instants, instants.length - 1) + beside),
+    },
+    {
+      weight: 5,
       arbitrary: fc
         .record({
           ground: fc.constantFrom(...GROUNDS),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Case, SentBatch } from './generate.ts';
 import { instantsOf } from './generate.ts';
 import { contextArbitrary, eventArbitrary } from './generate-events.ts';
-import { at, edgeArbitrary, inOrder } from './generate-ranges.ts';
+import { at, GROUNDS, inOrder } from './generate-ranges.ts';
 
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
@@ -15,7 +15,7 @@ export interface TrafficOptions {
   /** Epoch ms of the first start. */
   readonly from: number;
   readonly days: number;
-  /** How many ranges are asked for. */
+  /** How many ranges are asked for, beside the whole. */
   readonly probes: number;
 }
 
@@ -57,13 +57,17 @@ export function randomTraffic(options: TrafficOptions): Case {
 
   const batches = batched(parts.sort((a, b) => a.arrivesAt - b.arrivesAt));
   const instants = instantsOf(batches);
+  const edge = (): number => {
+    const ground = at(GROUNDS, whole(GROUNDS.length));
+    return ground(at(instants, whole(instants.length))) + whole(3) - 1;
+  };
   return {
     batches: batches.map((batch) => ({ ...batch, again: random() < 0.1 ? [whole(5)] : [] })),
     parallel: 8,
-    probes: sampled(fc.tuple(edgeArbitrary(), edgeArbitrary()), options.probes).map(([from, to]) => ({
-      range: inOrder(from(instants), to(instants)),
-      limit: undefined,
-    })),
+    probes: [
+      { range: { from: null, to: null }, limit: undefined },
+      ...Array.from({ length: options.probes }, () => ({ range: inOrder(edge(), edge()), limit: undefined })),
+    ],
     moments: [at(instants, whole(instants.length)), at(instants, instants.length - 1)],
   };
 }

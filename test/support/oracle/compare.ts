@@ -18,6 +18,10 @@ export interface Subject {
   /** The clock that the questions read; a case sets it. */
   readonly clock: { now: EpochMs };
   readonly analytics: Analytics;
+  /** The apps of the case that runs. */
+  apps(): readonly AppId[];
+  /** A case begins: its apps are these. */
+  begin(apps: readonly AppId[]): void;
   /** Sends one batch; the same id again stores nothing. */
   deliver(
     app: TestedApp,
@@ -38,6 +42,7 @@ export interface Hooks {
 export async function expectAgreement(subject: Subject, story: Case, hooks: Hooks = {}): Promise<void> {
   const count = Math.max(...story.batches.map(({ app }) => app)) + 1;
   const apps = Array.from({ length: count }, () => ({ id: appId(randomUUID()), domain: KNOWN_DOMAIN }));
+  subject.begin(apps.map(({ id }) => id));
   const stored = await store(subject, story, apps, hooks);
   const asked = (await hooks.beforeQuestions?.(stored.subject)) ?? stored.subject;
   const oracle = createOracle(stored.deliveries, known, () => asked.clock.now);

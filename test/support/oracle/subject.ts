@@ -1,5 +1,6 @@
 import { createAnalytics } from '../../../src/analytics/analytics.ts';
 import type { Database } from '../../../src/clickhouse/database.ts';
+import type { AppId } from '../../../src/domain/ids.ts';
 import { epochMs } from '../../../src/domain/time.ts';
 import { createIngestion } from '../../../src/ingestion/ingestion.ts';
 import type { SentBatch } from '../generate.ts';
@@ -19,8 +20,13 @@ export async function subjectOn(db: Database): Promise<Subject> {
     maxAgeDays: MAX_AGE_DAYS,
   });
   await ingestion.start();
+  let current: readonly AppId[] = [];
   return {
     clock,
+    apps: () => current,
+    begin: (apps) => {
+      current = apps;
+    },
     analytics: createAnalytics({ db, clock: () => clock.now }),
     deliver: async (app, batchId, deliveries) => {
       const batch = { batchId, sessions: deliveries.map(onTheWire) };

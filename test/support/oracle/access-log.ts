@@ -1,0 +1,122 @@
+import { isbot } from 'isbot';
+import type { Delivery } from './model.ts';
+
+const IDLE_GAP = 30 * 60_000;
+const LONGEST_SESSION = 24 * 60 * 60_000;
+
+/** One request of an Apache combined log. */
+export interface LogLine {
+  readonly address: string;
+  /** Epoch ms. */
+  readonly at: number;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly referrer: string;
+  readonly userAgent: string;
+}
+
+export interface AccessLog {
+  /** What the import's summary says of the lines. */
+  readonly lines: number;
+  readonly skipped: Readonly<Record<Skipped, number>>;
+  readonly deliveries: readonly Delivery[];
+}
+
+type Skipped = 'malformed' | 'methods' | 'errors' | 'bots' | 'assets';
+
+const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
+const COMBINED = new RegExp(
+  `^(\\S+) \\S+ .*?\\[(\\d\\d)/(\\w{3})/(\\d{4}):(\\d\\d:\\d\\d:\\d\\d) ([+-]\\d\\d)(\\d\\d)\\] ` +
+    `${QUOTED} (\\d{3}) (?:\\d+|-) ${QUOTED} ${QUOTED}$`,
+);
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** Null for a line that is no request in the combined format. */
+export function parseLine(line: string): LogLine | null {
+  const [, address, day, month, year, time, zone, minutes, request, status, referrer, userAgent] =
+    COMBINED.exec(line) ?? [];
+  const [, method, path] = /^([A-Z]+) (\/\S*) HTTP\/\d(?:\.\d)?$/.exec(request ?? '') ?? [];
+  if (address === undefined || method === undefined || path === undefined) return null;
+  const number = String(MONTHS.indexOf(month ?? '') + 1).padStart(2, '0');
+  const at = new Date(`${year}-${number}-${day}T${time}${zone}:${minutes}`).getTime();
+  if (Number.isNaN(at)) return null;
+  return {
+    address,
+    at,
+    method,
+    path,
+    status: Number(status),
+    referrer: unquoted(referrer ?? ''),
+    userAgent: unquoted(userAgent ?? ''),
+  };
+}
+
+/** `-` is how Apache writes nothing. */
+const unquoted = (text: string): string => (text === '-' ? '' : text.replace(/\\(["\\])/g, '$1'));
+
+const ASSETS =
+  /\.(?:css|js|mjs|map|png|jpe?g|gif|svg|ico|webp|avif|bmp|woff2?|ttf|otf|eot|mp3|mp4|webm|ogg|wav|swf)$/i;
+
+/** The first reason that a request does not count. */
+function reasonToSkip(line: LogLine | null): Skipped | null {
+  if (line === null) return 'malformed';
+  if (line.method !== 'GET') return 'methods';
+  if (line.status >= 400) return 'errors';
+  if (isbot(line.userAgent)) return 'bots';
+  if (ASSETS.test(line.path.replace(/[?#].*$/, ''))) return 'assets';
+  return null;
+}
+
+/** Reads a whole log: what counts becomes sessions by address and user agent, an idle gap between them. */
+export function readAccessLog(text: string, app: { id: string; domain: string }): AccessLog {
+  const lines = text.split('\n').filter((line) => line !== '');
+  const parsed = lines.map(parseLine);
+  const skipped = { malformed: 0, methods: 0, errors: 0, bots: 0, assets: 0 };
+  const visitors = new Map<string, LogLine[]>();
+  for (const line of parsed) {
+    const reason = reasonToSkip(line);
+    if (reason !== null) skipped[reason] += 1;
+    else if (line !== null) {
+      const visitor = `${line.address} ${line.userAgent}`;
+      visitors.set(visitor, [...(visitors.get(visitor) ?? []), line]);
+    }
+  }
+  const deliveries = [...visitors].flatMap(([visitor, requests]) =>
+    sessionsOf(requests).map((session) => delivery(visitor, session, app)),
+  );
+  return { lines: lines.length, skipped, deliveries };
+}
+
+/** In order of time, lines of one second in the file's order. */
+function sessionsOf(requests: readonly LogLine[]): LogLine[][] {
+  const sessions: LogLine[][] = [];
+  for (const request of [...requests].sort((a, b) => a.at - b.at)) {
+    const current = sessions.at(-1);
+    const [first, last] = [current?.at(0), current?.at(-1)];
+    const goesOn =
+      first !== undefined &&
+      last !== undefined &&
+      request.at - last.at <= IDLE_GAP &&
+      request.at - first.at <= LONGEST_SESSION;
+    if (goesOn) current?.push(request);
+    else sessions.push([request]);
+  }
+  return sessions;
+}
+
+function delivery(
+  visitor: string,
+  requests: readonly LogLine[],
+  app: { id: string; domain: string },
+): Delivery {
+  const [first] = requests;
+  if (first === undefined) throw new Error('a session without a request');
+  return {
+    appId: app.id,
+    appDomain: app.domain,
+    session: { id: visitor, visitorId: visitor, startedAt: first.at },
+    context: { userAgent: first.userAgent, referrer: first.referrer },
+    events: requests.map(({ at, path }) => ({ type: 'pageview', timestamp: at, path })),
+  };
+}
