@@ -2,7 +2,7 @@ import type { Request, Response } from 'express';
 import { AppError } from '../domain/errors.ts';
 
 /** Up to here a body that is too large is read to its end, so that its sender hears the answer. */
-const LINGER_BYTES = 4 * 1024 * 1024;
+const LINGER_BYTES = 16 * 1024 * 1024;
 const JSON_TYPE = ['application/json'] as const;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 

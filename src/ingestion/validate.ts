@@ -26,6 +26,8 @@ export interface Rejection {
 export type EventType = 'pageview' | 'click' | 'error' | 'engagement' | 'custom';
 
 export interface ValidEvent {
+  /** Index in the session as sent. */
+  readonly position: number;
   readonly type: EventType;
   readonly timestamp: EpochMs;
   readonly path: string;
@@ -36,6 +38,8 @@ export interface ValidEvent {
 }
 
 export interface ValidSession {
+  /** Index in the batch. */
+  readonly index: number;
   readonly id: string;
   readonly visitorId: string;
   readonly startedAt: EpochMs;
@@ -101,12 +105,13 @@ export function validateSessions(sessions: readonly unknown[], rules: Rules): Va
     }
     const events: ValidEvent[] = [];
     for (const [position, sent] of parsed.data.events.entries()) {
-      const event = validateEvent(sent, startedAt, rules);
+      const event = validateEvent(sent, position, startedAt, rules);
       if (isFault(event)) rejected.push({ session: index, event: position, ...event });
       else events.push(event);
     }
     if (events.length > 0) {
       valid.push({
+        index,
         id,
         visitorId,
         startedAt,
@@ -124,14 +129,19 @@ type Fault = Pick<Rejection, 'code' | 'message'>;
 const isFault = (event: ValidEvent | Fault): event is Fault => 'code' in event;
 const wrong = (message: string): Fault => ({ code: 'invalid_event', message });
 
-function validateEvent(sent: unknown, startedAt: EpochMs, rules: Rules): ValidEvent | Fault {
+function validateEvent(
+  sent: unknown,
+  position: number,
+  startedAt: EpochMs,
+  rules: Rules,
+): ValidEvent | Fault {
   if (typeof sent !== 'object' || sent === null) return wrong('An event is an object.');
   const event = sent as Readonly<Record<string, unknown>>;
   const timestamp = validateTimestamp(event['timestamp'], startedAt, rules);
   if (typeof timestamp !== 'number') return timestamp;
   const path = validatePath(event['path']);
   if (path === null) return wrong('path: must be a string that starts with "/".');
-  const base = { timestamp, path, label: '', durationMs: 0 };
+  const base = { position, timestamp, path, label: '', durationMs: 0 };
   switch (event['type']) {
     case 'pageview':
       return { ...base, type: 'pageview' };

@@ -1,0 +1,51 @@
+import { parseArgs } from 'node:util';
+import { readConfig } from '../config.ts';
+import { isUuid } from '../domain/ids.ts';
+import { epochMs } from '../domain/time.ts';
+import { CliError, runCommand } from './cli-error.ts';
+import { importFile, type LogFormat } from './import-file.ts';
+import { managementClient } from './management-client.ts';
+
+const USAGE = 'Usage: npm run import -- FILE --app ID [--format ndjson|combined]';
+
+interface Arguments {
+  readonly file: string;
+  readonly app: string;
+  readonly format: LogFormat | null;
+}
+
+function readArguments(args: readonly string[]): Arguments {
+  const options = { app: { type: 'string' }, format: { type: 'string' } } as const;
+  const parsed = (() => {
+    try {
+      return parseArgs({ args: [...args], options, allowPositionals: true });
+    } catch (error) {
+      throw new CliError(`${error instanceof Error ? error.message : String(error)} ${USAGE}`);
+    }
+  })();
+  const { positionals, values } = parsed;
+  const [file, ...more] = positionals;
+  if (file === undefined || more.length > 0) throw new CliError(`Name one file. ${USAGE}`);
+  if (values.app === undefined || !isUuid(values.app))
+    throw new CliError(`--app needs an app's id. ${USAGE}`);
+  const { format = null } = values;
+  if (format !== null && format !== 'ndjson' && format !== 'combined') {
+    throw new CliError(`--format is ndjson or combined. ${USAGE}`);
+  }
+  return { file, app: values.app.toLowerCase(), format };
+}
+
+/** Loads a file through the running service; prints its summary. */
+await runCommand(async () => {
+  const { file, app, format } = readArguments(process.argv.slice(2));
+  const clock = () => epochMs(Date.now());
+  const client = managementClient(readConfig(process.env), clock);
+  return importFile({
+    file,
+    app,
+    format,
+    now: clock(),
+    send: (sessions) => client.call('POST', `/apps/${app}/import`, { sessions }),
+    progress: (text) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`),
+  });
+});

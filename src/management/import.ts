@@ -1,0 +1,46 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import { AppError } from '../domain/errors.ts';
+import { readJson } from '../http/body.ts';
+import { contextOf } from '../http/context.ts';
+import { pick } from '../http/methods.ts';
+import { replyToPost } from '../http/reply.ts';
+import { parseBody } from '../http/validate.ts';
+import type { Ingestion } from '../ingestion/ingestion.ts';
+import { countEvents } from '../ingestion/wire.ts';
+import type { Metadata } from '../metadata/metadata.ts';
+import { AppParams } from './schemas.ts';
+
+const PATH = '/apps/:appId/import';
+const BODY_LIMIT = 16 * 1024 ** 2;
+/** As many as one insert takes. */
+const MAX_EVENTS = 20_000;
+
+const ImportBody = z.strictObject({ sessions: z.array(z.unknown()) });
+
+export interface ImportDeps {
+  readonly metadata: Pick<Metadata, 'findApp'>;
+  readonly ingestion: Pick<Ingestion, 'importHistory'>;
+}
+
+/**
+ * `POST /apps/{appId}/import` below /management/v1: `{ sessions }`, items as in a batch of the SDK, each event with an
+ * `occurrence` where equal events came before it. Answers with what was stored and what was there.
+ */
+export function importRouter({ metadata, ingestion }: ImportDeps): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.all(PATH, async (req, res) => {
+    contextOf(res).route = PATH;
+    pick(new Map([['POST', true]]), req, res);
+    const { appId } = parseBody(AppParams, req.params);
+    const { sessions } = parseBody(ImportBody, await readJson(req, res, BODY_LIMIT));
+    if (countEvents(sessions) > MAX_EVENTS) {
+      const errors = [{ field: 'sessions', message: `At most ${MAX_EVENTS} events at once.` }];
+      throw new AppError('validation_failed', 'Too many events at once.', { errors });
+    }
+    const app = await metadata.findApp(appId);
+    if (app === null) throw new AppError('not_found', 'There is no app with this id.');
+    replyToPost(req, res, 200, await ingestion.importHistory(app, sessions));
+  });
+  return router;
+}
