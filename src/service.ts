@@ -10,10 +10,12 @@ import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createLog } from './http/log.ts';
+import { sdkEventsRouter } from './http/sdk-events.ts';
 import { sdkScriptRouter } from './http/sdk-script.ts';
 import { createHttpServer, listen } from './http/server.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
+import { importRouter } from './management/import.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { RedisLink } from './redis/link.ts';
@@ -77,7 +79,7 @@ async function start(
   const metadata = createMetadata({ db, clock, locks });
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
   const analytics = createAnalytics({ db, clock });
-  const ingestion = createIngestion({ db, clock, log, maxAgeDays: config.eventMaxAgeDays });
+  const ingestion = createIngestion({ db, clock, log, locks, maxAgeDays: config.eventMaxAgeDays });
   opened.push(() => ingestion.drain());
   await ingestion.start();
   const failedAttempts = createFailedAttempts(clock);
@@ -89,7 +91,7 @@ async function start(
     jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
     clock,
     log,
-    routers: [],
+    routers: [importRouter({ metadata, ingestion })],
   });
   const app = createApp({
     config,
@@ -102,7 +104,7 @@ async function start(
     ping: () => db.ping(),
     redisState: () => redis?.state ?? null,
     isDraining,
-    sdk: [sdkScriptRouter()],
+    sdk: [sdkScriptRouter(), sdkEventsRouter({ access: metadata, ingestion, failedAttempts })],
   });
   const servers = [app, management].map((listener) => createHttpServer(listener, { clock, log, isDraining }));
   opened.push(async () => {
