@@ -141,6 +141,15 @@ describe('API keys', () => {
   });
 });
 
+test('a process whose clock is behind still has the last word', async () => {
+  const { principal, apiKey } = await bench.account('free');
+  const behind = bench.another(-3_600_000);
+  await behind.setPlan(principal.accountId, 'suspended');
+  expect((await behind.authenticate(apiKey))?.plan.name).toBe('suspended');
+  await behind.revokeKey(principal.keyId);
+  expect(await works(apiKey, bench.another())).toBe(false);
+});
+
 describe('rotating a key', () => {
   const rotated = async (overlapMs: number, expiresInMs: number | null = null) => {
     const { principal, apiKey: old } = await bench.account();

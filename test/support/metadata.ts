@@ -10,8 +10,8 @@ export interface MetadataBench {
   readonly metadata: Metadata;
   readonly now: () => EpochMs;
   wait(ms: number): void;
-  /** What another process on the same store would hold: caches of its own, the same locks. */
-  another(): Metadata;
+  /** What another process on the same store would hold: caches of its own, the same locks, its own clock. */
+  another(clockAheadMs?: number): Metadata;
   /** A new account with a key. */
   account(plan?: PlanName): Promise<{ principal: Principal; apiKey: string }>;
 }
@@ -21,7 +21,8 @@ export async function metadataBench(): Promise<MetadataBench> {
   const locks = inProcessLocks();
   let now = epochMs(Date.UTC(2026, 10, 20, 7, 16));
   const clock = (): EpochMs => now;
-  const another = (): Metadata => createMetadata({ db: store.db, clock, locks });
+  const another = (aheadMs = 0): Metadata =>
+    createMetadata({ db: store.db, clock: () => epochMs(now + aheadMs), locks });
   const metadata = another();
   return {
     store,
