@@ -53,8 +53,6 @@ export interface Delivery {
   readonly batchId: string;
   readonly at: number;
   readonly events: readonly Event[];
-  /** Set by `navigator.sendBeacon`. */
-  readonly beacon: boolean;
   readonly text: string;
 }
 
@@ -86,8 +84,7 @@ export async function startCollector(): Promise<Collector> {
       return;
     }
     const { batchId, sessions } = parsed.data;
-    const beacon = req.get('Sec-Fetch-Mode') === 'no-cors' || req.get('X-Beacon') !== undefined;
-    collector.deliveries.push({ batchId, at: Date.now(), events: sessions[0].events, beacon, text });
+    collector.deliveries.push({ batchId, at: Date.now(), events: sessions[0].events, text });
     const answer = collector.answers.shift() ?? collector.otherwise;
     if ((answer === 'take' || answer === 'lose') && !taken.has(batchId)) taken.set(batchId, sessions[0]);
     if (answer === 'lose' || answer === 'cut') {
