@@ -39,8 +39,6 @@ export interface TestService extends Service {
   readonly account: AccountId;
   readonly app: AppId;
   readonly secretKey: string;
-  /** Everything that the process has logged so far. */
-  readonly printed: () => string;
   ask(path: string, ask?: Ask): Promise<Answer>;
   newAccount(plan?: PlanName): Promise<{ readonly account: AccountId; readonly key: string }>;
   /** Stores sessions, in the form in which an SDK sends them, in `into` (`app` unless given). */
@@ -78,7 +76,6 @@ export async function testService({ env = {}, clock }: TestServiceOptions = {}):
     key,
     app,
     secretKey,
-    printed: () => lines.join(''),
     ask: (path, { key: asked = key, ...rest } = {}) => send(service.url, path, { key: asked, ...rest }),
     newAccount,
     record: async (sessions, into = app) => {
@@ -92,9 +89,15 @@ export async function testService({ env = {}, clock }: TestServiceOptions = {}):
     close: async () => {
       await service.close();
       rmSync(dataDir, { recursive: true, force: true });
+      // In every test file: what the process printed holds no credential.
+      expect(credentialsIn(lines.join(''))).toEqual([]);
     },
   };
 }
+
+/** Whatever looks like an API key, an app's secret, a JWT or an Authorization value. */
+export const credentialsIn = (text: string): string[] =>
+  text.match(/(service_api_|app_secret_)\w+|(bearer|basic) +[\w.~+/=-]{8,}|\beyJ\w+\.\w+/gi) ?? [];
 
 /** One request on a connection of its own, byte for byte as given: fetch would normalise paths and headers. */
 export function send(
@@ -157,7 +160,7 @@ export function sendRaw(base: string, bytes: string): Promise<Answer> {
   });
 }
 
-function parseRaw(received: string): Answer {
+export function parseRaw(received: string): Answer {
   const [head = '', text = ''] = received.split('\r\n\r\n', 2);
   const [statusLine = '', ...lines] = head.split('\r\n');
   const headers = Object.fromEntries(

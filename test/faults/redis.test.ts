@@ -1,0 +1,129 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Redis } from 'ioredis';
+import { afterEach, describe, expect, test } from 'vitest';
+import { type Answer, type TestService, testService } from '../http/support.ts';
+import { type LocalRedis, localRedis } from '../support/redis.ts';
+
+const LIMIT = 20;
+/** What the process grants by itself: ceil(20 / 3). */
+const SHARE = 7;
+const open: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+interface Setup {
+  readonly redis: LocalRedis;
+  readonly service: TestService;
+  /** A key without a window yet. */
+  newKey(): Promise<string>;
+}
+
+async function setup({ started = true } = {}): Promise<Setup> {
+  const redis = await localRedis({ started });
+  open.push(redis.close);
+  const service = await testService({
+    env: {
+      REDIS_URL: redis.url,
+      PUBLIC_API_REQUESTS_PER_MINUTE: String(LIMIT),
+      PUBLIC_API_REPLICAS: '3',
+    },
+  });
+  open.push(service.close);
+  return { redis, service, newKey: async () => (await service.newAccount()).key };
+}
+
+const burst = (service: TestService, key: string, count = 40): Promise<Answer[]> =>
+  Promise.all(Array.from({ length: count }, () => service.ask('/api/v1/apps', { key })));
+
+/** Exactly the limit passed, nobody saw an error, and the headers say which limit it was. */
+function expectLimited(answers: readonly Answer[], limit: number): void {
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(limit);
+  expect(new Set(answers.map(({ headers }) => headers['x-ratelimit-limit']))).toEqual(
+    new Set([String(limit)]),
+  );
+}
+
+/** What /readyz says, which is 200 either way. */
+async function redisSeen(service: TestService): Promise<string> {
+  const answer = await service.ask('/readyz', { key: null });
+  expect(answer.status).toBe(200);
+  const { status, redis } = answer.json as { status: string; redis: string };
+  expect(status).toBe(redis === 'away' ? 'degraded' : 'ok');
+  return redis;
+}
+
+/** Until /readyz says so: how long a reconnect takes is not what is tested. */
+async function until(service: TestService, state: 'ok' | 'away'): Promise<void> {
+  while ((await redisSeen(service)) !== state) await sleep(20);
+}
+
+describe('Redis', () => {
+  test('there: the whole limit, under a hashed name, for 60 s from the first request', async () => {
+    const { redis, service, newKey } = await setup();
+    const key = await newKey();
+    expectLimited(await burst(service, key), LIMIT);
+    const client = new Redis(redis.url);
+    const names = await client.keys('*');
+    expect(names).toHaveLength(1);
+    expect(names[0]).toMatch(/^analytics:rate:[0-9a-f]{32}$/);
+    const left = await client.pttl(names[0] ?? '');
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(60_000);
+    client.disconnect();
+  });
+
+  test('away at the start, then there', async () => {
+    const { redis, service, newKey } = await setup({ started: false });
+    expect(await redisSeen(service)).toBe('away');
+    expectLimited(await burst(service, await newKey()), SHARE);
+    await redis.start();
+    await until(service, 'ok');
+    expectLimited(await burst(service, await newKey()), LIMIT);
+  });
+
+  test('killed and back, empty and without our scripts', async () => {
+    const { redis, service, newKey } = await setup();
+    const key = await newKey();
+    expectLimited(await burst(service, await newKey()), LIMIT);
+    await redis.kill();
+    await until(service, 'away');
+    expectLimited(await burst(service, key), SHARE);
+    await redis.start();
+    await until(service, 'ok');
+    expectLimited(await burst(service, key), LIMIT);
+  });
+
+  test('killed in the middle of requests: no error, never unlimited', async () => {
+    const { redis, service, newKey } = await setup();
+    const key = await newKey();
+    const requests = burst(service, key, 60);
+    await redis.kill();
+    const answers = await requests;
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+    expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(LIMIT + SHARE);
+  });
+
+  test('hung: nobody waits for it, then it is back', async () => {
+    const { redis, service, newKey } = await setup();
+    const [first, second, third] = [await newKey(), await newKey(), await newKey()];
+    expectLimited(await burst(service, first), LIMIT);
+    redis.hang();
+    expectLimited(await burst(service, second), SHARE);
+    expect(await redisSeen(service)).toBe('away');
+    expectLimited(await burst(service, third), SHARE);
+    redis.resume();
+    await until(service, 'ok');
+    expectLimited(await burst(service, await newKey()), LIMIT);
+  });
+
+  test('flushed, scripts included: a new window, the whole limit', async () => {
+    const { redis, service, newKey } = await setup();
+    const key = await newKey();
+    expectLimited(await burst(service, key), LIMIT);
+    await redis.flush();
+    expectLimited(await burst(service, key), LIMIT);
+    expect(await redisSeen(service)).toBe('ok');
+  });
+});

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { credentialsIn, expectProblem, parseRaw, send, sendRaw } from './support.ts';
+
+let dataDir: string;
+let service: ServiceProcess;
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'analytics-process-'));
+  service = await serviceProcess({ DATA_DIR: dataDir, LOG_LEVEL: 'debug' });
+});
+afterEach(async () => {
+  await service.kill();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+async function newKey(): Promise<string> {
+  const { accountId } = (await service.admin('account', 'create', '--name', 'Acme')) as { accountId: string };
+  const { apiKey } = (await service.admin('key', 'create', '--account', accountId)) as { apiKey: string };
+  return apiKey;
+}
+
+test('nothing that is printed holds a key, a secret or an Authorization value, wherever it was sent', async () => {
+  const key = await newKey();
+  const { url } = service;
+  const created = await send(url, '/api/v1/apps', {
+    method: 'POST',
+    key,
+    body: { name: 'A', domain: 'https://a.example' },
+  });
+  const { id, secretKey } = created.json as { id: string; secretKey: string };
+  const secret = readFileSync(join(dataDir, 'management.jwt'), 'utf8').trim();
+  const asks = [
+    send(url, `/api/v1/${key}`, { key }),
+    send(url, `/${secretKey}?key=${key}`, { headers: { Cookie: `k=${key}`, Referer: `https://x/${key}` } }),
+    send(url, `/api/v1/apps?${key}=1&appId=${secretKey}`, { key, headers: { 'X-Request-Id': `${key}!` } }),
+    send(url, '/api/v1/apps', { key: secretKey }),
+    send(url, '/api/v1/apps', { headers: { Authorization: `Basic ${secret}` } }),
+    send(url, '/api/v1/apps', { method: 'POST', key, body: `{"name":"${key}", "domain":${secretKey}` }),
+    send(url, '/api/v1/apps', {
+      method: 'POST',
+      key,
+      body: { [key]: secretKey, name: key, domain: secretKey },
+    }),
+    send(url, '/sdk/v1/events', {
+      method: 'POST',
+      body: { appId: id, secretKey, batchId: key, sessions: [] },
+    }),
+    send(url, '/sdk/v1/events', { method: 'POST', body: `{"secretKey":"${secretKey}"` }),
+    sendRaw(url, `GET /${key} HTTP/1.1\r\nAuthorization Bearer ${key}\r\n\r\n`),
+  ];
+  await Promise.all(asks);
+  expect(await service.stop()).toBe(0);
+  const output = service.output();
+  expect(output).toContain('"stopped"');
+  expect(output.split('\n').length).toBeGreaterThan(asks.length);
+  expect(credentialsIn(output)).toEqual([]);
+  for (const known of [key, secretKey, secret, key.slice(12), secretKey.slice(11)])
+    expect(output).not.toContain(known);
+});
+
+test('the management secret is for its owner alone', () => {
+  expect(statSync(join(dataDir, 'management.jwt')).mode & 0o777).toBe(0o600);
+});
+
+test('SIGTERM: what has begun is finished, /readyz says no, nobody else is let in', async () => {
+  const key = await newKey();
+  const { hostname, port } = new URL(service.url);
+  const open = (head: string) => {
+    const socket = createConnection(Number(port), hostname);
+    let received = '';
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString();
+    });
+    const ended = once(socket, 'close').then(() => parseRaw(received));
+    socket.write(head);
+    const finish = (rest: string) => {
+      socket.write(rest);
+      return ended;
+    };
+    return { finish };
+  };
+  const body = '{"name":"A","domain":"https://a.example"}';
+  const post = open(
+    `POST /api/v1/apps HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n{`,
+  );
+  const ready = open('GET /readyz HTTP/1.1\r\nHost: a\r\n');
+  // Answered after the two have arrived.
+  expect((await send(service.url, '/readyz', {})).status).toBe(200);
+  const exit = service.stop();
+  while (await accepts(Number(port), hostname)) await sleep(10);
+
+  expectProblem(await ready.finish('\r\n'), 'overloaded');
+  expect((await post.finish(body.slice(1))).status).toBe(201);
+  expect(await exit).toBe(0);
+});
+
+const accepts = (port: number, host: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = createConnection(port, host, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
+
+test('wrong settings, a taken port, a locked folder: one message and exit 1', async () => {
+  const start = async (env: Record<string, string>) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+      env: { PATH: process.env['PATH'], MANAGEMENT_PORT: '0', ...env },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let message = '';
+    child.stderr.on('data', (text: Buffer) => {
+      message += text.toString();
+    });
+    const [code] = await once(child, 'close');
+    return { code, message };
+  };
+  const wrong = await start({ PORT: '0x10', LOG_LEVEL: 'loud' });
+  expect(wrong).toEqual({
+    code: 1,
+    message: expect.stringMatching(/^Wrong settings:\n {2}PORT .*\n {2}LOG_LEVEL .*\n$/),
+  });
+  const other = mkdtempSync(join(tmpdir(), 'analytics-process-'));
+  const taken = await start({ PORT: new URL(service.url).port, DATA_DIR: other });
+  expect(taken).toEqual({
+    code: 1,
+    message: expect.stringMatching(/^Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*\n$/),
+  });
+  rmSync(other, { recursive: true, force: true });
+  // The engine has its say first.
+  const locked = await start({ PORT: '0', DATA_DIR: dataDir });
+  expect(locked).toEqual({ code: 1, message: expect.stringMatching(/\nCannot open the store in .*\n$/) });
+});
