@@ -45,8 +45,8 @@ export function isBot(userAgent: string): boolean {
 }
 
 /**
- * The same for the user agent of the request that brought a batch. `isbot` also calls every HTTP library a bot, but a
- * server that sends its visitors' sessions is none: here it takes the claim to be a browser, or a crawler's name.
+ * The same for a session that somebody sends. `isbot` also calls every HTTP library and app a bot, but a native app, or a
+ * server that sends its visitors' sessions, is none: here it takes the claim to be a browser, or a crawler's name.
  */
-export const isBotRequest = (userAgent: string): boolean =>
+export const isBotSession = (userAgent: string): boolean =>
   /^Mozilla\/|bot|crawl|spider/i.test(userAgent) && isBot(userAgent);

@@ -3,7 +3,7 @@ import { DAY_MS, type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
 import { type Context, ContextSchema, MAX_LENGTH, NO_CONTEXT } from './context.ts';
 import { parseInstant } from './instant.ts';
 import { cleanText, cutText } from './text.ts';
-import { isBot, isBotRequest } from './user-agent.ts';
+import { isBotSession } from './user-agent.ts';
 
 /** Why something was left out of a batch. */
 export type RejectionCode =
@@ -99,7 +99,8 @@ export function validateSessions(sessions: readonly unknown[], rules: Rules): Va
     }
     const { id, visitorId, startedAt } = parsed.data;
     const context = parsed.data.context ?? NO_CONTEXT;
-    if (context.userAgent === null ? isBotRequest(requestUserAgent) : isBot(context.userAgent)) {
+    const userAgent = context.userAgent ?? requestUserAgent;
+    if (isBotSession(userAgent)) {
       rejected.push({ session: index, event: null, code: 'bot', message: 'The user agent is a bot.' });
       continue;
     }
@@ -116,7 +117,7 @@ export function validateSessions(sessions: readonly unknown[], rules: Rules): Va
         visitorId,
         startedAt,
         context,
-        userAgent: context.userAgent ?? requestUserAgent,
+        userAgent,
         events,
       });
     }

@@ -1,0 +1,136 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ImportSummary, importFile, type LogFormat } from '../../src/cli/import-file.ts';
+import type { Ingestion } from '../../src/ingestion/ingestion.ts';
+import type { SdkApp } from '../../src/metadata/types.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+import { ingestionOn, NOW, newApp, session, stored, totalsOf } from './ingestion-support.ts';
+
+const EXCERPT = fileURLToPath(new URL('../data/access-excerpt.log', import.meta.url));
+const NOTHING = { assets: 0, errors: 0, methods: 0, bots: 0, malformed: 0 };
+
+let store: TestStore;
+let ingestion: Ingestion;
+let folder: string;
+
+beforeAll(async () => {
+  store = await testStore();
+  ingestion = ingestionOn(store.db);
+  folder = mkdtempSync(join(tmpdir(), 'analytics-import-'));
+});
+afterAll(async () => {
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const run = (app: SdkApp, file: string, format: LogFormat | null = null): Promise<ImportSummary> =>
+  importFile({
+    file,
+    app: app.id,
+    format,
+    now: NOW,
+    send: (sessions) => ingestion.importHistory(app, sessions),
+    progress: () => undefined,
+  });
+
+const ndjson = (name: string, items: readonly unknown[]): string => {
+  const file = join(folder, name);
+  writeFileSync(
+    file,
+    `${items.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))).join('\n')}\n`,
+  );
+  return file;
+};
+
+describe('NDJSON', () => {
+  test('is stored, and run twice counts once', async () => {
+    const app = newApp();
+    const file = ndjson('plain.ndjson', [session('a', 5), session('b', 2), '', '{broken', { id: 'no' }]);
+    const skipped = { ...NOTHING, malformed: 2 };
+    expect(await run(app, file)).toEqual({ lines: 4, sessions: 2, events: 7, skipped, duplicates: 0 });
+    expect(await run(app, file)).toEqual({ lines: 4, sessions: 0, events: 0, skipped, duplicates: 7 });
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(2, 7));
+  });
+
+  test('has no age limit', async () => {
+    const app = newApp();
+    const old = { id: 'o', visitorId: 'v', startedAt: '1999-01-01T00:00:00Z' };
+    const events = [{ type: 'pageview', timestamp: '1999-01-01T00:00:01Z', path: '/' }];
+    expect(await run(app, ndjson('old.ndjson', [{ ...old, events }]))).toMatchObject({ events: 1 });
+  });
+
+  test('equal events in one file are different events, and are found again', async () => {
+    const app = newApp();
+    // The second line is another 10,000 events away: in another request.
+    const filler = Array.from({ length: 60 }, (_, i) => session(`filler-${i}`, 5));
+    const [event] = (session('x', 1) as { events: object[] }).events;
+    const big = { ...session('big'), events: Array(10_000).fill(event) };
+    const file = ndjson('equal.ndjson', [session('a', 2), session('a', 2), ...filler, big, session('a', 2)]);
+    expect(await run(app, file)).toMatchObject({ events: 10_306, duplicates: 0, sessions: 62 });
+    expect(await run(app, file)).toMatchObject({ events: 0, duplicates: 10_306, sessions: 0 });
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(62, 10_306));
+  });
+
+  test('a file that has grown, or was interrupted, gets what is missing', async () => {
+    const app = newApp();
+    await run(app, ndjson('short.ndjson', [session('a', 3), session('b', 3)]));
+    const longer = ndjson('long.ndjson', [
+      session('b', 5),
+      session('c', 1),
+      session('a', 3),
+      session('a', 3),
+    ]);
+    expect(await run(app, longer)).toMatchObject({ events: 6, duplicates: 6, sessions: 3 });
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(3, 12));
+  });
+
+  test('two runs at once count once', async () => {
+    const app = newApp();
+    const file = ndjson(
+      'twice.ndjson',
+      Array.from({ length: 50 }, (_, i) => session(`s${i}`, 4)),
+    );
+    const runs = await Promise.all([run(app, file), run(app, file)]);
+    expect(runs.map(({ events }) => events).sort((a, b) => a - b)).toEqual([0, 200]);
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(50, 200));
+  });
+
+  test('what the SDK has sent already is there', async () => {
+    const app = newApp();
+    const batch = { batchId: '0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11', sessions: [session('a', 3)] };
+    await ingestion.accept(app, batch, { userAgent: '', address: '' });
+    expect(await run(app, ndjson('live.ndjson', [session('a', 4)]))).toMatchObject({
+      events: 1,
+      duplicates: 3,
+    });
+  });
+});
+
+describe('an access log', () => {
+  test('is stored, and run twice counts once', async () => {
+    const app = newApp();
+    const first = await run(app, EXCERPT);
+    const { assets, errors, methods, bots, malformed } = first.skipped;
+    expect(first.lines).toBe(300);
+    expect(first.events).toBeGreaterThan(0);
+    expect(first.events + assets + errors + methods + bots + malformed).toBe(300);
+    expect(await run(app, EXCERPT)).toEqual({ ...first, sessions: 0, events: 0, duplicates: first.events });
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(first.sessions, first.events));
+  });
+
+  test('that has grown gets what is missing', async () => {
+    const [app, whole] = [newApp(), newApp()];
+    const lines = readFileSync(EXCERPT, 'utf8').split('\n');
+    await run(app, ndjson('half.log', lines.slice(0, 150)));
+    await run(app, EXCERPT);
+    await run(whole, EXCERPT);
+    expect(await totalsOf(store.db, app.id)).toEqual(await totalsOf(store.db, whole.id));
+  });
+});
+
+test('a file that is not there is said to be missing', async () => {
+  await expect(run(newApp(), join(folder, 'none'))).rejects.toThrow('There is no file');
+});
