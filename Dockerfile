@@ -10,7 +10,7 @@ COPY clickhouse ./clickhouse
 COPY redis ./redis
 COPY src ./src
 
-# The embedded store, or with a ClickHouse server the ingestion journal: keep it on a volume.
+# The embedded store and its management secret; nothing with a ClickHouse server.
 RUN mkdir /data && chown node:node /data
 VOLUME /data
 
