@@ -42,12 +42,18 @@ export function createLog({ level, destination }: LogOptions): Logger {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    formatters: { level: (label: string) => ({ level: label }), bindings: allowed, log: allowed },
+    formatters: { level: (label: string) => ({ level: label }), log: allowed },
     // The line as it is written: also what an error's message brought in.
     hooks: { streamWrite: scrub },
     serializers: { err: (error: unknown) => error },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  const log: Logger = destination === undefined ? pino(options) : pino(options, destination);
+  // A child's own fields pass by the formatters.
+  const { child } = log;
+  log.child = function (this: Logger, bindings: Record<string, unknown>, childOptions?: object) {
+    return child.call(this, allowed(bindings), childOptions);
+  } as typeof child;
+  return log;
 }
 
 function allowed(fields: Record<string, unknown>): Record<string, unknown> {

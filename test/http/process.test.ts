@@ -36,7 +36,9 @@ test('nothing that is printed holds a key, a secret or an Authorization value, w
     body: { name: 'A', domain: 'https://a.example' },
   });
   const { id, secretKey } = created.json as { id: string; secretKey: string };
-  const secret = readFileSync(join(dataDir, 'management.jwt'), 'utf8').trim();
+  const secretFile = join(dataDir, 'management.jwt');
+  expect(statSync(secretFile).mode & 0o777).toBe(0o600);
+  const secret = readFileSync(secretFile, 'utf8').trim();
   const asks = [
     send(url, `/api/v1/${key}`, { key }),
     send(url, `/${secretKey}?key=${key}`, { headers: { Cookie: `k=${key}`, Referer: `https://x/${key}` } }),
@@ -64,10 +66,6 @@ test('nothing that is printed holds a key, a secret or an Authorization value, w
   expect(credentialsIn(output)).toEqual([]);
   for (const known of [key, secretKey, secret, key.slice(12), secretKey.slice(11)])
     expect(output).not.toContain(known);
-});
-
-test('the management secret is for its owner alone', () => {
-  expect(statSync(join(dataDir, 'management.jwt')).mode & 0o777).toBe(0o600);
 });
 
 test('SIGTERM: what has begun is finished, /readyz says no, nobody else is let in', async () => {

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+
+const complaint = (env: Record<string, string>): string => {
+  try {
+    readConfig(env);
+  } catch (error) {
+    return error instanceof Error ? error.message : '';
+  }
+  return '';
+};
+
+describe('readConfig', () => {
+  test('defaults without any setting', () => {
+    expect(readConfig({})).toEqual({
+      publicListener: { host: '127.0.0.1', port: 3000 },
+      managementListener: { host: '127.0.0.1', port: 3001 },
+      store: { kind: 'embedded', dataDir: './data', database: 'analytics' },
+      dataDir: './data',
+      redisUrl: null,
+      requestsPerMinute: 120,
+      replicas: 1,
+      trustProxy: 0,
+      dashboardUrl: null,
+      logLevel: 'info',
+      eventMaxAgeDays: 730,
+      managementJwtSecret: null,
+      geoipDatabase: null,
+    });
+    expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+
+  test('a server store', () => {
+    const { store } = readConfig({
+      CLICKHOUSE_URL: 'https://db.example:8443',
+      CLICKHOUSE_USER: 'api',
+      CLICKHOUSE_PASSWORD: 'p w',
+      CLICKHOUSE_DATABASE: 'shop',
+      MANAGEMENT_JWT_SECRET: 'x'.repeat(32),
+    });
+    expect(store).toEqual({
+      kind: 'server',
+      url: 'https://db.example:8443',
+      username: 'api',
+      password: 'p w',
+      database: 'shop',
+    });
+  });
+
+  test('one message names every wrong setting, also those that depend on others, and never a value', () => {
+    const message = complaint({
+      PORT: '0x10',
+      HOST: '',
+      PUBLIC_API_REQUESTS_PER_MINUTE: '0',
+      CLICKHOUSE_URL: 'http://user:hunter2@db.example',
+      REDIS_URL: 'http://redis',
+      CLICKHOUSE_DATABASE: 'a-b',
+      LOG_LEVEL: 'loud',
+    });
+    expect(message.split('\n')).toEqual([
+      'Wrong settings:',
+      expect.stringMatching(/^ {2}PORT must be a whole number/),
+      expect.stringMatching(/^ {2}HOST is empty/),
+      expect.stringMatching(/^ {2}CLICKHOUSE_URL must not hold a user/),
+      expect.stringMatching(/^ {2}CLICKHOUSE_DATABASE must be/),
+      expect.stringMatching(/^ {2}REDIS_URL must be a URL that starts with redis:\/\/ or rediss:\/\//),
+      expect.stringMatching(/^ {2}PUBLIC_API_REQUESTS_PER_MINUTE must be/),
+      expect.stringMatching(/^ {2}LOG_LEVEL must be one of/),
+      expect.stringMatching(/^ {2}MANAGEMENT_JWT_SECRET is required with CLICKHOUSE_URL/),
+    ]);
+    expect(message).not.toMatch(/hunter2|0x10|loud/);
+  });
+
+  test('numbers are plain decimal digits', () => {
+    for (const wrong of [
+      '',
+      ' 7',
+      '7 ',
+      '0x10',
+      '1e3',
+      '7.0',
+      '-1',
+      '+7',
+      '007',
+      'seven',
+      '70000',
+      '99999999999',
+    ]) {
+      expect(complaint({ PORT: wrong })).toMatch(
+        /^Wrong settings:\n {2}PORT must be a whole number from 0 to 65535$/,
+      );
+    }
+    expect(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).publicListener.port).toBe(0);
+  });
+
+  test('two listeners on one port', () => {
+    expect(complaint({ PORT: '4000', MANAGEMENT_PORT: '4000' })).toContain(
+      'MANAGEMENT_PORT must differ from PORT',
+    );
+    expect(complaint({ PORT: '4000', MANAGEMENT_PORT: '4000', MANAGEMENT_HOST: '10.0.0.1' })).toBe('');
+  });
+});
