@@ -55,8 +55,20 @@ export function parseLine(line: string): LogLine | null {
 /** `-` is how Apache writes nothing. */
 const unquoted = (text: string): string => (text === '-' ? '' : text.replace(/\\(["\\])/g, '$1'));
 
-const ASSETS =
-  /\.(?:css|js|mjs|map|png|jpe?g|gif|svg|ico|webp|avif|bmp|woff2?|ttf|otf|eot|mp3|mp4|webm|ogg|wav|swf)$/i;
+/** What a page loads, and files to download. */
+const ASSETS = new Set(
+  [
+    'css js mjs cjs map wasm json xml txt webmanifest',
+    'png jpg jpeg gif svg ico cur webp avif bmp tif tiff woff woff2 ttf otf eot',
+    'mp3 mp4 m4a m4v webm ogg ogv wav mov avi flv swf',
+    'pdf zip gz tgz bz2 xz rar 7z tar jar deb rpm exe dmg iso',
+  ].flatMap((extensions) => extensions.split(' ')),
+);
+
+const isAsset = (path: string): boolean => {
+  const [, extension = ''] = /\.([^./]*)$/.exec(path.replace(/[?#].*$/, '')) ?? [];
+  return ASSETS.has(extension.toLowerCase());
+};
 
 /** The first reason that a request does not count. */
 function reasonToSkip(line: LogLine | null): Skipped | null {
@@ -64,7 +76,7 @@ function reasonToSkip(line: LogLine | null): Skipped | null {
   if (line.method !== 'GET') return 'methods';
   if (line.status >= 400) return 'errors';
   if (isbot(line.userAgent)) return 'bots';
-  if (ASSETS.test(line.path.replace(/[?#].*$/, ''))) return 'assets';
+  if (isAsset(line.path)) return 'assets';
   return null;
 }
 
