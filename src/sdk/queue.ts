@@ -36,8 +36,10 @@ export interface Queue {
   postpone(batch: Batch): void;
   /** Renews the lease, drops what is too old, and takes over what pages that are gone left behind. */
   tend(): void;
-  /** The page goes, perhaps for good: what waits is left to whichever page comes next, this one included. */
+  /** The page goes, perhaps for good: what waits is left to whichever page comes next. */
   release(): void;
+  /** The page is back, and may take over again, also what it left itself. */
+  restore(): void;
 }
 
 /**
@@ -51,6 +53,7 @@ export function createQueue(store: Store): Queue {
   let batches: readonly Batch[] = [];
   let open: Batch | undefined;
   let until = 0;
+  let gone = false;
   const leased = (end: number): boolean => Math.abs(end - LEASE_MS / 2 - Date.now()) <= LEASE_MS / 2;
   const write = (next: readonly Batch[], lease = LEASE_MS): void => {
     if (!leased(until)) open = undefined;
@@ -77,6 +80,7 @@ export function createQueue(store: Store): Queue {
     remove: (batch) => write(without(batch)),
     postpone: (batch) => write([...without(batch), batch]),
     tend() {
+      if (gone) return;
       for (const name of store.keys('q')) {
         const saved = store.get(name) as Saved | undefined;
         if (name === key || !saved || leased(saved.until)) continue;
@@ -90,6 +94,11 @@ export function createQueue(store: Store): Queue {
       key = `q${newId()}`;
       batches = [];
       open = undefined;
+      // An answer or a timer may still come before the page is really gone: it must not take the queue back.
+      gone = true;
+    },
+    restore() {
+      gone = false;
     },
   };
 }

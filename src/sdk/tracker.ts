@@ -83,7 +83,10 @@ export function createTracker(settings: Settings, endpoint: string, store: Store
       sender.beacon();
       if (gone) queue.release();
     },
-    back: view,
+    back() {
+      queue.restore();
+      view();
+    },
     tend() {
       queue.tend();
       if (queue.all()[0]) sender.soon();

@@ -2,8 +2,11 @@ import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
-/** A visitor's browser: the service leaves out what calls itself headless. */
-export const USER_AGENT =
+/**
+ * A visitor's browser: the service leaves out what calls itself headless. For the whole browser, since a page's last
+ * beacon does not know what playwright sets for the page.
+ */
+const USER_AGENT =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 
 /** Debian's Chromium with a profile folder of its own, which goes with it. `*.test` is this machine. */
@@ -20,6 +23,7 @@ export async function openBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--user-agent=${USER_AGENT}`,
       '--host-resolver-rules=MAP *.test 127.0.0.1',
     ],
     // Visitors have it.
@@ -29,4 +33,4 @@ export async function openBrowser(): Promise<Browser> {
 
 /** A visitor that nobody has seen before. */
 export const newVisitor = (browser: Browser): Promise<BrowserContext> =>
-  browser.newContext({ userAgent: USER_AGENT, locale: 'fa-IR', screen: { width: 1280, height: 720 } });
+  browser.newContext({ locale: 'fa-IR', screen: { width: 1280, height: 720 } });

@@ -6,8 +6,12 @@ export const APP_ID = '5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10';
 export const SECRET = 'app_secret_test';
 
 /** The tag as the documentation shows it. */
-export const tag = (service: string, attributes = ''): string =>
-  `<script defer src="${service}/sdk.js" data-app-id="${APP_ID}" data-secret-key="${SECRET}" ${attributes}></script>`;
+export const tag = (
+  service: string,
+  attributes = '',
+  { appId, secretKey } = { appId: APP_ID, secretKey: SECRET },
+): string =>
+  `<script defer src="${service}/sdk.js" data-app-id="${appId}" data-secret-key="${secretKey}" ${attributes}></script>`;
 
 /** Waits until the service has answered for everything that the site's pages hold. */
 export const drained = (page: Page): Promise<void> =>
@@ -26,7 +30,8 @@ export const track = (page: Page, name: string): Promise<unknown> =>
  */
 export const show = (page: Page, state: 'visible' | 'hidden'): Promise<unknown> =>
   page.evaluate(`
-    Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' });
+    if ('${state}' === 'visible') delete document.visibilityState;
+    else Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' });
     document.dispatchEvent(new Event('visibilitychange'));`);
 
 /** Events in short: type, path and what they carry; a duration only as a sign that it is there. */

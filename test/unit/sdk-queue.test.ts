@@ -57,9 +57,23 @@ test('another page takes over what a released page left, at once, under the same
   next.tend();
   expect(next.all().map(({ id }) => id)).toEqual(ids);
   expect(gone.all()).toEqual([]);
+  gone.tend();
+  expect(gone.all()).toEqual([]);
   const third = createQueue(store);
   third.tend();
   expect(third.all()).toEqual([]);
+});
+
+test('a page that comes back goes on with what nobody took meanwhile', () => {
+  const store = memoryStore();
+  const queue = createQueue(store);
+  queue.add(session, event('a'));
+  queue.release();
+  queue.tend();
+  expect(queue.all()).toEqual([]);
+  queue.restore();
+  queue.tend();
+  expect(names(queue.all())).toEqual([['a']]);
 });
 
 test('another page leaves a living page its queue, and takes that of one that crashed two minutes ago', () => {
@@ -95,7 +109,7 @@ test('what was sent once is dropped before the service forgets its batchId; what
 });
 
 type Step =
-  | { readonly page: number; readonly do: 'add' | 'tend' | 'release' | 'reload' | 'beacon' }
+  | { readonly page: number; readonly do: 'add' | 'tend' | 'release' | 'restore' | 'reload' | 'beacon' }
   | { readonly page: number; readonly do: 'send'; readonly answer: boolean; readonly arrives: boolean }
   | { readonly page: number; readonly do: 'wait'; readonly ms: number };
 
@@ -106,7 +120,13 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 3,
     arbitrary: fc.record({
       page,
-      do: fc.constantFrom('tend' as const, 'release' as const, 'reload' as const, 'beacon' as const),
+      do: fc.constantFrom(
+        'tend' as const,
+        'release' as const,
+        'restore' as const,
+        'reload' as const,
+        'beacon' as const,
+      ),
     }),
   },
   {
@@ -173,6 +193,7 @@ test('three tabs that add, send, lose answers, sleep, crash, go and take over: e
           }
         } else if (now.do === 'tend') queue.tend();
         else if (now.do === 'release') queue.release();
+        else if (now.do === 'restore') queue.restore();
         // A crash: the page is gone without a word.
         else if (now.do === 'reload') pages[now.page] = createQueue(store);
         else if (now.do === 'wait') vi.advanceTimersByTime(now.ms);

@@ -40,7 +40,10 @@ describe('a session', () => {
   });
 
   test('holds its events within 24 hours of its start and never goes back, whatever the clock does', () => {
-    const steps = fc.array(fc.integer({ min: -2 * IDLE_MS, max: 2 * IDLE_MS }), { maxLength: 100, size: 'max' });
+    const steps = fc.array(fc.integer({ min: -2 * IDLE_MS, max: 2 * IDLE_MS }), {
+      maxLength: 100,
+      size: 'max',
+    });
     fc.assert(
       fc.property(steps, (jumps) => {
         const sessions = sessionsOver(memoryStore());
