@@ -13,6 +13,7 @@ export interface Span {
  */
 export interface Plan {
   readonly range: Range;
+  readonly watermark: EpochMs;
   readonly left: Range | null;
   /** Whole sealed hours: what months, days and hours make up. */
   readonly sealed: Span;
@@ -48,7 +49,17 @@ export function plan(range: Range, watermark: EpochMs, coarsest: 'day' | 'month'
   const end = range.to + 1;
   const sealedEnd = Math.min(end, watermark);
   const tail = rangeOf(Math.max(range.from, watermark), end);
-  const none = { range, left: null, sealed: NOTHING, months: [], days: [], hours: [], right: null, tail };
+  const none = {
+    range,
+    watermark,
+    left: null,
+    sealed: NOTHING,
+    months: [],
+    days: [],
+    hours: [],
+    right: null,
+    tail,
+  };
   if (range.from >= sealedEnd) return none;
   const first = ceilTo(range.from, HOUR_MS);
   const last = floorTo(sealedEnd, HOUR_MS);

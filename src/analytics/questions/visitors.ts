@@ -1,3 +1,4 @@
+import { epochMs } from '../../domain/time.ts';
 import { mergedSessions, VISITOR_HASH } from '../merged-sessions.ts';
 import { type Plan, planReturns, type Span } from '../plan.ts';
 import { type Bindings, isEmpty, unionAll } from '../sql.ts';
@@ -48,18 +49,21 @@ export function returningSessions(bind: Bindings, plan: Plan): string {
 }
 
 /**
- * One row (known, in_range): of the tail's distinct visitors, how many have a sealed session at all, and how many
- * have one in the range.
+ * One row (known, in_range): of the tail's distinct visitors, how many came before it at all, and how many came before it
+ * in the range. Between the watermark and a range that begins after it, raw rows know.
  */
 export function tailReturns(bind: Bindings, plan: Plan): string {
   if (plan.tail === null) return 'SELECT 0 AS known, 0 AS in_range';
-  const { from } = plan.tail;
-  return `SELECT count() AS known, countIf(last >= ${bind.int(plan.range.from)}) AS in_range
-FROM
-(
-    SELECT max(started_at) AS last FROM session_facts
-    WHERE app_id = {app:UUID} AND started_at < ${bind.int(from)}
-        AND visitor IN (SELECT ${VISITOR_HASH} FROM (${mergedSessions(bind, [plan.tail])}))
-    GROUP BY visitor
-)`;
+  const { watermark, tail, range } = plan;
+  const visitors = `SELECT ${VISITOR_HASH} FROM (${mergedSessions(bind, [tail])})`;
+  const sealed = `SELECT visitor, started_at AS at FROM session_facts
+    WHERE app_id = {app:UUID} AND started_at < ${bind.int(watermark)} AND visitor IN (${visitors})`;
+  const between =
+    watermark < tail.from
+      ? `SELECT ${VISITOR_HASH} AS visitor, toUnixTimestamp64Milli(started_at) AS at
+    FROM (${mergedSessions(bind, [{ from: watermark, to: epochMs(tail.from - 1) }])})
+    WHERE visitor IN (${visitors})`
+      : null;
+  return `SELECT count() AS known, countIf(last >= ${bind.int(range.from)}) AS in_range
+FROM (SELECT max(at) AS last FROM (${unionAll([sealed, between], '')}) GROUP BY visitor)`;
 }
