@@ -46,33 +46,57 @@ FROM
 )
 WHERE hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')`;
 
+/** Whoever may have started a session in the stretch: a few too many do no harm. */
+const VISITORS_SQL = `SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM sessions AS s
+            WHERE s.app_id IN {apps:Array(UUID)}
+                AND s.started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+                AND s.started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
+
 /**
  * Session facts of those that started in [from, to): resolved context, whole totals, and the starts of the same
  * visitor's session before it, in general and of the same UTM combination. Two that start in the same ms have an order.
  */
 const SESSION_SQL = `INSERT INTO session_stage
-WITH
-    live AS
+SELECT
+    app_id, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
+    n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
+    technology_.3, technology_.4, technology_.5, screen_, language_,
+    ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(referrer_.4, source_.3, medium_.3,
+        if(campaign_ != '' OR term_ != '' OR content_ != '', 5, 7))],
+    referrer_.3, entry_page, exit_page, source_value, medium_value, campaign_, term_, content_,
+    country_, region_, city_, latitude_ + 0., longitude_ + 0.
+FROM
+(
+    SELECT *,
+        lagInFrame(started, 1, toInt64(-1)) OVER (
+            PARTITION BY app_id, visitor ORDER BY started, session
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS prev,
+        lagInFrame(started, 1, toInt64(-1)) OVER (
+            PARTITION BY app_id, visitor, source_value, medium_value, campaign_, term_, content_ ORDER BY started, session
+            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS utm_prev
+    FROM
     (
         SELECT
             s.app_id AS app_id,
             toUnixTimestamp64Milli(s.started_at) AS started,
             s.session AS session,
+            reinterpretAsUInt128(sipHash128(min(s.visitor).2)) AS visitor,
             sum(s.events) AS n_events,
             toUInt64(max(s.last_offset)) AS duration_ms,
             sum(s.pageviews) AS n_pageviews,
             sum(s.clicks) AS n_clicks,
             sum(s.errors) AS n_errors,
             sum(s.customs) AS n_customs,
-            min(s.entry).2 AS entry_page,
-            max(s.exit).2 AS exit_page,
-            sipHash128(min(s.visitor).2) AS visitor_bytes,
             min(s.technology) AS technology_,
-            min(s.language).2 AS language_,
             min(s.screen).2 AS screen_,
+            min(s.language).2 AS language_,
             min(s.referrer) AS referrer_,
             min(s.utm_source) AS source_,
             min(s.utm_medium) AS medium_,
+            min(s.entry).2 AS entry_page,
+            max(s.exit).2 AS exit_page,
+            source_.2 AS source_value,
+            medium_.2 AS medium_value,
             min(s.utm_campaign).2 AS campaign_,
             min(s.utm_term).2 AS term_,
             min(s.utm_content).2 AS content_,
@@ -86,42 +110,13 @@ WITH
             AND s.started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
             AND s.started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
         GROUP BY s.app_id, s.started_at, s.session
-    ),
-    stretch AS
-    (
-        SELECT *, reinterpretAsUInt128(visitor_bytes) AS visitor_ FROM live
-    )
-SELECT
-    app_id, started, visitor_, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
-    n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
-    technology_.3, technology_.4, technology_.5, screen_, language_,
-    ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(referrer_.4, source_.3, medium_.3,
-        if(campaign_ != '' OR term_ != '' OR content_ != '', 5, 7))],
-    referrer_.3, entry_page, exit_page, utm_source_, utm_medium_, campaign_, term_, content_,
-    country_, region_, city_, latitude_ + 0., longitude_ + 0.
-FROM
-(
-    SELECT *,
-        lagInFrame(started, 1, toInt64(-1)) OVER (
-            PARTITION BY app_id, visitor_ ORDER BY started, session
-            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS prev,
-        lagInFrame(started, 1, toInt64(-1)) OVER (
-            PARTITION BY app_id, visitor_, utm_source_, utm_medium_, campaign_, term_, content_ ORDER BY started, session
-            ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS utm_prev
-    FROM
-    (
-        SELECT app_id, started, session, visitor_, n_events, duration_ms, n_pageviews, n_clicks, n_errors, n_customs,
-            technology_, screen_, language_, referrer_, source_, medium_, entry_page, exit_page,
-            source_.2 AS utm_source_, medium_.2 AS utm_medium_, campaign_, term_, content_,
-            country_, region_, city_, latitude_, longitude_
-        FROM stretch
         UNION ALL
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
             (0, '', '', '', ''), '', '', (0, '', '', 0), (0, '', 0), (0, '', 0), '', '',
             '', '', '', '', '', '', '', '', 0, 0
         FROM session_facts
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (SELECT app_id, visitor_ FROM stretch)
+            AND (app_id, visitor) IN (${VISITORS_SQL})
         GROUP BY app_id, visitor
         UNION ALL
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
@@ -129,7 +124,7 @@ FROM
             utm_source, utm_medium, utm_campaign, utm_term, utm_content, '', '', '', 0, 0
         FROM utm_facts
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (SELECT app_id, visitor_ FROM stretch WHERE source_.2 != '')
+            AND (app_id, visitor) IN (${VISITORS_SQL})
         GROUP BY app_id, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
     )
 )

@@ -23,6 +23,8 @@ const LEDGER_KIND = { page: 'event', session: 'session' } as const;
 export interface SealDeps {
   readonly db: Database;
   readonly readers: Readers;
+  /** Seal these alone; all apps where absent. */
+  readonly only?: readonly string[];
   /** Told after each stretch: how far, how many apps and events. */
   readonly onStretch?: (stretch: Stretch) => void;
 }
@@ -58,10 +60,10 @@ FROM
     SELECT app_id, ms, sum(in_ledger) AS ledger, sum(in_facts) AS sealed FROM
     (
         SELECT app_id, toUnixTimestamp(hour) * 1000 AS ms, events AS in_ledger, 0 AS in_facts
-        FROM ledger WHERE kind = {ledgerKind:String}
+        FROM ledger WHERE kind = {ledgerKind:String} AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
         UNION ALL
         SELECT app_id, toUnixTimestamp(hour) * 1000, 0, events
-        FROM sealed_hours WHERE kind = {kind:String}
+        FROM sealed_hours WHERE kind = {kind:String} AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
     )
     GROUP BY app_id, ms
 ) AS h
@@ -128,7 +130,7 @@ async function sealKind(deps: SealDeps, kind: FactKind, target: EpochMs): Promis
   for (;;) {
     const states = await db.query(
       STATES,
-      { kind, ledgerKind: LEDGER_KIND[kind], target },
+      { kind, ledgerKind: LEDGER_KIND[kind], target, only: deps.only ?? [] },
       { lane: 'seal', maxSeconds: MAX_SECONDS },
     );
     const open = states.filter(({ app }) => !stuck.has(app));
