@@ -39,3 +39,16 @@ PARTITION BY toDate(inserted_at)
 ORDER BY (app_id, batch_id)
 TTL toDateTime(inserted_at) + INTERVAL 8 DAY
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512, ttl_only_drop_parts = 1;
+
+-- What visitors without an id are told apart by, for a day. The first salt of a day stands, as with verdicts. Deleted
+-- when its day is two days old; the TTL is for a service that does not run then.
+CREATE TABLE IF NOT EXISTS ingest_salts
+(
+    day        Date,
+    salt       String,
+    created_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = MergeTree
+ORDER BY day
+TTL day + INTERVAL 2 DAY
+SETTINGS non_replicated_deduplication_window = 1000;

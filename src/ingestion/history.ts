@@ -6,7 +6,8 @@ import type { Clock, EpochMs } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchStore } from './once.ts';
 import { eventRows } from './rows.ts';
-import { type Rejection, type ValidEvent, type ValidSession, validateSessions } from './validate.ts';
+import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
+import type { ValidEvent } from './validate-event.ts';
 
 export interface HistoryResult {
   /** Indexes of the sessions of which something was stored now. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../clickhouse/database.ts';
 import { inProcessLocks, type Locks } from '../domain/locks.ts';
-import type { Clock } from '../domain/time.ts';
+import { type Clock, HOUR_MS } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
+import { createClockSkew } from './clock-skew.ts';
 import { Flusher } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal } from './journal.ts';
@@ -10,7 +11,9 @@ import { BatchStore, unavailable } from './once.ts';
 import { type IngestLog, Persistence } from './retry.ts';
 import { eventRows, type Geo } from './rows.ts';
 import { Settler } from './settler.ts';
-import { type Rejection, type RejectionCode, type Validated, validateSessions } from './validate.ts';
+import { type Rejection, type Validated, validateSessions } from './validate.ts';
+import type { RejectionCode } from './validate-event.ts';
+import { createVisitors } from './visitors.ts';
 import type { Batch } from './wire.ts';
 
 export interface IngestionOptions {
@@ -64,6 +67,12 @@ export interface Ingestion {
 }
 
 const LONGEST_DRAIN_MS = 10_000;
+/** A session that names no visitor: one is derived. */
+const isAnonymous = (session: unknown): boolean =>
+  typeof session === 'object' &&
+  session !== null &&
+  (!('visitorId' in session) || (session.visitorId ?? null) === null);
+
 const DUPLICATE: IngestResult = { accepted: 0, rejected: [], duplicate: true };
 
 export function createIngestion(options: IngestionOptions): Ingestion {
@@ -74,18 +83,33 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const flusher = new Flusher({ journal, settler, persistence, log });
   const store = new BatchStore(flusher, persistence);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
+  const visitors = createVisitors({ db, clock });
+  const skew = createClockSkew();
   const counts = { acceptedEvents: 0, duplicateBatches: 0 };
   const rejections: Partial<Record<RejectionCode, number>> = {};
+
+  const housekeeping = hourly(log, async () => {
+    await visitors.forget();
+    await settler.forget();
+  });
 
   async function accept(app: SdkApp, batch: Batch, request: BatchRequest): Promise<IngestResult> {
     let validated: Validated = { sessions: [], rejected: [] };
     const key = { app: app.id, batch: batch.batchId.toLowerCase() };
+    const { userAgent, address } = request;
+    const ids = batch.sessions.some(isAnonymous) ? await visitors.today() : null;
     const outcome = await store.storeOnce(key, () => {
-      const rules = { now: clock(), maxAgeDays, userAgent: request.userAgent };
-      validated = validateSessions(batch.sessions, rules);
+      const now = clock();
+      validated = validateSessions(batch.sessions, {
+        now,
+        maxAgeDays,
+        userAgent,
+        correction: skew.correctionFor(app.id, batch.sentAt, now),
+        ...(ids === null ? {} : { visitorId: (agent: string) => ids(app.id, address, agent) }),
+      });
       const { sessions } = validated;
       const isPlaceless = sessions.some(({ context }) => context.location === null);
-      const place = isPlaceless ? (geo?.locate(request.address) ?? null) : null;
+      const place = isPlaceless ? (geo?.locate(address) ?? null) : null;
       return sessions.flatMap((session) => eventRows(session, { app, place }));
     });
     if (outcome === 'duplicate') {
@@ -100,15 +124,40 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   }
 
   return {
-    start: () => settler.start(),
+    start: async () => {
+      await settler.start();
+      housekeeping.start();
+    },
     accept,
     importHistory: history,
     stats: () => ({ ...counts, rejected: { ...rejections } }),
     drain: async () => {
       store.close();
+      await housekeeping.end();
       await Promise.race([flusher.idle(), sleep(LONGEST_DRAIN_MS, undefined, { ref: false })]);
       persistence.stop();
       flusher.dismiss(unavailable());
+    },
+  };
+}
+
+/** Runs `work` at the start and every hour; `end` waits for what has begun. */
+function hourly(log: IngestLog, work: () => Promise<void>) {
+  let running = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const run = (): void => {
+    running = work().catch((error: unknown) => {
+      log.warn({ err: error }, 'ingestion: what is outdated could not be deleted; tried again in an hour');
+    });
+  };
+  return {
+    start: (): void => {
+      run();
+      timer = setInterval(run, HOUR_MS).unref();
+    },
+    end: (): Promise<void> => {
+      clearInterval(timer);
+      return running;
     },
   };
 }

@@ -109,6 +109,19 @@ const FLUSH: Query<{ batches: [string, string][]; payload: string }> = {
   row: z.object({ batches: z.array(z.tuple([uuid, uuid])), payload: z.string() }),
 };
 
+const OUTDATED: Query<{ flushes: number }> = {
+  name: 'ingestion: outdated flushes',
+  sql: `
+    SELECT toUInt32(count()) AS flushes FROM ingest_journal
+    WHERE created_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`,
+  row: z.object({ flushes: z.number() }),
+};
+const FORGET_JOURNAL = `
+  ALTER TABLE ingest_journal DELETE WHERE created_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`;
+const FORGET_VERDICTS = `
+  ALTER TABLE ingest_verdicts
+  DELETE WHERE decided_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC') - INTERVAL 1 DAY`;
+
 export type Journal = ReturnType<typeof createJournal>;
 
 /** The statements of exactly-once storing. Each may be sent again with the same arguments: it has one effect. */
@@ -171,18 +184,9 @@ export function createJournal(db: Database) {
 
     /** Forgets flushes older than `before`, all of them settled; verdicts go a day after. */
     forget: async (before: EpochMs): Promise<void> => {
-      await db.command(
-        'ingestion: forget journal',
-        `ALTER TABLE ingest_journal DELETE WHERE created_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`,
-        { before },
-        { lane: 'seal' },
-      );
-      await db.command(
-        'ingestion: forget verdicts',
-        `ALTER TABLE ingest_verdicts DELETE WHERE decided_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC') - INTERVAL 1 DAY`,
-        { before },
-        { lane: 'seal' },
-      );
+      if ((await db.queryOne(OUTDATED, { before }, WRITER)).flushes === 0) return;
+      await db.command('ingestion: forget journal', FORGET_JOURNAL, { before }, { lane: 'seal' });
+      await db.command('ingestion: forget verdicts', FORGET_VERDICTS, { before }, { lane: 'seal' });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { type EpochMs, epochMs, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
 import type { Flush, Journal, OpenFlush } from './journal.ts';
 import { type IngestLog, isUnreadable, type Persistence } from './retry.ts';
 
@@ -6,7 +6,7 @@ import { type IngestLog, isUnreadable, type Persistence } from './retry.ts';
 const LEASE_MS = MINUTE_MS;
 const SWEEP_EVERY_MS = 30_000;
 /** How long settled flushes stay in the journal, to be looked at. */
-const KEEP_MS = 24 * HOUR_MS;
+const KEEP_MS = DAY_MS;
 
 export interface SettlerOptions {
   readonly journal: Journal;
@@ -22,7 +22,6 @@ export class Settler {
   /** Every flush written down before this instant of the store's clock is stored or abandoned. */
   #settled: EpochMs = epochMs(0);
   #nextSweep = 0;
-  #nextForget = 0;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -66,11 +65,11 @@ export class Settler {
     for (const flush of open) await this.#settle(flush);
     this.#settled = until;
     this.#nextSweep = performance.now() + SWEEP_EVERY_MS;
-    if (performance.now() < this.#nextForget) return;
-    this.#nextForget = performance.now() + HOUR_MS;
-    journal.forget(epochMs(until - KEEP_MS)).catch((error: unknown) => {
-      this.#options.log.warn({ err: error }, 'ingestion: the journal could not be cut');
-    });
+  }
+
+  /** Forgets flushes that were settled long ago. */
+  async forget(): Promise<void> {
+    if (this.#settled > KEEP_MS) await this.#options.journal.forget(epochMs(this.#settled - KEEP_MS));
   }
 
   /** Its owner said `store`, or it never will: the proposal to abandon it then stands. */

@@ -11,14 +11,14 @@ export interface Batch {
   /** A UUID. */
   readonly batchId: string;
   readonly sessions: readonly unknown[];
+  /** The sender's clock as it sent, if it says; ignored when it is no RFC 3339 date-time. */
+  readonly sentAt?: unknown;
 }
 
 /** A batch as it travels, with the app's credentials. */
 export interface Envelope extends Batch {
   readonly appId: string;
   readonly secretKey: string;
-  /** The sender's clock as it sent, if it says. */
-  readonly sentAt?: string | undefined;
 }
 
 const EnvelopeSchema: z.ZodType<Envelope> = z.object({
@@ -26,7 +26,7 @@ const EnvelopeSchema: z.ZodType<Envelope> = z.object({
   secretKey: z.string(),
   batchId: z.string().refine(isUuid, 'must be a UUID'),
   sessions: z.array(z.unknown()),
-  sentAt: z.string().optional(),
+  sentAt: z.unknown(),
 });
 
 /** Checks a batch's outer shape; unknown fields are ignored. Throws `validation_failed`. */

@@ -8,7 +8,7 @@ import type { SdkApp } from '../../src/metadata/types.ts';
 
 export const NOW = epochMs(Date.parse('2026-11-20T12:00:00.000Z'));
 export const REQUEST = { userAgent: 'node', address: '127.0.0.1' };
-const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+export const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export const newApp = (): SdkApp => ({ id: appId(randomUUID()), domain: 'https://shop.example' });
 

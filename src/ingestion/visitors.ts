@@ -1,0 +1,72 @@
+import { createHmac, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import type { AppId } from '../domain/ids.ts';
+import { type Clock, DAY_MS, toIso, utcDayStart } from '../domain/time.ts';
+
+const SALT_BYTES = 32;
+
+const SALT: Query<{ salt: string }> = {
+  name: 'ingestion: salt of the day',
+  sql: 'SELECT salt FROM ingest_salts WHERE day = {day:Date} ORDER BY created_at LIMIT 1',
+  row: z.object({ salt: z.string() }),
+};
+
+const OLD_SALTS: Query<{ salts: number }> = {
+  name: 'ingestion: old salts',
+  sql: 'SELECT toUInt32(count()) AS salts FROM ingest_salts WHERE day <= {last:Date}',
+  row: z.object({ salts: z.number() }),
+};
+
+/** Makes a visitor's id for today from an app, an address and a user agent. */
+export type VisitorIds = (app: AppId, address: string, userAgent: string) => string;
+
+export interface Visitors {
+  /** For the present UTC day; the same in every process on the store. */
+  today(): Promise<VisitorIds>;
+  /** Deletes the salts of days that began 48 hours ago or more: their ids can no longer be made again. */
+  forget(): Promise<void>;
+}
+
+/**
+ * Visitors who send no id. A keyed hash under a salt that lives two days at most: within a day and an app the same
+ * visitor is recognised, from one day or app to the next not, and an address cannot be found by trying all of them once
+ * the salt is gone. Neither address nor salt is kept beside the id.
+ */
+export function createVisitors({ db, clock }: { readonly db: Database; readonly clock: Clock }): Visitors {
+  let current: { readonly day: string; readonly ids: VisitorIds } | null = null;
+  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+  return {
+    async today() {
+      const day = toIso(utcDayStart(clock())).slice(0, 10);
+      if (current?.day !== day) {
+        const salt = (await db.query(SALT, { day }))[0]?.salt ?? (await introduce(db, day));
+        current = { day, ids: idsUnder(salt) };
+      }
+      return current.ids;
+    },
+    async forget() {
+      const last = dayOf(utcDayStart(clock()) - 2 * DAY_MS);
+      if (current !== null && current.day <= last) current = null;
+      if ((await db.queryOne(OLD_SALTS, { last })).salts === 0) return;
+      await db.command(
+        'ingestion: forget salts',
+        'ALTER TABLE ingest_salts DELETE WHERE day <= {last:Date}',
+        { last },
+        { lane: 'seal' },
+      );
+    },
+  };
+}
+
+/** Several processes may try: the first one's token stands. */
+async function introduce(db: Database, day: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES).toString('base64');
+  await db.insert('ingest_salts', [{ day, salt }], { token: `salt ${day}` });
+  return (await db.queryOne(SALT, { day })).salt;
+}
+
+function idsUnder(salt: string): VisitorIds {
+  return (app, address, userAgent) =>
+    `anon-${createHmac('sha256', salt).update(`${app}\n${address}\n${userAgent}`).digest('hex').slice(0, 32)}`;
+}

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Query } from '../../src/clickhouse/database.ts';
+import { DAY_MS, type EpochMs, epochMs } from '../../src/domain/time.ts';
+import { createIngestion } from '../../src/ingestion/ingestion.ts';
+import { createVisitors } from '../../src/ingestion/visitors.ts';
+import type { SdkApp } from '../../src/metadata/types.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+import { newApp, SILENT, session } from './ingestion-support.ts';
+
+let store: TestStore;
+/** A day that the engine, whose clock is the machine's, has not forgotten yet. */
+let now = epochMs(Date.now());
+
+beforeAll(async () => {
+  store = await testStore();
+});
+afterAll(() => store.close());
+
+const VISITORS: Query<{ visitor: string; start: number }> = {
+  name: 'visitors',
+  sql: `SELECT visitor_id AS visitor, toUnixTimestamp64Milli(started_at) AS start FROM events
+        WHERE app_id = {app:UUID} AND has_context = 1 ORDER BY session_id`,
+  row: z.object({ visitor: z.string(), start: z.number() }),
+};
+const SALTS: Query<{ days: number }> = {
+  name: 'salts',
+  sql: 'SELECT toUInt32(count()) AS days FROM ingest_salts',
+  row: z.object({ days: z.number() }),
+};
+
+const service = (clock = () => now) => createIngestion({ db: store.db, clock, log: SILENT, maxAgeDays: 730 });
+
+/** The visitor that a session without one gets. */
+async function visitorOf(app: SdkApp, request: { userAgent: string; address: string }): Promise<string> {
+  const id = randomUUID();
+  await service().accept(
+    app,
+    { batchId: randomUUID(), sessions: [{ ...session(id), visitorId: undefined }] },
+    request,
+  );
+  const rows = await store.db.query(
+    { ...VISITORS, sql: VISITORS.sql.replace('ORDER', 'AND session_id = {id:String} ORDER') },
+    { app: app.id, id },
+  );
+  return rows[0]?.visitor ?? '';
+}
+
+test('a visitor without an id is told apart by address and user agent, within an app and a day', async () => {
+  const [app, other] = [newApp(), newApp()];
+  const request = { userAgent: 'agent', address: '192.0.2.7' };
+  const visitor = await visitorOf(app, request);
+  expect(visitor).toMatch(/^anon-[0-9a-f]{32}$/);
+  expect(await visitorOf(app, request)).toBe(visitor);
+  const others = [
+    await visitorOf(app, { ...request, address: '192.0.2.8' }),
+    await visitorOf(app, { ...request, userAgent: 'agent 2' }),
+    await visitorOf(other, request),
+  ];
+  now = epochMs(now + DAY_MS);
+  others.push(await visitorOf(app, request));
+  expect(new Set([visitor, ...others]).size).toBe(5);
+});
+
+test('two processes make the same ids, and a salt is gone after two days', async () => {
+  const clock = () => now;
+  const [one, two] = [createVisitors({ db: store.db, clock }), createVisitors({ db: store.db, clock })];
+  const [a, b] = await Promise.all([one.today(), two.today()]);
+  const { id } = newApp();
+  expect(a(id, '192.0.2.7', 'agent')).toBe(b(id, '192.0.2.7', 'agent'));
+  now = epochMs(now + 2 * DAY_MS);
+  await one.forget();
+  await expect.poll(async () => (await store.db.queryOne(SALTS)).days).toBe(0);
+});
+
+test.each([
+  ['behind by an hour', -3_600_000, 3_600_000],
+  ['ahead by ten minutes', 600_000, -600_000],
+  ['behind by half a minute', -30_000, 0],
+  ['behind by two days', -2 * DAY_MS, 0],
+])('a clock that is %s', async (_, offMs, correctedBy) => {
+  const app = newApp();
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const start = now - 60_000 + offMs;
+  const visit = {
+    id: 's',
+    visitorId: 'v',
+    startedAt: at(start),
+    events: [{ type: 'pageview', timestamp: at(start), path: '/' }],
+  };
+  const ingestion = service();
+  // The second batch was 400 ms longer on its way: its session must stay the same.
+  for (const delay of [0, 400]) {
+    const batch = { batchId: randomUUID(), sessions: [visit], sentAt: at(now + offMs - delay) };
+    expect(await ingestion.accept(app, batch, { userAgent: '', address: '' })).toMatchObject({ accepted: 1 });
+  }
+  const rows = await store.db.query(VISITORS, { app: app.id });
+  expect(rows.map(({ start: stored }) => stored as EpochMs)).toEqual(Array(2).fill(start + correctedBy));
+});
