@@ -6,7 +6,7 @@ import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 
-const CASES = Number(process.env['ORACLE_CASES'] ?? 60);
+const CASES = Number(process.env['ORACLE_CASES'] ?? 50);
 
 let store: TestStore;
 let subject: Subject;
@@ -33,7 +33,7 @@ test('every endpoint answers as a brute-force count does', { timeout: 0 }, async
   expect(cases).toBeGreaterThanOrEqual(CASES);
 });
 
-test.each([1, 2])('so it does on weeks of traffic, seed %i', async (seed) => {
+test.each([1, 2])('so it does on weeks of traffic, seed %i', { timeout: 0 }, async (seed) => {
   const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 6 };
   const from = new Date('2022-08-25T00:00:00Z').getTime();
   await expectAgreement(subject, randomTraffic({ seed, from, ...options }));
