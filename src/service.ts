@@ -8,6 +8,8 @@ import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
+import { createReaders } from './facts/readers.ts';
+import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createLog } from './http/log.ts';
 import { sdkEventsRouter } from './http/sdk-events.ts';
@@ -16,6 +18,7 @@ import { createHttpServer, listen } from './http/server.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
 import { importRouter } from './management/import.ts';
+import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { RedisLink } from './redis/link.ts';
@@ -25,6 +28,8 @@ import { createRedisLocks } from './redis/locks.ts';
 const FINISH_MS = 20_000;
 /** How long a start waits for Redis; without it the windows begin in this process. */
 const REDIS_CONTACT_MS = 1_000;
+/** No question of another process on the same store takes longer: its statements are cut off before. */
+const OTHERS_READ_MS = 45_000;
 
 export interface ServiceOptions {
   readonly clock?: Clock;
@@ -39,6 +44,7 @@ export interface Service {
   readonly metadata: Metadata;
   readonly ingestion: Ingestion;
   readonly analytics: Analytics;
+  readonly sealer: Sealer;
   /** Lets /readyz say so, finishes what has begun, then closes the store. Can be called again. */
   close(): Promise<void>;
 }
@@ -78,10 +84,14 @@ async function start(
 
   const metadata = createMetadata({ db, clock, locks });
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
-  const analytics = createAnalytics({ db, clock });
+  const readers = createReaders(db.exclusive ? 0 : OTHERS_READ_MS);
+  const analytics = createAnalytics({ db, clock, readers });
   const ingestion = createIngestion({ db, clock, log, locks, maxAgeDays: config.eventMaxAgeDays });
   opened.push(() => ingestion.drain());
   await ingestion.start();
+  const sealer = createSealer({ db, clock, locks, log, readers });
+  opened.push(() => sealer.stop());
+  sealer.start();
   const failedAttempts = createFailedAttempts(clock);
 
   let draining = false;
@@ -91,7 +101,7 @@ async function start(
     jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
     clock,
     log,
-    routers: [importRouter({ metadata, ingestion })],
+    routers: [importRouter({ metadata, ingestion }), sealRouter(sealer)],
   });
   const app = createApp({
     config,
@@ -104,6 +114,7 @@ async function start(
     ping: () => db.ping(),
     redisState: () => redis?.state ?? null,
     isDraining,
+    sealing: () => sealer.health,
     sdk: [sdkScriptRouter(), sdkEventsRouter({ access: metadata, ingestion, failedAttempts })],
   });
   const servers = [app, management].map((listener) => createHttpServer(listener, { clock, log, isDraining }));
@@ -116,7 +127,7 @@ async function start(
     config.managementListener,
   ]);
   log.info({ url, managementUrl, store: config.store.kind }, 'listening');
-  return { url, managementUrl, db, metadata, ingestion, analytics, close };
+  return { url, managementUrl, db, metadata, ingestion, analytics, sealer, close };
 }
 
 async function listenAll(

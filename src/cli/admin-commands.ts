@@ -69,6 +69,12 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   })),
   'app delete': command(['app'], [], (flag) => ({ method: 'DELETE', path: `/apps/${id(flag('app'))}` })),
   'app share': command(['app', 'account'], [], (flag) => ({ method: 'PUT', path: sharePath(flag) })),
+  'seal status': command([], [], () => ({ method: 'GET', path: '/seal' })),
+  'seal rebuild': command([], ['app'], (_, { app }) => ({
+    method: 'POST',
+    path: '/seal/rebuild',
+    body: { appId: app },
+  })),
   'app unshare': command(['app', 'account'], [], (flag) => ({ method: 'DELETE', path: sharePath(flag) })),
 };
 

@@ -17,7 +17,7 @@ const MAX_APPS = 500;
 const MAX_SECONDS = 600;
 const MAX_MEMORY = 4 * 1024 ** 3;
 
-const KINDS: readonly FactKind[] = ['page', 'session'];
+export const FACT_KINDS: readonly FactKind[] = ['page', 'session'];
 const LEDGER_KIND = { page: 'event', session: 'session' } as const;
 
 export interface SealDeps {
@@ -25,6 +25,8 @@ export interface SealDeps {
   readonly readers: Readers;
   /** Seal these alone; all apps where absent. */
   readonly only?: readonly string[];
+  /** Ends a run after the stretch at hand. */
+  readonly signal?: AbortSignal;
   /** Told after each stretch: how far, how many apps and events. */
   readonly onStretch?: (stretch: Stretch) => void;
 }
@@ -76,6 +78,13 @@ HAVING until < {target:Int64} OR stale IS NOT NULL`,
   row: z.object({ app: z.string(), until: z.number(), stale: z.number().nullable(), first: z.number() }),
 };
 
+const SEALED: Query<{ app: string; kind: FactKind }> = {
+  name: 'sealed apps',
+  sql: `SELECT DISTINCT toString(app_id) AS app, toString(kind) AS kind FROM sealed_apps
+WHERE empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)}`,
+  row: z.object({ app: z.string(), kind: z.enum(['page', 'session']) }),
+};
+
 const HOURS: Query<{ ms: number; events: number }> = {
   name: 'seal hours',
   sql: `SELECT toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
@@ -121,18 +130,55 @@ export const sealTarget = (kind: FactKind, now: EpochMs): EpochMs => {
  * moment: what was not published is not read, and is taken away by the next run. One at a time per store.
  */
 export async function seal(deps: SealDeps, now: EpochMs): Promise<void> {
-  for (const kind of KINDS) await sealKind(deps, kind, sealTarget(kind, now));
+  for (const kind of FACT_KINDS) await sealKind(deps, kind, sealTarget(kind, now));
+}
+
+/** Forgets every fact of `only` (all apps where absent): raw rows answer until the next run has built them again. */
+export async function unseal(deps: SealDeps): Promise<number> {
+  const known = await deps.db.query(SEALED, { only: deps.only ?? [] }, { lane: 'seal' });
+  for (const kind of FACT_KINDS) {
+    const rows = known.filter((row) => row.kind === kind);
+    await publish(
+      deps.db,
+      kind,
+      rows.map(({ app }) => ({ app, until: 0 })),
+    );
+  }
+  await deps.readers.quiesce();
+  return new Set(known.map(({ app }) => app)).size;
+}
+
+/** How far each app is sealed, and by how much that is behind what could be sealed at `now`. */
+export async function sealStates(deps: Pick<SealDeps, 'db' | 'only'>, now: EpochMs): Promise<SealState[]> {
+  const states = await Promise.all(
+    FACT_KINDS.map(async (kind) => {
+      const target = sealTarget(kind, now);
+      const rows = await readStates(deps, kind, epochMs(Number.MAX_SAFE_INTEGER));
+      return rows.map((row) => ({
+        app: row.app,
+        kind,
+        sealedUntil: epochMs(row.stale ?? row.until),
+        lagMs: Math.max(0, target - startOf(row)),
+      }));
+    }),
+  );
+  return states.flat();
+}
+
+export interface SealState {
+  readonly app: string;
+  readonly kind: FactKind;
+  /** 0 where nothing is sealed. */
+  readonly sealedUntil: EpochMs;
+  /** 0 where everything ripe is sealed. */
+  readonly lagMs: number;
 }
 
 async function sealKind(deps: SealDeps, kind: FactKind, target: EpochMs): Promise<void> {
   const { db } = deps;
   const stuck = new Set<string>();
-  for (;;) {
-    const states = await db.query(
-      STATES,
-      { kind, ledgerKind: LEDGER_KIND[kind], target, only: deps.only ?? [] },
-      { lane: 'seal', maxSeconds: MAX_SECONDS },
-    );
+  while (deps.signal?.aborted !== true) {
+    const states = await readStates(deps, kind, target);
     const open = states.filter(({ app }) => !stuck.has(app));
     const stale = open.filter((state) => state.stale !== null);
     if (stale.length > 0) await withdraw(deps, kind, stale);
@@ -143,6 +189,17 @@ async function sealKind(deps: SealDeps, kind: FactKind, target: EpochMs): Promis
     for (const app of await sealStretch(deps, kind, apps, from, to)) stuck.add(app);
   }
 }
+
+const readStates = (
+  { db, only = [] }: Pick<SealDeps, 'db' | 'only'>,
+  kind: FactKind,
+  target: EpochMs,
+): Promise<AppState[]> =>
+  db.query(
+    STATES,
+    { kind, ledgerKind: LEDGER_KIND[kind], target, only },
+    { lane: 'seal', maxSeconds: MAX_SECONDS },
+  );
 
 /** Publishes the earlier watermark, and waits until nobody reads by the old one. */
 async function withdraw(
@@ -235,12 +292,7 @@ async function sealStretch(
 }
 
 /** Leftovers of a run that was killed, and facts that late events made stale: usually none, and then nothing is written. */
-export async function takeAway(
-  db: Database,
-  kind: FactKind,
-  apps: readonly string[],
-  from: EpochMs,
-): Promise<void> {
+async function takeAway(db: Database, kind: FactKind, apps: readonly string[], from: EpochMs): Promise<void> {
   const params = { apps, hour: from, day: floorDay(from), month: floorMonth(from) };
   const found = await db.query(
     {

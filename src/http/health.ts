@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
 import { AppError } from '../domain/errors.ts';
+import type { SealingHealth } from '../facts/sealer.ts';
 import type { RedisState } from '../redis/link.ts';
 import { contextOf, targetOf } from './context.ts';
 import { pick } from './methods.ts';
@@ -15,6 +16,8 @@ export interface HealthDeps {
   /** Null without Redis. */
   readonly redisState: () => RedisState | null;
   readonly isDraining: () => boolean;
+  /** How far sealing is behind. */
+  readonly sealing: () => SealingHealth;
 }
 
 /** GET /healthz, /readyz and /openapi.json: no authentication, no limit. */
@@ -46,7 +49,7 @@ const REDIS_WORDS = {
 } as const;
 
 async function readiness(
-  { isDraining, redisState }: HealthDeps,
+  { isDraining, redisState, sealing }: HealthDeps,
   ping: () => Promise<void>,
 ): Promise<unknown> {
   if (isDraining()) {
@@ -55,7 +58,7 @@ async function readiness(
     });
   }
   await ping();
-  return { store: 'ok', ...REDIS_WORDS[redisState() ?? 'off'] };
+  return { store: 'ok', ...REDIS_WORDS[redisState() ?? 'off'], sealing: sealing() };
 }
 
 /** Anyone may ask, any number of times: the store is asked once at a time. */

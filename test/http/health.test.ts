@@ -17,5 +17,14 @@ test('no key, no limit, HEAD too, other methods not', async () => {
     expect(wrong.headers['allow']).toBe('GET, HEAD');
   }
   expect((await ask('/healthz')).json).toEqual({ status: 'ok' });
-  expect((await ask('/readyz')).json).toEqual({ status: 'ok', store: 'ok', redis: 'off' });
+  expect((await ask('/readyz')).json).toEqual({
+    status: 'ok',
+    store: 'ok',
+    redis: 'off',
+    sealing: {
+      lagSeconds: { page: expect.any(Number), session: expect.any(Number) },
+      lastRunAt: expect.toBeOneOf([null, expect.any(String)]),
+      measuredAt: expect.toBeOneOf([null, expect.any(String)]),
+    },
+  });
 });

@@ -1,0 +1,52 @@
+import { Router } from 'express';
+import { z } from 'zod';
+import { appId, isUuid } from '../domain/ids.ts';
+import { toIso } from '../domain/time.ts';
+import type { Sealer } from '../facts/sealer.ts';
+import { readJson } from '../http/body.ts';
+import { contextOf } from '../http/context.ts';
+import { pick } from '../http/methods.ts';
+import { replyToGet, replyToPost } from '../http/reply.ts';
+import { parseBody } from '../http/validate.ts';
+
+const BODY_LIMIT = 1024;
+const RebuildBody = z.strictObject({
+  appId: z
+    .string()
+    .refine(isUuid, 'must be a UUID')
+    .transform((id) => appId(id))
+    .optional(),
+});
+
+/**
+ * `GET /seal`: how far each app is sealed. `POST /seal/rebuild` with `{ appId? }`: forgets the facts of one app or of all
+ * and builds them again in the background; answers stay exact meanwhile, from raw rows.
+ */
+export function sealRouter(sealer: Sealer): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  router.all('/seal', async (req, res) => {
+    contextOf(res).route = '/seal';
+    pick(new Map([['GET', true]]), req, res);
+    const states = await sealer.states();
+    const apps = [...new Set(states.map(({ app }) => app))].sort().map((app) => ({
+      appId: app,
+      ...Object.fromEntries(
+        states
+          .filter((state) => state.app === app)
+          .map(({ kind, sealedUntil, lagMs }) => [
+            kind,
+            { sealedUntil: sealedUntil === 0 ? null : toIso(sealedUntil), lagSeconds: lagMs / 1000 },
+          ]),
+      ),
+    }));
+    replyToGet(req, res, { ...sealer.health, apps });
+  });
+  router.all('/seal/rebuild', async (req, res) => {
+    contextOf(res).route = '/seal/rebuild';
+    pick(new Map([['POST', true]]), req, res);
+    const { appId: only } = parseBody(RebuildBody, await readJson(req, res, BODY_LIMIT));
+    const apps = await sealer.rebuild(only === undefined ? undefined : [only]);
+    replyToPost(req, res, 202, { apps, rebuilding: true });
+  });
+  return router;
+}
