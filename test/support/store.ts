@@ -68,7 +68,7 @@ let stores = 0;
 
 /** A new database on the embedded engine, whatever the environment says. */
 export function embeddedLocation(): Place {
-  folder ??= mkdtempSync(join(tmpdir(), 'analytics-store-'));
+  folder ??= newFolder();
   stores += 1;
   let removed = false;
   return {
@@ -82,6 +82,13 @@ export function embeddedLocation(): Place {
       folder = null;
     },
   };
+}
+
+function newFolder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'analytics-store-'));
+  // For a test that failed before it closed its store.
+  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  return made;
 }
 
 async function openStore({ location, remove }: Place): Promise<TestStore> {
