@@ -46,6 +46,7 @@ await runCommand(async () => {
     format,
     now: clock(),
     send: (sessions) => client.call('POST', `/apps/${app}/import`, { sessions }),
-    progress: (text) => process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text}\n`),
+    progress: (text) =>
+      process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text.trimEnd()}\n`),
   });
 });
