@@ -7,7 +7,8 @@ import type { EpochMs } from '../domain/time.ts';
 import { type LogRequest, parseCombined, type SkipReason } from '../ingestion/combined-log.ts';
 import { eventIdentity } from '../ingestion/history.ts';
 import { LogSessions } from '../ingestion/log-sessions.ts';
-import { type RejectionCode, validateSessions } from '../ingestion/validate.ts';
+import { validateSessions } from '../ingestion/validate.ts';
+import type { RejectionCode } from '../ingestion/validate-event.ts';
 import { CliError } from './cli-error.ts';
 
 export type LogFormat = 'ndjson' | 'combined';
