@@ -26,7 +26,7 @@ const EnvelopeSchema: z.ZodType<Envelope> = z.object({
   secretKey: z.string(),
   batchId: z.string().refine(isUuid, 'must be a UUID'),
   sessions: z.array(z.unknown()),
-  sentAt: z.unknown(),
+  sentAt: z.unknown().optional(),
 });
 
 /** Checks a batch's outer shape; unknown fields are ignored. Throws `validation_failed`. */
