@@ -227,6 +227,10 @@ describe('what is kept', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
+  test('a place may be a country alone', () => {
+    expect(contextOf({ location: { country: 'IR' } })?.location).toMatchObject({ country: 'IR', latitude: null });
+  });
+
   test('null stands for an absent field of the context', () => {
     const context = contextOf({
       referrer: null,
