@@ -160,15 +160,13 @@ export function answers400(operationId: string): void {
       expect(await fields(query)).toHaveLength(20);
     });
 
-    test.runIf(!('from' in listed))(
-      'from and to that it does not list are ignored, whatever they hold',
-      async () => {
+    if (!('from' in listed))
+      test('from and to that it does not list are ignored, whatever they hold', async () => {
         const plain = await askRightly(service(), operationId);
         const odd = await askRightly(service(), operationId, { query: '&from=x&from=&to=%zz&to=2026-01-01' });
         expect(odd.status).toBe(plain.status);
         expect(odd.headers['etag']).toBe(plain.headers['etag']);
-      },
-    );
+      });
 
     test('comes before 403', async () => {
       const stranger = await service().newAccount('suspended');
