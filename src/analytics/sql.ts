@@ -47,16 +47,16 @@ export class Bindings {
     );
   }
 
-  /** The rows of a table with grains that make up the plan's sealed part. */
+  /** The rows of a table with grains that make up the plans' sealed parts. */
   inGrains(
-    plan: Plan,
+    plans: readonly Plan[],
     hourGrain: 'hour' | 'half_hour' | 'utc_hour',
     dayGrain: 'day' | 'utc_day' = 'day',
   ): string {
     const grains = [
-      [hourGrain, plan.hours],
-      [dayGrain, plan.days],
-      ['month', plan.months],
+      [hourGrain, plans.flatMap(({ hours }) => hours)],
+      [dayGrain, plans.flatMap(({ days }) => days)],
+      ['month', plans.flatMap(({ months }) => months)],
     ] as const;
     return anyOf(
       grains
@@ -71,7 +71,7 @@ export class Bindings {
   }
 }
 
-const anyOf = (conditions: readonly string[]): string =>
+export const anyOf = (conditions: readonly string[]): string =>
   conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
 
 /** The parts that a plan needs, glued by UNION ALL; `empty` where it needs none. */

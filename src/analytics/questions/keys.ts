@@ -1,7 +1,7 @@
 import type { Range } from '../../domain/time.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Plan } from '../plan.ts';
-import { type Bindings, isEmpty, unionAll } from '../sql.ts';
+import { anyOf, type Bindings, isEmpty, unionAll } from '../sql.ts';
 
 /** What events can be about: page paths, error messages, click targets, custom events' names. */
 export type KeyKind = 'page' | 'error' | 'click' | 'custom';
@@ -26,9 +26,7 @@ export function keyRows(bind: Bindings, plan: Plan, kinds: readonly KeyKind[]): 
     [
       isEmpty(plan.sealed) ? null : sealedRows(bind, plan, kindList),
       paired ? revisited(bind, plan, kindList) : null,
-      plan.left && edgeRows(bind, plan.left, types),
-      plan.right && edgeRows(bind, plan.right, types),
-      plan.right && paired ? alreadyMet(bind, plan, plan.right, kindList) : null,
+      edgeRows(bind, plan, types),
       plan.tail && tailRows(bind, plan, plan.tail, types),
     ],
     `SELECT 'page' AS kind, toLowCardinality('') AS key, 0 AS events, 0 AS sessions, 0 AS engaged_ms, 0 AS engagements WHERE false`,
@@ -39,36 +37,51 @@ const sealedRows = (bind: Bindings, plan: Plan, kinds: string): string => `
 SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
     f.engagements AS engagements
 FROM event_facts AS f
-WHERE app_id = {app:UUID} AND f.kind IN (${kinds}) AND ${bind.inGrains(plan, 'hour')}`;
+WHERE app_id = {app:UUID} AND f.kind IN (${kinds}) AND ${bind.inGrains([plan], 'hour')}`;
 
 /**
- * Pairs met again in a sealed hour count where they had not met within the range before. As a session lasts 24 h,
- * only those of the first day can have met before the range.
+ * Pairs met again in a sealed hour count where they had not met within the range before: as a session lasts 24 h, only
+ * those of the first day can have met before the range. Pairs of the right edge that had met within the range before
+ * are taken off again: the sealed hour that it cuts knows them.
  */
-const revisited = (bind: Bindings, plan: Plan, kinds: string): string | null => {
+function revisited(bind: Bindings, plan: Plan, kinds: string): string | null {
   const { start, end } = plan.sealed;
-  if (start >= end) return null;
-  const span = { start, end: Math.min(end, plan.range.from + DAY_MS + 1) };
+  const from = bind.int(plan.range.from);
+  const again: string[] = [];
+  if (start < end) {
+    const span = { start, end: Math.min(end, plan.range.from + DAY_MS) };
+    again.push(`${bind.inSpans('v.hour', [span])} AND prev_at < ${from}`);
+  }
+  if (plan.right !== null) {
+    again.push(
+      `v.hour = ${bind.bucket(plan.right.from)} AND first_at <= ${bind.int(plan.right.to)} AND prev_at >= ${from}`,
+    );
+  }
+  if (again.length === 0) return null;
   return `
-SELECT toString(kind) AS kind, key, 0 AS events, 1 AS sessions, 0 AS engaged_ms, 0 AS engagements
+SELECT toString(kind) AS kind, key, toInt64(0) AS events, if(prev_at < ${from}, toInt64(1), toInt64(-1)) AS sessions,
+    toUInt64(0) AS engaged_ms, toUInt64(0) AS engagements
 FROM revisits AS v
-WHERE app_id = {app:UUID} AND v.kind IN (${kinds}) AND ${bind.inSpans('v.hour', [span])} AND prev_at < ${bind.int(plan.range.from)}`;
-};
+WHERE app_id = {app:UUID} AND v.kind IN (${kinds}) AND ${anyOf(again)}`;
+}
 
-const edgeRows = (bind: Bindings, range: Range, types: string): string => `
+/** Raw rows of the ragged ends, each less than an hour: a pair counts once in each. */
+function edgeRows(bind: Bindings, { left, right }: Plan, types: string): string | null {
+  const edges = [left, right].filter((edge) => edge !== null);
+  if (edges.length === 0) return null;
+  const pairs = edges.map(
+    (edge) =>
+      `uniqExactIf((session_id, started_at), type IN ('pageview', 'error') AND ${bind.inRanges('timestamp', [edge])})`,
+  );
+  return rawRows(bind, edges, types, pairs.join(' + '));
+}
+
+const rawRows = (bind: Bindings, ranges: readonly Range[], types: string, pairs: string): string => `
 SELECT ${KIND} AS kind, if(kind = 'page', path, label) AS key, toInt64(countIf(type != 'engagement')) AS events,
-    toInt64(uniqExactIf((session_id, started_at), type IN ('pageview', 'error'))) AS sessions,
-    sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
+    toInt64(${pairs}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
 FROM events
-WHERE app_id = {app:UUID} AND type IN (${types}) AND ${bind.inRanges('timestamp', [range])}
+WHERE app_id = {app:UUID} AND type IN (${types}) AND ${bind.inRanges('timestamp', ranges)}
 GROUP BY kind, key`;
-
-/** Pairs of the right edge that had met within the range before: the sealed hour that it cuts knows them. */
-const alreadyMet = (bind: Bindings, plan: Plan, right: Range, kinds: string): string => `
-SELECT toString(kind) AS kind, key, 0 AS events, -1 AS sessions, 0 AS engaged_ms, 0 AS engagements
-FROM revisits AS v
-WHERE app_id = {app:UUID} AND v.kind IN (${kinds}) AND v.hour = ${bind.bucket(right.from)}
-    AND first_at <= ${bind.int(right.to)} AND prev_at >= ${bind.int(plan.range.from)}`;
 
 /**
  * Unsealed rows. A pair counts where its first meeting in the range lies in the tail; sessions that began before it
@@ -76,7 +89,14 @@ WHERE app_id = {app:UUID} AND v.kind IN (${kinds}) AND v.hour = ${bind.bucket(ri
  */
 const tailRows = (bind: Bindings, plan: Plan, tail: Range, types: string): string => {
   const lookBackFrom = Math.max(plan.range.from, tail.from - DAY_MS);
-  if (lookBackFrom >= tail.from) return edgeRows(bind, tail, types);
+  if (lookBackFrom >= tail.from) {
+    return rawRows(
+      bind,
+      [tail],
+      types,
+      `uniqExactIf((session_id, started_at), type IN ('pageview', 'error'))`,
+    );
+  }
   const start = bind.instant(tail.from);
   const end = bind.instant(tail.to);
   return `

@@ -1,12 +1,11 @@
-import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { type EpochMs, epochMs, type Range, toIso } from '../../domain/time.ts';
+import { epochMs, type Range, toIso } from '../../domain/time.ts';
 import type { Asker } from '../ask.ts';
 import { plan } from '../plan.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
 import { averageMs, lastPlaces, perSession, rate, ratio } from '../rounding.ts';
-import { eventTotals } from './event-totals.ts';
-import { sessionTotals } from './session-totals.ts';
+import { type EventTotals, eventTotals } from './event-totals.ts';
+import { type SessionTotals, sessionTotals } from './session-totals.ts';
 
 /** Decimals of each metric, and with that the list of them. */
 const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
@@ -24,18 +23,27 @@ export async function kpis({ db, watermarks }: Asker, app: AppId, current: Range
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const { session } = await watermarks(app);
-  const [now, before] = await Promise.all([
-    period(db, app, current, session),
-    period(db, app, previous, session),
+  const periods = [previous, current];
+  const [sessions, events] = await Promise.all([
+    sessionTotals(
+      db,
+      app,
+      periods.map((range) => plan(range, session)),
+      { newVisitors: false },
+    ),
+    eventTotals(db, app, periods),
   ]);
+  const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
+  if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');
   return { current: now, previous: before, ...compare(now, before) };
 }
 
-async function period(db: Database, app: AppId, range: Range, watermark: EpochMs): Promise<KpiPeriod> {
-  const [sessions, events] = await Promise.all([
-    sessionTotals(db, app, plan(range, watermark), { newVisitors: false }),
-    eventTotals(db, app, range),
-  ]);
+function period(
+  range: Range,
+  sessions: SessionTotals | undefined,
+  events: EventTotals | undefined,
+): KpiPeriod | undefined {
+  if (sessions === undefined || events === undefined) return undefined;
   return {
     from: toIso(range.from),
     to: toIso(range.to),

@@ -43,7 +43,7 @@ function topValues(db: Database, app: AppId, pieces: Plan): Promise<z.infer<type
       isEmpty(pieces.sealed)
         ? null
         : `SELECT dimension, value, d.sessions AS sessions FROM session_dimensions AS d
-WHERE app_id = {app:UUID} AND ${bind.inGrains(pieces, 'hour')}`,
+WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'hour')}`,
       raw.length === 0
         ? null
         : `SELECT toLowCardinality(pair.1) AS dimension, toLowCardinality(pair.2) AS value, count() AS sessions
@@ -97,12 +97,13 @@ export async function overview(
   const bounds = closed(range);
   const { page, session } = await watermarks(app);
   const sessionPlan = plan(bounds, session);
-  const [totals, lists, events, tops] = await Promise.all([
-    sessionTotals(db, app, sessionPlan, { newVisitors: true }),
+  const [[totals], lists, [events], tops] = await Promise.all([
+    sessionTotals(db, app, [sessionPlan], { newVisitors: true }),
     topValues(db, app, sessionPlan),
-    eventTotals(db, app, bounds),
+    eventTotals(db, app, [bounds]),
     topKeys(db, app, plan(bounds, page)),
   ]);
+  if (totals === undefined || events === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;
   const shares = (list: Dimension): NamedShare[] =>
     lists

@@ -5,9 +5,10 @@ import type { Range } from '../../domain/time.ts';
 import { mergedSessions, VISITOR_HASH } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
 import { Bindings, isEmpty, unionAll } from '../sql.ts';
-import { returningSessions, sealedPart, tailReturns } from './visitors.ts';
+import { edgeFacts, returningSessions, sealedPart, tailReturns } from './visitors.ts';
 
 const ROW = z.object({
+  period: z.number(),
   sessions: z.number(),
   visitors: z.number(),
   newVisitors: z.number(),
@@ -19,60 +20,91 @@ const ROW = z.object({
 });
 
 /** Sums over the sessions that started in a range; pageviews and clicks are the sessions' own. */
-export type SessionTotals = z.infer<typeof ROW>;
+export type SessionTotals = Omit<z.infer<typeof ROW>, 'period'>;
 
-/** `newVisitors` is only asked for where it is shown: it needs all of the app's past. */
-export function sessionTotals(
+const NOTHING: SessionTotals = {
+  sessions: 0,
+  visitors: 0,
+  newVisitors: 0,
+  bounces: 0,
+  durationMs: 0,
+  pageviews: 0,
+  clicks: 0,
+  withErrors: 0,
+};
+
+/**
+ * One SessionTotals for each of `plans`, whose ranges follow each other without overlap. `newVisitors` is only right where
+ * it is wanted: it needs all of the app's past.
+ */
+export async function sessionTotals(
   db: Database,
   app: AppId,
-  plan: Plan,
+  plans: readonly Plan[],
   want: { readonly newVisitors: boolean },
-): Promise<SessionTotals> {
+): Promise<SessionTotals[]> {
   const bind = new Bindings({ app });
-  const edges = [plan.left, plan.right].filter((range) => range !== null);
+  const periodOf = (at: string): string =>
+    plans
+      .slice(1)
+      .map(({ range }) => `toUInt8(${at} >= ${bind.int(range.from)})`)
+      .join(' + ') || 'toUInt8(0)';
+  const edges = plans.flatMap(({ left, right }) => [left, right]).filter((range) => range !== null);
+  const sealed = plans.filter((plan) => !isEmpty(plan.sealed));
+  const returning = returningSessions(bind, plans);
+  const atEdges = edgeFacts(bind, plans);
   const rows = unionAll(
     [
-      isEmpty(plan.sealed) ? null : sums(bind, plan),
-      edges.length === 0 ? null : merged(bind, edges, 'count()', '0'),
-      edges.length === 0 || !want.newVisitors ? null : newInEdges(bind, edges),
-      isEmpty(sealedPart(plan)) ? null : counts('-toInt64(n)', '0', returningSessions(bind, plan)),
-      plan.tail && merged(bind, [plan.tail], `uniqExact(${VISITOR_HASH})`, `uniqExact(${VISITOR_HASH})`),
-      plan.tail && (want.newVisitors || !isEmpty(sealedPart(plan)))
-        ? counts('-toInt64(in_range)', '-toInt64(known)', tailReturns(bind, plan))
-        : null,
+      sealed.length === 0 ? null : sums(bind, sealed, periodOf('toUnixTimestamp(s.bucket) * 1000')),
+      edges.length === 0 ? null : merged(bind, edges, periodOf('toUnixTimestamp64Milli(started_at)')),
+      atEdges && counts(periodOf('at'), '-sum(returning)', 'sum(first)', atEdges),
+      returning && counts(periodOf('at'), '-sum(n)', '0', returning),
+      ...plans.flatMap((plan, period) => tailRows(bind, plan, period, want.newVisitors)),
     ],
     '',
   );
-  const sql = `SELECT sum(r.sessions) AS sessions, sum(r.visitors) AS visitors, sum(r.new_visitors) AS newVisitors, sum(r.bounces) AS bounces,
-    sum(r.duration_ms) AS durationMs, sum(r.pageviews) AS pageviews, sum(r.clicks) AS clicks, sum(r.with_errors) AS withErrors
-FROM (${rows}) AS r`;
-  return db.queryOne({ name: 'session totals', sql, row: ROW }, bind.params);
+  const sql = `SELECT period, sum(r.sessions) AS sessions, sum(r.visitors) AS visitors, sum(r.new_visitors) AS newVisitors,
+    sum(r.bounces) AS bounces, sum(r.duration_ms) AS durationMs, sum(r.pageviews) AS pageviews, sum(r.clicks) AS clicks,
+    sum(r.with_errors) AS withErrors
+FROM (${rows}) AS r GROUP BY period`;
+  const found = await db.query({ name: 'session totals', sql, row: ROW }, bind.params);
+  return plans.map((_, index) => {
+    const { period: _period, ...totals } = found.find(({ period }) => period === index) ?? {
+      period: index,
+      ...NOTHING,
+    };
+    return totals;
+  });
 }
 
-const sums = (bind: Bindings, plan: Plan): string => `
-SELECT toInt64(s.sessions) AS sessions, toInt64(s.sessions) AS visitors, toInt64(s.new_visitors) AS new_visitors,
-    toInt64(s.bounces) AS bounces, toInt64(s.duration_ms) AS duration_ms, toInt64(s.pageviews) AS pageviews,
-    toInt64(s.clicks) AS clicks, toInt64(s.with_errors) AS with_errors
-FROM session_sums AS s WHERE app_id = {app:UUID} AND ${bind.inGrains(plan, 'half_hour')}`;
+const sums = (bind: Bindings, plans: readonly Plan[], period: string): string => `
+SELECT ${period} AS period, toInt64(s.sessions) AS sessions, toInt64(s.sessions) AS visitors,
+    toInt64(s.new_visitors) AS new_visitors, toInt64(s.bounces) AS bounces, toInt64(s.duration_ms) AS duration_ms,
+    toInt64(s.pageviews) AS pageviews, toInt64(s.clicks) AS clicks, toInt64(s.with_errors) AS with_errors
+FROM session_sums AS s WHERE app_id = {app:UUID} AND ${bind.inGrains(plans, 'half_hour')}`;
 
-const merged = (bind: Bindings, ranges: readonly Range[], visitors: string, newVisitors: string): string => `
-SELECT toInt64(count()) AS sessions, toInt64(${visitors}) AS visitors, toInt64(${newVisitors}) AS new_visitors,
-    toInt64(sum(m.bounced)) AS bounces, toInt64(sum(m.duration_ms)) AS duration_ms, toInt64(sum(m.pageviews)) AS pageviews,
-    toInt64(sum(m.clicks)) AS clicks, toInt64(countIf(m.errors > 0)) AS with_errors
-FROM (${mergedSessions(bind, ranges)}) AS m`;
+const AMOUNTS = `toInt64(sum(m.bounced)) AS bounces, toInt64(sum(m.duration_ms)) AS duration_ms,
+    toInt64(sum(m.pageviews)) AS pageviews, toInt64(sum(m.clicks)) AS clicks, toInt64(countIf(m.errors > 0)) AS with_errors`;
 
-const newInEdges = (bind: Bindings, edges: readonly Range[]): string =>
-  counts(
-    '0',
-    'n',
-    `SELECT toInt64(count()) AS n FROM session_facts
-WHERE app_id = {app:UUID} AND prev = -1 AND ${bind.inMs(
-      'started_at',
-      edges.map(({ from, to }) => ({ start: from, end: to + 1 })),
-    )}`,
-  );
+const merged = (bind: Bindings, ranges: readonly Range[], period: string): string => `
+SELECT ${period} AS period, toInt64(count()) AS sessions, toInt64(count()) AS visitors, toInt64(0) AS new_visitors, ${AMOUNTS}
+FROM (${mergedSessions(bind, ranges)}) AS m GROUP BY period`;
 
-const counts = (visitors: string, newVisitors: string, from: string): string => `
-SELECT 0 AS sessions, toInt64(${visitors}) AS visitors, toInt64(${newVisitors}) AS new_visitors, 0 AS bounces, 0 AS duration_ms,
-    0 AS pageviews, 0 AS clicks, 0 AS with_errors
-FROM (${from})`;
+const counts = (period: string, visitors: string, newVisitors: string, from: string): string => `
+SELECT ${period} AS period, toInt64(0) AS sessions, toInt64(${visitors}) AS visitors, toInt64(${newVisitors}) AS new_visitors,
+    toInt64(0) AS bounces, toInt64(0) AS duration_ms, toInt64(0) AS pageviews, toInt64(0) AS clicks, toInt64(0) AS with_errors
+FROM (${from}) GROUP BY period`;
+
+/** Distinct visitors of the unsealed tail, less those that the sealed part has counted. */
+function tailRows(bind: Bindings, plan: Plan, index: number, newVisitors: boolean): (string | null)[] {
+  if (plan.tail === null) return [];
+  const period = `toUInt8(${index})`;
+  const distinct = `toInt64(uniqExact(${VISITOR_HASH}))`;
+  return [
+    `SELECT ${period} AS period, toInt64(count()) AS sessions, ${distinct} AS visitors, visitors AS new_visitors, ${AMOUNTS}
+FROM (${mergedSessions(bind, [plan.tail])}) AS m`,
+    newVisitors || !isEmpty(sealedPart(plan))
+      ? counts(period, '-sum(in_range)', '-sum(known)', tailReturns(bind, plan))
+      : null,
+  ];
+}

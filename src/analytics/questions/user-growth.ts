@@ -113,7 +113,7 @@ function eventsByDay(db: Database, app: AppId, range: Range) {
   const rows = unionAll(
     [
       `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, t.pageviews AS pageviews, t.clicks AS clicks FROM traffic AS t
-WHERE app_id = {app:UUID} AND ${bind.inGrains(pieces, 'utc_hour', 'utc_day')}`,
+WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'utc_hour', 'utc_day')}`,
       raw.length === 0
         ? null
         : `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview'), countIf(type = 'click')
