@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Analytics } from '../src/analytics/results.ts';
+import type { Database, StatementStats } from '../src/clickhouse/database.ts';
+import type { Case } from './cases.ts';
+import { type Reads, statementsOf } from './reads.ts';
+import { timed } from './statistics.ts';
+
+/** Everything seen of one case. */
+export interface Measured {
+  readonly case: Case;
+  readonly ms: number[];
+  readonly rawMs: number[];
+  /** Milliseconds of each statement that a run consists of, by its name and place in the run. */
+  readonly statements: Map<string, number[]>;
+  reads: Reads;
+  rawReads: Reads;
+  equal: boolean;
+}
+
+export interface MeasureDeps {
+  readonly db: Database;
+  readonly analytics: Analytics;
+  readonly raw: Analytics;
+  readonly countReads: (statements: Awaited<ReturnType<typeof statementsOf>>) => Promise<Reads>;
+  /** Hands out the statements that ended since it was last called. */
+  readonly takeStatements: () => StatementStats[];
+  readonly onProgress: (line: string) => void;
+}
+
+/**
+ * Runs every case `runs` times, case after case in each round, so that a busy moment of the machine hits all of them
+ * alike. The raw question is asked in `rawRuns` of the rounds, and each time both answers are compared.
+ */
+export async function measure(
+  deps: MeasureDeps,
+  cases: readonly Case[],
+  runs: number,
+  rawRuns: number,
+): Promise<Measured[]> {
+  const measured: Measured[] = [];
+  for (const entry of cases) {
+    deps.onProgress(`warming up: ${entry.endpoint}, ${entry.range}`);
+    measured.push(await firstRun(deps, entry));
+  }
+  for (let round = 0; round < runs; round++) {
+    const withRaw = Math.floor((round * rawRuns) / runs) < Math.floor(((round + 1) * rawRuns) / runs);
+    deps.onProgress(`round ${round + 1} of ${runs}${withRaw ? ', with raw' : ''}`);
+    for (const entry of measured) {
+      await warmRun(deps, entry);
+      if (withRaw) await rawRun(deps, entry);
+    }
+  }
+  return measured;
+}
+
+/** Fills caches, and notes what is read. */
+async function firstRun({ db, analytics, raw, countReads }: MeasureDeps, entry: Case): Promise<Measured> {
+  const statements = await statementsOf(db, () => entry.ask(analytics));
+  const rawStatements = await statementsOf(db, () => entry.ask(raw));
+  return {
+    case: entry,
+    ms: [],
+    rawMs: [],
+    statements: new Map(),
+    reads: await countReads(statements),
+    rawReads: await countReads(rawStatements),
+    equal: true,
+  };
+}
+
+async function warmRun({ analytics, takeStatements }: MeasureDeps, entry: Measured): Promise<void> {
+  takeStatements();
+  const { ms } = await timed(() => entry.case.ask(analytics));
+  entry.ms.push(ms);
+  const seen = new Map<string, number>();
+  for (const { name, ms: took } of takeStatements()) {
+    const nth = (seen.get(name) ?? 0) + 1;
+    seen.set(name, nth);
+    const key = nth === 1 ? name : `${name} (${nth})`;
+    entry.statements.set(key, [...(entry.statements.get(key) ?? []), took]);
+  }
+}
+
+async function rawRun({ analytics, raw }: MeasureDeps, entry: Measured): Promise<void> {
+  const { ms, result } = await timed(() => entry.case.ask(raw));
+  entry.rawMs.push(ms);
+  // This run is not counted: it comes after one that pushed other data through the caches.
+  const answer = await entry.case.ask(analytics);
+  entry.equal &&= isDeepStrictEqual(answer, result);
+}

@@ -1,0 +1,15 @@
+const EVERY_MS = 20;
+
+/** Runs `work` and watches the process's resident memory meanwhile: the highest seen, in bytes. */
+export async function watchingMemory<T>(work: () => Promise<T>): Promise<{ result: T; peakBytes: number }> {
+  let peakBytes = process.memoryUsage.rss();
+  const timer = setInterval(() => {
+    peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
+  }, EVERY_MS);
+  try {
+    const result = await work();
+    return { result, peakBytes };
+  } finally {
+    clearInterval(timer);
+  }
+}

@@ -1,0 +1,27 @@
+import type { Analytics } from '../../src/analytics/results.ts';
+import type { Asker } from './ask.ts';
+import { dataBounds } from './data-bounds.ts';
+import { kpis } from './kpis.ts';
+import { locations } from './locations.ts';
+import { overview } from './overview.ts';
+import { pageviews } from './pageviews.ts';
+import { audienceActivity, trafficHeatmap } from './tehran-hours.ts';
+import { timeSpent } from './time-spent.ts';
+import { userGrowth } from './user-growth.ts';
+import { utmCampaigns } from './utm-campaigns.ts';
+
+/** The same questions without facts: raw events and merged sessions alone. What the facts are measured against. */
+export function createRawAnalytics(asker: Asker): Analytics {
+  return {
+    dataBounds: (app) => dataBounds(asker, app),
+    overview: (app, range) => overview(asker, app, range),
+    kpis: (app, current) => kpis(asker, app, current),
+    pageviews: (app, range, limit) => pageviews(asker, app, range, limit),
+    timeSpent: (app, range, limit) => timeSpent(asker, app, range, limit),
+    userGrowth: (app, range) => userGrowth(asker, app, range),
+    trafficHeatmap: (app) => trafficHeatmap(asker, app),
+    audienceActivity: (app) => audienceActivity(asker, app),
+    locations: (app, range, limit) => locations(asker, app, range, limit),
+    utmCampaigns: (app, range) => utmCampaigns(asker, app, range),
+  };
+}

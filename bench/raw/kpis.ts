@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../src/analytics/results.ts';
+import { averageMs, lastPlaces, perSession, rate, ratio } from '../../src/analytics/rounding.ts';
+import type { Database, Query } from '../../src/clickhouse/database.ts';
+import type { AppId } from '../../src/domain/ids.ts';
+import { epochMs, type Range, toIso } from '../../src/domain/time.ts';
+import { type Asker, appRange } from './ask.ts';
+import { SESSIONS_SQL } from './sessions-sql.ts';
+
+interface SessionTotals {
+  readonly sessions: number;
+  readonly visitors: number;
+  readonly bounces: number;
+  readonly durationMs: number;
+  readonly pageviews: number;
+}
+
+interface EventTotals {
+  readonly pageviews: number;
+  readonly clicks: number;
+  readonly errors: number;
+}
+
+const SESSIONS: Query<SessionTotals> = {
+  name: 'kpi sessions',
+  sql: `SELECT count() AS sessions, uniqExact(visitor_id) AS visitors, sum(bounced) AS bounces, sum(duration_ms) AS durationMs,
+    sum(p.pageviews) AS pageviews
+FROM (${SESSIONS_SQL}) AS p`,
+  row: z.object({
+    sessions: z.number(),
+    visitors: z.number(),
+    bounces: z.number(),
+    durationMs: z.number(),
+    pageviews: z.number(),
+  }),
+};
+
+const EVENTS: Query<EventTotals> = {
+  name: 'kpi events',
+  sql: `SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
+FROM events
+WHERE app_id = {app:UUID}
+    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
+  row: z.object({ pageviews: z.number(), clicks: z.number(), errors: z.number() }),
+};
+
+/** Decimals of each metric, and with that the list of them. */
+const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
+  sessions: 0,
+  visitors: 0,
+  pageviews: 0,
+  clicks: 0,
+  errors: 0,
+  bounceRate: 4,
+  averageSessionDurationMs: 0,
+  pagesPerSession: 2,
+};
+
+export async function kpis({ db }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
+  const length = current.to - current.from + 1;
+  const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
+  const [now, before] = await Promise.all([period(db, app, current), period(db, app, previous)]);
+  return { current: now, previous: before, ...compare(now, before) };
+}
+
+async function period(db: Database, app: AppId, range: Range): Promise<KpiPeriod> {
+  const params = appRange(app, range);
+  const [sessions, events] = await Promise.all([db.queryOne(SESSIONS, params), db.queryOne(EVENTS, params)]);
+  return {
+    from: toIso(range.from),
+    to: toIso(range.to),
+    sessions: sessions.sessions,
+    visitors: sessions.visitors,
+    ...events,
+    bounceRate: rate(sessions.bounces, sessions.sessions),
+    averageSessionDurationMs: averageMs(sessions.durationMs, sessions.sessions),
+    pagesPerSession: perSession(sessions.pageviews, sessions.sessions),
+  };
+}
+
+/** Differences and percentages of the figures as returned: in whole last places, so that no float misrounds. */
+function compare(now: KpiMetrics, before: KpiMetrics): Pick<KpiComparison, 'change' | 'changePercent'> {
+  const change: Record<string, number> = {};
+  const changePercent: Record<string, number | null> = {};
+  for (const [metric, decimals] of Object.entries(DECIMALS) as [keyof KpiMetrics, number][]) {
+    const previous = lastPlaces(before[metric], decimals);
+    const difference = lastPlaces(now[metric], decimals) - previous;
+    change[metric] = difference / 10 ** decimals;
+    changePercent[metric] = previous === 0 ? null : ratio(difference * 100, previous, 2);
+  }
+  return { change: change as never, changePercent: changePercent as never };
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import type { Location } from '../../src/analytics/results.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
+import type { AppId } from '../../src/domain/ids.ts';
+import type { OpenRange } from '../../src/domain/time.ts';
+import { type Asker, appRange, closed } from './ask.ts';
+import { SESSIONS_SQL } from './sessions-sql.ts';
+
+const LOCATIONS: Query<Location> = {
+  name: 'locations',
+  sql: `SELECT
+    nullIf(country, '') AS country, nullIf(region, '') AS region, nullIf(city, '') AS city, latitude, longitude, count() AS count
+FROM (${SESSIONS_SQL})
+WHERE latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0)
+GROUP BY country, region, city, latitude, longitude
+ORDER BY count DESC, country NULLS LAST, region NULLS LAST, city NULLS LAST, latitude, longitude
+LIMIT {limit:UInt64}`,
+  row: z.object({
+    country: z.string().nullable(),
+    region: z.string().nullable(),
+    city: z.string().nullable(),
+    latitude: z.number(),
+    longitude: z.number(),
+    count: z.number(),
+  }),
+};
+
+export function locations(
+  { db }: Asker,
+  app: AppId,
+  range: OpenRange,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<Location[]> {
+  return db.query(LOCATIONS, { ...appRange(app, closed(range)), limit });
+}

@@ -1,0 +1,176 @@
+import { z } from 'zod';
+import type { ExtendedOverview, NamedShare, PathSessions } from '../../src/analytics/results.ts';
+import { averageMs, perSession, rate } from '../../src/analytics/rounding.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
+import type { AppId } from '../../src/domain/ids.ts';
+import { type OpenRange, toIso } from '../../src/domain/time.ts';
+import { type Asker, appRange, closed } from './ask.ts';
+import { SESSIONS_SQL } from './sessions-sql.ts';
+
+const TOTALS_ROW = z.object({
+  sessions: z.number(),
+  visitors: z.number(),
+  newVisitors: z.number(),
+  bounces: z.number(),
+  durationMs: z.number(),
+  pageviews: z.number(),
+  clicks: z.number(),
+  withErrors: z.number(),
+});
+
+const TOTALS: Query<z.infer<typeof TOTALS_ROW>> = {
+  name: 'overview totals',
+  sql: `SELECT count() AS sessions, uniqExact(visitor_id) AS visitors,
+    uniqExactIf(visitor_id, visitor_id NOT IN (
+        SELECT min(b.visitor).2 FROM sessions AS b
+        WHERE b.app_id = {app:UUID} AND b.started_at < fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+        GROUP BY b.started_at, b.session)) AS newVisitors,
+    sum(bounced) AS bounces, sum(duration_ms) AS durationMs, sum(p.pageviews) AS pageviews, sum(p.clicks) AS clicks,
+    countIf(p.errors > 0) AS withErrors
+FROM (${SESSIONS_SQL}) AS p`,
+  row: TOTALS_ROW,
+};
+
+/** Lists of sessions by value: the list's name in the answer, and the column. */
+const DIMENSIONS = {
+  browsers: 'browser',
+  operatingSystems: 'os',
+  devices: 'device',
+  screenSizes: 'screen',
+  languages: 'language',
+  channels: `['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][channel]`,
+  referrers: 'referrer_host',
+  countries: 'country',
+  utmSources: 'utm_source',
+  entryPages: 'entry_path',
+  exitPages: 'exit_path',
+} as const;
+type Dimension = keyof typeof DIMENSIONS;
+
+const LISTS: Query<{ list: Dimension; name: string; sessions: number }> = {
+  name: 'overview lists',
+  sql: `SELECT pair.1 AS list, if(pair.2 = '', '(none)', pair.2) AS name, count() AS sessions
+FROM (${SESSIONS_SQL})
+ARRAY JOIN [${Object.entries(DIMENSIONS)
+    .map(([list, column]) => `('${list}', ${column})`)
+    .join(', ')}] AS pair
+WHERE pair.1 NOT IN ('entryPages', 'exitPages') OR has_page
+GROUP BY list, name
+ORDER BY list, sessions DESC, name
+LIMIT 10 BY list`,
+  row: z.object({
+    list: z.enum(Object.keys(DIMENSIONS) as [Dimension, ...Dimension[]]),
+    name: z.string(),
+    sessions: z.number(),
+  }),
+};
+
+const EVENTS_ROW = z.object({
+  pageviews: z.number(),
+  clicks: z.number(),
+  errors: z.number(),
+  customs: z.number(),
+  engagedMs: z.number(),
+  uniquePages: z.number(),
+});
+
+const IN_RANGE = `app_id = {app:UUID}
+    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
+
+const EVENTS: Query<z.infer<typeof EVENTS_ROW>> = {
+  name: 'overview events',
+  sql: `SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors,
+    countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs, uniqExactIf(path, type = 'pageview') AS uniquePages
+FROM events WHERE ${IN_RANGE}`,
+  row: EVENTS_ROW,
+};
+
+const TOPS_ROW = z.object({
+  type: z.enum(['pageview', 'click', 'error', 'custom']),
+  name: z.string(),
+  count: z.number(),
+  sessions: z.number(),
+});
+
+const TOPS: Query<z.infer<typeof TOPS_ROW>> = {
+  name: 'overview tops',
+  sql: `SELECT type, if(type = 'pageview', path, if(label = '', '(none)', label)) AS name, count() AS count,
+    uniqExactIf((session_id, started_at), type IN ('pageview', 'error')) AS sessions
+FROM events WHERE ${IN_RANGE} AND type != 'engagement'
+GROUP BY type, name
+ORDER BY type, count DESC, name
+LIMIT 10 BY type`,
+  row: TOPS_ROW,
+};
+
+export async function overview({ db }: Asker, app: AppId, range: OpenRange): Promise<ExtendedOverview> {
+  const params = appRange(app, closed(range));
+  const [totals, lists, events, tops] = await Promise.all([
+    db.queryOne(TOTALS, params),
+    db.query(LISTS, params),
+    db.queryOne(EVENTS, params),
+    db.query(TOPS, params),
+  ]);
+  const { sessions } = totals;
+  const shares = (list: Dimension): NamedShare[] =>
+    lists
+      .filter((row) => row.list === list)
+      .map((row) => ({ name: row.name, sessions: row.sessions, share: rate(row.sessions, sessions) }));
+  const paths = (list: Dimension): PathSessions[] =>
+    lists.filter((row) => row.list === list).map((row) => ({ path: row.name, sessions: row.sessions }));
+  const top = (type: z.infer<typeof TOPS_ROW>['type']) => tops.filter((row) => row.type === type);
+  return {
+    from: range.from === null ? null : toIso(range.from),
+    to: range.to === null ? null : toIso(range.to),
+    session: {
+      sessions,
+      visitors: totals.visitors,
+      newVisitors: totals.newVisitors,
+      returningVisitors: totals.visitors - totals.newVisitors,
+      bounces: totals.bounces,
+      bounceRate: rate(totals.bounces, sessions),
+      averageDurationMs: averageMs(totals.durationMs, sessions),
+    },
+    page: {
+      pageviews: events.pageviews,
+      uniquePages: events.uniquePages,
+      pagesPerSession: perSession(totals.pageviews, sessions),
+      averageTimeOnPageMs: averageMs(events.engagedMs, events.pageviews),
+      topPages: top('pageview').map((row) => ({
+        path: row.name,
+        views: row.count,
+        uniqueSessions: row.sessions,
+      })),
+      entryPages: paths('entryPages'),
+      exitPages: paths('exitPages'),
+    },
+    interaction: {
+      clicks: events.clicks,
+      clicksPerSession: perSession(totals.clicks, sessions),
+      customEvents: events.customs,
+      engagedMs: events.engagedMs,
+      topTargets: top('click').map((row) => ({ target: row.name, clicks: row.count })),
+      topCustomEvents: top('custom').map((row) => ({ name: row.name, count: row.count })),
+    },
+    technology: {
+      browsers: shares('browsers'),
+      operatingSystems: shares('operatingSystems'),
+      devices: shares('devices'),
+      screenSizes: shares('screenSizes'),
+      languages: shares('languages'),
+    },
+    error: {
+      errors: events.errors,
+      sessionsWithErrors: totals.withErrors,
+      errorRate: rate(totals.withErrors, sessions),
+      topErrors: top('error').map((row) => ({ message: row.name, count: row.count, sessions: row.sessions })),
+    },
+    traffic: {
+      channels: shares('channels'),
+      referrers: shares('referrers'),
+      countries: shares('countries'),
+      utmSources: shares('utmSources'),
+    },
+  };
+}

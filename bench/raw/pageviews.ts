@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import type { PageView } from '../../src/analytics/results.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
+import type { AppId } from '../../src/domain/ids.ts';
+import type { OpenRange } from '../../src/domain/time.ts';
+import { type Asker, appRange, closed } from './ask.ts';
+
+const PAGEVIEWS: Query<PageView> = {
+  name: 'pageviews',
+  sql: `SELECT path, count() AS views, uniqExact(session_id, started_at) AS uniqueSessions
+FROM events
+WHERE app_id = {app:UUID} AND type = 'pageview'
+    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+GROUP BY path
+ORDER BY views DESC, path
+LIMIT {limit:UInt64}`,
+  row: z.object({ path: z.string(), views: z.number(), uniqueSessions: z.number() }),
+};
+
+export function pageviews(
+  { db }: Asker,
+  app: AppId,
+  range: OpenRange,
+  limit = Number.MAX_SAFE_INTEGER,
+): Promise<PageView[]> {
+  return db.query(PAGEVIEWS, { ...appRange(app, closed(range)), limit });
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { growthDays } from '../../src/analytics/ranges.ts';
+import type { GrowthPoint } from '../../src/analytics/results.ts';
+import type { Database, Query } from '../../src/clickhouse/database.ts';
+import type { AppId } from '../../src/domain/ids.ts';
+import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../src/domain/time.ts';
+import { type Asker, appRange, closed } from './ask.ts';
+import { SESSIONS_SQL } from './sessions-sql.ts';
+
+/** The first and last instant within the range at which the app has a session or an event. */
+const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
+  name: 'growth extent',
+  sql: `SELECT count() AS hours, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
+FROM ledger AS l
+WHERE l.app_id = {app:UUID}`,
+  row: z.object({ hours: z.number(), oldest: z.number(), newest: z.number() }),
+};
+
+const SESSIONS: Query<{ day: number; sessions: number; visitors: number }> = {
+  name: 'growth sessions',
+  sql: `SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(visitor_id) AS visitors
+FROM (${SESSIONS_SQL}) GROUP BY day`,
+  row: z.object({ day: z.number(), sessions: z.number(), visitors: z.number() }),
+};
+
+const EVENTS: Query<{ day: number; pageviews: number; clicks: number }> = {
+  name: 'growth events',
+  sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks
+FROM events
+WHERE app_id = {app:UUID}
+    AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+    AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+GROUP BY day`,
+  row: z.object({ day: z.number(), pageviews: z.number(), clicks: z.number() }),
+};
+
+export async function userGrowth({ db }: Asker, app: AppId, range: OpenRange): Promise<GrowthPoint[]> {
+  const bounded = await withinData(db, app, range);
+  if (bounded === null) return [];
+  const { first, last } = growthDays(bounded);
+  const params = appRange(app, closed(range));
+  const [sessions, events] = await Promise.all([db.query(SESSIONS, params), db.query(EVENTS, params)]);
+  const sessionsOf = new Map(sessions.map((row) => [row.day, row]));
+  const eventsOf = new Map(events.map((row) => [row.day, row]));
+  return Array.from({ length: last - first + 1 }, (_, i) => {
+    const day = first + i;
+    return {
+      date: toIso(epochMs(day * DAY_MS)).slice(0, 10),
+      sessions: sessionsOf.get(day)?.sessions ?? 0,
+      visitors: sessionsOf.get(day)?.visitors ?? 0,
+      pageviews: eventsOf.get(day)?.pageviews ?? 0,
+      clicks: eventsOf.get(day)?.clicks ?? 0,
+    };
+  });
+}
+
+/**
+ * An omitted bound is the app's first or last day with a session or an event. Null where that leaves no day: no data,
+ * none from `from` on, or none up to the day of `to`.
+ */
+async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Promise<Range | null> {
+  if (from !== null && to !== null) return { from, to };
+  const extent = await db.queryOne(EXTENT, { app });
+  if (extent.hours === 0 || (from !== null && extent.newest < from)) return null;
+  const first = from ?? utcDayStart(epochMs(extent.oldest));
+  const last = to ?? epochMs(utcDayStart(epochMs(extent.newest)) + DAY_MS - 1);
+  return first > last ? null : { from: first, to: last };
+}

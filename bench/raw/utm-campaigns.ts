@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import type { UtmCampaign } from '../../src/analytics/results.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
+import type { AppId } from '../../src/domain/ids.ts';
+import type { OpenRange } from '../../src/domain/time.ts';
+import { type Asker, appRange, closed } from './ask.ts';
+import { SESSIONS_SQL } from './sessions-sql.ts';
+
+const UTM: Query<UtmCampaign> = {
+  name: 'utm campaigns',
+  sql: `SELECT
+    utm_source AS source, nullIf(utm_medium, '') AS medium, nullIf(utm_campaign, '') AS campaign,
+    nullIf(utm_term, '') AS term, nullIf(utm_content, '') AS content,
+    count() AS sessions, uniqExact(visitor_id) AS visitors
+FROM (${SESSIONS_SQL})
+WHERE utm_source != ''
+GROUP BY source, medium, campaign, term, content
+ORDER BY sessions DESC, source, medium NULLS LAST, campaign NULLS LAST, term NULLS LAST, content NULLS LAST
+LIMIT 100`,
+  row: z.object({
+    source: z.string(),
+    medium: z.string().nullable(),
+    campaign: z.string().nullable(),
+    term: z.string().nullable(),
+    content: z.string().nullable(),
+    sessions: z.number(),
+    visitors: z.number(),
+  }),
+};
+
+export function utmCampaigns({ db }: Asker, app: AppId, range: OpenRange): Promise<UtmCampaign[]> {
+  return db.query(UTM, appRange(app, closed(range)));
+}

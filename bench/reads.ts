@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { connect, type StoreLocation } from '../src/clickhouse/connect.ts';
+import type { Database, Params } from '../src/clickhouse/database.ts';
+
+/** What the engine reads to run one question's statements. */
+export interface Reads {
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+interface Statement {
+  readonly sql: string;
+  readonly params: Params;
+}
+
+/** The statements that `ask` runs on `db`. */
+export async function statementsOf(db: Database, ask: () => Promise<unknown>): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const plain = db.query.bind(db);
+  db.query = (query, params = {}, options = {}) => {
+    statements.push({ sql: query.sql, params });
+    return plain(query, params, options);
+  };
+  try {
+    await ask();
+  } finally {
+    db.query = plain;
+  }
+  return statements;
+}
+
+const StatisticsSchema = z.object({
+  statistics: z.object({ rows_read: z.coerce.number(), bytes_read: z.coerce.number() }),
+});
+
+/** The embedded engine keeps no log of queries, but its answers in the format JSON say what was read. */
+export async function openReadCounter(location: StoreLocation) {
+  const connections = await connect(location);
+  const client = connections.at('read', 0);
+  return {
+    async count(statements: readonly Statement[]): Promise<Reads> {
+      let reads: Reads = { rows: 0, bytes: 0 };
+      for (const { sql, params } of statements) {
+        const answer = await client.query({ query: sql, query_params: { ...params }, format: 'JSON' });
+        const { statistics } = StatisticsSchema.parse(await answer.json());
+        reads = { rows: reads.rows + statistics.rows_read, bytes: reads.bytes + statistics.bytes_read };
+      }
+      return reads;
+    },
+    close: () => connections.close(),
+  };
+}

@@ -1,0 +1,100 @@
+import type { Measured } from './measure.ts';
+import { median, percentile } from './statistics.ts';
+import type { Storage } from './storage.ts';
+import type { Manifest } from './store.ts';
+import { figure, mebibytes, short, table } from './table.ts';
+
+export function printResults(measured: readonly Measured[]): void {
+  const rows = measured.map(
+    ({ case: { endpoint, range }, ms, rawMs, reads, rawReads, statements, equal }) => [
+      endpoint,
+      range,
+      figure(median(ms)),
+      figure(percentile(ms, 0.99)),
+      figure(median(rawMs)),
+      `${figure(median(rawMs) / median(ms))}×`,
+      String(statements.size),
+      short(reads.rows),
+      mebibytes(reads.bytes),
+      short(rawReads.rows),
+      equal ? 'yes' : 'NO',
+    ],
+  );
+  const header = [
+    'endpoint',
+    'range',
+    'p50 ms',
+    'p99 ms',
+    'raw ms',
+    'ratio',
+    'statements',
+    'rows',
+    'MiB',
+    'raw rows',
+    'equal',
+  ];
+  console.log(`\n${table(header, rows)}`);
+}
+
+/** Where the milliseconds go. Statements of one question run side by side where they can. */
+export function printStatements(measured: readonly Measured[]): void {
+  const rows = measured.flatMap(({ case: { endpoint, range }, statements }) =>
+    [...statements].map(([name, ms]) => [
+      endpoint,
+      range,
+      name,
+      figure(median(ms)),
+      figure(percentile(ms, 0.99)),
+    ]),
+  );
+  console.log(`\n${table(['endpoint', 'range', 'statement', 'p50 ms', 'p99 ms'], rows, 3)}`);
+}
+
+export function printStorage(
+  groups: readonly Storage[],
+  tables: readonly { table: string; bytes: number; rows: number; parts: number }[],
+): void {
+  const raw = groups[0] ?? { bytes: 0, rows: 0 };
+  const all = groups.reduce((sum, { bytes }) => sum + bytes, 0);
+  const row = (name: string, bytes: number, rows: string, parts: string) => [
+    name,
+    mebibytes(bytes),
+    rows,
+    parts,
+    (bytes / raw.rows).toFixed(2),
+    `${((bytes / raw.bytes) * 100).toFixed(1)} %`,
+  ];
+  const line = ({ bytes, rows, parts }: { bytes: number; rows: number; parts: number }, name: string) =>
+    row(name, bytes, short(rows), String(parts));
+  const header = ['on disk', 'MiB', 'rows', 'parts', 'bytes per event', 'of raw'];
+  const summary = [
+    ...groups.map((group) => line(group, group.group)),
+    row('facts and rollups', all - raw.bytes, '', ''),
+    row('all', all, '', ''),
+  ];
+  console.log(`\n${table(header, summary, 1)}`);
+  console.log(
+    `\n${table(
+      ['table', ...header.slice(1)],
+      tables.map((entry) => line(entry, entry.table)),
+      1,
+    )}`,
+  );
+}
+
+export function printSealing({ generating, sealing }: Manifest): void {
+  const rows = (['page', 'session'] as const).map((kind) => {
+    const { events, ms, stretches } = sealing[kind];
+    return [
+      kind,
+      String(events),
+      String(stretches),
+      (ms / 1000).toFixed(1),
+      String(Math.round((events * 1000) / ms)),
+    ];
+  });
+  console.log(`\n${table(['sealed', 'events', 'stretches', 's', 'events/s'], rows, 1)}`);
+  console.log(
+    `peak memory of the process: ${mebibytes(sealing.peakBytes)} MiB sealing, ${mebibytes(generating.peakBytes)} MiB inserting (${(generating.ms / 1000).toFixed(0)} s)`,
+  );
+}

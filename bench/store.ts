@@ -1,0 +1,149 @@
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import type { StoreLocation } from '../src/clickhouse/connect.ts';
+import { type Database, openDatabase, type StatementStats } from '../src/clickhouse/database.ts';
+import { type Migration, migrate, readMigrations } from '../src/clickhouse/migrate.ts';
+import { createReaders } from '../src/facts/readers.ts';
+import { type Stretch, seal } from '../src/facts/seal.ts';
+import type { FactKind } from '../src/facts/watermarks.ts';
+import { generate } from './generate.ts';
+import { watchingMemory } from './memory.ts';
+import { progress } from './progress.ts';
+import { NOW, type Shape } from './shape.ts';
+
+const SealingSchema = z.object({ events: z.number(), ms: z.number(), stretches: z.number() });
+const ManifestSchema = z.object({
+  /** What the events and their views depend on, and what the facts depend on. */
+  eventsFrom: z.string(),
+  factsFrom: z.string(),
+  generating: z.object({ ms: z.number(), peakBytes: z.number() }),
+  sealing: z.object({ page: SealingSchema, session: SealingSchema, peakBytes: z.number() }),
+});
+
+/** How a data set was built. `peakBytes` is the whole process's resident memory. */
+export type Manifest = z.infer<typeof ManifestSchema>;
+
+export interface BenchStore {
+  readonly db: Database;
+  readonly location: StoreLocation;
+  readonly manifest: Manifest;
+}
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const FACTS = join(HERE, '../src/facts');
+export const DEFAULT_DIR = join(HERE, '../.cache/bench');
+
+const checksum = (...texts: readonly string[]): string =>
+  createHash('sha256').update(texts.join('\0')).digest('hex');
+const contents = (...files: readonly string[]): string[] => files.map((file) => readFileSync(file, 'utf8'));
+
+/**
+ * Opens the data set of `shape` under `dir`, and builds it first where there is none or it is out of date: all of it
+ * when the raw tables or the generator changed, else only the facts.
+ */
+export async function openBenchStore(
+  dir: string,
+  shape: Shape,
+  onStatement: (stats: StatementStats) => void,
+): Promise<BenchStore> {
+  const folder = join(dir, `${shape.events}-events-${shape.days}-days`);
+  const [raw, ...others] = readMigrations();
+  const eventsFrom = checksum(
+    raw?.checksum ?? '',
+    ...contents(...['generate.ts', 'shape.ts', 'vocabulary.ts'].map((file) => join(HERE, file))),
+  );
+  const factsFrom = checksum(
+    ...others.map((migration) => migration.checksum),
+    ...contents(...readdirSync(FACTS).map((file) => join(FACTS, file))),
+  );
+  const file = join(folder, 'manifest.json');
+  let manifest = existsSync(file) ? ManifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
+  if (manifest?.eventsFrom !== eventsFrom) {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    manifest = null;
+  }
+  const location = { kind: 'embedded', dataDir: folder, database: 'analytics' } as const;
+  const db = await openDatabase(location, { onStatement });
+  if (manifest?.factsFrom !== factsFrom) {
+    const generating = manifest?.generating ?? (await generated(db, shape));
+    if (manifest !== null) await forgetAllBut(db, raw);
+    await migrate(db);
+    const sealing = await sealed(db);
+    manifest = { eventsFrom, factsFrom, generating, sealing };
+    writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
+    renameSync(`${file}.new`, file);
+  }
+  await mergesDone(db);
+  return { db, location, manifest };
+}
+
+async function generated(db: Database, shape: Shape): Promise<Manifest['generating']> {
+  await migrate(db);
+  const started = performance.now();
+  const { peakBytes } = await watchingMemory(() =>
+    generate(db, shape, (done, all) =>
+      progress(`generating: day ${done} of ${all}, ${Math.round((performance.now() - started) / 1000)} s`),
+    ),
+  );
+  progress(null);
+  return { ms: performance.now() - started, peakBytes };
+}
+
+/** Drops what the later migrations made, so that they can be applied anew to the events that are there. */
+async function forgetAllBut(db: Database, raw: Migration | undefined): Promise<void> {
+  const { tables } = await db.queryOne({
+    name: 'tables',
+    sql: 'SELECT groupArray(name) AS tables FROM system.tables WHERE database = currentDatabase()',
+    row: z.object({ tables: z.array(z.string()) }),
+  });
+  const kept = raw?.statements.join('\n') ?? '';
+  for (const table of tables) {
+    if (
+      table === 'schema_migrations' ||
+      kept.includes(` EXISTS ${table}\n`) ||
+      kept.includes(` EXISTS ${table} `)
+    )
+      continue;
+    await db.command('drop', `DROP TABLE IF EXISTS ${table} SYNC`);
+  }
+  await db.command('forget migrations', 'DELETE FROM schema_migrations WHERE version > {raw:UInt32}', {
+    raw: raw?.version ?? 0,
+  });
+}
+
+async function sealed(db: Database): Promise<Manifest['sealing']> {
+  const started = performance.now();
+  const totals: Record<FactKind, z.infer<typeof SealingSchema>> = {
+    page: { events: 0, ms: 0, stretches: 0 },
+    session: { events: 0, ms: 0, stretches: 0 },
+  };
+  const onStretch = ({ kind, events, ms, to }: Stretch): void => {
+    const total = totals[kind];
+    totals[kind] = { events: total.events + events, ms: total.ms + ms, stretches: total.stretches + 1 };
+    const seconds = Math.round((performance.now() - started) / 1000);
+    progress(
+      `sealing: ${kind}s until ${new Date(to).toISOString()}, ${totals[kind].events} events, ${seconds} s`,
+    );
+  };
+  const { peakBytes } = await watchingMemory(() => seal({ db, readers: createReaders(0), onStretch }, NOW));
+  progress(null);
+  return { ...totals, peakBytes };
+}
+
+/** Parts that are still being merged would be measured as they are, and the merges beside. */
+async function mergesDone(db: Database): Promise<void> {
+  const running = async () =>
+    db.queryOne({
+      name: 'merges',
+      sql: 'SELECT count() AS merges FROM system.merges',
+      row: z.object({ merges: z.number() }),
+    });
+  for (let quiet = 0; quiet < 10; ) {
+    quiet = (await running()).merges === 0 ? quiet + 1 : 0;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
