@@ -1,7 +1,7 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { Clock } from '../domain/time.ts';
 import { createReaders, type Readers } from '../facts/readers.ts';
-import { readWatermarks } from '../facts/watermarks.ts';
+import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
 import type { Asker } from './ask.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
@@ -19,11 +19,18 @@ export interface AnalyticsDeps {
   readonly clock: Clock;
   /** Shared with the sealer, which waits for those who still read what it takes away. */
   readonly readers?: Readers;
+  /** Shared with whoever asks for versions of the data. */
+  readonly snapshots?: ReadSnapshot;
 }
 
 /** Binds every question to a store and a clock. */
-export function createAnalytics({ db, clock, readers = createReaders(0) }: AnalyticsDeps): Analytics {
-  const asker: Asker = { db, clock, watermarks: (app) => readWatermarks(db, app) };
+export function createAnalytics({
+  db,
+  clock,
+  readers = createReaders(0),
+  snapshots = createSnapshots(db),
+}: AnalyticsDeps): Analytics {
+  const asker: Asker = { db, clock, watermarks: async (app) => (await snapshots(app)).watermarks };
   const { reading } = readers;
   return {
     dataBounds: (app) => dataBounds(asker, app),

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type Connections, connect, type Lane, type StoreLocation } from './connect.ts';
 import { storeError } from './errors.ts';
 import { Gate } from './gate.ts';
+import { Writes } from './writes.ts';
 
 /** A value bound to a typed `{name:Type}` place; times are epoch milliseconds in Int64 places. */
 export type Param = string | number | boolean | readonly string[] | readonly number[];
@@ -18,12 +19,16 @@ export interface Query<Row> {
 export interface InsertOptions {
   /** The same token again for the same table is a no-op there and in every view on it. */
   readonly token?: string;
+  /** The apps whose answers it changes; of an insert into `events` all apps where absent, else none. */
+  readonly about?: readonly string[];
 }
 
 export interface RunOptions {
   readonly lane?: Lane;
   readonly maxSeconds?: number;
   readonly maxMemoryBytes?: number;
+  /** More than one only where there is much to read: small questions are answered faster by one. */
+  readonly threads?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -54,6 +59,7 @@ class ClickHouseDatabase {
   readonly #connections: Connections;
   readonly #gates: Record<Lane, Gate>;
   readonly #onStatement: (stats: StatementStats) => void;
+  readonly #writes = new Writes();
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
@@ -75,6 +81,7 @@ class ClickHouseDatabase {
       max_execution_time: options.maxSeconds ?? READ_SECONDS,
       max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
       output_format_json_quote_64bit_integers: 0,
+      ...(options.threads === undefined ? {} : { max_threads: options.threads }),
     })}`;
     const rows = await this.#run(options.lane ?? 'read', query.name, async (client) => {
       const result = await client.query({
@@ -124,10 +131,23 @@ class ClickHouseDatabase {
             deduplicate_blocks_in_dependent_materialized_views: 1,
           }),
     })} FORMAT JSONEachRow`;
-    await this.#run(options.lane ?? 'write', `insert ${table}`, async (client) => {
-      const result = await client.exec({ query: sql, values: jsonLines as never });
-      for await (const _ of result.stream);
-    });
+    const ended = this.#writes.begin(options.about ?? (table === 'events' ? undefined : []));
+    try {
+      await this.#run(options.lane ?? 'write', `insert ${table}`, async (client) => {
+        const result = await client.exec({ query: sql, values: jsonLines as never });
+        for await (const _ of result.stream);
+      });
+    } finally {
+      ended();
+    }
+  }
+
+  /**
+   * The same number again means that nothing was written about the app between: what was read then holds now. Null while
+   * something is being written, and always where other processes write too.
+   */
+  stamp(app: string): number | null {
+    return this.exclusive ? this.#writes.stamp(app) : null;
   }
 
   /** A statement without a result: DDL, DELETE, INSERT … SELECT. `sql` carries its own SETTINGS. */

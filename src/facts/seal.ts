@@ -326,5 +326,5 @@ async function publish(
   watermarks: readonly { readonly app: string; readonly until: number }[],
 ): Promise<void> {
   const rows = watermarks.map(({ app, until }) => ({ app_id: app, kind, sealed_until: until }));
-  await db.insert('sealed_apps', rows, { lane: 'seal' });
+  await db.insert('sealed_apps', rows, { lane: 'seal', about: watermarks.map(({ app }) => app) });
 }

@@ -1,13 +1,31 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type EpochMs, epochMs } from '../domain/time.ts';
+import { type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 
 /** Facts by the time of events (pages, errors, clicks) and facts by the start of sessions are sealed apart. */
 export type FactKind = 'page' | 'session';
 
 /** Before these instants (whole UTC hours) facts answer, from them on raw rows do; 0 where nothing is sealed. */
 export type Watermarks = { readonly [Kind in FactKind]: EpochMs };
+
+/** What an answer rests on: events by their own time, and events by the start of their session; null for none. */
+export interface Scope {
+  readonly events: Range | null;
+  readonly sessions: Range | null;
+}
+
+/** An app's data at a moment. */
+export interface Snapshot {
+  readonly watermarks: Watermarks;
+  /**
+   * Events in the scope's hours, by their own time and by their session's. Events are only ever added: where both
+   * numbers are the same, so is the answer.
+   */
+  readonly version: readonly [number, number];
+  /** When the app's newest event was stored; null without any. */
+  readonly asOf: EpochMs | null;
+}
 
 const ROW = z.object({
   pageUntil: z.number(),
@@ -16,11 +34,15 @@ const ROW = z.object({
   sessionUntil: z.number(),
   sessionLedger: z.number(),
   sessionSealed: z.number(),
+  inEvents: z.number(),
+  inSessions: z.number(),
+  hours: z.number(),
+  asOf: z.number(),
 });
 
-/** Published watermarks, and the events below them: in the ledger, and in the facts. */
-const PUBLISHED: Query<z.infer<typeof ROW>> = {
-  name: 'watermarks',
+/** Published watermarks, the events below them in the ledger and in the facts, and the events in the scope. */
+const SNAPSHOT: Query<z.infer<typeof ROW>> = {
+  name: 'snapshot',
   sql: `WITH
     (
         SELECT (argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session'))
@@ -33,9 +55,17 @@ const PUBLISHED: Query<z.infer<typeof ROW>> = {
     ) AS sealed
 SELECT
     until.1 AS pageUntil, until.2 AS sessionUntil, sealed.1 AS pageSealed, sealed.2 AS sessionSealed,
-    sumIf(events, kind = 'event' AND toUnixTimestamp(hour) * 1000 < until.1) AS pageLedger,
-    sumIf(events, kind = 'session' AND toUnixTimestamp(hour) * 1000 < until.2) AS sessionLedger
-FROM ledger WHERE app_id = {app:UUID}`,
+    sumIf(n, kind = 'event' AND ms < until.1) AS pageLedger,
+    sumIf(n, kind = 'session' AND ms < until.2) AS sessionLedger,
+    sumIf(n, kind = 'event' AND ms >= {eventsFrom:Int64} AND ms <= {eventsTo:Int64}) AS inEvents,
+    sumIf(n, kind = 'session' AND ms >= {sessionsFrom:Int64} AND ms <= {sessionsTo:Int64}) AS inSessions,
+    count() AS hours,
+    toUnixTimestamp64Milli(max(last)) AS asOf
+FROM
+(
+    SELECT l.kind AS kind, toUnixTimestamp(l.hour) * 1000 AS ms, l.events AS n, l.last_insert AS last
+    FROM ledger AS l WHERE l.app_id = {app:UUID}
+)`,
   row: ROW,
 };
 
@@ -57,20 +87,41 @@ const FIRST_STALE: Query<{ hour: number | null }> = {
   row: z.object({ hour: z.number().nullable() }),
 };
 
+const NOWHERE = { from: 1, to: 0 };
+const NOTHING: Scope = { events: null, sessions: null };
+
 /**
- * How far an app's facts can be used now. Late events count at once: they make the ledger differ from the facts,
- * and the watermark falls back to the first hour that they touched.
+ * How far an app's facts can be used now, and the version of what lies in `scope`. Late events count at once: they make
+ * the ledger differ from the facts, and the watermark falls back to the first hour that they touched.
  */
-export async function readWatermarks(db: Database, app: AppId): Promise<Watermarks> {
-  const row = await db.queryOne(PUBLISHED, { app });
+export async function readSnapshot(db: Database, app: AppId, scope: Scope = NOTHING): Promise<Snapshot> {
+  const events = scope.events ?? NOWHERE;
+  const sessions = scope.sessions ?? NOWHERE;
+  const row = await db.queryOne(
+    SNAPSHOT,
+    {
+      app,
+      eventsFrom: hourOf(events.from),
+      eventsTo: events.to,
+      sessionsFrom: hourOf(sessions.from),
+      sessionsTo: sessions.to,
+    },
+    { threads: 1 },
+  );
   const [page, session] = await Promise.all([
     row.pageLedger === row.pageSealed ? epochMs(row.pageUntil) : firstStale(db, app, 'page', row.pageUntil),
     row.sessionLedger === row.sessionSealed
       ? epochMs(row.sessionUntil)
       : firstStale(db, app, 'session', row.sessionUntil),
   ]);
-  return { page, session };
+  return {
+    watermarks: { page, session },
+    version: [row.inEvents, row.inSessions],
+    asOf: row.hours === 0 ? null : epochMs(row.asOf),
+  };
 }
+
+const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
 
 async function firstStale(db: Database, app: AppId, kind: FactKind, until: number): Promise<EpochMs> {
   const ledgerKind = kind === 'page' ? 'event' : 'session';

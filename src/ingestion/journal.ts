@@ -149,8 +149,12 @@ export function createJournal(db: Database) {
       return (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
     },
 
-    insertEvents: async ({ id, payload }: Flush): Promise<void> => {
-      if (payload !== '') await db.insertText('events', payload, token(id));
+    insertEvents: async ({ id, payload, batches }: Flush): Promise<void> => {
+      if (payload === '') return;
+      await db.insertText('events', payload, {
+        ...token(id),
+        about: [...new Set(batches.map(({ app }) => app))],
+      });
     },
 
     isStored: async (flush: string, settled: EpochMs): Promise<boolean> =>

@@ -1,0 +1,37 @@
+import { LRUCache } from 'lru-cache';
+import type { Database } from '../clickhouse/database.ts';
+import type { AppId } from '../domain/ids.ts';
+import { readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
+
+const KEPT = 20_000;
+
+/** Reads an app's snapshot, or gives the one it read last where nothing was written since. */
+export type ReadSnapshot = (app: AppId, scope?: Scope) => Promise<Snapshot>;
+
+interface Kept {
+  readonly stamp: number;
+  readonly snapshot: Promise<Snapshot>;
+}
+
+/** On a store with other writers every call asks the store; identical calls at the same moment ask once. */
+export function createSnapshots(db: Database): ReadSnapshot {
+  const kept = new LRUCache<string, Kept>({ max: KEPT });
+  return (app, scope) => {
+    const stamp = db.stamp(app);
+    if (stamp === null) return readSnapshot(db, app, scope);
+    const key = `${app} ${JSON.stringify(scope ?? null)}`;
+    const last = kept.get(key);
+    if (last?.stamp === stamp) return last.snapshot;
+    const snapshot = readSnapshot(db, app, scope);
+    const entry = { stamp, snapshot };
+    kept.set(key, entry);
+    // A failure is not kept; neither is what was read while something was written.
+    const forget = (): void => {
+      if (kept.peek(key) === entry) kept.delete(key);
+    };
+    snapshot.then(() => {
+      if (db.stamp(app) !== stamp) forget();
+    }, forget);
+    return snapshot;
+  };
+}
