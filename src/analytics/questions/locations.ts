@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
-import { mergedSessions } from '../merged-sessions.ts';
+import { HAS_PLACE, mergedSessions } from '../merged-sessions.ts';
 import { plan } from '../plan.ts';
 import type { Location } from '../results.ts';
 import { Bindings, isEmpty, rawRanges, unionAll } from '../sql.ts';
@@ -35,7 +35,7 @@ WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'hour')}`,
         ? null
         : `SELECT toLowCardinality(country) AS country, toLowCardinality(region) AS region, toLowCardinality(city) AS city,
     latitude, longitude, count() AS sessions
-FROM (${mergedSessions(bind, raw)}) WHERE has_place
+FROM (${mergedSessions(bind, raw, ['country', 'region', 'city', 'latitude', 'longitude'])}) WHERE ${HAS_PLACE}
 GROUP BY country, region, city, latitude, longitude`,
     ],
     '',

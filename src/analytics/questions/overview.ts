@@ -47,11 +47,11 @@ WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'hour')}`,
       raw.length === 0
         ? null
         : `SELECT toLowCardinality(pair.1) AS dimension, toLowCardinality(pair.2) AS value, count() AS sessions
-FROM (${mergedSessions(bind, raw)})
+FROM (${mergedSessions(bind, raw, Object.values(DIMENSIONS))})
 ARRAY JOIN [${Object.entries(DIMENSIONS)
             .map(([list, column]) => `('${list}', ${column})`)
             .join(', ')}] AS pair
-WHERE pair.1 NOT IN ('entryPages', 'exitPages') OR has_page
+WHERE pair.2 != '' OR pair.1 NOT IN ('entryPages', 'exitPages')
 GROUP BY dimension, value`,
     ],
     '',

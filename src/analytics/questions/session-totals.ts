@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Range } from '../../domain/time.ts';
-import { mergedSessions, VISITOR_HASH } from '../merged-sessions.ts';
+import { mergedSessions, type SessionColumn, VISITOR_HASH } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
 import { Bindings, isEmpty, unionAll } from '../sql.ts';
 import { edgeFacts, returningSessions, sealedPart, tailReturns } from './visitors.ts';
@@ -83,12 +83,13 @@ SELECT ${period} AS period, toInt64(s.sessions) AS sessions, toInt64(s.sessions)
     toInt64(s.pageviews) AS pageviews, toInt64(s.clicks) AS clicks, toInt64(s.with_errors) AS with_errors
 FROM session_sums AS s WHERE app_id = {app:UUID} AND ${bind.inGrains(plans, 'half_hour')}`;
 
+const TOTALLED: readonly SessionColumn[] = ['bounced', 'duration_ms', 'pageviews', 'clicks', 'errors'];
 const AMOUNTS = `toInt64(sum(m.bounced)) AS bounces, toInt64(sum(m.duration_ms)) AS duration_ms,
     toInt64(sum(m.pageviews)) AS pageviews, toInt64(sum(m.clicks)) AS clicks, toInt64(countIf(m.errors > 0)) AS with_errors`;
 
 const merged = (bind: Bindings, ranges: readonly Range[], period: string): string => `
 SELECT ${period} AS period, toInt64(count()) AS sessions, toInt64(count()) AS visitors, toInt64(0) AS new_visitors, ${AMOUNTS}
-FROM (${mergedSessions(bind, ranges)}) AS m GROUP BY period`;
+FROM (${mergedSessions(bind, ranges, TOTALLED)}) AS m GROUP BY period`;
 
 const counts = (period: string, visitors: string, newVisitors: string, from: string): string => `
 SELECT ${period} AS period, toInt64(0) AS sessions, toInt64(${visitors}) AS visitors, toInt64(${newVisitors}) AS new_visitors,
@@ -102,7 +103,7 @@ function tailRows(bind: Bindings, plan: Plan, index: number, newVisitors: boolea
   const distinct = `toInt64(uniqExact(${VISITOR_HASH}))`;
   return [
     `SELECT ${period} AS period, toInt64(count()) AS sessions, ${distinct} AS visitors, visitors AS new_visitors, ${AMOUNTS}
-FROM (${mergedSessions(bind, [plan.tail])}) AS m`,
+FROM (${mergedSessions(bind, [plan.tail], [...TOTALLED, 'visitor_id'])}) AS m`,
     newVisitors || !isEmpty(sealedPart(plan))
       ? counts(period, '-sum(in_range)', '-sum(known)', tailReturns(bind, plan))
       : null,

@@ -33,7 +33,7 @@ WHERE app_id = {app:UUID} AND grain = 'half_hour' AND ${bind.inSpans('bucket', [
         : null,
       sealedEnd <= range.to
         ? `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(visitor_id) AS visitors
-FROM (${mergedSessions(bind, [{ from: epochMs(sealedEnd), to: range.to }])})
+FROM (${mergedSessions(bind, [{ from: epochMs(sealedEnd), to: range.to }], ['visitor_id'])})
 GROUP BY hour`
         : null,
     ],

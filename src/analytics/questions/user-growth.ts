@@ -96,7 +96,7 @@ FROM session_facts WHERE app_id = {app:UUID} AND ${bind.inMs('started_at', cut)}
 GROUP BY day`,
       tailFrom < end
         ? `SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(visitor_id) AS visitors
-FROM (${mergedSessions(bind, [{ from: tailFrom, to: range.to }])})
+FROM (${mergedSessions(bind, [{ from: tailFrom, to: range.to }], ['visitor_id'])})
 GROUP BY day`
         : null,
     ],

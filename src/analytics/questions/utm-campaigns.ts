@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, type OpenRange, type Range } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
-import { mergedSessions, VISITOR_HASH } from '../merged-sessions.ts';
+import { mergedSessions, type SessionColumn, VISITOR_HASH } from '../merged-sessions.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { Bindings, isEmpty, unionAll } from '../sql.ts';
@@ -18,10 +18,15 @@ const ROW = z.object({
   visitors: z.number(),
 });
 
-const UTM = 'utm_source, utm_medium, utm_campaign, utm_term, utm_content';
-const LOW_CARDINALITY = UTM.split(', ')
-  .map((part) => `toLowCardinality(${part}) AS ${part}`)
-  .join(', ');
+const UTM_COLUMNS = [
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+] as const satisfies SessionColumn[];
+const UTM = UTM_COLUMNS.join(', ');
+const LOW_CARDINALITY = UTM_COLUMNS.map((part) => `toLowCardinality(${part}) AS ${part}`).join(', ');
 
 export async function utmCampaigns(
   { db, watermarks }: Asker,
@@ -37,9 +42,10 @@ export async function utmCampaigns(
         ? null
         : `SELECT ${UTM}, toInt64(u.sessions) AS sessions, toInt64(u.sessions) AS visitors FROM utm_sums AS u
 WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'hour')}`,
-      edges.length === 0 ? null : merged(bind, edges, 'count()'),
+      edges.length === 0 ? null : merged(bind, edges, 'count()', UTM_COLUMNS),
       isEmpty(sealedPart(pieces)) ? null : returning(bind, pieces),
-      pieces.tail && merged(bind, [pieces.tail], `uniqExact(${VISITOR_HASH})`),
+      pieces.tail &&
+        merged(bind, [pieces.tail], `uniqExact(${VISITOR_HASH})`, [...UTM_COLUMNS, 'visitor_id']),
       pieces.tail && !isEmpty(sealedPart(pieces)) ? tailReturning(bind, pieces, pieces.tail) : null,
     ],
     '',
@@ -54,9 +60,14 @@ LIMIT 100`;
   return db.query({ name: 'utm campaigns', sql, row: ROW }, bind.params);
 }
 
-const merged = (bind: Bindings, ranges: readonly Range[], visitors: string): string => `
+const merged = (
+  bind: Bindings,
+  ranges: readonly Range[],
+  visitors: string,
+  columns: readonly SessionColumn[],
+): string => `
 SELECT ${LOW_CARDINALITY}, toInt64(count()) AS sessions, toInt64(${visitors}) AS visitors
-FROM (${mergedSessions(bind, ranges)}) WHERE utm_source != ''
+FROM (${mergedSessions(bind, ranges, columns)}) WHERE utm_source != ''
 GROUP BY ${UTM}`;
 
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
@@ -85,5 +96,5 @@ const tailReturning = (bind: Bindings, pieces: Plan, tail: Range): string => `
 SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
 WHERE app_id = {app:UUID} AND started_at >= ${bind.int(pieces.range.from)} AND started_at < ${bind.int(tail.from)}
     AND (visitor, ${UTM}) IN (
-        SELECT ${VISITOR_HASH}, ${UTM} FROM (${mergedSessions(bind, [tail])}) WHERE utm_source != '')
+        SELECT ${VISITOR_HASH}, ${UTM} FROM (${mergedSessions(bind, [tail], [...UTM_COLUMNS, 'visitor_id'])}) WHERE utm_source != '')
 GROUP BY ${UTM}`;

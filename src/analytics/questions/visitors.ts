@@ -79,13 +79,13 @@ FROM session_facts WHERE app_id = {app:UUID} AND ${bind.inMs('started_at', spans
 export function tailReturns(bind: Bindings, plan: Plan): string {
   if (plan.tail === null) return 'SELECT 0 AS known, 0 AS in_range';
   const { watermark, tail, range } = plan;
-  const visitors = `SELECT ${VISITOR_HASH} FROM (${mergedSessions(bind, [tail])})`;
+  const visitors = `SELECT ${VISITOR_HASH} FROM (${mergedSessions(bind, [tail], ['visitor_id'])})`;
   const sealed = `SELECT visitor, started_at AS at FROM session_facts
     WHERE app_id = {app:UUID} AND started_at < ${bind.int(watermark)} AND visitor IN (${visitors})`;
   const between =
     watermark < tail.from
       ? `SELECT ${VISITOR_HASH} AS visitor, toUnixTimestamp64Milli(started_at) AS at
-    FROM (${mergedSessions(bind, [{ from: watermark, to: epochMs(tail.from - 1) }])})
+    FROM (${mergedSessions(bind, [{ from: watermark, to: epochMs(tail.from - 1) }], ['visitor_id'])})
     WHERE visitor IN (${visitors})`
       : null;
   return `SELECT count() AS known, countIf(last >= ${bind.int(range.from)}) AS in_range
