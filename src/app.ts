@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { AppError } from './domain/errors.ts';
 import type { Services } from './endpoints/endpoint.ts';
+import type { ReadSnapshot } from './facts/snapshots.ts';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import { type HealthDeps, servicePages } from './http/health.ts';
 import { errorHandler } from './http/problem.ts';
@@ -15,6 +16,7 @@ export interface AppDeps extends Services, HealthDeps {
   readonly log: Logger;
   readonly redis: RedisLink | null;
   readonly failedAttempts: FailedAttempts;
+  readonly snapshots: ReadSnapshot;
   /** What the SDK talks to: its script and its events. */
   readonly sdk: readonly Router[];
 }

@@ -10,6 +10,7 @@ import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
 import { createReaders } from './facts/readers.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
+import { createSnapshots } from './facts/snapshots.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createLog } from './http/log.ts';
 import { sdkEventsRouter } from './http/sdk-events.ts';
@@ -85,7 +86,8 @@ async function start(
   const metadata = createMetadata({ db, clock, locks });
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
   const readers = createReaders(db.exclusive ? 0 : OTHERS_READ_MS);
-  const analytics = createAnalytics({ db, clock, readers });
+  const snapshots = createSnapshots(db);
+  const analytics = createAnalytics({ db, clock, readers, snapshots });
   const ingestion = createIngestion({ db, clock, log, locks, maxAgeDays: config.eventMaxAgeDays });
   opened.push(() => ingestion.drain());
   await ingestion.start();
@@ -108,6 +110,7 @@ async function start(
     clock,
     log,
     analytics,
+    snapshots,
     access: metadata,
     redis,
     failedAttempts,

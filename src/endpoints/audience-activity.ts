@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { activityBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Timestamp } from './fields.ts';
 import { AppQuery } from './query.ts';
@@ -33,5 +34,6 @@ export const audienceActivity = defineEndpoint({
     'Over the 672 Tehran hours that end with the current one, so each cell averages 4 hours; 2 decimals. `to` is the last ms of the current hour.',
   query: AppQuery,
   response: AudienceActivity,
+  basis: (_, clock) => activityBasis(clock()),
   handler: ({ query, analytics }) => analytics.audienceActivity(query.appId),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dataBoundsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Timestamp } from './fields.ts';
 import { AppQuery } from './query.ts';
@@ -17,5 +18,6 @@ export const dataBounds = defineEndpoint({
   summary: 'Start of the earliest and of the latest session',
   query: AppQuery,
   response: DataBounds,
+  basis: dataBoundsBasis,
   handler: ({ query, analytics }) => analytics.dataBounds(query.appId),
 });

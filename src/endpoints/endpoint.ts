@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Analytics } from '../analytics/results.ts';
+import type { Basis } from '../analytics/scopes.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
 import type { Access, Principal } from '../metadata/types.ts';
@@ -47,10 +48,12 @@ export interface Endpoint<
   readonly errors: readonly ErrorCode[];
   /** Throws `validation_failed` for what the schema alone cannot tell: before anything is looked up. */
   check(query: z.output<Query>, clock: Clock): void;
+  /** What the answer rests on, so that its version is known before it is computed; null where it is not app data. */
+  basis(query: z.output<Query>, clock: Clock): Basis | null;
   handler(input: Input<z.output<Query>, z.output<Body>>): Promise<Answer<z.input<Response>>>;
 }
 
-type Optional = 'description' | 'body' | 'errors' | 'check';
+type Optional = 'description' | 'body' | 'errors' | 'check' | 'basis';
 type Definition<Query extends QuerySchema, Body extends z.ZodType, Response extends z.ZodType> = Omit<
   Endpoint<Query, Body, Response>,
   Optional
@@ -68,6 +71,7 @@ export function defineEndpoint<
     body: z.undefined(),
     errors: [],
     check: () => undefined,
+    basis: () => null,
     ...definition,
   } as unknown as Endpoint;
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sessionsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Count } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
@@ -23,5 +24,6 @@ export const locations = defineEndpoint({
     'By count descending, then names. Sessions without coordinates are left out, so a missing location does not mean that nobody came from there.',
   query: AppRangeListQuery,
   response: z.array(Location),
+  basis: ({ range }) => sessionsBasis(range),
   handler: ({ query, analytics }) => analytics.locations(query.appId, query.range, query.limit),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { overviewBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Count, Milliseconds, Rate, Ratio, Timestamp } from './fields.ts';
 import { PageView } from './pageviews.ts';
@@ -83,5 +84,6 @@ export const overviewExtended = defineEndpoint({
   description: 'Lists hold the first 10 by their first count, then names.',
   query: AppRangeQuery,
   response: ExtendedOverview,
+  basis: ({ range }) => overviewBasis(range),
   handler: ({ query, analytics }) => analytics.overview(query.appId, query.range),
 });

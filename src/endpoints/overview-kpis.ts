@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { kpiRange } from '../analytics/ranges.ts';
+import { kpisBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Count, Milliseconds, Rate, Ratio, Timestamp } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
@@ -58,5 +59,6 @@ export const overviewKpis = defineEndpoint({
   check: ({ range }, clock) => {
     kpiRange(range, clock);
   },
+  basis: ({ range }, clock) => kpisBasis(kpiRange(range, clock)),
   handler: ({ query, analytics, clock }) => analytics.kpis(query.appId, kpiRange(query.range, clock)),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Count } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
@@ -19,5 +20,6 @@ export const pageviews = defineEndpoint({
   description: 'By views descending, then path in byte order.',
   query: AppRangeListQuery,
   response: z.array(PageView),
+  basis: ({ range }) => eventsBasis(range),
   handler: ({ query, analytics }) => analytics.pageviews(query.appId, query.range, query.limit),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eventsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Milliseconds } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
@@ -21,5 +22,6 @@ export const timeSpent = defineEndpoint({
   description: 'Paths with engagement events in the range, by totalMs descending, then path in byte order.',
   query: AppRangeListQuery,
   response: z.array(TimeSpent),
+  basis: ({ range }) => eventsBasis(range),
   handler: ({ query, analytics }) => analytics.timeSpent(query.appId, query.range, query.limit),
 });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { growthDays } from '../analytics/ranges.ts';
+import { growthBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Count } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
@@ -26,5 +27,6 @@ export const userGrowth = defineEndpoint({
   check: ({ range: { from, to } }) => {
     if (from !== null && to !== null) growthDays({ from, to });
   },
+  basis: ({ range }) => growthBasis(range),
   handler: ({ query, analytics }) => analytics.userGrowth(query.appId, query.range),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sessionsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { Count } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
@@ -23,5 +24,6 @@ export const utm = defineEndpoint({
   description: 'Combinations with a source: the first 100 by sessions descending, then names.',
   query: AppRangeQuery,
   response: z.array(UtmCampaign).max(100),
+  basis: ({ range }) => sessionsBasis(range),
   handler: ({ query, analytics }) => analytics.utmCampaigns(query.appId, query.range),
 });

@@ -3,25 +3,30 @@ import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Endpoint, parametersOf, type Services } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/index.ts';
+import type { ReadSnapshot } from '../facts/snapshots.ts';
 import type { Principal } from '../metadata/types.ts';
+import { Answers } from './answers.ts';
 import { type AuthenticationDeps, createAuthenticate } from './authenticate.ts';
 import { readJson } from './body.ts';
 import { contextOf, targetOf } from './context.ts';
 import { pick } from './methods.ts';
 import { createRateLimit, type RateLimitDeps } from './rate-limit.ts';
-import { replyToGet, replyToPost } from './reply.ts';
+import { replyToGet, replyToPost, replyVersioned } from './reply.ts';
 import { parseBody, parseQuery } from './validate.ts';
 
 const PREFIX = '/api/v1';
 const BODY_LIMIT = 100 * 1024;
 
-export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps {}
+export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps {
+  readonly snapshots: ReadSnapshot;
+}
 
 /** Everything under /api/v1. The order of checks is the contract: 401, 429, 404 and 405, 415 and 413, 400, 403, 409. */
 export function publicApi(deps: PublicApiDeps): RequestHandler {
   const authenticate = createAuthenticate(deps);
   const rateLimit = createRateLimit(deps);
   const routes = routesOf(ENDPOINTS);
+  const answers = new Answers(deps.snapshots);
   return async (req, res, next) => {
     const { path, search } = targetOf(req);
     if (path !== PREFIX && !path.startsWith(`${PREFIX}/`)) {
@@ -38,10 +43,17 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
     const query = parseQuery(endpoint.query, search);
     const input = { ...deps, query, body: parseBody(endpoint.body, body), principal };
     endpoint.check(query, deps.clock);
-    if (isAboutApp(endpoint)) await authorize(deps, principal, (query as { appId: AppId }).appId);
-    const answer = await endpoint.handler(input);
-    if (endpoint.method === 'post') replyToPost(req, res, 201, answer);
-    else replyToGet(req, res, answer);
+    const app = isAboutApp(endpoint) ? (query as { appId: AppId }).appId : null;
+    if (app !== null) await authorize(deps, principal, app);
+    const basis = endpoint.basis(query, deps.clock);
+    if (endpoint.method === 'post') replyToPost(req, res, 201, await endpoint.handler(input));
+    else if (app === null || basis === null) replyToGet(req, res, await endpoint.handler(input));
+    else {
+      const { accountId: account } = principal;
+      const { operationId } = endpoint;
+      const compute = (): Promise<unknown> => endpoint.handler(input);
+      await replyVersioned(req, res, await answers.ask({ account, app, operationId, query, basis, compute }));
+    }
   };
 }
 

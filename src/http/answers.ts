@@ -1,0 +1,89 @@
+import { LRUCache } from 'lru-cache';
+import type { Basis } from '../analytics/scopes.ts';
+import type { AccountId, AppId } from '../domain/ids.ts';
+import { toIso } from '../domain/time.ts';
+import type { ReadSnapshot } from '../facts/snapshots.ts';
+import type { Snapshot } from '../facts/watermarks.ts';
+import { codeVersion } from './code-version.ts';
+import { digest } from './etag.ts';
+
+/** What all kept answers may take. */
+const KEPT_BYTES = 64 * 1024 ** 2;
+
+/** A question as one account asks it. */
+export interface Asked {
+  readonly account: AccountId;
+  readonly app: AppId;
+  readonly operationId: string;
+  /** As parsed: two spellings of one instant are one question. */
+  readonly query: unknown;
+  readonly basis: Basis;
+  compute(): Promise<unknown>;
+}
+
+/** An answer whose version is known before it is computed. */
+export interface Versioned {
+  /** The same tag means the same bytes. */
+  readonly tag: string;
+  /** When the newest event of the app was stored. */
+  readonly asOf: string | null;
+  /** Computes, or takes what was computed for this version. */
+  result(): Promise<Computed>;
+}
+
+export interface Computed {
+  /** Other than that of the question where the data changed while it was computed. */
+  readonly tag: string;
+  readonly value: unknown;
+  readonly json: Buffer;
+}
+
+/**
+ * Answers kept by the data's own version: known before any heavy question is asked, and another as soon as an event that
+ * matters is stored. Identical questions at one moment are computed once. Nothing is shared between accounts.
+ */
+export class Answers {
+  readonly #snapshot: ReadSnapshot;
+  readonly #code = codeVersion();
+  readonly #kept = new LRUCache<string, Computed>({
+    maxSize: KEPT_BYTES,
+    sizeCalculation: ({ json }) => json.length * 2 + 1_000,
+  });
+  readonly #running = new Map<string, Promise<Computed>>();
+
+  constructor(snapshot: ReadSnapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  async ask(asked: Asked): Promise<Versioned> {
+    const { asOf, version } = await this.#snapshot(asked.app, asked.basis.scope);
+    const tag = this.#tagOf(asked, version);
+    return { tag, asOf: asOf === null ? null : toIso(asOf), result: () => this.#result(asked, tag) };
+  }
+
+  #tagOf({ account, operationId, query, basis }: Asked, version: Snapshot['version']): string {
+    const identity = [this.#code, account, operationId, query, basis.window, version];
+    return digest(JSON.stringify(identity));
+  }
+
+  #result(asked: Asked, tag: string): Promise<Computed> {
+    const kept = this.#kept.get(tag);
+    if (kept !== undefined) return Promise.resolve(kept);
+    const running = this.#running.get(tag);
+    if (running !== undefined) return running;
+    const computing = this.#compute(asked, tag).finally(() => this.#running.delete(tag));
+    this.#running.set(tag, computing);
+    return computing;
+  }
+
+  /** What came in meanwhile may be in the answer or not: such a one is tagged by its bytes and not kept. */
+  async #compute(asked: Asked, tag: string): Promise<Computed> {
+    const value = await asked.compute();
+    const json = Buffer.from(JSON.stringify(value));
+    const { version } = await this.#snapshot(asked.app, asked.basis.scope);
+    if (this.#tagOf(asked, version) !== tag) return { tag: digest(json), value, json };
+    const computed = { tag, value, json };
+    this.#kept.set(tag, computed);
+    return computed;
+  }
+}
