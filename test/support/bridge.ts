@@ -96,7 +96,9 @@ async function answer(
   }
   const body = await readBody(request);
   authenticate(options, request, url.searchParams);
-  const parsed = parseRequest(url.searchParams, body);
+  const form = formOf(request.headers['content-type'] ?? '', body);
+  for (const [name, value] of form ?? []) url.searchParams.append(name, value);
+  const parsed = parseRequest(url.searchParams, form === null ? body : '');
   const result = await engine.run(parsed);
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
@@ -141,6 +143,19 @@ function authenticate(options: BridgeOptions, request: IncomingMessage, search: 
         'or there is no user with such name. (AUTHENTICATION_FAILED)',
     );
   }
+}
+
+/** The fields of a multipart form, which stand for parameters of the URL; null for any other body. */
+function formOf(type: string, body: string): [string, string][] | null {
+  const boundary = /^multipart\/form-data; boundary=(.+)$/.exec(type)?.[1];
+  if (boundary === undefined) return null;
+  return body
+    .split(`--${boundary}`)
+    .slice(1, -1)
+    .map((part) => {
+      const end = part.indexOf('\r\n\r\n');
+      return [/name="([^"]*)"/.exec(part.slice(0, end))?.[1] ?? '', part.slice(end + 4, -2)];
+    });
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {
