@@ -41,7 +41,7 @@ const bound = (at: number | null): EpochMs | null => (at === null ? null : epoch
 function questions({ probes }: Case, now: EpochMs): Question[] {
   const aboutRange = (range: OpenRange): Question[] => {
     const kpis = kpisOf(range, now);
-    return [
+    const about: Question[] = [
       { name: 'overview', basis: scopes.overviewBasis(range), ask: (of, app) => of.overview(app, range) },
       { name: 'pageviews', basis: scopes.eventsBasis(range), ask: (of, app) => of.pageviews(app, range) },
       { name: 'timeSpent', basis: scopes.eventsBasis(range), ask: (of, app) => of.timeSpent(app, range) },
@@ -57,7 +57,8 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
               ask: (of: Analytics, app: AppId) => of.kpis(app, kpis),
             },
           ]),
-    ].map((question) => ({ ...question, name: `${question.name} ${range.from} ${range.to}` }));
+    ];
+    return about.map((question) => ({ ...question, name: `${question.name} ${range.from} ${range.to}` }));
   };
   return [
     { name: 'bounds', basis: scopes.dataBoundsBasis(), ask: (of, app) => of.dataBounds(app) },

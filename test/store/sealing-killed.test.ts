@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { migrate } from '../../src/clickhouse/migrate.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { createReaders } from '../../src/facts/readers.ts';
+import { seal } from '../../src/facts/seal.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+
+const CHILD = fileURLToPath(new URL('./sealing-child.ts', import.meta.url));
+const DAY = 86_400_000;
+const LIVES = Number(process.env['SEALING_LIVES'] ?? 8);
+
+let dataDir: string;
+let db: Database;
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'analytics-sealing-'));
+  await open();
+  await migrate(db);
+});
+
+afterEach(async () => {
+  await db.close();
+  await rm(dataDir, { recursive: true });
+});
+
+async function open(): Promise<void> {
+  db = await openDatabase({ kind: 'embedded', dataDir, database: 'analytics' });
+}
+
+/** Seals in a process of its own that is killed after `ms`; true where it had ended by then. */
+async function sealAndKill(now: number, ms: number): Promise<boolean> {
+  const child = spawn(process.execPath, ['--import', 'tsx', CHILD, dataDir, String(now)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    if (said === 'open\n') setTimeout(() => child.kill('SIGKILL'), ms);
+  });
+  await once(child, 'close');
+  return said.includes('sealed');
+}
+
+test('a sealing run killed at any moment leaves exact answers', { timeout: 0 }, async () => {
+  const from = Date.UTC(2022, 2, 10);
+  const seed = Number(process.env['SEALING_SEED'] ?? 11);
+  const story = randomTraffic({ seed, from, apps: 2, sessions: 900, visitors: 250, days: 40, probes: 8 });
+  const killed: boolean[] = [];
+  const every = Math.floor(story.batches.length / LIVES);
+  let arrived = 0;
+  /** Between batches the process changes: nobody but the child may hold the folder. */
+  const live = async (subject: Subject): Promise<Subject> => {
+    await db.close();
+    const life = killed.length;
+    killed.push(!(await sealAndKill(from + (5 + life * 6) * DAY, 40 + ((life * 137) % 600))));
+    await open();
+    const next = await subjectOn(db);
+    next.begin(subject.apps());
+    return next;
+  };
+  await expectAgreement(await subjectOn(db), story, {
+    afterArrivals: async (subject, count) => {
+      const due = Math.floor(count / every) > Math.floor(arrived / every);
+      arrived = count;
+      return due ? live(subject) : subject;
+    },
+    beforeQuestions: async (subject) => {
+      const next = await live(subject);
+      // Half of the moments at which one can look: in the middle of a mess, and after the next run has cleaned up.
+      if (seed % 2 === 1) await seal({ db, readers: createReaders(0) }, epochMs(from + 60 * DAY));
+      return next;
+    },
+  });
+  process.stdout.write(`sealing: killed in ${killed.filter(Boolean).length} of ${killed.length} lives\n`);
+  expect(killed.filter(Boolean).length).toBeGreaterThan(0);
+});
