@@ -2,9 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchQueries } from './queries.ts';
+import { benchScale } from './scale.ts';
 import { DEFAULT_DIR } from './store.ts';
 
-const USAGE = `npm run bench -- queries [--events N] [--days D] [--runs R] [--dir DIR] [--json FILE]`;
+const USAGE = `npm run bench -- queries|scale [--events N] [--days D] [--runs R] [--dir DIR] [--json FILE]
+
+queries  every question on N events of D days, beside the raw exact answers (30000000, 30)
+scale    the same range with a tenth of the traffic, and ten times the range with the same traffic`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -24,19 +28,23 @@ function positive(name: 'events' | 'days' | 'runs'): number {
   return value;
 }
 
-async function run(name: string | undefined): Promise<boolean> {
-  const dir = resolve(values.dir);
-  if (name !== 'queries') {
-    console.error(USAGE);
-    return false;
-  }
-  const { records, exact } = await benchQueries(
-    dir,
-    { events: positive('events'), days: positive('days') },
-    positive('runs'),
-  );
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(records, null, 2)}\n`);
-  return exact;
+interface Outcome {
+  readonly records: readonly object[];
+  /** Every answer was the raw one. */
+  readonly exact: boolean;
 }
 
-if (!(await run(positionals[0]))) process.exitCode = 1;
+async function run(name: string | undefined): Promise<Outcome | null> {
+  const dir = resolve(values.dir);
+  const [events, days, runs] = [positive('events'), positive('days'), positive('runs')];
+  if (name === 'queries') return benchQueries(dir, { events, days }, runs);
+  if (name === 'scale') return benchScale(dir, events, days, runs);
+  return null;
+}
+
+const outcome = await run(positionals[0]);
+if (outcome === null) console.error(USAGE);
+else if (values.json !== undefined) {
+  writeFileSync(values.json, `${JSON.stringify(outcome.records, null, 2)}\n`);
+}
+if (!outcome?.exact) process.exitCode = 1;

@@ -1,0 +1,37 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { z } from 'zod';
+import { createAnalytics } from '../src/analytics/analytics.ts';
+import { casesOf } from './cases.ts';
+import { type AnswerSchema, AskSchema } from './protocol.ts';
+import { createRawAnalytics } from './raw/analytics.ts';
+import { NOW } from './shape.ts';
+import { timed } from './statistics.ts';
+import { openBenchStore } from './store.ts';
+
+// One data set in a process of its own: the embedded engine binds one folder per process. It is told which case to run,
+// and answers with what it took.
+
+const [dir = '', events, days] = process.argv.slice(2);
+const shape = { events: Number(events), days: Number(days) };
+const { db } = await openBenchStore(dir, shape, () => undefined);
+const clock = () => NOW;
+const analytics = createAnalytics({ db, clock });
+const raw = createRawAnalytics({ db, clock });
+const cases = casesOf(shape);
+
+async function answer(ask: z.infer<typeof AskSchema>): Promise<z.infer<typeof AnswerSchema>> {
+  const found = cases.find(({ endpoint, range }) => endpoint === ask.endpoint && range === ask.range);
+  if (found === undefined) throw new Error(`no such case: ${ask.endpoint}, ${ask.range}`);
+  const { ms, result } = await timed(() => found.ask(analytics));
+  if (!ask.withRaw) return { ms, raw: null };
+  const asked = await timed(() => found.ask(raw));
+  return { ms, raw: { ms: asked.ms, equal: isDeepStrictEqual(result, asked.result) } };
+}
+
+process.on('message', async (message) => {
+  process.send?.(await answer(AskSchema.parse(message)));
+});
+process.on('disconnect', async () => {
+  await db.close();
+});
+process.send?.('ready');
