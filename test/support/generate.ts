@@ -92,69 +92,74 @@ const deliveryArbitrary = fc.record({
   events: fc.array(fc.tuple(eventOffset, eventArbitrary), { minLength: 1, maxLength: 8 }),
 });
 
-const storyArbitrary = fc.record({
-  anchor: fc.constantFrom(...ANCHORS),
-  apps: fc.integer({ min: 1, max: 3 }),
-  sessions: fc.array(
-    fc.record({
-      id: fc.integer({ min: 1, max: 5 }),
-      visitor: fc.integer({ min: 1, max: 4 }),
-      offset: offsetArbitrary,
-    }),
-    { minLength: 1, maxLength: 8 },
-  ),
-  batches: fc.array(
-    fc.record({
-      app: fc.nat({ max: 2 }),
-      deliveries: fc.array(deliveryArbitrary, { minLength: 1, maxLength: 4 }),
-      again: fc.oneof(
-        { weight: 4, arbitrary: fc.constant([]) },
-        { weight: 1, arbitrary: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 2 }) },
-      ),
-    }),
-    { minLength: 1, maxLength: 6 },
-  ),
-  parallel: fc.constantFrom(1, 1, 3),
-  probes: fc.array(
-    fc.record({
-      from: edgeArbitrary(),
-      to: edgeArbitrary(),
-      limit: fc.option(fc.constantFrom(1, 2, 3, 10_000), { nil: undefined, freq: 2 }),
-    }),
-    { minLength: 3, maxLength: 3 },
-  ),
-  moments: fc.array(momentArbitrary(), { minLength: 1, maxLength: 1 }),
-});
+const storyArbitrary = (probes: number) =>
+  fc.record({
+    anchor: fc.constantFrom(...ANCHORS),
+    apps: fc.integer({ min: 1, max: 3 }),
+    sessions: fc.array(
+      fc.record({
+        id: fc.integer({ min: 1, max: 5 }),
+        visitor: fc.integer({ min: 1, max: 4 }),
+        offset: offsetArbitrary,
+      }),
+      { minLength: 1, maxLength: 8 },
+    ),
+    batches: fc.array(
+      fc.record({
+        app: fc.nat({ max: 2 }),
+        deliveries: fc.array(deliveryArbitrary, { minLength: 1, maxLength: 4 }),
+        again: fc.oneof(
+          { weight: 4, arbitrary: fc.constant([]) },
+          { weight: 1, arbitrary: fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 2 }) },
+        ),
+      }),
+      { minLength: 1, maxLength: 6 },
+    ),
+    parallel: fc.constantFrom(1, 1, 3),
+    probes: fc.array(
+      fc.record({
+        from: edgeArbitrary(),
+        to: edgeArbitrary(),
+        limit: fc.option(fc.constantFrom(1, 2, 3, 10_000), { nil: undefined, freq: 2 }),
+      }),
+      { minLength: probes, maxLength: probes },
+    ),
+    moments: fc.array(momentArbitrary(), { minLength: 1, maxLength: 1 }),
+  });
 
 /** Cases for property tests; they shrink to few batches, sessions and events. */
-export const caseArbitrary: fc.Arbitrary<Case> = storyArbitrary.map((story) => {
-  const batches = story.batches.map(({ app, deliveries, again }) => ({
-    app: app % story.apps,
-    again,
-    deliveries: deliveries.map(({ session, visitor, context, events }) => {
-      const of = at(story.sessions, session);
-      const startedAt = story.anchor + of.offset;
-      return {
-        session: { id: `s${of.id}`, visitorId: `v${visitor ?? of.visitor}`, startedAt },
-        context,
-        events: events.map(([offset, event]) => {
-          const ms = Math.min(Math.max(offset(startedAt), 0), DAY);
-          return { ...event, timestamp: startedAt + ms };
-        }),
-      };
-    }),
-  }));
-  const instants = instantsOf(batches);
-  return {
-    batches,
-    parallel: story.parallel,
-    probes: story.probes.map(({ from, to, limit }) => ({
-      range: inOrder(from(instants), to(instants)),
-      limit,
-    })),
-    moments: story.moments.map((moment) => moment(instants)),
-  };
-});
+export const casesWith = (probes: number): fc.Arbitrary<Case> =>
+  storyArbitrary(probes).map((story) => {
+    const batches = story.batches.map(({ app, deliveries, again }) => ({
+      app: app % story.apps,
+      again,
+      deliveries: deliveries.map(({ session, visitor, context, events }) => {
+        const of = at(story.sessions, session);
+        const startedAt = story.anchor + of.offset;
+        return {
+          session: { id: `s${of.id}`, visitorId: `v${visitor ?? of.visitor}`, startedAt },
+          context,
+          events: events.map(([offset, event]) => {
+            const ms = Math.min(Math.max(offset(startedAt), 0), DAY);
+            return { ...event, timestamp: startedAt + ms };
+          }),
+        };
+      }),
+    }));
+    const instants = instantsOf(batches);
+    return {
+      batches,
+      parallel: story.parallel,
+      probes: story.probes.map(({ from, to, limit }) => ({
+        range: inOrder(from(instants), to(instants)),
+        limit,
+      })),
+      moments: story.moments.map((moment) => moment(instants)),
+    };
+  });
+
+/** With three ranges each. */
+export const caseArbitrary = casesWith(3);
 
 /** Every start and timestamp, ascending. */
 export const instantsOf = (batches: readonly SentBatch[]): number[] =>

@@ -38,24 +38,31 @@ export interface Hooks {
   readonly beforeQuestions?: (subject: Subject) => Promise<Subject>;
 }
 
-/** Stores a case under fresh app ids and expects every answer to equal the oracle's. */
-export async function expectAgreement(subject: Subject, story: Case, hooks: Hooks = {}): Promise<void> {
+/**
+ * Stores a case under fresh app ids and expects every answer to equal the oracle's. Returns how many ranges of the data
+ * were asked for, each of every question.
+ */
+export async function expectAgreement(subject: Subject, story: Case, hooks: Hooks = {}): Promise<number> {
   const count = Math.max(...story.batches.map(({ app }) => app)) + 1;
   const apps = Array.from({ length: count }, () => ({ id: appId(randomUUID()), domain: KNOWN_DOMAIN }));
   subject.begin(apps.map(({ id }) => id));
   const stored = await store(subject, story, apps, hooks);
   const asked = (await hooks.beforeQuestions?.(stored.subject)) ?? stored.subject;
   const oracle = createOracle(stored.deliveries, known, () => asked.clock.now);
+  const compare = async (app: AppId, questions: readonly Question[], when: string): Promise<void> => {
+    const answers = await Promise.all(questions.map(({ ask }) => ask(asked.analytics, app)));
+    questions.forEach(({ name, ask }, i) => {
+      expect(answers[i], `${name}${when}`).toEqual(ask(oracle, app));
+    });
+  };
   for (const { id } of apps) {
     for (const moment of story.moments) {
       asked.clock.now = epochMs(moment);
-      const questions = [...ABOUT_ALL, ...story.probes.flatMap(aboutRange)];
-      const answers = await Promise.all(questions.map(({ ask }) => ask(asked.analytics, id)));
-      questions.forEach(({ name, ask }, i) => {
-        expect(answers[i], `${name} at ${new Date(moment).toISOString()}`).toEqual(ask(oracle, id));
-      });
+      await compare(id, ABOUT_ALL, ` at ${new Date(moment).toISOString()}`);
     }
+    for (const probe of story.probes) await compare(id, aboutRange(probe), '');
   }
+  return apps.length * story.probes.length;
 }
 
 /** Sends everything in order, and returns what counts of it: each batch once. */
