@@ -7,7 +7,7 @@ import type { ReadSnapshot } from './facts/snapshots.ts';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import { type HealthDeps, servicePages } from './http/health.ts';
 import { errorHandler } from './http/problem.ts';
-import { publicApi } from './http/public-api.ts';
+import { type PublicApiDeps, publicApi } from './http/public-api.ts';
 import { requestLog } from './http/request-log.ts';
 import type { RedisLink } from './redis/link.ts';
 
@@ -17,6 +17,7 @@ export interface AppDeps extends Services, HealthDeps {
   readonly redis: RedisLink | null;
   readonly failedAttempts: FailedAttempts;
   readonly snapshots: ReadSnapshot;
+  readonly writeRows: PublicApiDeps['writeRows'];
   /** What the SDK talks to: its script and its events. */
   readonly sdk: readonly Router[];
 }

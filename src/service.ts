@@ -111,6 +111,7 @@ async function start(
     log,
     analytics,
     snapshots,
+    writeRows: (columns, json, format) => db.export(columns, json, format),
     access: metadata,
     redis,
     failedAttempts,

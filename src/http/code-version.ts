@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** What decides how data becomes an answer. */
-const FOLDERS = ['../analytics', '../endpoints', '../domain'];
+const FOLDERS = ['../analytics', '../clickhouse', '../endpoints', '../domain', '../http'];
 
 /**
  * The version of the code that answers: the same in every process that runs the same files. It is part of every tag, since

@@ -6,9 +6,34 @@ interface Context {
   principal?: Principal;
   /** The endpoint's path, once it is known to be one: the log never shows what the caller wrote. */
   route?: string;
+  timing?: Timing;
+}
+
+/** The parts of a request's way: who asks, how often, what exactly is asked and of which data, the answer itself. */
+export type Stage = 'auth' | 'limit' | 'plan' | 'store';
+
+/** How long each part took. */
+export class Timing {
+  #last = performance.now();
+  #header = '';
+
+  /** What has passed since the part before ended belongs to `stage`. */
+  end(stage: Stage): void {
+    const now = performance.now();
+    this.#header += `${this.#header === '' ? '' : ', '}${stage};dur=${Math.round((now - this.#last) * 100) / 100}`;
+    this.#last = now;
+  }
+
+  /** As Server-Timing has it, in milliseconds. */
+  get header(): string {
+    return this.#header;
+  }
 }
 
 export const contextOf = (res: Response): Context => res.locals;
+
+/** Empty where nothing is timed. */
+export const serverTiming = (res: Response): string => contextOf(res).timing?.header ?? '';
 
 /** After authentication. */
 export function principalOf(res: Response): Principal {

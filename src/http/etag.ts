@@ -7,10 +7,17 @@ export const digest = (text: string | Buffer): string =>
 /** A strong validator of these very bytes (RFC 9110, section 8.8.3). */
 export const etagOf = (body: string | Buffer): string => `"${digest(body)}"`;
 
-/** Whether If-None-Match names the tag. It compares weakly, as RFC 9110 (section 13.1.2) wants for this header. */
-export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
-  if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch.trim() === '*') return true;
-  const tags = ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? [];
-  return tags.some((tag) => tag.replace(/^W\//, '') === etag);
+/**
+ * The first of `etags` that If-None-Match names. It compares weakly, as RFC 9110 (section 13.1.2) wants for this header.
+ */
+export function namedEtag(ifNoneMatch: string, etags: readonly string[]): string | undefined {
+  // What a poller sends.
+  if (etags.includes(ifNoneMatch)) return ifNoneMatch;
+  if (ifNoneMatch.trim() === '*') return etags[0];
+  const named = (ifNoneMatch.match(/(?:W\/)?"[^"]*"/g) ?? []).map((tag) => tag.replace(/^W\//, ''));
+  return etags.find((etag) => named.includes(etag));
 }
+
+/** Whether If-None-Match names the tag. */
+export const matchesEtag = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch !== undefined && namedEtag(ifNoneMatch, [etag]) !== undefined;

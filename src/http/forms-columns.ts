@@ -21,7 +21,10 @@ function typeOf(schema: z.ZodType): ExportColumn['type'] {
   if (schema instanceof z.ZodNumber) return schema.isInt ? 'Int64' : 'Float64';
   if (!(schema instanceof z.ZodString)) throw new Error('a column of something else than text and numbers');
   const { override } = schema.meta() ?? {};
-  return typeof override === 'object' && 'format' in override && override.format === 'date'
+  return typeof override === 'object' &&
+    override !== null &&
+    'format' in override &&
+    override.format === 'date'
     ? 'Date32'
     : 'String';
 }

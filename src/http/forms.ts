@@ -98,5 +98,4 @@ export function weighted(header: string): Map<string, number> {
   return weights;
 }
 
-const weightIn = (text: string): number =>
-  /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(text) ? Number(text) : 0;
+const weightIn = (text: string): number => (/^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(text) ? Number(text) : 0);

@@ -8,7 +8,7 @@ import { openApiDocument } from './openapi.ts';
 import { replyToGet } from './reply.ts';
 
 /** A store that takes longer to say "here" is not ready. */
-const PING_MS = 5_000;
+const PING_MS = 3_000;
 
 export interface HealthDeps {
   /** Rejects when the store does not answer. */
@@ -37,7 +37,7 @@ export function servicePages(deps: HealthDeps): RequestHandler {
     }
     contextOf(res).route = path;
     const answer = pick(new Map([['GET', page]]), req, res);
-    replyToGet(req, res, await answer());
+    await replyToGet(req, res, await answer());
   };
 }
 

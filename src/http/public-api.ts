@@ -8,10 +8,11 @@ import type { Principal } from '../metadata/types.ts';
 import { Answers } from './answers.ts';
 import { type AuthenticationDeps, createAuthenticate } from './authenticate.ts';
 import { readJson } from './body.ts';
-import { contextOf, targetOf } from './context.ts';
+import { contextOf, Timing, targetOf } from './context.ts';
+import { columnsOf } from './forms-columns.ts';
 import { pick } from './methods.ts';
 import { createRateLimit, type RateLimitDeps } from './rate-limit.ts';
-import { replyToGet, replyToPost, replyVersioned } from './reply.ts';
+import { replyToGet, replyToPost, replyVersioned, type Table } from './reply.ts';
 import { parseBody, parseQuery } from './validate.ts';
 
 const PREFIX = '/api/v1';
@@ -19,13 +20,23 @@ const BODY_LIMIT = 100 * 1024;
 
 export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps {
   readonly snapshots: ReadSnapshot;
+  /** Writes a list's rows in another form. */
+  readonly writeRows: Table['write'];
+}
+
+/** An endpoint with what can be told of it before any request. */
+interface Route {
+  readonly endpoint: Endpoint;
+  readonly isAboutApp: boolean;
+  /** Null for what is no list. */
+  readonly table: Table | null;
 }
 
 /** Everything under /api/v1. The order of checks is the contract: 401, 429, 404 and 405, 415 and 413, 400, 403, 409. */
 export function publicApi(deps: PublicApiDeps): RequestHandler {
   const authenticate = createAuthenticate(deps);
   const rateLimit = createRateLimit(deps);
-  const routes = routesOf(ENDPOINTS);
+  const routes = routesOf(ENDPOINTS, deps);
   const answers = new Answers(deps.snapshots);
   return async (req, res, next) => {
     const { path, search } = targetOf(req);
@@ -34,35 +45,53 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
       return;
     }
     const context = contextOf(res);
+    const timing = new Timing();
+    context.timing = timing;
     const principal = await authenticate(req);
     context.principal = principal;
+    timing.end('auth');
     await passes(rateLimit, req, res);
-    const endpoint = pick(routes.get(path), req, res);
+    timing.end('limit');
+    const { endpoint, isAboutApp, table } = pick(routes.get(path), req, res);
     context.route = endpoint.path;
     const body = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
     const query = parseQuery(endpoint.query, search);
     const input = { ...deps, query, body: parseBody(endpoint.body, body), principal };
     endpoint.check(query, deps.clock);
-    const app = isAboutApp(endpoint) ? (query as { appId: AppId }).appId : null;
+    const app = isAboutApp ? (query as { appId: AppId }).appId : null;
     if (app !== null) await authorize(deps, principal, app);
     const basis = endpoint.basis(query, deps.clock);
-    if (endpoint.method === 'post') replyToPost(req, res, 201, await endpoint.handler(input));
-    else if (app === null || basis === null) replyToGet(req, res, await endpoint.handler(input));
-    else {
-      const { accountId: account } = principal;
-      const { operationId } = endpoint;
-      const compute = (): Promise<unknown> => endpoint.handler(input);
-      await replyVersioned(req, res, await answers.ask({ account, app, operationId, query, basis, compute }));
+    const compute = async (): Promise<unknown> => endpoint.handler(input);
+    if (app === null || basis === null) {
+      timing.end('plan');
+      const answer = await compute();
+      timing.end('store');
+      if (endpoint.method === 'post') replyToPost(req, res, 201, answer);
+      else await replyToGet(req, res, answer);
+      return;
     }
+    const { accountId: account } = principal;
+    const { operationId } = endpoint;
+    const versioned = await answers.ask({ account, app, operationId, query, basis, compute });
+    timing.end('plan');
+    await replyVersioned(req, res, versioned, table);
   };
 }
 
 /** Endpoints by path, then by method in upper case. */
-function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Endpoint>> {
-  const routes = new Map<string, Map<string, Endpoint>>();
+function routesOf(
+  endpoints: readonly Endpoint[],
+  { writeRows }: PublicApiDeps,
+): Map<string, Map<string, Route>> {
+  const routes = new Map<string, Map<string, Route>>();
   for (const endpoint of endpoints) {
-    const byMethod = routes.get(endpoint.path) ?? new Map<string, Endpoint>();
-    byMethod.set(endpoint.method.toUpperCase(), endpoint);
+    const columns = columnsOf(endpoint);
+    const byMethod = routes.get(endpoint.path) ?? new Map<string, Route>();
+    byMethod.set(endpoint.method.toUpperCase(), {
+      endpoint,
+      isAboutApp: 'appId' in parametersOf(endpoint.query).shape,
+      table: columns === null ? null : { columns, write: writeRows },
+    });
     routes.set(endpoint.path, byMethod);
   }
   return routes;
@@ -72,8 +101,6 @@ const passes = (check: RequestHandler, req: Request, res: Response): Promise<voi
   new Promise((resolve, reject) => {
     check(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });
-
-const isAboutApp = (endpoint: Endpoint): boolean => 'appId' in parametersOf(endpoint.query).shape;
 
 /** The plan comes first: a suspended account learns nothing about apps. An unknown app is a foreign one. */
 async function authorize({ access }: Services, principal: Principal, app: AppId): Promise<void> {

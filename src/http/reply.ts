@@ -1,44 +1,118 @@
 import type { Request, Response } from 'express';
+import type { ExportColumn, ExportFormat } from '../clickhouse/export.ts';
 import type { Versioned } from './answers.ts';
-import { digest, matchesEtag } from './etag.ts';
+import { contextOf, serverTiming } from './context.ts';
+import { digest, namedEtag } from './etag.ts';
+import { chooseForm, type Form, JSON_FORM, LIST_FORMS } from './forms.ts';
+import { acceptedCodings, type Coding, encode, isWorthCoding } from './forms-coding.ts';
 
-/** The answer to a GET or HEAD: 200 with a strong ETag, or 304 when the caller has these bytes. */
-export function replyToGet(req: Request, res: Response, value: unknown): void {
+/** How an answer is written: its form, and the content codings that the caller takes, best first. */
+export interface Representation {
+  readonly form: Form;
+  readonly codings: readonly Coding[];
+}
+
+/** A list's columns, and who writes its rows (a JSON array) in other forms. */
+export interface Table {
+  readonly columns: readonly ExportColumn[];
+  write(columns: readonly ExportColumn[], json: string, format: ExportFormat): Promise<Buffer>;
+}
+
+/** The answer to a GET or HEAD, in JSON: 200 with a strong ETag, or 304 when the caller has these bytes. */
+export async function replyToGet(req: Request, res: Response, value: unknown): Promise<void> {
   const body = Buffer.from(JSON.stringify(value));
-  if (isKnown(req, res, digest(body))) return;
-  end(req, res, 200, body);
+  const representation = representationOf(req, null);
+  const tag = digest(body);
+  if (!isKnown(req, res, tag, representation)) await found(req, res, tag, body, representation);
 }
 
-/** The same for an answer whose version is known beforehand: nothing is computed for a 304. */
-export async function replyVersioned(req: Request, res: Response, versioned: Versioned): Promise<void> {
+/**
+ * The same for an answer whose version is known beforehand: nothing is computed for a 304. A list (`table`) comes in the
+ * form that the caller likes.
+ */
+export async function replyVersioned(
+  req: Request,
+  res: Response,
+  versioned: Versioned,
+  table: Table | null,
+): Promise<void> {
+  const representation = representationOf(req, table);
+  const { form } = representation;
   if (versioned.asOf !== null) res.setHeader('X-Data-As-Of', versioned.asOf);
-  if (isKnown(req, res, versioned.tag)) return;
+  if (isKnown(req, res, versioned.tag, representation)) return;
   const { tag, json } = await versioned.result();
-  if (tag !== versioned.tag && isKnown(req, res, tag)) return;
-  end(req, res, 200, json);
+  if (tag !== versioned.tag && isKnown(req, res, tag, representation)) return;
+  const body =
+    table === null || form.format === null
+      ? json
+      : await table.write(table.columns, json.toString(), form.format);
+  contextOf(res).timing?.end('store');
+  await found(req, res, tag, body, representation);
 }
 
-/** Sets the validator; ends the answer with 304 where the caller named it. */
-function isKnown(req: Request, res: Response, tag: string): boolean {
-  const etag = `"${tag}"`;
-  res.setHeader('ETag', etag);
-  // Kept by the caller alone, and asked again each time: 304 is the cheap answer.
-  res.setHeader('Cache-Control', 'private, max-age=0, must-revalidate');
-  if (!matchesEtag(req.headers['if-none-match'], etag)) return false;
+function representationOf({ headers }: Request, table: Table | null): Representation {
+  return {
+    form: table === null ? JSON_FORM : chooseForm(headers.accept, LIST_FORMS),
+    codings: acceptedCodings(headers['accept-encoding']),
+  };
+}
+
+/**
+ * The strong tag of one sequence of bytes: another for every form and coding. Which codings the body is worth shows only
+ * when it is there; before, any that the caller takes may be what it holds.
+ */
+const etagOf = (tag: string, { mark }: Form, coding: Coding | null): string =>
+  `"${tag}${mark}${coding === null ? '' : `-${coding}`}"`;
+
+/** Ends the answer with 304 where the caller named a tag that stands for this answer. */
+function isKnown(req: Request, res: Response, tag: string, { form, codings }: Representation): boolean {
+  const ifNoneMatch = req.headers['if-none-match'];
+  if (ifNoneMatch === undefined) return false;
+  const named = namedEtag(ifNoneMatch, [
+    etagOf(tag, form, null),
+    ...(form.compressible ? codings.map((coding) => etagOf(tag, form, coding)) : []),
+  ]);
+  if (named === undefined) return false;
+  validators(res, named);
   res.statusCode = 304;
   res.end();
   return true;
 }
 
-/** The answer to a POST: may hold a secret, so nobody keeps it. */
-export function replyToPost(req: Request, res: Response, status: number, value: unknown): void {
-  res.setHeader('Cache-Control', 'no-store');
-  end(req, res, status, Buffer.from(JSON.stringify(value)));
+async function found(
+  req: Request,
+  res: Response,
+  tag: string,
+  body: Buffer,
+  { form, codings }: Representation,
+): Promise<void> {
+  const coding = (form.compressible && isWorthCoding(body.length) && codings[0]) || null;
+  const bytes = coding === null ? body : await encode(body, coding);
+  validators(res, etagOf(tag, form, coding));
+  if (coding !== null) res.setHeader('Content-Encoding', coding);
+  end(req, res, 200, form.contentType, bytes);
 }
 
-function end(req: Request, res: Response, status: number, body: Buffer): void {
+function validators(res: Response, etag: string): void {
+  res.setHeader('ETag', etag);
+  // Kept by the caller alone, and asked again each time: 304 is the cheap answer.
+  res.setHeader('Cache-Control', 'private, max-age=0, must-revalidate');
+  res.setHeader('Vary', 'Accept, Accept-Encoding, Authorization');
+  const timing = serverTiming(res);
+  if (timing !== '') res.setHeader('Server-Timing', timing);
+}
+
+/** The answer to a POST: may hold a secret, so nobody keeps it, and it is not compressed. */
+export function replyToPost(req: Request, res: Response, status: number, value: unknown): void {
+  res.setHeader('Cache-Control', 'no-store');
+  const timing = serverTiming(res);
+  if (timing !== '') res.setHeader('Server-Timing', timing);
+  end(req, res, status, JSON_FORM.contentType, Buffer.from(JSON.stringify(value)));
+}
+
+function end(req: Request, res: Response, status: number, contentType: string, body: Buffer): void {
   res.statusCode = status;
-  res.setHeader('Content-Type', 'application/json; charset=utf-8');
+  res.setHeader('Content-Type', contentType);
   res.setHeader('Content-Length', body.length);
   res.end(req.method === 'HEAD' ? undefined : body);
 }

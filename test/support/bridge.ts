@@ -97,8 +97,9 @@ async function answer(
   const body = await readBody(request);
   authenticate(options, request, url.searchParams);
   const form = formOf(request.headers['content-type'] ?? '', body);
-  for (const [name, value] of form ?? []) url.searchParams.append(name, value);
-  const parsed = parseRequest(url.searchParams, form === null ? body : '');
+  // A copy: every change to the URL's own parameters writes the whole URL anew.
+  const search = new URLSearchParams([...url.searchParams, ...(form ?? [])]);
+  const parsed = parseRequest(search, form === null ? body : '');
   const result = await engine.run(parsed);
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
