@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
@@ -20,14 +21,34 @@ export type StoreLocation =
       readonly database: string;
     };
 
-/** Who asks: readers, the ingestion writer and the sealer never wait for each other. */
-export type Lane = 'read' | 'write' | 'seal';
+/**
+ * Who asks: readers, the look-ups that every request needs (and health), the ingestion writer and the sealer never wait
+ * for each other.
+ */
+export type Lane = 'read' | 'lookup' | 'write' | 'seal';
+
+/** How many statements of a lane run at once, and what a statement may take that does not say otherwise. */
+export const LANES = {
+  read: { places: { embedded: 4, server: 16 }, seconds: 15, memory: 2 * 1024 ** 3 },
+  lookup: { places: { embedded: 2, server: 4 }, seconds: 4, memory: 1024 ** 3 },
+  write: { places: { embedded: 2, server: 4 }, seconds: 30, memory: 4 * 1024 ** 3 },
+  seal: { places: { embedded: 1, server: 2 }, seconds: 900, memory: 8 * 1024 ** 3 },
+} as const;
 
 export interface Connections {
-  /** How many statements the lane can run at once. */
-  readonly sizes: Readonly<Record<Lane, number>>;
-  /** `slot` is 0 … size-1 of the lane; a caller holds it for one statement at a time. */
+  readonly kind: StoreLocation['kind'];
+  /** `slot` is 0 … places-1 of the lane; a caller holds it for one statement at a time. */
   at(lane: Lane, slot: number): ClickHouseClient;
+  /** The bytes of a statement that names its own format; the params may be large. */
+  bytes(
+    client: ClickHouseClient,
+    sql: string,
+    params: Readonly<Record<string, string | number>>,
+  ): Promise<Buffer>;
+  /** To be called after a statement has failed, before another uses the slot. */
+  clear(lane: Lane, slot: number): Promise<void>;
+  /** Ends a running statement, if it can, in the background. */
+  kill(queryId: string): void;
   /** False on the embedded engine: an aborted statement runs on and its slot stays busy. */
   readonly cancels: boolean;
   /** True where this process is the only one on the store. */
@@ -35,8 +56,8 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-const EMBEDDED_SIZES = { read: 4, write: 2, seal: 1 } as const;
-const SERVER_SIZES = { read: 16, write: 4, seal: 2 } as const;
+/** Statements that are being ended at once: a store that hangs does not pile them up. */
+const MAX_KILLS = 16;
 const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** Opens the store and creates its database. Throws what the engine or the network says. */
@@ -54,22 +75,35 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   const path = resolve(location.dataDir, 'clickhouse');
   mkdirSync(path, { recursive: true });
   const engine = new Session(path);
-  const open = async (): Promise<ClickHouseClient> => {
+  const open = async (lane: Lane): Promise<ClickHouseClient> => {
     const client = createClient({ connection: embeddedConnection(path) });
-    // The `database` option is ignored here; USE stays with the connection.
+    // The `database` option is ignored here. USE and SET stay with the connection: the lane's settings profile.
     await client.command({ query: `USE ${location.database}` });
+    await client.command({
+      query: `SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}`,
+    });
     return client;
   };
   const first = createClient({ connection: embeddedConnection(path) });
   await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${location.database}` });
   await first.close();
-  const lanes: Record<Lane, ClickHouseClient[]> = { read: [], write: [], seal: [] };
-  for (const lane of Object.keys(EMBEDDED_SIZES) as Lane[]) {
-    for (let i = 0; i < EMBEDDED_SIZES[lane]; i++) lanes[lane].push(await open());
+  const lanes: Record<Lane, ClickHouseClient[]> = { read: [], lookup: [], write: [], seal: [] };
+  for (const lane of Object.keys(LANES) as Lane[]) {
+    for (let i = 0; i < LANES[lane].places.embedded; i++) lanes[lane].push(await open(lane));
   }
   return {
-    sizes: EMBEDDED_SIZES,
+    kind: 'embedded',
     at: (lane, slot) => pick(lanes[lane], slot),
+    bytes: async (client, sql, params) =>
+      whole(await client.exec({ query: sql, query_params: { ...params } })),
+    // What a failed statement had written before it failed would come out in front of the next one's answer: of
+    // somebody else's. One without output takes it away.
+    clear: (lane, slot) =>
+      pick(lanes[lane], slot)
+        .command({ query: 'SELECT 1 FORMAT Null' })
+        .then(() => undefined)
+        .catch(() => undefined),
+    kill: () => undefined,
     cancels: false,
     exclusive: true,
     close: async () => {
@@ -101,21 +135,36 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     createClient({
       ...access,
       database: location.database,
-      max_open_connections: SERVER_SIZES[lane],
-      // Longer than any statement may run (max_execution_time): the server's own error comes first.
-      request_timeout: lane === 'seal' ? 900_000 : 45_000,
+      max_open_connections: LANES[lane].places.server,
+      // Of silence. Each statement has a deadline of its own, which comes first.
+      request_timeout: (LANES[lane].seconds + 5) * 1000,
       application: 'session-analytics',
       compression: { request: false, response: false },
       keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
     });
   const lanes: Record<Lane, ClickHouseClient> = {
     read: open('read'),
+    lookup: open('lookup'),
     write: open('write'),
     seal: open('seal'),
   };
+  let kills = 0;
   return {
-    sizes: SERVER_SIZES,
+    kind: 'server',
     at: (lane) => lanes[lane],
+    clear: async () => undefined,
+    kill: (id) => {
+      if (kills >= MAX_KILLS) return;
+      kills++;
+      // A closed connection alone ends no statement, unless the server is told to. What fails ends by its own limits.
+      lanes.lookup
+        .command({ query: 'KILL QUERY WHERE query_id = {id:String} ASYNC', query_params: { id } })
+        .catch(() => undefined)
+        .finally(() => {
+          kills--;
+        });
+    },
+    bytes: async (client, sql, params) => whole(await client.exec({ query: sql, ...asForm(params) })),
     cancels: true,
     exclusive: false,
     close: async () => {
@@ -128,4 +177,24 @@ function pick(clients: readonly ClickHouseClient[], slot: number): ClickHouseCli
   const client = clients[slot];
   if (client === undefined) throw new Error(`no connection in slot ${slot}`);
   return client;
+}
+
+async function whole({ stream }: { readonly stream: AsyncIterable<unknown> }): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+/** Params as a form in the body: in the URL, where the client puts them, they could be too long. */
+function asForm(params: Readonly<Record<string, string | number>>) {
+  const boundary = `analytics-${randomUUID()}`;
+  const parts = Object.entries(params).map(
+    // Text params are escaped like TSV: JSON has no bare tabs or line ends, but backslashes.
+    ([name, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="param_${name}"\r\n\r\n${String(value).replaceAll('\\', '\\\\')}\r\n`,
+  );
+  return {
+    values: `${parts.join('')}--${boundary}--\r\n` as never,
+    http_headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
+  };
 }

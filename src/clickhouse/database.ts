@@ -1,6 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { type Connections, connect, type Lane, type StoreLocation } from './connect.ts';
+import { currentCaller } from '../domain/caller.ts';
+import { readRows } from './answer.ts';
+import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
+import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
+import { type ExportColumn, type ExportFormat, exportStatement } from './export.ts';
 import { Gate } from './gate.ts';
 import { Writes } from './writes.ts';
 
@@ -29,7 +34,6 @@ export interface RunOptions {
   readonly maxMemoryBytes?: number;
   /** More than one only where there is much to read: small questions are answered faster by one. */
   readonly threads?: number;
-  readonly signal?: AbortSignal;
 }
 
 /** What a statement cost. */
@@ -40,14 +44,22 @@ export interface StatementStats {
 
 export interface DatabaseOptions {
   readonly onStatement?: (stats: StatementStats) => void;
-  readonly maxWaiting?: number;
-  readonly maxWaitMs?: number;
 }
 
 export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
-const READ_SECONDS = 30;
 const READ_MEMORY = 2 * 1024 ** 3;
+/** More than any question answers with; a runaway one ends here and not in this process's memory. */
+const MAX_ROWS = 1_000_000;
+const MAX_BYTES = 512 * 1024 ** 2;
+/** How long a statement waits for a place: a reader's patience is short, what must be stored waits longer. */
+const MAX_WAIT_MS: Readonly<Record<Lane, number>> = {
+  read: 2_000,
+  lookup: 2_000,
+  write: 10_000,
+  seal: 30_000,
+};
+const MAX_WAITING = 256;
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 
 /** Opens the store at `location`. Close it when done: the embedded engine locks its folder. */
@@ -63,10 +75,13 @@ class ClickHouseDatabase {
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
-    const { sizes } = connections;
     const gate = (lane: Lane) =>
-      new Gate(sizes[lane], options.maxWaiting ?? 256, options.maxWaitMs ?? 10_000);
-    this.#gates = { read: gate('read'), write: gate('write'), seal: gate('seal') };
+      new Gate({
+        places: LANES[lane].places[connections.kind],
+        maxWaiting: MAX_WAITING,
+        maxWaitMs: MAX_WAIT_MS[lane],
+      });
+    this.#gates = { read: gate('read'), lookup: gate('lookup'), write: gate('write'), seal: gate('seal') };
     this.#onStatement = options.onStatement ?? (() => undefined);
   }
 
@@ -75,22 +90,26 @@ class ClickHouseDatabase {
     return this.#connections.exclusive;
   }
 
-  /** All rows of a SELECT, decoded. Throws AppError (503) or, for a bug, the engine's error. */
+  /**
+   * All rows of a SELECT, decoded; never a part of them. Throws AppError (503) or, for a bug, the engine's error. On the
+   * lane of the readers it runs in the name of the caller (see `onBehalfOf`), and ends with it where the store can.
+   */
   async query<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Row[]> {
+    const lane = options.lane ?? 'read';
+    const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const sql = `${query.sql}\nSETTINGS ${settings({
-      max_execution_time: options.maxSeconds ?? READ_SECONDS,
+      max_execution_time: seconds,
       max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
+      max_result_rows: MAX_ROWS,
+      max_result_bytes: MAX_BYTES,
+      result_overflow_mode: 'throw',
       output_format_json_quote_64bit_integers: 0,
       ...(options.threads === undefined ? {} : { max_threads: options.threads }),
     })}`;
-    const rows = await this.#run(options.lane ?? 'read', query.name, async (client) => {
-      const result = await client.query({
-        query: sql,
-        query_params: { ...params },
-        format: 'JSONEachRow',
-        ...(options.signal && this.#connections.cancels ? { abort_signal: options.signal } : {}),
-      });
-      return result.json<unknown>();
+    const id = randomUUID();
+    const rows = await this.#run({ lane, name: query.name, seconds, id }, async (client, abort) => {
+      const request = { query: sql, query_params: { ...params }, query_id: id, ...abort };
+      return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
     });
     return z.array(query.row).parse(rows);
   }
@@ -118,25 +137,57 @@ class ClickHouseDatabase {
     jsonLines: string,
     options: InsertOptions & RunOptions = {},
   ): Promise<void> {
+    const sql = (settings: string) => `INSERT INTO ${table} SETTINGS ${settings} FORMAT JSONEachRow`;
+    await this.#insert(table, sql, options, async (client, query, abort) => {
+      const { stream } = await client.exec({ query, values: jsonLines as never, ...abort });
+      abort.abort_signal?.addEventListener('abort', () => stream.destroy(), { once: true });
+      for await (const _ of stream);
+    });
+  }
+
+  /** Inserts what `select` (without SETTINGS) finds, in its order, as one block. */
+  async insertFrom(
+    table: string,
+    columns: readonly string[],
+    select: string,
+    params: Params,
+    options: InsertOptions & RunOptions = {},
+  ): Promise<void> {
+    const into = `INSERT INTO ${table} (${columns.join(', ')})`;
+    const sql = (settings: string) => `${into} ${select}\nSETTINGS ${settings}, max_threads = 1`;
+    await this.#insert(table, sql, options, async (client, query, abort) => {
+      await client.command({ query, query_params: { ...params }, ...abort });
+    });
+  }
+
+  async #insert(
+    table: string,
+    sql: (settings: string) => string,
+    options: InsertOptions & RunOptions,
+    send: (client: Client, sql: string, abort: Abort) => Promise<void>,
+  ): Promise<void> {
     if (!IDENTIFIER.test(table)) throw new Error(`not a table: ${table}`);
-    const sql = `INSERT INTO ${table} SETTINGS ${settings({
-      max_execution_time: options.maxSeconds ?? READ_SECONDS,
-      max_partitions_per_insert_block: 0,
-      async_insert: 0,
-      ...(options.token === undefined
-        ? // Without a token the engine would take equal blocks for one and the same insert.
-          { deduplicate_insert: 'disable' }
-        : {
-            insert_deduplication_token: options.token,
-            deduplicate_blocks_in_dependent_materialized_views: 1,
-          }),
-    })} FORMAT JSONEachRow`;
+    const lane = options.lane ?? 'write';
+    const seconds = options.maxSeconds ?? LANES[lane].seconds;
+    const statement = sql(
+      settings({
+        max_execution_time: seconds,
+        max_partitions_per_insert_block: 0,
+        async_insert: 0,
+        ...(options.token === undefined
+          ? // Without a token the engine would take equal blocks for one and the same insert.
+            { deduplicate_insert: 'disable' }
+          : {
+              insert_deduplication_token: options.token,
+              deduplicate_blocks_in_dependent_materialized_views: 1,
+            }),
+      }),
+    );
     const ended = this.#writes.begin(options.about ?? (table === 'events' ? undefined : []));
     try {
-      await this.#run(options.lane ?? 'write', `insert ${table}`, async (client) => {
-        const result = await client.exec({ query: sql, values: jsonLines as never });
-        for await (const _ of result.stream);
-      });
+      await this.#run({ lane, name: `insert ${table}`, seconds }, (client, abort) =>
+        send(client, statement, abort),
+      );
     } finally {
       ended();
     }
@@ -152,14 +203,25 @@ class ClickHouseDatabase {
 
   /** A statement without a result: DDL, DELETE, INSERT … SELECT. `sql` carries its own SETTINGS. */
   async command(name: string, sql: string, params: Params = {}, options: RunOptions = {}): Promise<void> {
-    await this.#run(options.lane ?? 'write', name, async (client) => {
-      await client.command({ query: sql, query_params: { ...params } });
+    const lane = options.lane ?? 'write';
+    const seconds = options.maxSeconds ?? LANES[lane].seconds;
+    await this.#run({ lane, name, seconds }, async (client, abort) => {
+      await client.command({ query: sql, query_params: { ...params }, ...abort });
     });
+  }
+
+  /** Rows that are at hand, as a JSON array of objects, written by the engine in one of its formats. */
+  async export(columns: readonly ExportColumn[], json: string, format: ExportFormat): Promise<Buffer> {
+    const { sql, params } = exportStatement(columns, json, format);
+    const { seconds } = LANES.read;
+    return this.#run({ lane: 'read', name: `export ${format}`, seconds }, (client) =>
+      this.#connections.bytes(client, sql, params),
+    );
   }
 
   /** Rejects with AppError `store_unavailable` or `overloaded` when the store does not answer. */
   async ping(): Promise<void> {
-    await this.query(PING, {}, { maxSeconds: 5 });
+    await this.query(PING, {}, { lane: 'lookup', maxSeconds: 2 });
   }
 
   async close(): Promise<void> {
@@ -167,22 +229,41 @@ class ClickHouseDatabase {
   }
 
   async #run<T>(
-    lane: Lane,
-    name: string,
-    work: (client: ReturnType<Connections['at']>) => Promise<T>,
+    { lane, name, seconds, id }: Statement,
+    work: (client: Client, abort: Abort) => Promise<T>,
   ): Promise<T> {
     const gate = this.#gates[lane];
-    const slot = await gate.enter();
+    // Look-ups are shared between callers, and what is written is written: only a reader's own question ends with it.
+    const caller = lane === 'read' ? currentCaller() : undefined;
+    const place = await gate.enter(caller);
     const started = performance.now();
+    const deadline = this.#connections.cancels ? new Deadline(seconds, caller?.signal) : null;
     try {
-      return await work(this.#connections.at(lane, slot));
+      return await work(
+        this.#connections.at(lane, place),
+        deadline === null ? {} : { abort_signal: deadline.signal },
+      );
     } catch (error) {
-      throw storeError(error);
+      if (deadline?.signal.aborted && id !== undefined) this.#connections.kill(id);
+      await this.#connections.clear(lane, place);
+      throw storeError(error, this.#connections.kind);
     } finally {
-      gate.leave(slot);
+      deadline?.end();
+      gate.leave(place);
       this.#onStatement({ name, ms: performance.now() - started });
     }
   }
+}
+
+type Client = ReturnType<Connections['at']>;
+type Abort = { readonly abort_signal?: AbortSignal };
+
+interface Statement {
+  readonly lane: Lane;
+  readonly name: string;
+  readonly seconds: number;
+  /** Of a SELECT: by this it can be ended. */
+  readonly id?: string;
 }
 
 const PING: Query<{ one: number }> = {

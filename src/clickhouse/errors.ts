@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts';
+import type { StoreLocation } from './connect.ts';
 
 /** Engine error codes that say "not now", not "never". */
 const OVERLOADED = new Set([
@@ -40,9 +41,10 @@ export function engineCode(error: unknown): number | null {
 
 /**
  * What a failed statement is for the caller: 503 when a later try can succeed, otherwise the error
- * itself, a bug. The engine's words stay in `cause`, for the log.
+ * itself, a bug. Over the network, what has no code of the engine is the network's, or comes from a proxy on the way. The
+ * engine's words stay in `cause`, for the log.
  */
-export function storeError(error: unknown): unknown {
+export function storeError(error: unknown, kind: StoreLocation['kind']): unknown {
   if (error instanceof AppError) return error;
   const code = engineCode(error);
   if (code !== null && OVERLOADED.has(code)) {
@@ -55,7 +57,8 @@ export function storeError(error: unknown): unknown {
     error instanceof Error
       ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}`
       : '';
-  if ((code !== null && UNAVAILABLE.has(code)) || (code === null && NETWORK.test(message))) {
+  const isOutside = code === null && (kind === 'server' || NETWORK.test(message));
+  if (isOutside || (code !== null && UNAVAILABLE.has(code))) {
     return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
       retryAfterSeconds: 5,
       cause: error,

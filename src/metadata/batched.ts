@@ -1,5 +1,9 @@
+import { AppError } from '../domain/errors.ts';
+
 /** Two, so that one statement that hangs does not hold up all others. */
 const MAX_RUNNING = 2;
+/** Beyond this a flood has come, and new ones are refused. */
+const MAX_WAITING = 10_000;
 /** Over HTTP the keys are part of the URL: with hashes of 64 characters about 7 kB. */
 const MAX_BATCH = 100;
 
@@ -38,6 +42,14 @@ export function batched<V>(
 
   return (key) =>
     new Promise((resolve, reject) => {
+      if (waiting.length >= MAX_WAITING) {
+        reject(
+          new AppError('overloaded', 'Too many look-ups at once. Try again shortly.', {
+            retryAfterSeconds: 1,
+          }),
+        );
+        return;
+      }
       waiting.push({ key, resolve, reject });
       startNext();
     });

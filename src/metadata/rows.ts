@@ -14,7 +14,7 @@ export interface MetadataParts {
 }
 
 /** A look-up by id or hash takes milliseconds: one that hangs must not outlive the cache's freshness. */
-export const LOOK_UP: RunOptions = { maxSeconds: 4 };
+export const LOOK_UP: RunOptions = { lane: 'lookup', maxSeconds: 4 };
 
 /** How many accounts, keys, apps or shares a process remembers. */
 export const CACHED = 20_000;

@@ -155,6 +155,18 @@ describe.each(BACKENDS)('on $name', ({ open }) => {
     });
   });
 
+  test('what a failed statement had answered is in no other answer', async () => {
+    const failing: Query<unknown> = {
+      name: 'failing',
+      sql: 'SELECT number, throwIf(number = 900000) FROM numbers(1000000)',
+      row: z.unknown(),
+    };
+    for (let i = 0; i < 8; i++) await expect(db.query(failing)).rejects.toThrow();
+    const ats = Array.from({ length: 40 }, (_, i) => START + i);
+    const answers = await Promise.all(ats.map((at) => db.query(TIME, { at })));
+    expect(answers).toEqual(ats.map((at) => [expect.objectContaining({ at })]));
+  });
+
   test('many statements at once each get their own answer', async () => {
     const ats = Array.from({ length: 60 }, (_, i) => START + i);
     const answers = await Promise.all(ats.map((at) => db.queryOne(TIME, { at })));

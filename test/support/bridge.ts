@@ -232,6 +232,10 @@ class Engine {
         ? session.queryBindAsync(sql, params, { format })
         : session.queryAsync(sql, { format }));
       return { bytes: result.bytes(), rows: result.rowsRead, elapsed: result.elapsed };
+    } catch (error) {
+      // The engine would put what it had written before the error in front of the next answer.
+      await connection.session.queryAsync('SELECT 1', { format: 'Null' }).catch(() => undefined);
+      throw error;
     } finally {
       const next = this.#waiting.shift();
       if (next === undefined) this.#idle.push(connection);
