@@ -18,6 +18,40 @@ export const onBehalfOf = <T>(caller: Caller, work: () => Promise<T>): Promise<T
 /** Undefined for what nobody waits for: start, sealing, ingestion. */
 export const currentCaller = (): Caller | undefined => callers.getStore();
 
+/** One piece of work for several callers: it ends with the last of them. */
+export class Shared<T> {
+  readonly #ending = new AbortController();
+  readonly #result: Promise<T>;
+  #waiting = 0;
+
+  /** Starts in the name of the first caller, who joins like the others. */
+  constructor(work: () => Promise<T>) {
+    const caller = callers.getStore();
+    const { signal } = this.#ending;
+    this.#result = caller === undefined ? work() : callers.run({ key: caller.key, signal }, work);
+  }
+
+  /** Nobody waits any more: too late to join. */
+  get isAbandoned(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  async join(): Promise<T> {
+    const signal = callers.getStore()?.signal;
+    const leave = (): void => {
+      this.#waiting--;
+      if (this.#waiting === 0) this.#ending.abort();
+    };
+    this.#waiting++;
+    signal?.addEventListener('abort', leave, { once: true });
+    try {
+      return await this.#result;
+    } finally {
+      signal?.removeEventListener('abort', leave);
+    }
+  }
+}
+
 /**
  * Runs `work` whose result others will share: the caller who happened to come first can go away without taking it from
  * them.

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../clickhouse/database.ts';
+import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import { readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
 
@@ -22,7 +23,7 @@ export function createSnapshots(db: Database): ReadSnapshot {
     const key = `${app} ${JSON.stringify(scope ?? null)}`;
     const last = kept.get(key);
     if (last?.stamp === stamp) return last.snapshot;
-    const snapshot = readSnapshot(db, app, scope);
+    const snapshot = forOthersToo(() => readSnapshot(db, app, scope));
     const entry = { stamp, snapshot };
     kept.set(key, entry);
     // A failure is not kept; neither is what was read while something was written.

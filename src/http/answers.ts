@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Basis } from '../analytics/scopes.ts';
+import { Shared } from '../domain/caller.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import { toIso } from '../domain/time.ts';
 import type { ReadSnapshot } from '../facts/snapshots.ts';
@@ -49,7 +50,7 @@ export class Answers {
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ json }) => json.length * 2 + 1_000,
   });
-  readonly #running = new Map<string, Promise<Computed>>();
+  readonly #running = new Map<string, Shared<Computed>>();
 
   constructor(snapshot: ReadSnapshot) {
     this.#snapshot = snapshot;
@@ -70,10 +71,14 @@ export class Answers {
     const kept = this.#kept.get(tag);
     if (kept !== undefined) return Promise.resolve(kept);
     const running = this.#running.get(tag);
-    if (running !== undefined) return running;
-    const computing = this.#compute(asked, tag).finally(() => this.#running.delete(tag));
+    if (running !== undefined && !running.isAbandoned) return running.join();
+    const computing = new Shared(() =>
+      this.#compute(asked, tag).finally(() => {
+        if (this.#running.get(tag) === computing) this.#running.delete(tag);
+      }),
+    );
     this.#running.set(tag, computing);
-    return computing;
+    return computing.join();
   }
 
   /** What came in meanwhile may be in the answer or not: such a one is tagged by its bytes and not kept. */

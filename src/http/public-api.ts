@@ -1,4 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
+import { onBehalfOf } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Endpoint, parametersOf, type Services } from '../endpoints/endpoint.ts';
@@ -62,20 +63,32 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
     if (app !== null) await authorize(deps, principal, app);
     const basis = endpoint.basis(query, deps.clock);
     const compute = async (): Promise<unknown> => endpoint.handler(input);
-    if (app === null || basis === null) {
+    const answer = async (): Promise<void> => {
+      if (app === null || basis === null) {
+        timing.end('plan');
+        const value = await compute();
+        timing.end('store');
+        if (endpoint.method === 'post') replyToPost(req, res, 201, value);
+        else await replyToGet(req, res, value);
+        return;
+      }
+      const { accountId: account } = principal;
+      const { operationId } = endpoint;
+      const versioned = await answers.ask({ account, app, operationId, query, basis, compute });
       timing.end('plan');
-      const answer = await compute();
-      timing.end('store');
-      if (endpoint.method === 'post') replyToPost(req, res, 201, answer);
-      else await replyToGet(req, res, answer);
-      return;
-    }
-    const { accountId: account } = principal;
-    const { operationId } = endpoint;
-    const versioned = await answers.ask({ account, app, operationId, query, basis, compute });
-    timing.end('plan');
-    await replyVersioned(req, res, versioned, table);
+      await replyVersioned(req, res, versioned, table);
+    };
+    await onBehalfOf({ key: principal.keyId, signal: goneSignal(res) }, answer);
   };
+}
+
+/** Aborted when the connection closes before the answer is written. */
+function goneSignal(res: Response): AbortSignal {
+  const gone = new AbortController();
+  res.once('close', () => {
+    if (!res.writableFinished) gone.abort();
+  });
+  return gone.signal;
 }
 
 /** Endpoints by path, then by method in upper case. */
