@@ -1,0 +1,129 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { type Plan, plan, planReturns, type Span } from '../../src/analytics/plan.ts';
+import { epochMs } from '../../src/domain/time.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const START = Date.UTC(2024, 0, 15);
+
+/** On hours, days and months, a ms beside them, or anywhere within two years. */
+const instantArbitrary = fc.oneof(
+  fc
+    .tuple(fc.integer({ min: 0, max: 730 * 24 }), fc.constantFrom(-1, 0, 1))
+    .map(([hours, beside]) => START + hours * HOUR + beside),
+  fc
+    .tuple(fc.integer({ min: 0, max: 24 }), fc.constantFrom(-1, 0, 1, HOUR))
+    .map(([month, beside]) => Date.UTC(2024, month, 1) + beside),
+  fc.integer({ min: 0, max: 730 * DAY }).map((ms) => START + ms),
+);
+
+const rangeArbitrary = fc
+  .tuple(instantArbitrary, instantArbitrary)
+  .map(([a, b]) => ({ from: epochMs(Math.min(a, b)), to: epochMs(Math.max(a, b)) }));
+
+const watermarkArbitrary = fc.oneof(
+  fc.constant(epochMs(0)),
+  fc.integer({ min: -24, max: 735 * 24 }).map((hours) => epochMs(START + hours * HOUR)),
+);
+
+const pieces = ({ left, months, days, hours, right, tail }: Plan): Span[] =>
+  [
+    ...[left, right, tail].flatMap((range) =>
+      range ? [{ start: range.from as number, end: range.to + 1 }] : [],
+    ),
+    ...months,
+    ...days,
+    ...hours,
+  ].sort((a, b) => a.start - b.start);
+
+const isMonth = (ms: number): boolean => new Date(ms).toISOString().endsWith('-01T00:00:00.000Z');
+
+test('the pieces are disjoint and make up exactly the range', () => {
+  fc.assert(
+    fc.property(rangeArbitrary, watermarkArbitrary, (range, watermark) => {
+      const parts = pieces(plan(range, watermark));
+      expect(parts[0]?.start).toBe(range.from);
+      expect(parts.at(-1)?.end).toBe(range.to + 1);
+      parts.slice(1).forEach((part, i) => {
+        expect(part.start).toBe(parts[i]?.end);
+      });
+      for (const { start, end } of parts) expect(end).toBeGreaterThan(start);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('facts answer whole buckets below the watermark, raw rows less than an hour at each end and what is not sealed', () => {
+  fc.assert(
+    fc.property(rangeArbitrary, watermarkArbitrary, (range, watermark) => {
+      const { left, right, tail, months, days, hours, sealed } = plan(range, watermark);
+      for (const { start, end } of months) expect(isMonth(start) && isMonth(end)).toBe(true);
+      for (const { start, end } of days) expect([start % DAY, end % DAY]).toEqual([0, 0]);
+      for (const { start, end } of hours) expect([start % HOUR, end % HOUR]).toEqual([0, 0]);
+      for (const { end } of [...months, ...days, ...hours]) expect(end).toBeLessThanOrEqual(watermark);
+      for (const edge of [left, right]) {
+        if (edge !== null) expect(edge.to - edge.from + 1).toBeLessThan(HOUR);
+      }
+      if (tail !== null) expect(tail.from).toBeGreaterThanOrEqual(watermark);
+      const inBuckets = [...months, ...days, ...hours].reduce((sum, { start, end }) => sum + end - start, 0);
+      expect(inBuckets).toBe(sealed.end - sealed.start);
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('no whole day is asked for by hours, no whole month by days', () => {
+  fc.assert(
+    fc.property(rangeArbitrary, (range) => {
+      const { days, hours } = plan(range, epochMs(Date.UTC(2040, 0, 1)));
+      for (const { start, end } of hours) {
+        expect(Math.floor(end / DAY) * DAY - Math.ceil(start / DAY) * DAY).toBeLessThanOrEqual(0);
+      }
+      for (const { start, end } of days) {
+        const first = new Date(start);
+        const nextMonth = isMonth(start)
+          ? start
+          : Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1);
+        const after = new Date(nextMonth);
+        const monthAfter = Date.UTC(after.getUTCFullYear(), after.getUTCMonth() + 1, 1);
+        expect(monthAfter).toBeGreaterThan(end);
+      }
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+/** Whether the plan counts a session with this start and prev, and how often. */
+function counted(from: number, end: number, started: number, prev: number): number {
+  const pieces = planReturns(from, end);
+  const inSpan = ({ start, end: stop }: Span, at: number) => start <= at && at < stop;
+  const floor = (at: number, unit: number) => Math.floor(at / unit) * unit;
+  const [startHour, prevHour] = [floor(started, HOUR), floor(prev, HOUR)];
+  const [startDay, prevDay] = [floor(started, DAY), floor(prev, DAY)];
+  return [
+    inSpan(pieces.days, startDay) && prevDay >= pieces.days.start,
+    inSpan(pieces.hours, startHour) && prevHour >= pieces.hoursFrom,
+    inSpan(pieces.prevHours, prevHour) && startHour < pieces.returnsBefore,
+    inSpan(pieces.prevEdge, prev) && started < pieces.end,
+    inSpan(pieces.startEdge, started) && prev >= pieces.edgeFrom,
+  ].filter(Boolean).length;
+}
+
+test('a returning session is counted once, where it and the one before it lie in the range', () => {
+  const near = fc.integer({ min: 0, max: 4 * DAY }).map((ms) => START + ms);
+  const at = fc.oneof(
+    near,
+    fc.integer({ min: 0, max: 96 }).map((hours) => START + hours * HOUR),
+  );
+  fc.assert(
+    fc.property(at, at, at, at, (a, b, c, d) => {
+      const [from, end] = [Math.min(a, b), Math.max(a, b)];
+      const [prev, started] = [Math.min(c, d), Math.max(c, d)];
+      fc.pre(from < end);
+      const within = started < end && prev >= from;
+      expect(counted(from, end, started, prev)).toBe(within ? 1 : 0);
+    }),
+    { numRuns: 20_000 },
+  );
+});
