@@ -1,16 +1,49 @@
 -- How a batch is stored exactly once, whoever crashes when: see src/ingestion/flusher.ts.
 
--- A flush is written down here as it will be inserted, before it is: its row also claims its batches. Rows are
--- deleted when they and all older ones are settled.
+-- A flush is written down here before it is inserted into events, one row per session of a batch (a batch of which
+-- nothing is stored has one without events): events are inserted from here, and after a crash once more. The rows also
+-- claim their batches. They are deleted when they and all older ones are settled.
 CREATE TABLE IF NOT EXISTS ingest_journal
 (
-    flush_id   UUID,
-    created_at DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1)),
-    batches    Array(Tuple(UUID, UUID)) CODEC(ZSTD(1)),    -- app, batch
-    payload    String CODEC(ZSTD(1))                       -- rows of events, as JSONEachRow
+    created_at      DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, LZ4),
+    flush_id        UUID,
+    position        UInt32,
+    decided         UInt8,                           -- 1: needs no verdict, for no other process can claim its batches
+    app_id          UUID,
+    batch_id        UUID,
+    session_id      String,
+    started_at      Int64,                           -- ms, like offsets
+    offsets         Array(UInt32),                   -- of each event from started_at
+    types           Array(UInt8),                    -- and its columns in events
+    paths           Array(String),
+    labels          Array(String),
+    durations       Array(UInt32),
+    context_at      UInt32,                          -- the event, counted from 1, that gets the columns below
+    visitor_id      String,
+    user_agent      LowCardinality(String),
+    browser         LowCardinality(String),
+    os              LowCardinality(String),
+    device          LowCardinality(String),
+    language        LowCardinality(String),
+    screen          LowCardinality(String),
+    referrer        LowCardinality(String),
+    referrer_host   LowCardinality(String),
+    referrer_signal UInt8,
+    utm_source      LowCardinality(String),
+    source_signal   UInt8,
+    utm_medium      LowCardinality(String),
+    medium_signal   UInt8,
+    utm_campaign    LowCardinality(String),
+    utm_term        LowCardinality(String),
+    utm_content     LowCardinality(String),
+    country         LowCardinality(String),
+    region          LowCardinality(String),
+    city            LowCardinality(String),
+    latitude        Float64,
+    longitude       Float64
 )
 ENGINE = MergeTree
-ORDER BY (created_at, flush_id)
+ORDER BY (created_at, flush_id, position)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 -- One verdict per flush, whoever speaks first: inserted with the flush's id as the token, so a second is dropped.

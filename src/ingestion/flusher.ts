@@ -1,14 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../domain/errors.ts';
 import { type BatchKey, batchKey, type Claim, type Flush, type Journal } from './journal.ts';
-import type { IngestLog, Persistence } from './retry.ts';
+import type { Persistence } from './retry.ts';
 import type { Settler } from './settler.ts';
 
 /** A batch on its way, with its rows as they will be sent. */
 export interface PendingBatch extends BatchKey {
   readonly events: number;
-  /** JSONEachRow text; '' for none. */
-  readonly rows: string;
+  /** As `journalRows` gives them, and how long they are together. */
+  readonly rows: readonly string[];
+  readonly bytes: number;
 }
 
 export type Outcome = 'stored' | 'duplicate';
@@ -20,8 +21,8 @@ interface Waiting extends PendingBatch {
   conflicts: number;
 }
 
-/** One insert stays one block: far below the engine's 1,048,449 rows, and below one parser's chunk of 10 MiB. */
-const MAX_FLUSH = { batches: 1_000, events: 20_000, bytes: 8 * 1024 ** 2 } as const;
+/** One insert stays one block: far below the engine's 1,048,449 rows and 256 MiB. */
+const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as const;
 /** What waits, the flush in progress included. Texts hold one or two bytes per character. */
 const MAX_WAITING = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 } as const;
 const LONGEST_CONFLICT_PAUSE_MS = 2_000;
@@ -30,7 +31,8 @@ export interface FlusherOptions {
   readonly journal: Journal;
   readonly settler: Settler;
   readonly persistence: Persistence;
-  readonly log: IngestLog;
+  /** No other process is on the store, so nobody else can claim a batch. */
+  readonly exclusive: boolean;
 }
 
 /**
@@ -41,8 +43,11 @@ export interface FlusherOptions {
  *    abandoned and the others start again. Two processes with the same batch cannot both find nothing: whichever wrote
  *    its claim later sees the earlier one. They may both step back; random pauses keep them from doing so forever;
  * 3. its verdict is written. Where somebody took this process for dead, theirs came first and stands;
- * 4. the events are inserted with the flush's id as the token, in one block, views included;
+ * 4. the events are inserted from the journal with the flush's id as the token, in one block, views included;
  * 5. the batches are marked as stored, and their senders get their answer.
+ *
+ * Where no other process is on the store, batches that are stored already are looked up first, the flush is written down
+ * with its verdict, and 2 and 3 are spared; so is waiting for 5, since these marks are only for the processes after this.
  *
  * A step whose outcome is unknown is repeated as it was until it succeeds; nothing new is written before. A process
  * that dies after 3 leaves a flush that the next one completes, before it nothing but a claim that is abandoned.
@@ -71,7 +76,7 @@ export class Flusher {
   submit(batch: PendingBatch): Promise<Outcome> {
     this.#held.batches++;
     this.#held.events += batch.events;
-    this.#held.bytes += batch.rows.length;
+    this.#held.bytes += batch.bytes;
     const outcome = new Promise<Outcome>((resolve, reject) => {
       this.#queue.push({ ...batch, resolve, reject, conflicts: 0 });
       this.#wake();
@@ -79,7 +84,7 @@ export class Flusher {
       this.#submitted.delete(outcome);
       this.#held.batches--;
       this.#held.events -= batch.events;
-      this.#held.bytes -= batch.rows.length;
+      this.#held.bytes -= batch.bytes;
     });
     this.#submitted.add(outcome);
     return outcome;
@@ -106,7 +111,7 @@ export class Flusher {
     while (this.#queue.length > 0) {
       const group = this.#take();
       try {
-        await this.#options.settler.sweepIfDue();
+        await this.#options.settler.keepUp();
         await this.#flush(group);
       } catch (error) {
         // Nothing of it is stored, or nothing is known and the journal holds it for the next start.
@@ -123,7 +128,7 @@ export class Flusher {
     let [batches, events, bytes] = [0, 0, 0];
     for (const batch of this.#queue) {
       events += batch.events;
-      bytes += batch.rows.length;
+      bytes += batch.bytes;
       const full = batches === MAX_FLUSH.batches || events > MAX_FLUSH.events || bytes > MAX_FLUSH.bytes;
       // One that was in conflict goes alone: its next conflict costs nobody else a round.
       const alone = batch.conflicts > 0;
@@ -135,22 +140,39 @@ export class Flusher {
   }
 
   async #flush(group: readonly Waiting[]): Promise<void> {
-    const { journal, settler, persistence } = this.#options;
+    const { exclusive, settler } = this.#options;
+    const fresh = exclusive ? await this.#withoutStored(group) : group;
+    if (fresh.length === 0) return;
     const flush: Flush = {
       id: randomUUID(),
-      batches: group.map(({ app, batch }) => ({ app, batch })),
-      payload: group.flatMap(({ rows }) => (rows === '' ? [] : [rows])).join('\n'),
+      batches: fresh.map(({ app, batch }) => ({ app, batch })),
+      rows: fresh.flatMap(({ rows }) => rows),
     };
-    await persistence.until('claim', () => journal.claim(flush));
+    if (!(await this.#isOurs(flush, fresh))) return;
+    await settler.complete(flush);
+    for (const batch of fresh) batch.resolve('stored');
+  }
+
+  async #withoutStored(group: readonly Waiting[]): Promise<readonly Waiting[]> {
+    const { journal, persistence } = this.#options;
+    const stored = await persistence.until('look up batches', () => journal.storedOf(group));
+    return group.filter((batch) => {
+      const isStored = stored.has(batchKey(batch));
+      if (isStored) batch.resolve('duplicate');
+      return !isStored;
+    });
+  }
+
+  /** Writes the flush down. False when it was abandoned, and its batches start again. */
+  async #isOurs(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
+    const { journal, settler, persistence, exclusive } = this.#options;
+    await persistence.until('claim', () => journal.claim(flush, exclusive));
+    if (exclusive) return true;
     const claims = await persistence.until('look up claims', () => journal.claims(flush.id, settler.settled));
     const proposal = claims.length === 0 ? 'store' : 'abandon';
     const verdict = await persistence.until('decide', () => journal.decide(flush.id, proposal));
-    if (verdict === 'abandon') {
-      this.#startAgain(group, claims);
-      return;
-    }
-    await settler.complete(flush, false);
-    for (const batch of group) batch.resolve('stored');
+    if (verdict === 'abandon') this.#startAgain(group, claims);
+    return verdict === 'store';
   }
 
   #startAgain(group: readonly Waiting[], claims: readonly Claim[]): void {

@@ -4,8 +4,8 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
 import type { Clock, EpochMs } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
+import { journalRows } from './journal-rows.ts';
 import type { BatchStore } from './once.ts';
-import { eventRows } from './rows.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 
@@ -73,9 +73,10 @@ export function createHistory({ db, clock, store, locks }: HistoryOptions) {
       const events = identities.length;
       if (events === 0) return { sessions: [], events, duplicates, rejected };
       const key = { app: app.id, batch: uuidOf(identities.join('\n')) };
-      const outcome = await store.storeOnce(key, () =>
-        missing.flatMap((session) => eventRows(session, { app, place: null })),
-      );
+      const outcome = await store.storeOnce(key, () => ({
+        events,
+        rows: journalRows(key, missing, { app, place: null }),
+      }));
       if (outcome === 'duplicate')
         return { sessions: [], events: 0, duplicates: duplicates + events, rejected };
       return { sessions: missing.map(({ index }) => index), events, duplicates, rejected };

@@ -7,14 +7,14 @@ import { createClockSkew } from './clock-skew.ts';
 import { Flusher } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal } from './journal.ts';
+import { type Geo, journalRows } from './journal-rows.ts';
 import { BatchStore, unavailable } from './once.ts';
 import { type IngestLog, Persistence } from './retry.ts';
-import { eventRows, type Geo } from './rows.ts';
 import { Settler } from './settler.ts';
 import { type Rejection, type Validated, validateSessions } from './validate.ts';
 import type { RejectionCode } from './validate-event.ts';
 import { createVisitors } from './visitors.ts';
-import type { Batch } from './wire.ts';
+import { type Batch, countEvents } from './wire.ts';
 
 export interface IngestionOptions {
   readonly db: Database;
@@ -80,7 +80,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const journal = createJournal(db);
   const persistence = new Persistence(log);
   const settler = new Settler({ journal, persistence, log, exclusive: db.exclusive });
-  const flusher = new Flusher({ journal, settler, persistence, log });
+  const flusher = new Flusher({ journal, settler, persistence, exclusive: db.exclusive });
   const store = new BatchStore(flusher, persistence);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });
@@ -110,14 +110,14 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       const { sessions } = validated;
       const isPlaceless = sessions.some(({ context }) => context.location === null);
       const place = isPlaceless ? (geo?.locate(address) ?? null) : null;
-      return sessions.flatMap((session) => eventRows(session, { app, place }));
+      return { events: countEvents(sessions), rows: journalRows(key, sessions, { app, place }) };
     });
     if (outcome === 'duplicate') {
       counts.duplicateBatches++;
       return DUPLICATE;
     }
     const { sessions, rejected } = validated;
-    const accepted = sessions.reduce((sum, session) => sum + session.events.length, 0);
+    const accepted = countEvents(sessions);
     counts.acceptedEvents += accepted;
     for (const { code } of rejected) rejections[code] = (rejections[code] ?? 0) + 1;
     return { accepted, rejected };
@@ -134,7 +134,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     drain: async () => {
       store.close();
       await housekeeping.end();
-      await Promise.race([flusher.idle(), sleep(LONGEST_DRAIN_MS, undefined, { ref: false })]);
+      const settled = flusher.idle().then(() => settler.markAll());
+      await Promise.race([settled, sleep(LONGEST_DRAIN_MS, undefined, { ref: false })]);
       persistence.stop();
       flusher.dismiss(unavailable());
     },

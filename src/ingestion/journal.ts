@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
+import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH } from './journal-rows.ts';
 
 /** A batch by the two ids that make it one. */
 export interface BatchKey {
@@ -12,8 +13,8 @@ export interface BatchKey {
 export interface Flush {
   readonly id: string;
   readonly batches: readonly BatchKey[];
-  /** JSONEachRow text; '' when no event of its batches was accepted. */
-  readonly payload: string;
+  /** As `journalRows` gives them; at least one for each batch. */
+  readonly rows: readonly string[];
 }
 
 export type Verdict = 'store' | 'abandon';
@@ -28,8 +29,10 @@ export interface Claim {
 
 /** An unsettled flush as a sweep finds it. */
 export interface OpenFlush {
-  readonly flush: string;
+  readonly id: string;
   readonly createdAt: EpochMs;
+  /** It was written with the verdict `store`. */
+  readonly decided: boolean;
 }
 
 export const batchKey = ({ app, batch }: BatchKey): string => `${app}:${batch}`;
@@ -47,6 +50,16 @@ const STORE_NOW: Query<{ now: number }> = {
   row: z.object({ now: z.number() }),
 };
 
+/** A superset: every app with every batch. */
+const STORED: Query<{ app: string; batch: string }> = {
+  name: 'ingestion: stored batches',
+  sql: `
+    SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
+    WHERE app_id IN {apps:Array(UUID)} AND batch_id IN {batches:Array(UUID)}
+      AND inserted_at >= now64(3) - INTERVAL 7 DAY`,
+  row: z.object({ app: uuid, batch: uuid }),
+};
+
 /**
  * Claims count whether or not their flush is stored by now: one that was stored between the two halves of the question
  * would otherwise be in neither.
@@ -55,17 +68,17 @@ const CLAIMS: Query<{ app: string; batch: string; flush: string; stored: number 
   name: 'ingestion: claims',
   sql: `
     WITH mine AS (
-      SELECT arrayJoin(batches) AS claim FROM ingest_journal
+      SELECT DISTINCT app_id, batch_id FROM ingest_journal
       WHERE flush_id = {flush:UUID} AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
     SELECT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush, 1 AS stored
     FROM ingest_batches
-    WHERE (app_id, batch_id) IN (SELECT claim FROM mine) AND inserted_at >= now64(3) - INTERVAL 7 DAY
+    WHERE (app_id, batch_id) IN mine AND inserted_at >= now64(3) - INTERVAL 7 DAY
     UNION ALL
-    SELECT toString(claim.1), toString(claim.2), toString(flush_id), 0
-    FROM ingest_journal ARRAY JOIN batches AS claim
+    SELECT DISTINCT toString(app_id), toString(batch_id), toString(flush_id), 0
+    FROM ingest_journal
     WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND flush_id != {flush:UUID}
-      AND claim IN (SELECT claim FROM mine)
+      AND (app_id, batch_id) IN mine
       AND flush_id NOT IN (SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon')`,
   row: z.object({ app: uuid, batch: uuid, flush: uuid, stored: z.number() }),
 };
@@ -84,10 +97,13 @@ const IS_STORED: Query<{ stored: number }> = {
   row: z.object({ stored: z.coerce.number() }),
 };
 
-const OPEN: Query<{ flush: string; createdAt: number }> = {
+const OPEN: Query<{ id: string; createdAt: number; decided: number }> = {
   name: 'ingestion: open flushes',
   sql: `
-    SELECT toString(flush_id) AS flush, toUnixTimestamp64Milli(min(created_at)) AS createdAt
+    SELECT
+      toString(flush_id) AS id,
+      toUnixTimestamp64Milli(min(created_at)) AS createdAt,
+      max(decided) AS decided
     FROM ingest_journal
     WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
       AND created_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
@@ -95,18 +111,8 @@ const OPEN: Query<{ flush: string; createdAt: number }> = {
                            WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
       AND flush_id NOT IN (SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon')
     GROUP BY flush_id
-    ORDER BY createdAt, flush`,
-  row: z.object({ flush: uuid, createdAt: z.number() }),
-};
-
-const FLUSH: Query<{ batches: [string, string][]; payload: string }> = {
-  name: 'ingestion: read flush',
-  sql: `
-    SELECT arrayMap(claim -> [toString(claim.1), toString(claim.2)], batches) AS batches, payload
-    FROM ingest_journal
-    WHERE created_at >= fromUnixTimestamp64Milli({createdAt:Int64}, 'UTC') AND flush_id = {flush:UUID}
-    LIMIT 1`,
-  row: z.object({ batches: z.array(z.tuple([uuid, uuid])), payload: z.string() }),
+    ORDER BY createdAt, id`,
+  row: z.object({ id: uuid, createdAt: z.number(), decided: z.number() }),
 };
 
 const OUTDATED: Query<{ flushes: number }> = {
@@ -122,63 +128,72 @@ const FORGET_VERDICTS = `
   ALTER TABLE ingest_verdicts
   DELETE WHERE decided_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC') - INTERVAL 1 DAY`;
 
+const BATCHES_OF_FLUSHES = `
+  SELECT DISTINCT app_id, batch_id, flush_id FROM ingest_journal
+  WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND flush_id IN {flushes:Array(UUID)}`;
+
 export type Journal = ReturnType<typeof createJournal>;
 
-/** The statements of exactly-once storing. Each may be sent again with the same arguments: it has one effect. */
+/**
+ * The statements of exactly-once storing. Each may be sent again with the same arguments: it has one effect. `settled`:
+ * no flush that was written down before this instant is open, nor is any that is asked about.
+ */
 export function createJournal(db: Database) {
-  const token = (flush: string) => ({ token: flush }) as const;
+  const sinceOf = (settled: EpochMs): number => Math.max(0, settled - MARGIN_MS);
   return {
     storeNow: async (): Promise<EpochMs> => epochMs((await db.queryOne(STORE_NOW, {}, WRITER)).now),
 
-    claim: ({ id, batches, payload }: Flush): Promise<void> =>
-      db.insert(
-        'ingest_journal',
-        [{ flush_id: id, batches: batches.map(({ app, batch }) => [app, batch]), payload }],
-        token(id),
-      ),
+    /** Writes a flush down; `decided`: with the verdict `store`. */
+    claim: ({ id, rows }: Flush, decided: boolean): Promise<void> => {
+      const head = `{"flush_id":"${id}","decided":${decided ? 1 : 0},"position":`;
+      const lines = rows.map((row, position) => `${head}${position},${row}`);
+      return db.insertText('ingest_journal', lines.join('\n'), { token: id });
+    },
 
-    /** Who else holds the batches of a journalled flush. `settled`: no older flush is open. */
+    /** Which of these batches are stored, as `batchKey`. */
+    storedOf: async (batches: readonly BatchKey[]): Promise<ReadonlySet<string>> => {
+      const apps = [...new Set(batches.map(({ app }) => app))];
+      const rows = await db.query(STORED, { apps, batches: batches.map(({ batch }) => batch) }, WRITER);
+      return new Set(rows.map(batchKey));
+    },
+
+    /** Who else holds the batches of a journalled flush. */
     claims: async (flush: string, settled: EpochMs): Promise<Claim[]> => {
-      const rows = await db.query(CLAIMS, { flush, since: Math.max(0, settled - MARGIN_MS) }, WRITER);
+      const rows = await db.query(CLAIMS, { flush, since: sinceOf(settled) }, WRITER);
       return rows.map((row) => ({ key: batchKey(row), flush: row.flush, stored: row.stored === 1 }));
     },
 
     /** Proposes a verdict and returns the one that stands: the first that anybody proposed. */
     decide: async (flush: string, verdict: Verdict): Promise<Verdict> => {
-      await db.insert('ingest_verdicts', [{ flush_id: flush, verdict }], token(flush));
+      await db.insert('ingest_verdicts', [{ flush_id: flush, verdict }], { token: flush });
       return (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
     },
 
-    insertEvents: async ({ id, payload, batches }: Flush): Promise<void> => {
-      if (payload === '') return;
-      await db.insertText('events', payload, {
-        ...token(id),
-        about: [...new Set(batches.map(({ app }) => app))],
-      });
+    /** From the journal into `events`; `apps`: those that it is about, where they are known. */
+    insertEvents: (flush: string, settled: EpochMs, apps?: readonly string[]): Promise<void> => {
+      const about = apps === undefined ? {} : { about: apps };
+      const params = { flush, since: sinceOf(settled) };
+      return db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, params, { token: flush, ...about });
     },
 
     isStored: async (flush: string, settled: EpochMs): Promise<boolean> =>
-      (await db.queryOne(IS_STORED, { flush, since: Math.max(0, settled - MARGIN_MS) }, WRITER)).stored === 1,
+      (await db.queryOne(IS_STORED, { flush, since: sinceOf(settled) }, WRITER)).stored === 1,
 
-    markStored: ({ id, batches }: Flush): Promise<void> =>
-      db.insert(
-        'ingest_batches',
-        batches.map(({ app, batch }) => ({ app_id: app, batch_id: batch, flush_id: id })),
-        token(id),
-      ),
+    /** `flushes`: always the same ones together, for their first is the token. */
+    markStored: (flushes: readonly [string, ...string[]], settled: EpochMs): Promise<void> => {
+      const params = { flushes, since: sinceOf(settled) };
+      return db.insertFrom('ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES, params, {
+        token: flushes[0],
+      });
+    },
 
     /** Flushes written down in (settled, until] and neither stored nor abandoned, oldest first. */
     open: async (settled: EpochMs, until: EpochMs): Promise<OpenFlush[]> => {
-      const rows = await db.query(OPEN, { since: Math.max(0, settled - MARGIN_MS), until }, WRITER);
-      return rows.map(({ flush, createdAt }) => ({ flush, createdAt: epochMs(createdAt) }));
+      const rows = await db.query(OPEN, { since: sinceOf(settled), until }, WRITER);
+      return rows.map((row) => ({ ...row, createdAt: epochMs(row.createdAt), decided: row.decided === 1 }));
     },
 
-    read: async ({ flush, createdAt }: OpenFlush): Promise<Flush> => {
-      const { batches, payload } = await db.queryOne(FLUSH, { flush, createdAt }, WRITER);
-      return { id: flush, batches: batches.map(([app, batch]) => ({ app, batch })), payload };
-    },
-
-    /** Takes a flush out of the journal that the store cannot read. */
+    /** Takes a flush out of the journal of which `events` cannot take the rows. */
     withdraw: (flush: string): Promise<void> =>
       db.command(
         'ingestion: withdraw flush',

@@ -1,17 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
-import type { Flusher, Outcome } from './flusher.ts';
+import type { Flusher, Outcome, PendingBatch } from './flusher.ts';
 import { type BatchKey, batchKey } from './journal.ts';
 import type { Persistence } from './retry.ts';
 
 /** Shorter than the 7 days for which the store remembers a batch. */
 const REMEMBERED_MS = 6 * DAY_MS;
-const REMEMBERED_BATCHES = 20_000;
+const REMEMBERED_BATCHES = 50_000;
 /** A sender waits this long for the store; its batch goes on without it. */
 const LONGEST_WAIT_MS = 15_000;
 /** A store that has failed for this long is not worth waiting for. */
 const STALLED_AFTER_MS = 5_000;
+
+export type BatchRows = Pick<PendingBatch, 'events' | 'rows'>;
 
 /** The doorkeeper of the flusher: of equal batches in this process only one is on its way. */
 export class BatchStore {
@@ -29,21 +31,21 @@ export class BatchStore {
   }
 
   /**
-   * Stores the rows (JSONEachRow lines) that `make` gives, unless a batch with this key is stored or on its way; `make`
-   * runs only when they are needed. Throws `overloaded` when there is no room, `store_unavailable` when the store does
+   * Stores what `make` gives, unless a batch with this key is stored or on its way; `make` runs only when it is needed.
+   * Throws `overloaded` when there is no room, `store_unavailable` when the store does
    * not take them in time: they may be stored all the same.
    */
-  async storeOnce(batch: BatchKey, make: () => readonly string[]): Promise<Outcome> {
+  async storeOnce(batch: BatchKey, make: () => BatchRows): Promise<Outcome> {
     const key = batchKey(batch);
     for (let first = this.#underway.get(key); first !== undefined; first = this.#underway.get(key)) {
       if (await this.#succeeds(key, first)) return 'duplicate';
     }
     if (this.#recent.has(key)) return 'duplicate';
     if (this.#closed || this.#persistence.failingForMs > STALLED_AFTER_MS) throw unavailable();
-    const lines = make();
-    const rows = lines.join('\n');
-    if (!this.#flusher.hasRoom(lines.length, rows.length)) throw overloaded();
-    const storing = this.#flusher.submit({ ...batch, events: lines.length, rows });
+    const { events, rows } = make();
+    const bytes = rows.reduce((sum, row) => sum + row.length, 0);
+    if (!this.#flusher.hasRoom(events, bytes)) throw overloaded();
+    const storing = this.#flusher.submit({ ...batch, events, rows, bytes });
     this.#underway.set(key, storing);
     storing.then(
       () => {

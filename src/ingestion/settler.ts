@@ -7,6 +7,9 @@ const LEASE_MS = MINUTE_MS;
 const SWEEP_EVERY_MS = 30_000;
 /** How long settled flushes stay in the journal, to be looked at. */
 const KEEP_MS = DAY_MS;
+/** Marks that nobody waits for are written together: so late, and at most for so many batches. */
+const MARK_AFTER_MS = 500;
+const MAX_UNMARKED = 5_000;
 
 export interface SettlerOptions {
   readonly journal: Journal;
@@ -22,6 +25,11 @@ export class Settler {
   /** Every flush written down before this instant of the store's clock is stored or abandoned. */
   #settled: EpochMs = epochMs(0);
   #nextSweep = 0;
+  /** Flushes of which only the marks are missing. */
+  readonly #unmarked: string[] = [];
+  #unmarkedBatches = 0;
+  #marking: Promise<void> | null = null;
+  #markTimer: NodeJS.Timeout | null = null;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
@@ -31,31 +39,53 @@ export class Settler {
     return this.#settled;
   }
 
-  /**
-   * Stores a flush whose verdict is `store`, and its markers last. The markers are looked for before anything is sent
-   * again: after a long absence another process may have done it, and the store forgets tokens.
-   */
-  async complete(flush: Flush, foundInJournal: boolean): Promise<void> {
+  /** Stores a flush that this process has just written down and that nobody else stores. */
+  async complete({ id, batches }: Flush): Promise<void> {
+    const { journal, persistence, exclusive } = this.#options;
+    const apps = [...new Set(batches.map(({ app }) => app))];
+    if (!exclusive) return this.#orWithdraw(id, this.#store(id, false, apps));
+    const inserting = persistence.until('store flush', () => journal.insertEvents(id, this.#settled, apps));
+    await this.#orWithdraw(id, inserting);
+    this.#unmarked.push(id);
+    this.#unmarkedBatches += batches.length;
+    this.#markTimer ??= setTimeout(() => {
+      // What fails for good is completed at the next start.
+      this.markAll().catch(() => undefined);
+    }, MARK_AFTER_MS).unref();
+  }
+
+  /** What has to be done before the next flush. */
+  async keepUp(): Promise<void> {
+    if (this.#unmarkedBatches > MAX_UNMARKED) await this.markAll();
+    if (performance.now() < this.#nextSweep) return;
+    await this.markAll();
+    await this.#sweep(LEASE_MS);
+  }
+
+  /** Resolves when every flush that is stored is marked so. */
+  markAll(): Promise<void> {
+    this.#marking ??= this.#mark().finally(() => {
+      this.#marking = null;
+    });
+    return this.#marking;
+  }
+
+  async #mark(): Promise<void> {
+    if (this.#markTimer !== null) clearTimeout(this.#markTimer);
+    this.#markTimer = null;
     const { journal, persistence } = this.#options;
-    try {
-      await persistence.until('store flush', async (attempt) => {
-        if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush.id, this.#settled))) return;
-        await journal.insertEvents(flush);
-        await journal.markStored(flush);
-      });
-    } catch (error) {
-      if (isUnreadable(error)) await persistence.until('withdraw flush', () => journal.withdraw(flush.id));
-      throw error;
+    for (let [first, ...more] = this.#unmarked; first !== undefined; [first, ...more] = this.#unmarked) {
+      const flushes: readonly [string, ...string[]] = [first, ...more];
+      const batches = this.#unmarkedBatches;
+      await persistence.until('mark flushes', () => journal.markStored(flushes, this.#settled));
+      this.#unmarked.splice(0, flushes.length);
+      this.#unmarkedBatches -= batches;
     }
   }
 
   /** At the start, before anything is accepted: what a crash left. */
   async start(): Promise<void> {
     await this.#sweep(this.#options.exclusive ? 0 : LEASE_MS);
-  }
-
-  async sweepIfDue(): Promise<void> {
-    if (performance.now() >= this.#nextSweep) await this.#sweep(LEASE_MS);
   }
 
   async #sweep(leaseMs: number): Promise<void> {
@@ -73,17 +103,42 @@ export class Settler {
   }
 
   /** Its owner said `store`, or it never will: the proposal to abandon it then stands. */
-  async #settle(open: OpenFlush): Promise<void> {
+  async #settle({ id, decided }: OpenFlush): Promise<void> {
     const { journal, persistence, log } = this.#options;
-    const verdict = await persistence.until('settle flush', () => journal.decide(open.flush, 'abandon'));
+    const verdict = decided
+      ? 'store'
+      : await persistence.until('settle flush', () => journal.decide(id, 'abandon'));
     if (verdict === 'abandon') return;
-    const flush = await persistence.until('read flush', () => journal.read(open));
     try {
-      await this.complete(flush, true);
-      log.info({ batches: flush.batches.length }, 'ingestion: completed a flush that a process left behind');
+      await this.#orWithdraw(id, this.#store(id, true));
+      log.info({ flush: id }, 'ingestion: completed a flush that a process left behind');
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       log.error({ err: error }, 'ingestion: withdrew a flush that the store cannot read');
     }
+  }
+
+  /** Its senders start again, so it must not come back. */
+  async #orWithdraw(flush: string, storing: Promise<void>): Promise<void> {
+    const { journal, persistence } = this.#options;
+    try {
+      await storing;
+    } catch (error) {
+      if (isUnreadable(error)) await persistence.until('withdraw flush', () => journal.withdraw(flush));
+      throw error;
+    }
+  }
+
+  /**
+   * Events first, marks last. The marks are looked for before anything is sent again: after a long absence another
+   * process may have done it, and the store forgets tokens.
+   */
+  async #store(flush: string, foundInJournal: boolean, apps?: readonly string[]): Promise<void> {
+    const { journal, persistence } = this.#options;
+    await persistence.until('store flush', async (attempt) => {
+      if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, this.#settled))) return;
+      await journal.insertEvents(flush, this.#settled, apps);
+      await journal.markStored([flush], this.#settled);
+    });
   }
 }

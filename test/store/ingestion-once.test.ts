@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { epochMs } from '../../src/domain/time.ts';
 import { createJournal, type Flush } from '../../src/ingestion/journal.ts';
-import { eventRows } from '../../src/ingestion/rows.ts';
+import { journalRows } from '../../src/ingestion/journal-rows.ts';
 import { validateSessions } from '../../src/ingestion/validate.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
@@ -52,30 +53,12 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
     expect(await totalsOf(store.db, app.id)).toEqual(stored(30, 90));
   });
 
-  test('by two processes that receive it at once', async () => {
-    const [app, processes] = [
-      newApp(),
-      [ingestionOn(store.db), ingestionOn(store.db), ingestionOn(store.db)],
-    ];
-    let accepted = 0;
-    for (let round = 0; round < 5; round++) {
-      const batches = Array.from({ length: 4 }, (_, i) => ({
-        batchId: randomUUID(),
-        sessions: [session(`r${round}-${i}`)],
-      }));
-      const answers = await Promise.all(
-        processes.flatMap((ingestion) => batches.map((batch) => ingestion.accept(app, batch, REQUEST))),
-      );
-      accepted += answers.reduce((sum, answer) => sum + answer.accepted, 0);
-    }
-    expect(accepted).toBe(60);
-    expect(await totalsOf(store.db, app.id)).toEqual(stored(20, 60));
-  });
-
   test('by another process later, whatever it holds, in either case', async () => {
     const [app, batchId] = [newApp(), randomUUID()];
-    const first = await ingestionOn(store.db).accept(app, { batchId, sessions: [session('a')] }, REQUEST);
+    const before = ingestionOn(store.db);
+    const first = await before.accept(app, { batchId, sessions: [session('a')] }, REQUEST);
     expect(first).toEqual({ accepted: 3, rejected: [] });
+    await before.drain();
     const other = { batchId: batchId.toUpperCase(), sessions: [session('b'), 'nonsense'] };
     expect(await ingestionOn(store.db).accept(app, other, REQUEST)).toEqual({
       accepted: 0,
@@ -96,7 +79,9 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
 
   test('and a batch of which nothing was accepted is remembered too', async () => {
     const [app, batchId] = [newApp(), randomUUID()];
-    const empty = await ingestionOn(store.db).accept(app, { batchId, sessions: [{}] }, REQUEST);
+    const before = ingestionOn(store.db);
+    const empty = await before.accept(app, { batchId, sessions: [{}] }, REQUEST);
+    await before.drain();
     expect(empty).toMatchObject({
       accepted: 0,
       rejected: [{ session: 0, event: null, code: 'invalid_session' }],
@@ -115,6 +100,33 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
   });
 });
 
+test('a batch that several processes receive at once is stored once', async () => {
+  const bridge = await bridgeProcess();
+  const store = await serverStore(bridge);
+  try {
+    const [app, processes] = [
+      newApp(),
+      [ingestionOn(store.db), ingestionOn(store.db), ingestionOn(store.db)],
+    ];
+    let accepted = 0;
+    for (let round = 0; round < 5; round++) {
+      const batches = Array.from({ length: 4 }, (_, i) => ({
+        batchId: randomUUID(),
+        sessions: [session(`r${round}-${i}`)],
+      }));
+      const answers = await Promise.all(
+        processes.flatMap((ingestion) => batches.map((batch) => ingestion.accept(app, batch, REQUEST))),
+      );
+      accepted += answers.reduce((sum, answer) => sum + answer.accepted, 0);
+    }
+    expect(accepted).toBe(60);
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(20, 60));
+  } finally {
+    await store.close();
+    await bridge.close();
+  }
+});
+
 describe('a process that died', () => {
   let store: TestStore;
   beforeAll(async () => {
@@ -122,11 +134,12 @@ describe('a process that died', () => {
   });
   afterAll(() => store.close());
 
+  const START = epochMs(0);
   const flushOf = (app: SdkApp, batchId: string): Flush => {
     const rules = { now: NOW, maxAgeDays: null, userAgent: '' };
     const { sessions } = validateSessions([session('s', 12)], rules);
-    const payload = sessions.flatMap((valid) => eventRows(valid, { app, place: null })).join('\n');
-    return { id: randomUUID(), batches: [{ app: app.id, batch: batchId }], payload };
+    const batch = { app: app.id, batch: batchId };
+    return { id: randomUUID(), batches: [batch], rows: journalRows(batch, sessions, { app, place: null }) };
   };
 
   const restart = async () => {
@@ -137,7 +150,7 @@ describe('a process that died', () => {
 
   test('before its verdict has stored nothing, and the sender starts again', async () => {
     const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
-    await journal.claim(flushOf(app, batchId));
+    await journal.claim(flushOf(app, batchId), false);
     const ingestion = await restart();
     expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
     const answer = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
@@ -150,12 +163,30 @@ describe('a process that died', () => {
     async (step) => {
       const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
       const flush = flushOf(app, batchId);
-      await journal.claim(flush);
+      await journal.claim(flush, false);
       expect(await journal.decide(flush.id, 'store')).toBe('store');
-      if (step === 'the events') await journal.insertEvents(flush);
-      if (step === 'the raw rows without views') await withoutViews(() => journal.insertEvents(flush));
+      if (step === 'the events') await journal.insertEvents(flush.id, START);
+      if (step === 'the raw rows without views')
+        await withoutViews(() => journal.insertEvents(flush.id, START));
       const ingestion = await restart();
       expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+      const again = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
+      expect(again.duplicate).toBe(true);
+      await restart();
+      expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+    },
+  );
+
+  test.each(['before the events', 'after the raw rows without views', 'after the events'])(
+    'that was alone on its store, %s, is completed at the next start',
+    async (step) => {
+      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
+      const flush = flushOf(app, batchId);
+      await journal.claim(flush, true);
+      const insert = () => journal.insertEvents(flush.id, START);
+      if (step === 'after the events') await insert();
+      if (step === 'after the raw rows without views') await withoutViews(insert);
+      const ingestion = await restart();
       const again = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
       expect(again.duplicate).toBe(true);
       await restart();

@@ -1,0 +1,178 @@
+import type { SdkApp } from '../metadata/types.ts';
+import { mediumSignal, referrerSignal, sourceSignal } from './channels.ts';
+import type { Place } from './context.ts';
+import type { BatchKey } from './journal.ts';
+import { hostOf, referrerHost } from './referrer.ts';
+import { technologyOf } from './user-agent.ts';
+import type { ValidSession } from './validate.ts';
+import type { EventType } from './validate-event.ts';
+
+/** Where an address is, by a GeoIP database; null when it does not say. */
+export interface Geo {
+  locate(address: string): Place | null;
+}
+
+export interface RowContext {
+  readonly app: SdkApp;
+  /** The place of sessions that name none. */
+  readonly place: Place | null;
+}
+
+/** `events.latitude` and `longitude` of a session without a place. */
+const NO_COORDINATE = -999;
+/** As `events.type` numbers them. */
+const TYPE: Readonly<Record<EventType, number>> = {
+  pageview: 1,
+  click: 2,
+  error: 3,
+  engagement: 4,
+  custom: 5,
+};
+
+/** Of `ingest_journal` as of `events`, where only a session's earliest event of a batch has them. */
+const CONTEXT_TEXTS = [
+  'visitor_id',
+  'user_agent',
+  'browser',
+  'os',
+  'device',
+  'language',
+  'screen',
+  'referrer',
+  'referrer_host',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+  'utm_term',
+  'utm_content',
+  'country',
+  'region',
+  'city',
+] as const;
+const CONTEXT_NUMBERS = [
+  'referrer_signal',
+  'source_signal',
+  'medium_signal',
+  'latitude',
+  'longitude',
+] as const;
+
+type ContextColumns = { readonly [Column in (typeof CONTEXT_TEXTS)[number]]: string } & {
+  readonly [Column in (typeof CONTEXT_NUMBERS)[number]]: number;
+};
+
+export const EVENT_COLUMNS = [
+  ...[
+    'app_id',
+    'session_id',
+    'started_at',
+    'timestamp',
+    'type',
+    'path',
+    'label',
+    'duration_ms',
+    'has_context',
+  ],
+  ...CONTEXT_TEXTS,
+  ...CONTEXT_NUMBERS,
+];
+
+/** A flush's rows of `events`, for EVENT_COLUMNS. */
+export const EVENTS_OF_FLUSH = `
+  SELECT
+    app_id,
+    session_id,
+    fromUnixTimestamp64Milli(started_at, 'UTC'),
+    fromUnixTimestamp64Milli(started_at + offset, 'UTC'),
+    type,
+    path,
+    label,
+    duration_ms,
+    number = context_at,
+    ${CONTEXT_TEXTS.map((column) => `if(number = context_at, ${column}, '')`).join(',\n    ')},
+    ${CONTEXT_NUMBERS.map((column) => `if(number = context_at, ${column}, 0)`).join(',\n    ')}
+  FROM ingest_journal
+  ARRAY JOIN
+    arrayEnumerate(offsets) AS number, offsets AS offset, types AS type, paths AS path, labels AS label,
+    durations AS duration_ms
+  WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND flush_id = {flush:UUID}`;
+
+export const BATCH_COLUMNS = ['app_id', 'batch_id', 'flush_id'];
+
+/**
+ * A batch's rows of `ingest_journal` without what its flush adds: the inner part of JSON objects, to be completed by `{…,`
+ * and without defaults. Visitor and context go to the earliest event (the first of them on ties), which is what decides
+ * for the session.
+ */
+export function journalRows(
+  batch: BatchKey,
+  sessions: readonly ValidSession[],
+  context: RowContext,
+): string[] {
+  const head = `"app_id":"${batch.app}","batch_id":"${batch.batch}"`;
+  if (sessions.length === 0) return [`${head}}`];
+  return sessions.map((session) => `${head},${sessionColumns(session, context)}`);
+}
+
+function sessionColumns(session: ValidSession, context: RowContext): string {
+  const { events, startedAt } = session;
+  const offsets: number[] = [];
+  const types: number[] = [];
+  const paths: string[] = [];
+  const labels: string[] = [];
+  const durations: number[] = [];
+  let earliest = 0;
+  for (const { timestamp, type, path, label, durationMs } of events) {
+    const offset = timestamp - startedAt;
+    if (offset < (offsets[earliest] ?? offset)) earliest = offsets.length;
+    offsets.push(offset);
+    types.push(TYPE[type]);
+    paths.push(path);
+    labels.push(label);
+    durations.push(durationMs);
+  }
+  const columns = {
+    session_id: session.id,
+    started_at: startedAt,
+    offsets,
+    types,
+    paths,
+    labels,
+    durations,
+    context_at: earliest + 1,
+    ...withoutDefaults(contextColumns(session, context)),
+  };
+  return JSON.stringify(columns).slice(1);
+}
+
+function withoutDefaults(columns: ContextColumns): Partial<ContextColumns> {
+  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== '' && value !== 0));
+}
+
+function contextColumns(session: ValidSession, { app, place }: RowContext): ContextColumns {
+  const { context, userAgent } = session;
+  const host = referrerHost(context.referrer, hostOf(app.domain));
+  const where = context.location ?? place;
+  return {
+    visitor_id: session.visitorId,
+    user_agent: userAgent,
+    ...technologyOf(userAgent),
+    language: context.language,
+    screen: context.screen,
+    referrer: context.referrer,
+    referrer_host: host,
+    referrer_signal: referrerSignal(host),
+    utm_source: context.source,
+    source_signal: sourceSignal(context.source),
+    utm_medium: context.medium,
+    medium_signal: mediumSignal(context.medium),
+    utm_campaign: context.campaign,
+    utm_term: context.term,
+    utm_content: context.content,
+    country: where?.country ?? '',
+    region: where?.region ?? '',
+    city: where?.city ?? '',
+    latitude: where?.latitude ?? NO_COORDINATE,
+    longitude: where?.longitude ?? NO_COORDINATE,
+  };
+}
