@@ -6,6 +6,7 @@ import type { Services } from './endpoints/endpoint.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import { type HealthDeps, servicePages } from './http/health.ts';
+import { type Overload, shed } from './http/overload.ts';
 import { errorHandler } from './http/problem.ts';
 import { type PublicApiDeps, publicApi } from './http/public-api.ts';
 import { requestLog } from './http/request-log.ts';
@@ -17,13 +18,14 @@ export interface AppDeps extends Services, HealthDeps {
   readonly redis: RedisLink | null;
   readonly failedAttempts: FailedAttempts;
   readonly snapshots: ReadSnapshot;
+  readonly overload: Overload;
   readonly writeRows: PublicApiDeps['writeRows'];
   /** What the SDK talks to: its script and its events. */
   readonly sdk: readonly Router[];
 }
 
 /** The public listener's application. To be served by `createHttpServer`, which gives a request its id. */
-export function createApp({ config, log, redis, sdk, ...deps }: AppDeps): Express {
+export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -34,6 +36,7 @@ export function createApp({ config, log, redis, sdk, ...deps }: AppDeps): Expres
 
   app.use(requestLog(log));
   app.use(servicePages(deps));
+  app.use(shed(overload));
   for (const router of sdk) app.use(router);
   app.use(publicApi({ ...deps, ...config, redis }));
   app.use(() => {

@@ -13,6 +13,7 @@ import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createLog } from './http/log.ts';
+import { watchOverload } from './http/overload.ts';
 import { sdkEventsRouter } from './http/sdk-events.ts';
 import { sdkScriptRouter } from './http/sdk-script.ts';
 import { createHttpServer, listen } from './http/server.ts';
@@ -96,6 +97,9 @@ async function start(
   sealer.start();
   const failedAttempts = createFailedAttempts(clock);
 
+  const overload = watchOverload();
+  opened.push(async () => overload.close());
+
   let draining = false;
   const isDraining = (): boolean => draining;
   const management = createManagementApp({
@@ -115,6 +119,7 @@ async function start(
     access: metadata,
     redis,
     failedAttempts,
+    overload,
     ping: () => db.ping(),
     redisState: () => redis?.state ?? null,
     isDraining,

@@ -3,6 +3,8 @@ import { AppError } from '../domain/errors.ts';
 
 /** Up to here a body that is too large is read to its end, so that its sender hears the answer. */
 const LINGER_BYTES = 16 * 1024 * 1024;
+/** What the bodies that are being read may take, of all requests of the process together. */
+const MAX_READING_BYTES = 128 * 1024 * 1024;
 const JSON_TYPE = ['application/json'] as const;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
@@ -40,25 +42,42 @@ function assertType(req: Request, types: readonly string[]): void {
   }
 }
 
+let readingBytes = 0;
+
 function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> {
   const tooLarge = new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
   if (Number(req.headers['content-length'] ?? 0) > LINGER_BYTES) {
     res.setHeader('Connection', 'close');
     return Promise.reject(tooLarge);
   }
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+  const chunks: Buffer[] = [];
+  let [size, kept] = [0, 0];
+  const drop = (): void => {
+    readingBytes -= kept;
+    kept = 0;
+    chunks.length = 0;
+  };
+  return new Promise<Buffer>((resolve, reject) => {
+    const giveUp = (error: AppError): void => {
+      res.setHeader('Connection', 'close');
+      req.removeAllListeners('data');
+      reject(error);
+    };
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size <= limit) chunks.push(chunk);
-      else if (size > LINGER_BYTES) {
-        res.setHeader('Connection', 'close');
-        req.removeAllListeners('data');
-        reject(tooLarge);
+      if (size > LINGER_BYTES) giveUp(tooLarge);
+      else if (size > limit) drop();
+      else if (readingBytes + chunk.length > MAX_READING_BYTES) giveUp(tooMany());
+      else {
+        chunks.push(chunk);
+        kept += chunk.length;
+        readingBytes += chunk.length;
       }
     });
     req.on('end', () => (size > limit ? reject(tooLarge) : resolve(Buffer.concat(chunks))));
     req.on('error', () => reject(new AppError('bad_request', 'The body ended before its length.')));
-  });
+  }).finally(drop);
 }
+
+const tooMany = (): AppError =>
+  new AppError('overloaded', 'Too many bodies at once. Try again shortly.', { retryAfterSeconds: 1 });

@@ -22,6 +22,14 @@ const MAX_HEADERS = 16 * 1024;
  * less than the 64 KiB that Node reads at once, so that this is usually the first, with the request line.
  */
 const MAX_PARSED = 32 * 1024;
+/** Each takes a descriptor and some memory. More than this are closed at once. */
+const MAX_CONNECTIONS = 10_000;
+/** For the headers, also of a connection on which nothing comes. */
+const HEADERS_MS = 10_000;
+/** For the whole request: a megabyte over a bad mobile line. */
+const REQUEST_MS = 60_000;
+/** Nothing in either direction: a caller who does not read its answer. Longer than any answer takes. */
+const SILENCE_MS = 300_000;
 
 export interface HttpServerDeps {
   readonly clock: Clock;
@@ -49,7 +57,9 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
       maxHeaderSize: MAX_PARSED,
       // Answered below, with a body.
       requireHostHeader: false,
-      requestTimeout: 60_000,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 2_000,
       // Longer than a load balancer keeps an idle connection (usually 60 s): it, not we, closes first.
       keepAliveTimeout: 65_000,
     },
@@ -57,6 +67,8 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
   );
   // Node would drop the headers beyond 2,000, a second Authorization among them; their size is limited anyway.
   server.maxHeadersCount = 0;
+  server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(SILENCE_MS);
   server.on('clientError', (error: ClientError, socket) => answerRaw(rawRefusal(error), error, socket, deps));
   // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1); Node would answer 417 without a body.
   server.on('checkExpectation', serve);
@@ -109,6 +121,7 @@ interface ClientError extends Error {
 
 /** What Node's parser could not take. */
 function rawRefusal({ code, rawPacket }: ClientError): AppError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow();
   if (code !== 'HPE_HEADER_OVERFLOW') return badRequest();
   const start = rawPacket?.subarray(0, MAX_URL + 16).toString('latin1') ?? '';
   return /^[A-Z]+ [^\s]*$/.test(start) && start.length > MAX_URL ? urlTooLong() : headersTooLarge();
@@ -147,4 +160,5 @@ function hasBegun(socket: Duplex): boolean {
 const urlTooLong = () => new AppError('uri_too_long', `The URL is longer than ${MAX_URL} bytes.`);
 const headersTooLarge = () =>
   new AppError('headers_too_large', `The headers are larger than ${MAX_HEADERS} bytes.`);
+const tooSlow = () => new AppError('bad_request', 'The request did not come in time.');
 const badRequest = () => new AppError('bad_request', 'The request is not valid HTTP.');

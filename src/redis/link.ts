@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { PROBE_KEY } from './keys.ts';
 
 /** Longer than any healthy answer, shorter than what a caller would notice. */
 const ANSWER_MS = 250;
@@ -49,7 +50,7 @@ export class RedisLink {
     this.#client.on('close', () => this.#become('away'));
     this.#client.on('ready', () => {
       this.#connection++;
-      this.#become('up');
+      void this.#ask();
     });
   }
 
@@ -117,7 +118,8 @@ export class RedisLink {
     // Not connected: 'ready' will tell.
     if (this.#state === 'up' || this.#closed || this.#client.status !== 'ready') return;
     try {
-      await inTime(this.#client.ping());
+      // A replica and a full Redis answer PING, and take no window.
+      await inTime(this.#client.set(PROBE_KEY, '1', 'PX', 1));
       this.#become('up');
     } catch {
       this.#unanswered++;

@@ -5,13 +5,13 @@ import { expectProblem } from './support.ts';
 const service = withService();
 
 test('503 when the store does not answer; the process itself is well', async () => {
-  // What authentication needs is remembered for a moment; the questions are not.
+  // What authentication needs is remembered for a moment, and an answer while nothing is written; other questions are not.
   expect((await askRightly(service(), 'listPageviews')).status).toBe(200);
   await service().db.close();
-  for (const path of ['/readyz', `/api/v1/sessions/pageviews?appId=${service().app}`]) {
+  for (const path of ['/readyz', `/api/v1/sessions/timespent?appId=${service().app}`]) {
     const answer = await service().ask(path);
     expectProblem(answer, 'store_unavailable');
-    expect(answer.text).not.toMatch(/select|clickhouse|chdb|pageviews/i);
+    expect(answer.text).not.toMatch(/select|clickhouse|chdb|events/i);
   }
   expect((await service().ask('/healthz')).status).toBe(200);
 });
