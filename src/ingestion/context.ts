@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { cleanText } from './text.ts';
 
 export interface Place {
@@ -39,60 +38,83 @@ export const MAX_LENGTH = {
   screen: 16,
 } as const;
 
-const text = (max: number) =>
-  z
-    .string()
-    .nullish()
-    .transform((value) => (typeof value === 'string' ? cleanText(value, max) : ''));
-
-const Utm = z.object({
-  source: text(MAX_LENGTH.utm),
-  medium: text(MAX_LENGTH.utm),
-  campaign: text(MAX_LENGTH.utm),
-  term: text(MAX_LENGTH.utm),
-  content: text(MAX_LENGTH.utm),
-});
-
-const Location = z
-  .object({
-    country: text(MAX_LENGTH.place),
-    region: text(MAX_LENGTH.place),
-    city: text(MAX_LENGTH.place),
-    latitude: z.unknown().optional(),
-    longitude: z.unknown().optional(),
-  })
-  .transform((place): Place => ({ ...place, ...coordinates(place.latitude, place.longitude) }));
-
-const NO_UTM = { source: '', medium: '', campaign: '', term: '', content: '' };
-
-/** A session's `context`; a field of the wrong type fails it, null counts as absent. */
-export const ContextSchema = z
-  .object({
-    referrer: text(MAX_LENGTH.referrer),
-    utm: Utm.nullish(),
-    language: text(MAX_LENGTH.language),
-    screen: text(MAX_LENGTH.screen),
-    userAgent: z.string().nullish(),
-    location: Location.nullish(),
-  })
-  .transform(
-    ({ utm, userAgent, location, language, ...rest }): Context => ({
-      ...rest,
-      ...(utm ?? NO_UTM),
-      language: canonicalLanguage(language),
-      userAgent: typeof userAgent === 'string' ? cleanText(userAgent, MAX_LENGTH.userAgent) : null,
-      location: location ?? null,
-    }),
-  );
-
-export const NO_CONTEXT: Context = {
-  ...NO_UTM,
+const NO_CONTEXT: Context = {
+  source: '',
+  medium: '',
+  campaign: '',
+  term: '',
+  content: '',
   referrer: '',
   language: '',
   screen: '',
   userAgent: null,
   location: null,
 };
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Thrown within this file: which field of the context has the wrong type. */
+class WrongField {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** A session's `context`, or what is wrong with it: a field of the wrong type. Null counts as absent. */
+export function readContext(sent: unknown): Context | string {
+  if (sent === undefined || sent === null) return NO_CONTEXT;
+  try {
+    return contextOf(fieldsOf(sent, 'context'));
+  } catch (error) {
+    if (error instanceof WrongField) return error.message;
+    throw error;
+  }
+}
+
+function contextOf(context: Fields): Context {
+  const { utm: sentUtm = null, userAgent = null, location = null } = context;
+  const utm = sentUtm === null ? null : fieldsOf(sentUtm, 'context.utm');
+  const utmPart = (name: string): string =>
+    utm === null ? '' : textOf(utm[name], MAX_LENGTH.utm, 'context.utm', name);
+  const own = (name: 'referrer' | 'language' | 'screen' | 'userAgent'): string =>
+    textOf(context[name], MAX_LENGTH[name], 'context', name);
+  return {
+    referrer: own('referrer'),
+    source: utmPart('source'),
+    medium: utmPart('medium'),
+    campaign: utmPart('campaign'),
+    term: utmPart('term'),
+    content: utmPart('content'),
+    language: canonicalLanguage(own('language')),
+    screen: own('screen'),
+    userAgent: userAgent === null ? null : own('userAgent'),
+    location: location === null ? null : placeOf(fieldsOf(location, 'context.location')),
+  };
+}
+
+function placeOf(location: Fields): Place {
+  const name = (field: string): string =>
+    textOf(location[field], MAX_LENGTH.place, 'context.location', field);
+  return {
+    country: name('country'),
+    region: name('region'),
+    city: name('city'),
+    ...coordinates(location['latitude'], location['longitude']),
+  };
+}
+
+function fieldsOf(value: unknown, path: string): Fields {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields;
+  throw new WrongField(`${path}: must be an object.`);
+}
+
+function textOf(value: unknown, max: number, path: string, name: string): string {
+  if (typeof value === 'string') return cleanText(value, max);
+  if (value === undefined || value === null) return '';
+  throw new WrongField(`${path}.${name}: must be a string.`);
+}
 
 /** Both or none: a coordinate that is out of range or alone says nothing about a place. */
 export function coordinates(latitude: unknown, longitude: unknown): Pick<Place, 'latitude' | 'longitude'> {

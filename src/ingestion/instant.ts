@@ -10,6 +10,43 @@ const LATEST = Date.UTC(2300, 0, 1) - 1;
  * millisecond is cut off, for session starts and events alike, so that their order holds.
  */
 export function parseInstant(text: string): EpochMs | null {
+  return text.length === 24 && text.endsWith('Z') ? (parseUsual(text) ?? parseAny(text)) : parseAny(text);
+}
+
+/** The last day that was parsed, and its first ms: events come day by day. */
+let lastDay = '';
+let lastMidnight = 0;
+
+/** What `Date.toISOString` writes, in a tenth of the time; null when it is something else. */
+function parseUsual(text: string): EpochMs | null {
+  const day = text.slice(0, 11);
+  if (day !== lastDay) {
+    const midnight = parseAny(`${day}00:00:00Z`);
+    if (midnight === null) return null;
+    lastDay = day;
+    lastMidnight = midnight;
+  }
+  if (text[13] !== ':' || text[16] !== ':' || text[19] !== '.') return null;
+  const hour = digits(text, 11, 2);
+  const minute = digits(text, 14, 2);
+  const second = digits(text, 17, 2);
+  const ms = digits(text, 20, 3);
+  // NaN, of what is no digit, is not below.
+  if (!(hour < 24 && minute < 60 && second < 60 && ms < 1000)) return null;
+  return epochMs(lastMidnight + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms);
+}
+
+function digits(text: string, from: number, count: number): number {
+  let value = 0;
+  for (let at = from; at < from + count; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0 || digit > 9) return Number.NaN;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+function parseAny(text: string): EpochMs | null {
   const match = RFC3339.exec(text);
   if (match === null) return null;
   const [, year, month, day, hour, minute, second = '0', decimals = '', sign, offsetHour, offsetMinute] =

@@ -1,7 +1,17 @@
+import { LRUCache } from 'lru-cache';
+
+/** Parsing takes some microseconds, and many sessions have the same referrer. */
+const hosts = new LRUCache<string, string>({ max: 2_000 });
+
 /** The host of an `http`/`https` address: lower case, without port and trailing dot; '' for anything else. */
 export function hostOf(address: string): string {
-  if (!/^https?:/i.test(address) || !URL.canParse(address)) return '';
-  return new URL(address).hostname.replace(/\.$/, '');
+  if (address === '') return '';
+  const known = hosts.get(address);
+  if (known !== undefined) return known;
+  const host =
+    /^https?:/i.test(address) && URL.canParse(address) ? new URL(address).hostname.replace(/\.$/, '') : '';
+  hosts.set(address, host);
+  return host;
 }
 
 /** True for `own` itself and its subdomains. Hosts as `hostOf` gives them. */

@@ -36,7 +36,6 @@ export interface ValidEvent {
 export interface EventRules {
   readonly now: EpochMs;
   readonly maxAgeDays: number | null;
-  readonly position: number;
   /** The session's, corrected. */
   readonly startedAt: EpochMs;
   /** To be added to the sender's times. */
@@ -50,36 +49,38 @@ const MAX_DURATION_MS = 86_400_000;
 export const isFault = (checked: object): checked is Fault => 'code' in checked;
 const wrong = (message: string): Fault => ({ code: 'invalid_event', message });
 
-/** An event as it is stored, or what is wrong with it. Pure. */
-export function validateEvent(sent: unknown, rules: EventRules): ValidEvent | Fault {
+/** An event, the one at `position`, as it is stored, or what is wrong with it. Pure. */
+export function validateEvent(sent: unknown, position: number, rules: EventRules): ValidEvent | Fault {
   if (typeof sent !== 'object' || sent === null) return wrong('An event is an object.');
   const event = sent as Readonly<Record<string, unknown>>;
   const timestamp = validateTimestamp(event['timestamp'], rules);
   if (typeof timestamp !== 'number') return timestamp;
   const path = validatePath(event['path']);
   if (path === null) return wrong('path: must be a string that starts with "/".');
-  const base = { position: rules.position, timestamp, path, label: '', durationMs: 0 };
   switch (event['type']) {
     case 'pageview':
-      return { ...base, type: 'pageview' };
+      return { position, timestamp, path, type: 'pageview', label: '', durationMs: 0 };
     case 'click': {
       const target = event['target'] ?? '';
       if (typeof target !== 'string') return wrong('target: must be a string.');
-      return { ...base, type: 'click', label: cleanText(target, MAX_LENGTH.target) };
+      const label = cleanText(target, MAX_LENGTH.target);
+      return { position, timestamp, path, type: 'click', label, durationMs: 0 };
     }
     case 'error': {
-      const message = requiredText(event['message'], MAX_LENGTH.message);
-      return message === '' ? wrong(TEXT_NEEDED('message')) : { ...base, type: 'error', label: message };
+      const label = requiredText(event['message'], MAX_LENGTH.message);
+      if (label === '') return wrong(TEXT_NEEDED('message'));
+      return { position, timestamp, path, type: 'error', label, durationMs: 0 };
     }
     case 'custom': {
-      const name = requiredText(event['name'], MAX_LENGTH.name);
-      return name === '' ? wrong(TEXT_NEEDED('name')) : { ...base, type: 'custom', label: name };
+      const label = requiredText(event['name'], MAX_LENGTH.name);
+      if (label === '') return wrong(TEXT_NEEDED('name'));
+      return { position, timestamp, path, type: 'custom', label, durationMs: 0 };
     }
     case 'engagement': {
       const durationMs = event['durationMs'];
-      return isDuration(durationMs)
-        ? { ...base, type: 'engagement', durationMs }
-        : wrong(`durationMs: must be a whole number from 0 to ${MAX_DURATION_MS}.`);
+      if (!isDuration(durationMs))
+        return wrong(`durationMs: must be a whole number from 0 to ${MAX_DURATION_MS}.`);
+      return { position, timestamp, path, type: 'engagement', label: '', durationMs };
     }
     default:
       return wrong('type: must be pageview, click, error, engagement or custom.');

@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { type EpochMs, epochMs } from '../domain/time.ts';
 import type { Correction } from './clock-skew.ts';
-import { type Context, ContextSchema, MAX_LENGTH, NO_CONTEXT } from './context.ts';
+import { type Context, MAX_LENGTH, readContext } from './context.ts';
 import { parseInstant } from './instant.ts';
 import { cleanText } from './text.ts';
 import { isBotSession } from './user-agent.ts';
@@ -48,25 +47,13 @@ export interface Rules {
 
 const ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
-const Id = z.string().regex(ID, 'must be 1 to 64 of A-Z a-z 0-9 . _ : -');
-
-const SessionSchema = z.object({
-  id: Id,
-  visitorId: Id.nullish(),
-  startedAt: z.string().transform((text, ctx) => {
-    const at = parseInstant(text);
-    if (at !== null) return at;
-    ctx.addIssue({ code: 'custom', message: 'must be an RFC 3339 date-time, such as 2026-11-20T07:16:00Z' });
-    return z.NEVER;
-  }),
-  context: ContextSchema.nullish(),
-  events: z.array(z.unknown()),
-});
+const wrong = (message: string): Fault => ({ code: 'invalid_session', message });
 
 /** Splits a batch into what can be stored and what cannot, in the batch's order. Pure but for `rules`. */
 export function validateSessions(sessions: readonly unknown[], rules: Rules): Validated {
   const valid: ValidSession[] = [];
   const rejected: Rejection[] = [];
+  const { now, maxAgeDays } = rules;
   const requestUserAgent = cleanText(rules.userAgent, MAX_LENGTH.userAgent);
   for (const [index, sent] of sessions.entries()) {
     const head = validateHead(sent, rules, requestUserAgent);
@@ -76,13 +63,9 @@ export function validateSessions(sessions: readonly unknown[], rules: Rules): Va
     }
     const { correctionMs, sentEvents, ...session } = head;
     const events: ValidEvent[] = [];
-    for (const [position, sentEvent] of sentEvents.entries()) {
-      const event = validateEvent(sentEvent, {
-        ...rules,
-        position,
-        startedAt: session.startedAt,
-        correctionMs,
-      });
+    const eventRules = { now, maxAgeDays, startedAt: session.startedAt, correctionMs };
+    for (let position = 0; position < sentEvents.length; position++) {
+      const event = validateEvent(sentEvents[position], position, eventRules);
       if (isFault(event)) rejected.push({ session: index, event: position, ...event });
       else events.push(event);
     }
@@ -98,19 +81,24 @@ interface Head extends Omit<ValidSession, 'index' | 'events'> {
 
 /** A session without its events; what is wrong here rejects it whole. */
 function validateHead(sent: unknown, rules: Rules, requestUserAgent: string): Head | Fault {
-  const parsed = SessionSchema.safeParse(sent);
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    const where = issue?.path.join('.') || 'session';
-    return { code: 'invalid_session', message: `${where}: ${issue?.message ?? 'invalid'}` };
-  }
-  const { id, events, ...session } = parsed.data;
-  const context = session.context ?? NO_CONTEXT;
+  if (typeof sent !== 'object' || sent === null) return wrong('A session is an object.');
+  const fields = sent as Readonly<Record<string, unknown>>;
+  const { id, visitorId: sentVisitor = null, startedAt: sentStart, events } = fields;
+  if (!isId(id)) return wrong(ID_NEEDED('id'));
+  if (sentVisitor !== null && !isId(sentVisitor)) return wrong(ID_NEEDED('visitorId'));
+  const start = typeof sentStart === 'string' ? parseInstant(sentStart) : null;
+  if (start === null) return wrong('startedAt: must be an RFC 3339 date-time, such as 2026-11-20T07:16:00Z.');
+  const context = readContext(fields['context']);
+  if (typeof context === 'string') return wrong(context);
+  if (!Array.isArray(events)) return wrong('events: must be a list.');
   const userAgent = context.userAgent ?? requestUserAgent;
   if (isBotSession(userAgent)) return { code: 'bot', message: 'The user agent is a bot.' };
-  const visitorId = session.visitorId ?? rules.visitorId?.(userAgent);
-  if (visitorId === undefined) return { code: 'invalid_session', message: 'visitorId: is missing' };
-  const correctionMs = rules.correction?.(id, session.startedAt) ?? 0;
-  const startedAt = epochMs(session.startedAt + correctionMs);
+  const visitorId = sentVisitor ?? rules.visitorId?.(userAgent);
+  if (visitorId === undefined) return wrong('visitorId: is missing.');
+  const correctionMs = rules.correction?.(id, start) ?? 0;
+  const startedAt = epochMs(start + correctionMs);
   return { id, visitorId, startedAt, context, userAgent, correctionMs, sentEvents: events };
 }
+
+const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
+const ID_NEEDED = (field: string): string => `${field}: must be 1 to 64 of A-Z a-z 0-9 . _ : -.`;
