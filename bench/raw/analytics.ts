@@ -1,5 +1,7 @@
 import type { Analytics } from '../../src/analytics/results.ts';
-import type { Asker } from './ask.ts';
+import type { Database } from '../../src/clickhouse/database.ts';
+import type { Clock } from '../../src/domain/time.ts';
+import { type Asker, rawDatabase } from './ask.ts';
 import { dataBounds } from './data-bounds.ts';
 import { kpis } from './kpis.ts';
 import { locations } from './locations.ts';
@@ -11,7 +13,14 @@ import { userGrowth } from './user-growth.ts';
 import { utmCampaigns } from './utm-campaigns.ts';
 
 /** The same questions without facts: raw events and merged sessions alone. What the facts are measured against. */
-export function createRawAnalytics(asker: Asker): Analytics {
+export function createRawAnalytics({
+  db,
+  clock,
+}: {
+  readonly db: Database;
+  readonly clock: Clock;
+}): Analytics {
+  const asker: Asker = { db: rawDatabase(db), clock };
   return {
     dataBounds: (app) => dataBounds(asker, app),
     overview: (app, range) => overview(asker, app, range),

@@ -2,9 +2,20 @@ import type { Database } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type Clock, epochMs, type OpenRange, type Range } from '../../src/domain/time.ts';
 
+/** What raw questions need of the store. */
+export type RawDatabase = Pick<Database, 'query' | 'queryOne'>;
+
+/** More than a question of the service may take: on 30 million events some raw ones need it. */
+const LIMITS = { maxSeconds: 300, maxMemoryBytes: 12 * 1024 ** 3 };
+
+export const rawDatabase = (db: Database): RawDatabase => ({
+  query: (query, params, options) => db.query(query, params, { ...LIMITS, ...options }),
+  queryOne: (query, params, options) => db.queryOne(query, params, { ...LIMITS, ...options }),
+});
+
 /** What every question is asked with. */
 export interface Asker {
-  readonly db: Database;
+  readonly db: RawDatabase;
   readonly clock: Clock;
 }
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../src/analytics/results.ts';
 import { averageMs, lastPlaces, perSession, rate, ratio } from '../../src/analytics/rounding.ts';
-import type { Database, Query } from '../../src/clickhouse/database.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs, type Range, toIso } from '../../src/domain/time.ts';
-import { type Asker, appRange } from './ask.ts';
+import { type Asker, appRange, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 interface SessionTotals {
@@ -64,7 +64,7 @@ export async function kpis({ db }: Asker, app: AppId, current: Range): Promise<K
   return { current: now, previous: before, ...compare(now, before) };
 }
 
-async function period(db: Database, app: AppId, range: Range): Promise<KpiPeriod> {
+async function period(db: RawDatabase, app: AppId, range: Range): Promise<KpiPeriod> {
   const params = appRange(app, range);
   const [sessions, events] = await Promise.all([db.queryOne(SESSIONS, params), db.queryOne(EVENTS, params)]);
   return {

@@ -9,10 +9,10 @@ import {
   tehranHour,
   tehranWeekday,
 } from '../../src/analytics/tehran.ts';
-import type { Database, Query } from '../../src/clickhouse/database.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type Range, toIso } from '../../src/domain/time.ts';
-import { type Asker, appRange } from './ask.ts';
+import { type Asker, appRange, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 /** What happened in one Tehran hour; a visitor counts once in it. */
@@ -42,7 +42,7 @@ GROUP BY hour`,
 };
 
 /** The hours of `range` (whole Tehran hours) that hold anything. */
-async function tehranHours(db: Database, app: AppId, range: Range): Promise<TehranHour[]> {
+async function tehranHours(db: RawDatabase, app: AppId, range: Range): Promise<TehranHour[]> {
   const params = appRange(app, range);
   const [sessions, pageviews] = await Promise.all([db.query(SESSIONS, params), db.query(PAGEVIEWS, params)]);
   const hours = new Map<number, TehranHour>();

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { growthDays } from '../../src/analytics/ranges.ts';
 import type { GrowthPoint } from '../../src/analytics/results.ts';
-import type { Database, Query } from '../../src/clickhouse/database.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../src/domain/time.ts';
-import { type Asker, appRange, closed } from './ask.ts';
+import { type Asker, appRange, closed, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 /** The first and last instant within the range at which the app has a session or an event. */
@@ -58,7 +58,7 @@ export async function userGrowth({ db }: Asker, app: AppId, range: OpenRange): P
  * An omitted bound is the app's first or last day with a session or an event. Null where that leaves no day: no data,
  * none from `from` on, or none up to the day of `to`.
  */
-async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Promise<Range | null> {
+async function withinData(db: RawDatabase, app: AppId, { from, to }: OpenRange): Promise<Range | null> {
   if (from !== null && to !== null) return { from, to };
   const extent = await db.queryOne(EXTENT, { app });
   if (extent.hours === 0 || (from !== null && extent.newest < from)) return null;
