@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchIngest } from './ingest.ts';
 import { benchQueries } from './queries.ts';
 import { benchScale } from './scale.ts';
 import { DEFAULT_DIR } from './store.ts';
@@ -17,11 +18,12 @@ const { values, positionals } = parseArgs({
     days: { type: 'string', default: '30' },
     runs: { type: 'string', default: '30' },
     dir: { type: 'string', default: DEFAULT_DIR },
+    seconds: { type: 'string', default: '10' },
     json: { type: 'string' },
   },
 });
 
-function positive(name: 'events' | 'days' | 'runs'): number {
+function positive(name: 'events' | 'days' | 'runs' | 'seconds'): number {
   const value = Number(values[name]);
   if (!Number.isSafeInteger(value) || value < 1)
     throw new Error(`--${name}: a positive integer, not ${values[name]}`);
@@ -38,6 +40,7 @@ async function run(name: string | undefined): Promise<Outcome | null> {
   const dir = resolve(values.dir);
   const [events, days, runs] = [positive('events'), positive('days'), positive('runs')];
   if (name === 'queries') return benchQueries(dir, { events, days }, runs);
+  if (name === 'ingest') return benchIngest(positive('seconds'));
   if (name === 'scale') return benchScale(dir, events, days, runs);
   return null;
 }
