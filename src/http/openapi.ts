@@ -1,9 +1,17 @@
-import type { z } from 'zod';
-import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponseObject } from 'zod-openapi';
-import { ERROR_CODES, type ErrorCode } from '../domain/errors.ts';
+import {
+  createDocument,
+  type ZodOpenApiMediaTypeObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import type { ErrorCode } from '../domain/errors.ts';
 import { type Endpoint, parametersOf } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/index.ts';
-import { PROBLEM_TYPE, Problem } from './problem.ts';
+import { type Form, JSON_FORM, LIST_FORMS } from './forms.ts';
+import { columnsOf } from './forms-columns.ts';
+import { EXAMPLE_BODY, EXAMPLES } from './openapi-examples.ts';
+import { HEADERS, headersOf } from './openapi-headers.ts';
+import { problemResponses } from './openapi-problems.ts';
 
 const EVERYWHERE: readonly ErrorCode[] = [
   'bad_request',
@@ -20,18 +28,24 @@ const EVERYWHERE: readonly ErrorCode[] = [
 const ABOUT_AN_APP: readonly ErrorCode[] = ['app_access_denied', 'plan_blocked'];
 const WITH_A_BODY: readonly ErrorCode[] = ['plan_blocked', 'payload_too_large', 'unsupported_media_type'];
 
-const integer = (description: string) => ({ description, schema: { type: 'integer' as const } });
-const string = (description: string) => ({ description, schema: { type: 'string' as const } });
+const COUNTED = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const;
+const VALIDATED = ['ETag', 'Cache-Control', 'Vary', 'Server-Timing'] as const;
 
-const REQUEST_ID = {
-  'X-Request-Id': string('Names this request in logs; an inbound one of the right form is kept.'),
-};
-const RATE_LIMIT = {
-  'X-RateLimit-Limit': integer('Requests that the window grants.'),
-  'X-RateLimit-Remaining': integer('Requests left in the window.'),
-  'X-RateLimit-Reset': integer('Whole seconds until the window ends; not an epoch time.'),
-};
-const RETRY_AFTER = { 'Retry-After': integer('Whole seconds to wait.') };
+const TAGS = [
+  { name: 'Apps', description: 'The apps that an account owns or sees.' },
+  { name: 'Sessions', description: 'Analytics of one app.' },
+  { name: 'Growth', description: 'Where visitors come from.' },
+];
+
+const DESCRIPTION = `Exact figures, to the millisecond, about the sessions of an account's apps.
+
+All timestamps are ISO 8601 UTC with milliseconds. \`HEAD\` works wherever \`GET\` does. Errors are RFC 9457 problem details.
+
+**Conditional requests.** Every 200 to a \`GET\` has a strong \`ETag\` made from the version of the data. Send it back as
+\`If-None-Match\`: 304 costs next to nothing, and counts in the rate limit like any other request.
+
+**Forms.** Lists come as JSON, or, by \`Accept\`, as CSV, NDJSON, Parquet or an Arrow stream. Where nothing that \`Accept\`
+names is offered, the answer is JSON. Answers above 1 KiB are compressed by \`Accept-Encoding\` (br, gzip).`;
 
 let document: ReturnType<typeof createDocument> | undefined;
 
@@ -42,9 +56,16 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
     info: {
       title: 'Public API for App Management and Session Analytics',
       version: '1',
-      description:
-        'Exact figures, to the millisecond. All timestamps are ISO 8601 UTC with milliseconds. `HEAD` works wherever `GET` does.',
+      description: DESCRIPTION,
+      contact: { name: 'Those who run this service' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    servers: [{ url: '/', description: 'The service that serves this document.' }],
+    tags: TAGS,
+    security: [{ apiKey: [] }],
+    paths: Object.fromEntries(
+      [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => [path, methodsOf(path)]),
+    ),
     components: {
       securitySchemes: {
         apiKey: {
@@ -53,14 +74,15 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
           description: 'An account API key (`service_api_…`). Server-side only.',
         },
       },
+      headers: HEADERS,
+      responses: Object.assign({}, ...ENDPOINTS.flatMap((endpoint) => Object.values(problemsOf(endpoint)))),
     },
-    security: [{ apiKey: [] }],
-    paths: Object.fromEntries(
-      [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => [path, methodsOf(path)]),
-    ),
   });
   return document;
 }
+
+/** The document as it is kept in docs/openapi.json. */
+export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 
 const methodsOf = (path: string): Record<string, ZodOpenApiOperationObject> =>
   Object.fromEntries(
@@ -70,72 +92,91 @@ const methodsOf = (path: string): Record<string, ZodOpenApiOperationObject> =>
     ]),
   );
 
+const isAboutApp = ({ query }: Endpoint): boolean => 'appId' in parametersOf(query).shape;
+
+const problemsOf = (endpoint: Endpoint) =>
+  problemResponses(
+    [
+      ...EVERYWHERE,
+      ...(isAboutApp(endpoint) ? ABOUT_AN_APP : []),
+      ...(endpoint.method === 'post' ? WITH_A_BODY : []),
+      ...endpoint.errors,
+    ],
+    endpoint.method === 'post' ? { plan_blocked: 'The plan free allows 3 apps.' } : {},
+  );
+
 function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
-  const { operationId, summary, description, method } = endpoint;
-  const codes = [
-    ...EVERYWHERE,
-    ...('appId' in parametersOf(endpoint.query).shape ? ABOUT_AN_APP : []),
-    ...(method === 'post' ? WITH_A_BODY : []),
-    ...endpoint.errors,
-  ];
+  const { operationId, summary, description, method, path } = endpoint;
+  const problems = Object.entries(problemsOf(endpoint)).map(([status, named]) => [
+    status,
+    { $ref: `#/components/responses/${Object.keys(named)[0]}` },
+  ]);
+  const tag = TAGS.find(({ name }) => path.includes(`/${name.toLowerCase()}`));
   return {
     operationId,
     summary,
-    ...(description === '' ? {} : { description }),
+    description: description === '' ? `${summary}.` : description,
+    tags: [tag?.name ?? ''],
     requestParams: {
       // The wire carries strings; the schema's input side says which.
       query: parametersOf(endpoint.query),
     },
+    ...(method === 'get' ? { parameters: [IF_NONE_MATCH] } : {}),
     ...(method === 'post'
-      ? { requestBody: { required: true, content: { 'application/json': { schema: endpoint.body } } } }
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: endpoint.body, example: EXAMPLE_BODY } },
+          },
+        }
       : {}),
     responses: {
-      ...(method === 'post' ? { '201': created(endpoint.response) } : found(endpoint.response)),
-      ...failures(codes),
+      ...(method === 'post' ? { '201': created(endpoint) } : found(endpoint)),
+      ...Object.fromEntries(problems),
     },
   };
 }
 
-const found = (schema: z.ZodType): Record<'200' | '304', ZodOpenApiResponseObject> => ({
-  '200': {
-    description: 'The answer.',
-    headers: {
-      ...REQUEST_ID,
-      ...RATE_LIMIT,
-      ETag: string('Strong; send it back as If-None-Match.'),
-      'Cache-Control': string('private, max-age=0, must-revalidate'),
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header' as const,
+  description: 'The `ETag` of the answer that the caller has: 304 where it still holds.',
+  schema: { type: 'string' as const },
+  example: HEADERS.ETag.example,
+};
+
+function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObject> {
+  const headers = headersOf(...COUNTED, ...VALIDATED, ...(isAboutApp(endpoint) ? AS_OF : []));
+  const forms = columnsOf(endpoint) === null ? [JSON_FORM] : LIST_FORMS;
+  return {
+    '200': {
+      description: 'The answer.',
+      headers,
+      content: Object.fromEntries(forms.map((form) => [form.type, mediaOf(endpoint, form)])),
     },
-    content: { 'application/json': { schema } },
-  },
-  '304': {
-    description: 'The caller has this answer (If-None-Match).',
-    headers: { ...REQUEST_ID, ...RATE_LIMIT },
-  },
-});
+    '304': { description: 'The caller has this answer (If-None-Match). No body.', headers },
+  };
+}
+const AS_OF = ['X-Data-As-Of'] as const;
 
-const created = (schema: z.ZodType): ZodOpenApiResponseObject => ({
+const created = (endpoint: Endpoint): ZodOpenApiResponseObject => ({
   description: 'Created.',
-  headers: { ...REQUEST_ID, ...RATE_LIMIT, 'Cache-Control': string('no-store') },
-  content: { 'application/json': { schema } },
+  headers: headersOf(...COUNTED, 'Cache-Control', 'Server-Timing'),
+  content: { [JSON_FORM.type]: mediaOf(endpoint, JSON_FORM) },
 });
 
-/** One response per status; its description lists the codes. */
-function failures(codes: readonly ErrorCode[]): Record<`${4 | 5}${string}`, ZodOpenApiResponseObject> {
-  const statuses = [...new Set(codes.map((code) => ERROR_CODES[code].status))].sort();
-  return Object.fromEntries(
-    statuses.map((status) => {
-      const here = [...new Set(codes)].filter((code) => ERROR_CODES[code].status === status);
-      const response: ZodOpenApiResponseObject = {
-        description: `${ERROR_CODES[here[0] ?? 'internal'].title}: ${here.map((code) => `\`${code}\``).join(', ')}`,
-        headers: {
-          ...REQUEST_ID,
-          ...(status === 429 ? RATE_LIMIT : {}),
-          ...(status === 429 || status === 503 ? RETRY_AFTER : {}),
-          ...(status === 401 ? { 'WWW-Authenticate': string('Bearer') } : {}),
-        },
-        content: { [PROBLEM_TYPE]: { schema: Problem } },
-      };
-      return [String(status), response];
-    }),
-  );
+function mediaOf({ operationId, response }: Endpoint, { type, format }: Form): ZodOpenApiMediaTypeObject {
+  const example = EXAMPLES[operationId];
+  if (format === null) return { schema: response, example };
+  if (format === 'Parquet' || format === 'ArrowStream') return { schema: { contentMediaType: type } };
+  const rows = example as readonly Readonly<Record<string, unknown>>[];
+  const lines = format === 'CSVWithNames' ? csvLines(rows) : rows.map((row) => `${JSON.stringify(row)}\n`);
+  return { schema: { type: 'string' }, example: lines.join('') };
+}
+
+/** As the engine writes it: texts in quotes, numbers bare, nothing for null. */
+function csvLines(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
+  const line = (values: readonly unknown[]): string =>
+    `${values.map((value) => (value === null ? '' : JSON.stringify(value))).join(',')}\r\n`;
+  return [line(Object.keys(rows[0] ?? {})), ...rows.map((row) => line(Object.values(row)))];
 }

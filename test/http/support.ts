@@ -135,7 +135,10 @@ export function send(
             status: res.statusCode ?? 0,
             headers: res.headers as Record<string, string>,
             text: received,
-            json: received.startsWith('{') || received.startsWith('[') ? JSON.parse(received) : undefined,
+            json:
+              received !== '' && /\bjson\b/.test(res.headers['content-type'] ?? '')
+                ? JSON.parse(received)
+                : undefined,
           }),
         );
       },

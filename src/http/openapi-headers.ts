@@ -1,0 +1,45 @@
+const integer = (description: string, example: number) => ({
+  description,
+  schema: { type: 'integer' as const },
+  example,
+});
+const string = (description: string, example: string) => ({
+  description,
+  schema: { type: 'string' as const },
+  example,
+});
+
+/** Every header that an answer can carry. */
+export const HEADERS = {
+  'X-Request-Id': string(
+    'Names this request in logs; an inbound one of the form `[A-Za-z0-9_-]{1,64}` is kept.',
+    '01KAG3V7M0Q8ZJ4T5W6X7Y8Z9A',
+  ),
+  'X-RateLimit-Limit': integer('Requests that the window grants.', 120),
+  'X-RateLimit-Remaining': integer('Requests left in the window.', 117),
+  'X-RateLimit-Reset': integer('Whole seconds until the window ends; not an epoch time.', 42),
+  'Retry-After': integer('Whole seconds to wait; with 401 only after too many invalid attempts.', 42),
+  'WWW-Authenticate': string('The scheme to use.', 'Bearer'),
+  ETag: string(
+    'Strong, another one for every form and content coding; send it back as If-None-Match.',
+    '"Yr1hZ3m9pQ4cXk2vJ7sT0aB8nLd"',
+  ),
+  'Cache-Control': string(
+    'An answer to GET may be kept by its caller, who asks whether it still holds.',
+    'private, max-age=0, must-revalidate',
+  ),
+  Vary: string('What the form of the answer depends on.', 'Accept, Accept-Encoding, Authorization'),
+  'X-Data-As-Of': string(
+    "When the newest of the app's events was stored; absent while it has none.",
+    '2026-11-20T11:59:58.125Z',
+  ),
+  'Server-Timing': string(
+    'Milliseconds spent on authentication, the rate limit, planning and the store.',
+    'auth;dur=0.12, limit;dur=0.31, plan;dur=0.2, store;dur=4.75',
+  ),
+};
+export type HeaderName = keyof typeof HEADERS;
+
+/** References to some of them. */
+export const headersOf = (...names: readonly HeaderName[]): Record<string, { $ref: string }> =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
