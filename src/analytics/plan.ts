@@ -146,3 +146,9 @@ export function planReturns(from: number, end: number): ReturnsPlan {
     returnsBefore: lastDay,
   };
 }
+
+const WIDE_MS = 3 * DAY_MS;
+
+/** Whether a question reads enough for all cores: an unsealed tail, or many buckets of many keys. */
+export const isWide = ({ tail, sealed }: Plan): boolean =>
+  tail !== null || sealed.end - sealed.start > WIDE_MS;

@@ -32,8 +32,8 @@ export interface RunOptions {
   readonly lane?: Lane;
   readonly maxSeconds?: number;
   readonly maxMemoryBytes?: number;
-  /** More than one only where there is much to read: small questions are answered faster by one. */
-  readonly threads?: number;
+  /** Read by all cores: for much. Small questions are answered faster, and more of them, by one. */
+  readonly parallel?: boolean;
 }
 
 /** What a statement cost. */
@@ -104,7 +104,7 @@ class ClickHouseDatabase {
       max_result_bytes: MAX_BYTES,
       result_overflow_mode: 'throw',
       output_format_json_quote_64bit_integers: 0,
-      ...(options.threads === undefined ? {} : { max_threads: options.threads }),
+      ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
     })}`;
     const id = randomUUID();
     const rows = await this.#run({ lane, name: query.name, seconds, id }, async (client, abort) => {

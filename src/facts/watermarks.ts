@@ -97,17 +97,13 @@ const NOTHING: Scope = { events: null, sessions: null };
 export async function readSnapshot(db: Database, app: AppId, scope: Scope = NOTHING): Promise<Snapshot> {
   const events = scope.events ?? NOWHERE;
   const sessions = scope.sessions ?? NOWHERE;
-  const row = await db.queryOne(
-    SNAPSHOT,
-    {
-      app,
-      eventsFrom: hourOf(events.from),
-      eventsTo: events.to,
-      sessionsFrom: hourOf(sessions.from),
-      sessionsTo: sessions.to,
-    },
-    { threads: 1 },
-  );
+  const row = await db.queryOne(SNAPSHOT, {
+    app,
+    eventsFrom: hourOf(events.from),
+    eventsTo: events.to,
+    sessionsFrom: hourOf(sessions.from),
+    sessionsTo: sessions.to,
+  });
   const [page, session] = await Promise.all([
     row.pageLedger === row.pageSealed ? epochMs(row.pageUntil) : firstStale(db, app, 'page', row.pageUntil),
     row.sessionLedger === row.sessionSealed

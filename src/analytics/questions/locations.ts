@@ -46,5 +46,5 @@ FROM (${rows}) AS r
 GROUP BY r.country, r.region, r.city, latitude, longitude
 ORDER BY count DESC, country NULLS LAST, region NULLS LAST, city NULLS LAST, latitude, longitude
 LIMIT ${bind.int(limit)}`;
-  return db.query({ name: 'locations', sql, row: ROW }, bind.params);
+  return db.query({ name: 'locations', sql, row: ROW }, bind.params, { parallel: pieces.tail !== null });
 }

@@ -4,7 +4,7 @@ import type { AppId } from '../../domain/ids.ts';
 import { type OpenRange, toIso } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, plan } from '../plan.ts';
+import { isWide, type Plan, plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
 import { Bindings, isEmpty, rawRanges, unionAll } from '../sql.ts';
@@ -61,7 +61,7 @@ FROM (${rows}) AS r
 GROUP BY list, name
 ORDER BY list, sessions DESC, name
 LIMIT 10 BY list`;
-  return db.query({ name: 'top values', sql, row: LIST_ROW }, bind.params);
+  return db.query({ name: 'top values', sql, row: LIST_ROW }, bind.params, { parallel: isWide(pieces) });
 }
 
 const KEY_ROW = z.object({
@@ -86,7 +86,7 @@ function topKeys(db: Database, app: AppId, pieces: Plan): Promise<z.infer<typeof
 )
 ORDER BY kind, count DESC, name
 LIMIT 10 BY kind`;
-  return db.query({ name: 'top keys', sql, row: KEY_ROW }, bind.params);
+  return db.query({ name: 'top keys', sql, row: KEY_ROW }, bind.params, { parallel: isWide(pieces) });
 }
 
 export async function overview(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
-import { plan } from '../plan.ts';
+import { isWide, plan } from '../plan.ts';
 import type { PageView } from '../results.ts';
 import { Bindings } from '../sql.ts';
 import { keyRows } from './keys.ts';
@@ -17,11 +17,12 @@ export async function pageviews(
 ): Promise<PageView[]> {
   const bind = new Bindings({ app });
   const { page } = await watermarks(app);
-  const rows = keyRows(bind, plan(closed(range), page), ['page']);
+  const pieces = plan(closed(range), page);
+  const rows = keyRows(bind, pieces, ['page']);
   const sql = `SELECT key AS path, sum(r.events) AS views, sum(r.sessions) AS uniqueSessions
 FROM (${rows}) AS r
 GROUP BY path HAVING views > 0
 ORDER BY views DESC, path
 LIMIT ${bind.int(limit)}`;
-  return db.query({ name: 'pageviews', sql, row: ROW }, bind.params);
+  return db.query({ name: 'pageviews', sql, row: ROW }, bind.params, { parallel: isWide(pieces) });
 }

@@ -67,7 +67,9 @@ export async function sessionTotals(
     sum(r.bounces) AS bounces, sum(r.duration_ms) AS durationMs, sum(r.pageviews) AS pageviews, sum(r.clicks) AS clicks,
     sum(r.with_errors) AS withErrors
 FROM (${rows}) AS r GROUP BY period`;
-  const found = await db.query({ name: 'session totals', sql, row: ROW }, bind.params);
+  const found = await db.query({ name: 'session totals', sql, row: ROW }, bind.params, {
+    parallel: plans.some(({ tail }) => tail !== null),
+  });
   return plans.map((_, index) => {
     const { period: _period, ...totals } = found.find(({ period }) => period === index) ?? {
       period: index,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
-import { plan } from '../plan.ts';
+import { isWide, plan } from '../plan.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
 import { Bindings } from '../sql.ts';
@@ -18,13 +18,16 @@ export async function timeSpent(
 ): Promise<TimeSpent[]> {
   const bind = new Bindings({ app });
   const { page } = await watermarks(app);
-  const rows = keyRows(bind, plan(closed(range), page), ['page']);
+  const pieces = plan(closed(range), page);
+  const rows = keyRows(bind, pieces, ['page']);
   const sql = `SELECT key AS path, sum(r.engaged_ms) AS totalMs, sum(r.events) AS views, sum(r.engagements) AS engagements
 FROM (${rows}) AS r
 GROUP BY path HAVING engagements > 0
 ORDER BY totalMs DESC, path
 LIMIT ${bind.int(limit)}`;
-  const found = await db.query({ name: 'time spent', sql, row: ROW }, bind.params);
+  const found = await db.query({ name: 'time spent', sql, row: ROW }, bind.params, {
+    parallel: isWide(pieces),
+  });
   return found.map(({ path, totalMs, views, engagements }) => ({
     path,
     totalMs,

@@ -103,7 +103,9 @@ GROUP BY day`
     '',
   );
   const sql = `SELECT day, sum(r.sessions) AS sessions, sum(r.visitors) AS visitors FROM (${rows}) AS r GROUP BY day`;
-  return db.query({ name: 'growth sessions', sql, row: SESSIONS_ROW }, bind.params);
+  return db.query({ name: 'growth sessions', sql, row: SESSIONS_ROW }, bind.params, {
+    parallel: tailFrom < end,
+  });
 }
 
 function eventsByDay(db: Database, app: AppId, range: Range) {

@@ -57,7 +57,7 @@ FROM (${rows}) AS r
 GROUP BY ${UTM}
 ORDER BY sessions DESC, source, medium NULLS LAST, campaign NULLS LAST, term NULLS LAST, content NULLS LAST
 LIMIT 100`;
-  return db.query({ name: 'utm campaigns', sql, row: ROW }, bind.params);
+  return db.query({ name: 'utm campaigns', sql, row: ROW }, bind.params, { parallel: pieces.tail !== null });
 }
 
 const merged = (
