@@ -41,7 +41,7 @@ export async function openReadCounter(location: StoreLocation) {
     async count(statements: readonly Statement[]): Promise<Reads> {
       let reads: Reads = { rows: 0, bytes: 0 };
       for (const { sql, params } of statements) {
-        const query = `${sql}\nSETTINGS max_execution_time = 300`;
+        const query = `${sql}\nSETTINGS max_execution_time = 300, max_memory_usage = 0`;
         const answer = await client.query({ query, query_params: { ...params }, format: 'JSON' });
         const { statistics } = StatisticsSchema.parse(await answer.json());
         reads = { rows: reads.rows + statistics.rows_read, bytes: reads.bytes + statistics.bytes_read };
