@@ -75,10 +75,17 @@ function shared(work: () => Promise<void>): () => Promise<void> {
 function inTime(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const away = new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
-      retryAfterSeconds: 5,
-    });
-    timer = setTimeout(() => reject(away), PING_MS);
+    timer = setTimeout(() => reject(away()), PING_MS);
   });
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  // However it fails: what cannot say "here" is not ready.
+  const here = work.catch((error: unknown) => {
+    throw error instanceof AppError ? error : away(error);
+  });
+  return Promise.race([here, late]).finally(() => clearTimeout(timer));
 }
+
+const away = (cause?: unknown): AppError =>
+  new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
+    retryAfterSeconds: 5,
+    cause,
+  });

@@ -1,0 +1,165 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type Answer, expectProblem } from '../http/support.ts';
+import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { type Fault, type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
+import { INSIDE, question, type Running, running, type Tenant } from './support.ts';
+
+let bridge: BridgeProcess;
+let proxy: FaultProxy;
+let service: Running;
+let tenant: Tenant;
+
+/** What every right answer to a question is. */
+const ROWS = [
+  { path: '/a', views: 2, uniqueSessions: 1 },
+  { path: '/b', views: 1, uniqueSessions: 1 },
+];
+/** The statement that answers it. */
+const PAGEVIEWS = /uniqueSessions/;
+
+beforeAll(async () => {
+  bridge = await bridgeProcess();
+  proxy = await faultProxy(bridge.url);
+  service = await running({
+    CLICKHOUSE_URL: proxy.url,
+    CLICKHOUSE_USER: bridge.username,
+    CLICKHOUSE_PASSWORD: bridge.password,
+  });
+  tenant = await service.newTenant();
+  expect((await service.record(tenant.app, ['/a', '/a', '/b'])).status).toBe(200);
+});
+afterAll(async () => {
+  await service?.remove();
+  await proxy?.close();
+  await bridge?.close();
+});
+beforeEach(recovered);
+
+const ask = (): Promise<Answer> => service.ask(question(tenant.app), { key: tenant.key });
+
+/** Without a restart, whatever was before. */
+async function recovered(): Promise<void> {
+  await proxy.set('pass');
+  await expect.poll(async () => (await service.ask('/readyz')).status, { timeout: 20_000 }).toBe(200);
+  expect(await ask()).toMatchObject({ status: 200, json: ROWS });
+}
+
+function expectRefused(answer: Answer): void {
+  expect([500, 503]).toContain(answer.status);
+  const { code } = answer.json as { code: 'internal' };
+  expectProblem(answer, code);
+  expect(['internal', 'store_unavailable', 'overloaded']).toContain(code);
+  expect(answer.text).not.toMatch(INSIDE);
+}
+
+describe.each<Fault>(['refuse', 'reset', 'lose', 'truncate', 'error-in-200', 'http-500', 'bad-gateway'])(
+  '%s',
+  (fault) => {
+    test('the question is refused, nothing of the inside is said, and all is well afterwards', async () => {
+      if (fault !== 'refuse') {
+        // The question alone: who asks and what is there were looked up.
+        await proxy.set(fault, PAGEVIEWS);
+        expectRefused(await ask());
+        expect((await service.ask('/readyz')).status).toBe(200);
+      }
+      await proxy.set(fault);
+      for (const answer of await Promise.all(Array.from({ length: 8 }, ask))) expectRefused(answer);
+      const ready = await service.ask('/readyz');
+      expectProblem(ready, 'store_unavailable');
+      expect((await service.ask('/healthz')).status).toBe(200);
+      await recovered();
+    });
+  },
+);
+
+test('an answer that is late is an answer', async () => {
+  await proxy.set('delay');
+  const answers = await Promise.all(Array.from({ length: 8 }, ask));
+  for (const answer of answers) expect(answer).toMatchObject({ status: 200, json: ROWS });
+});
+
+test.each<Fault>(['hang', 'slow'])('%s: refused in time, not ready meanwhile', async (fault) => {
+  await proxy.set(fault);
+  const ready = service.ask('/readyz');
+  const answers = await Promise.all([ask(), ask(), ask()]);
+  for (const answer of answers) expectProblem(answer, 'store_unavailable');
+  expectProblem(await ready, 'store_unavailable');
+  expect((await service.ask('/healthz')).status).toBe(200);
+  await recovered();
+});
+
+test('a question that hangs alone is given up and ended, and holds up nobody else', async () => {
+  await proxy.set('hang', PAGEVIEWS);
+  const before = proxy.givenUp;
+  const hanging = Array.from({ length: 6 }, ask);
+  const other = await service.ask(question(tenant.app, 'timespent'), { key: tenant.key });
+  expect(other).toMatchObject({ status: 200, json: [] });
+  for (const answer of await Promise.all(hanging)) expectProblem(answer, 'store_unavailable');
+  await expect.poll(() => proxy.givenUp).toBeGreaterThanOrEqual(before + 6);
+  await expect.poll(() => killed().size).toBeGreaterThanOrEqual(6);
+});
+
+test('a caller who goes away takes the question back, and no neighbour notices', async () => {
+  await proxy.set('hang', PAGEVIEWS);
+  const before = proxy.givenUp;
+  const alone = leaving(question(tenant.app));
+  const id = await statementOf(alone.path);
+  alone.leave();
+  await expect.poll(() => proxy.givenUp).toBe(before + 1);
+  await expect.poll(() => killed().has(id)).toBe(true);
+
+  // Two ask one question: it is asked once, and goes on for the one that stays.
+  proxy.delayMs = 2_000;
+  await proxy.set('delay', PAGEVIEWS);
+  const first = leaving(question(tenant.app));
+  const shared = await statementOf(first.path);
+  const second = service.ask(first.path, { key: tenant.key });
+  const stranger = await service.newTenant();
+  const neighbour = service.ask(question(stranger.app), { key: stranger.key });
+  first.leave();
+  expect(await second).toMatchObject({ status: 200, json: ROWS });
+  expect(await neighbour).toMatchObject({ status: 200, json: [] });
+  expect(proxy.givenUp).toBe(before + 1);
+  expect(killed().has(shared)).toBe(false);
+});
+
+test('every statement carries its limits', () => {
+  const statements = proxy.requests.filter((text) => text.startsWith('POST') && !/KILL QUERY/.test(text));
+  expect(statements.length).toBeGreaterThan(50);
+  for (const text of statements.filter(
+    (each) => /max_result_rows/.test(each) || /\bSELECT\b.*FORMAT JSON/s.test(each),
+  )) {
+    for (const limit of ['max_execution_time', 'max_memory_usage', 'max_result_rows', 'max_result_bytes']) {
+      expect(text).toContain(limit);
+    }
+  }
+  for (const text of statements.filter((each) => /query=INSERT INTO/.test(each)))
+    expect(text).toContain('max_execution_time');
+});
+
+/** A request whose caller can hang up. */
+function leaving(path: string): { readonly path: string; leave(): void } {
+  const req = request(service.url + path, { headers: { Authorization: `Bearer ${tenant.key}` } });
+  req.on('error', () => undefined);
+  req.end();
+  return { path, leave: () => void req.destroy() };
+}
+
+/** The id of the statement that answers the question, once it is there. */
+async function statementOf(path: string): Promise<string> {
+  const limit = new URLSearchParams(path).get('limit');
+  const find = () =>
+    proxy.requests.find(
+      (text) => PAGEVIEWS.test(text) && text.includes(`=${limit}`) && /query_id=/.test(text),
+    );
+  await expect.poll(find).toBeDefined();
+  return /query_id=([\w-]+)/.exec(find() ?? '')?.[1] ?? 'none';
+}
+
+const killed = (): Set<string> =>
+  new Set(
+    proxy.requests
+      .filter((text) => text.includes('KILL QUERY'))
+      .flatMap((text) => /param_id=([\w-]+)/.exec(text)?.[1] ?? []),
+  );

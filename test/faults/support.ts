@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Answer, type Ask, send } from '../http/support.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+
+const Account = z.object({ accountId: z.string() });
+const Key = z.object({ keyId: z.string(), apiKey: z.string() });
+const App = z.object({ id: z.string(), secretKey: z.string() });
+export type App = z.infer<typeof App>;
+
+/** An account with one key and one app. */
+export interface Tenant {
+  readonly account: string;
+  readonly keyId: string;
+  readonly key: string;
+  readonly app: App;
+}
+
+/** The real service in a process of its own, on a folder of its own. */
+export interface Running extends ServiceProcess {
+  readonly dataDir: string;
+  ask(path: string, ask?: Ask): Promise<Answer>;
+  newKey(account: string): Promise<{ readonly keyId: string; readonly key: string }>;
+  newTenant(plan?: string): Promise<Tenant>;
+  newApp(key: string, domain?: string): Promise<App>;
+  /** Sends a batch of one session with one pageview for each path. */
+  record(app: App, paths: readonly string[], batchId?: string): Promise<Answer>;
+  /** Kills the process and removes its folder. */
+  remove(): Promise<void>;
+}
+
+export const SECRET = 'a management secret of more than 32 characters';
+
+/** Windows are wide unless `settings` say otherwise. */
+export async function running(settings: Readonly<Record<string, string>> = {}): Promise<Running> {
+  const dataDir = settings['DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'analytics-faults-'));
+  const service = await serviceProcess({
+    DATA_DIR: dataDir,
+    PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
+    MANAGEMENT_JWT_SECRET: SECRET,
+    ...settings,
+  });
+  const ask = (path: string, asked: Ask = {}): Promise<Answer> => send(service.url, path, asked);
+  const newKey = async (account: string) => {
+    const { keyId, apiKey } = Key.parse(await service.admin('key', 'create', '--account', account));
+    return { keyId, key: apiKey };
+  };
+  const newApp = async (key: string, domain = `https://${randomUUID()}.example`): Promise<App> =>
+    App.parse((await ask('/api/v1/apps', { method: 'POST', key, body: { name: 'Shop', domain } })).json);
+  return {
+    ...service,
+    dataDir,
+    ask,
+    newKey,
+    newApp,
+    newTenant: async (plan = 'pro') => {
+      const created = await service.admin('account', 'create', '--name', 'Acme', '--plan', plan);
+      const account = Account.parse(created).accountId;
+      const { keyId, key } = await newKey(account);
+      return { account, keyId, key, app: await newApp(key) };
+    },
+    record: (app, paths, batchId = randomUUID()) =>
+      ask('/sdk/v1/events', { method: 'POST', body: batchOf(app, paths, batchId) }),
+    remove: async () => {
+      await service.kill();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+export function batchOf(app: App, paths: readonly string[], batchId: string = randomUUID()): object {
+  const startedAt = new Date(Date.now() - 1_000).toISOString();
+  const events = paths.map((path) => ({ type: 'pageview', timestamp: startedAt, path }));
+  const session = { id: randomUUID(), visitorId: randomUUID(), startedAt, events };
+  return { appId: app.id, secretKey: app.secretKey, batchId, sessions: [session] };
+}
+
+/** Tables, statements, paths of the engine, its version: nothing of this may leave the service. */
+export const INSIDE =
+  /select |insert |from |secret_column|clickhouse|chdb|exception|UNKNOWN_|\.bin|schema_migrations|\bat .*:\d+/i;
+
+let asked = 0;
+/** A question that nobody has asked: no kept answer can answer it. */
+export const question = (app: App, path = 'pageviews'): string =>
+  `/api/v1/sessions/${path}?appId=${app.id}&limit=${(asked++ % 9_000) + 1_000}`;

@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { watchOverload } from '../../src/http/overload.ts';
+
+const block = (ms: number): void => {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+};
+
+test('a loop that is late again and again is overloaded, until it is no more', async () => {
+  const overload = watchOverload();
+  try {
+    // One long pause is none.
+    block(600);
+    await sleep(1_500);
+    expect(overload.isOverloaded).toBe(false);
+    for (let i = 0; i < 30 && !overload.isOverloaded; i++) {
+      block(500);
+      await new Promise((resolve) => setImmediate(resolve));
+      await sleep(0);
+    }
+    expect(overload.isOverloaded).toBe(true);
+    await expect.poll(() => overload.isOverloaded, { timeout: 20_000 }).toBe(false);
+  } finally {
+    overload.close();
+  }
+});
