@@ -118,6 +118,33 @@ describe('Redis', () => {
     expectLimited(await burst(service, await newKey()), LIMIT);
   });
 
+  test.each([
+    ['a read-only replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
+    ['out of memory', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
+  ])(
+    '%s: away for as long as it takes no writes, although it answers',
+    async (_, [name = '', ...args], back) => {
+      const { redis, service, newKey } = await setup();
+      const key = await newKey();
+      expectLimited(await burst(service, key), LIMIT);
+      await redis.command(name, ...args);
+      // Windows that are there cannot grow: they are not unlimited for it.
+      const answers = await burst(service, key);
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
+      expect(answers.filter(({ status }) => status === 200)).toHaveLength(SHARE);
+      // Longer than a breaker waits: the probes fail too.
+      for (let i = 0; i < 25; i++) {
+        expect(await redisSeen(service)).toBe('away');
+        await sleep(100);
+      }
+      expectLimited(await burst(service, await newKey()), SHARE);
+      const [nameBack = '', ...argsBack] = back;
+      await redis.command(nameBack, ...argsBack);
+      await until(service, 'ok');
+      expectLimited(await burst(service, await newKey()), LIMIT);
+    },
+  );
+
   test('flushed, scripts included: a new window, the whole limit', async () => {
     const { redis, service, newKey } = await setup();
     const key = await newKey();

@@ -21,6 +21,8 @@ export interface LocalRedis extends TestRedis {
   hang(): void;
   /** SIGCONT. */
   resume(): void;
+  /** One command, as an operator would give it. */
+  command(name: string, ...args: string[]): Promise<void>;
   /** FLUSHALL and SCRIPT FLUSH: keys and loaded scripts are gone, connections stay. */
   flush(): Promise<void>;
 }
@@ -66,6 +68,7 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
     kill,
     hang: () => void server?.kill('SIGSTOP'),
     resume: () => void server?.kill('SIGCONT'),
+    command: (name, ...args) => withClient(url, (client) => client.call(name, ...args)),
     flush: () =>
       withClient(url, async (client) => {
         await client.flushall();
