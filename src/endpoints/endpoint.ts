@@ -60,12 +60,12 @@ type Definition<Query extends QuerySchema, Body extends z.ZodType, Response exte
 > &
   Partial<Pick<Endpoint<Query, Body, Response>, Optional>>;
 
-/** Checks the types of the parts against each other and forgets them, so that endpoints fit in one list. */
+/** Checks the types of the parts against each other; clients take theirs from them. */
 export function defineEndpoint<
   Query extends QuerySchema,
   Response extends z.ZodType,
   Body extends z.ZodType = z.ZodUndefined,
->(definition: Definition<Query, Body, Response>): Endpoint {
+>(definition: Definition<Query, Body, Response>): Endpoint<Query, Body, Response> {
   return {
     description: '',
     body: z.undefined(),
@@ -73,7 +73,7 @@ export function defineEndpoint<
     check: () => undefined,
     basis: () => null,
     ...definition,
-  } as unknown as Endpoint;
+  } as unknown as Endpoint<Query, Body, Response>;
 }
 
 /** The object schema whose keys are the parameters' names. */

@@ -116,6 +116,7 @@ describe('the OpenAPI document', () => {
       ['from', false],
       ['to', false],
       ['limit', false],
+      ['If-None-Match', false],
     ]);
   });
 

@@ -1,0 +1,114 @@
+import { changes } from './poll.ts';
+import { type Call, createSend, rateLimitOf, type Send } from './send.ts';
+import type { Client, ClientOptions, CreatedApp, Data, Params, Question, Result } from './types.ts';
+
+/** Where each question is asked. */
+export const PATHS: Readonly<Record<Question, string>> = {
+  listApps: '/api/v1/apps',
+  getDataBounds: '/api/v1/sessions/data-bounds',
+  getExtendedOverview: '/api/v1/sessions/overview/extended',
+  getOverviewKpis: '/api/v1/sessions/overview/kpis',
+  listPageviews: '/api/v1/sessions/pageviews',
+  listTimeSpent: '/api/v1/sessions/timespent',
+  listUserGrowth: '/api/v1/sessions/user-growth',
+  getTrafficHeatmap: '/api/v1/sessions/traffic-heatmap',
+  getAudienceActivity: '/api/v1/sessions/traffic-audience-activity',
+  listLocations: '/api/v1/sessions/locations/all',
+  listUtmCampaigns: '/api/v1/growth/utm',
+};
+
+/** Answers that are kept, so that an unchanged one need not be sent again; the least recently asked for goes first. */
+const KEPT_ANSWERS = 200;
+
+/** A client of one account. Throws where the options cannot be right. */
+export function createClient(options: ClientOptions): Client {
+  const base = new URL(options.baseUrl).href.replace(/\/+$/, '');
+  const send = createSend(options);
+  const kept = new Kept(KEPT_ANSWERS);
+  const ask = <Q extends Question>(
+    question: Q,
+    params: Params<Q>,
+    signal: AbortSignal | undefined,
+  ): Promise<Result<Data<Q>>> => {
+    const url = `${base}${PATHS[question]}${searchOf(params)}`;
+    return askKept<Data<Q>>(send, kept, { url, ...(signal === undefined ? {} : { signal }) });
+  };
+  const asks = Object.fromEntries(
+    (Object.keys(PATHS) as Question[]).map((question) => [
+      question,
+      (params: Params<Question> = {} as Params<Question>, { signal }: { signal?: AbortSignal } = {}) =>
+        ask(question, params, signal),
+    ]),
+  ) as unknown as Pick<Client, Question>;
+  return {
+    ...asks,
+    createApp: async (body, { signal } = {}) => {
+      const call = { url: `${base}${PATHS.listApps}`, body };
+      const response = await send(signal === undefined ? call : { ...call, signal });
+      return resultOf(response, (await response.json()) as CreatedApp, false);
+    },
+    poll: (question, params, pollOptions = {}) =>
+      changes(() => ask(question, params, pollOptions.signal), pollOptions),
+  };
+}
+
+async function askKept<T>(send: Send, kept: Kept, call: Call): Promise<Result<T>> {
+  const known = kept.get(call.url);
+  const response = await send(known === undefined ? call : { ...call, etag: known.etag });
+  if (response.status === 304 && known !== undefined) return resultOf(response, known.data as T, true);
+  const data = (await response.json()) as T;
+  const etag = response.headers.get('ETag');
+  if (etag !== null) kept.set(call.url, { etag, data });
+  return resultOf(response, data, false);
+}
+
+function resultOf<T>({ headers }: Response, data: T, notModified: boolean): Result<T> {
+  const asOf = headers.get('X-Data-As-Of');
+  return {
+    data,
+    etag: headers.get('ETag'),
+    notModified,
+    rateLimit: rateLimitOf(headers),
+    dataAsOf: asOf === null ? null : new Date(asOf),
+  };
+}
+
+/** Sorted, so that equal questions have one address. */
+function searchOf(params: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(params)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]): [string, string] => [
+      name,
+      value instanceof Date ? value.toISOString() : String(value),
+    ])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+}
+
+interface Answered {
+  readonly etag: string;
+  readonly data: unknown;
+}
+
+class Kept {
+  readonly #max: number;
+  readonly #answers = new Map<string, Answered>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get(url: string): Answered | undefined {
+    const answer = this.#answers.get(url);
+    if (answer !== undefined) this.set(url, answer);
+    return answer;
+  }
+
+  /** As the most recent one. */
+  set(url: string, answer: Answered): void {
+    this.#answers.delete(url);
+    this.#answers.set(url, answer);
+    const [oldest] = this.#answers.keys();
+    if (this.#answers.size > this.#max && oldest !== undefined) this.#answers.delete(oldest);
+  }
+}

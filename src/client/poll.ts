@@ -1,0 +1,33 @@
+import type { PollOptions, RateLimit, Result } from './types.ts';
+import { wait } from './wait.ts';
+
+const INTERVAL_MS = 1_000;
+
+/** Asks again and again, and yields what differs from the time before. */
+export async function* changes<T>(
+  ask: () => Promise<Result<T>>,
+  { signal, intervalMs = INTERVAL_MS }: PollOptions,
+): AsyncGenerator<Result<T>, void, void> {
+  let known: string | null = null;
+  try {
+    for (;;) {
+      signal?.throwIfAborted();
+      const result = await ask();
+      if (result.etag !== known) yield result;
+      known = result.etag;
+      await wait(Math.max(intervalMs, paceMs(result.rateLimit)), signal);
+    }
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  }
+}
+
+/**
+ * What is left of the window, spread over what is left of its time. All callers of a key see one window: the more of them
+ * ask, the slower each becomes, and none is refused.
+ */
+export function paceMs(rateLimit: RateLimit | null): number {
+  if (rateLimit === null) return 0;
+  const { remaining, resetSeconds } = rateLimit;
+  return (resetSeconds * 1000) / Math.max(1, remaining);
+}

@@ -1,0 +1,103 @@
+import { ApiError, ConnectionError, type ProblemFields } from './errors.ts';
+import type { CallOptions, ClientOptions, RateLimit } from './types.ts';
+import { wait } from './wait.ts';
+
+const MAX_RETRIES = 4;
+const MAX_WAIT_MS = 120_000;
+/** Before the second attempt where the service names no time; doubled before each further one. */
+const FIRST_BACKOFF_MS = 500;
+/** Longer than the service works on any question. */
+const ATTEMPT_MS = 60_000;
+
+export interface Call extends CallOptions {
+  readonly url: string;
+  readonly etag?: string;
+  /** A POST: not sent again where the first one may have worked. */
+  readonly body?: unknown;
+}
+
+export type Send = (call: Call) => Promise<Response>;
+
+/** Sends a request, again where that can help. Resolves to a 2xx or 304. */
+export function createSend(options: ClientOptions): Send {
+  const { apiKey, maxRetries = MAX_RETRIES, maxWaitMs = MAX_WAIT_MS } = options;
+  // Before fetch complains about the header, and prints it.
+  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('apiKey is no API key');
+  const ask = options.fetch ?? globalThis.fetch;
+  return async (call) => {
+    let waited = 0;
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await attemptOnce(ask, apiKey, call);
+      if (!(outcome instanceof Error)) return outcome;
+      const pause = pauseAfter(outcome, attempt, call);
+      if (pause === null || attempt >= maxRetries || waited + pause > maxWaitMs) throw outcome;
+      waited += pause;
+      await wait(pause, call.signal);
+    }
+  };
+}
+
+async function attemptOnce(
+  ask: typeof globalThis.fetch,
+  apiKey: string,
+  { url, etag, body, signal }: Call,
+): Promise<Response | ApiError | ConnectionError> {
+  const limit = AbortSignal.timeout(ATTEMPT_MS);
+  try {
+    const response = await ask(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        Accept: 'application/json',
+        Authorization: `Bearer ${apiKey}`,
+        ...(etag === undefined ? {} : { 'If-None-Match': etag }),
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      redirect: 'error',
+      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    if (response.ok || response.status === 304) return response;
+    return new ApiError(response.status, await problemOf(response), {
+      retryAfterSeconds: numberIn(response.headers, 'Retry-After'),
+      rateLimit: rateLimitOf(response.headers),
+    });
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    return new ConnectionError(error);
+  }
+}
+
+/** How long to wait before the next attempt; null where none can help. */
+function pauseAfter(error: ApiError | ConnectionError, attempt: number, { body }: Call): number | null {
+  const isLimited = error instanceof ApiError && error.status === 429;
+  const isAway = error instanceof ConnectionError || [502, 503, 504].includes(error.status);
+  if (!isLimited && (!isAway || body !== undefined)) return null;
+  // Not all at the same moment: between half and the whole.
+  const backoff = FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + Math.random() / 2);
+  const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+  return asked + backoff;
+}
+
+async function problemOf(response: Response): Promise<ProblemFields> {
+  const isProblem = response.headers.get('Content-Type')?.startsWith('application/problem+json');
+  const text = await response.text();
+  try {
+    return isProblem ? (JSON.parse(text) as ProblemFields) : {};
+  } catch {
+    return {};
+  }
+}
+
+export function rateLimitOf(headers: Headers): RateLimit | null {
+  const limit = numberIn(headers, 'X-RateLimit-Limit');
+  const remaining = numberIn(headers, 'X-RateLimit-Remaining');
+  const resetSeconds = numberIn(headers, 'X-RateLimit-Reset');
+  return limit === null || remaining === null || resetSeconds === null
+    ? null
+    : { limit, remaining, resetSeconds };
+}
+
+function numberIn(headers: Headers, name: string): number | null {
+  const text = headers.get(name) ?? '';
+  return /^\d+$/.test(text) ? Number(text) : null;
+}

@@ -1,0 +1,118 @@
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { PATHS } from '../../src/client/client.ts';
+import { ApiError, type Client, createClient, type Question } from '../../src/client/index.ts';
+import { ENDPOINTS } from '../../src/endpoints/index.ts';
+import { EXAMPLE_RANGE, EXAMPLES } from '../../src/http/openapi-examples.ts';
+import { withService } from './cases.ts';
+import { AT_NOON, SAMPLE } from './sample.ts';
+
+const service = withService(AT_NOON);
+beforeAll(() => service().record(SAMPLE));
+const client = (apiKey = service().key): Client => createClient({ baseUrl: service().url, apiKey });
+
+test('knows every operation and where it is', () => {
+  const questions = ENDPOINTS.filter(({ method }) => method === 'get');
+  expect(PATHS).toEqual(Object.fromEntries(questions.map(({ operationId, path }) => [operationId, path])));
+});
+
+test('takes nothing of the service, and no package, into a bundle', async () => {
+  const entry = fileURLToPath(new URL('../../src/client/index.ts', import.meta.url));
+  const { metafile } = await build({
+    entryPoints: [entry],
+    bundle: true,
+    platform: 'neutral',
+    write: false,
+    metafile: true,
+  });
+  const inputs = Object.keys(metafile.inputs);
+  expect(inputs.filter((input) => !input.startsWith('src/client/'))).toEqual([]);
+  expect(inputs.length).toBeGreaterThan(1);
+});
+
+test('every question, as it is documented', async () => {
+  const { app: appId } = service();
+  const range = { appId, from: EXAMPLE_RANGE.from, to: new Date(EXAMPLE_RANGE.to) };
+  const one = client();
+  const asked: Partial<Record<Question, Promise<{ readonly data: unknown }>>> = {
+    getDataBounds: one.getDataBounds({ appId }),
+    getExtendedOverview: one.getExtendedOverview(range),
+    getOverviewKpis: one.getOverviewKpis(range),
+    listPageviews: one.listPageviews({ ...range, limit: 10 }),
+    listTimeSpent: one.listTimeSpent(range),
+    listUserGrowth: one.listUserGrowth(range),
+    getTrafficHeatmap: one.getTrafficHeatmap({ appId }),
+    getAudienceActivity: one.getAudienceActivity({ appId }),
+    listLocations: one.listLocations(range),
+    listUtmCampaigns: one.listUtmCampaigns(range),
+  };
+  for (const [question, answer] of Object.entries(asked)) {
+    expect((await answer).data).toEqual(EXAMPLES[question]);
+  }
+  const { data: apps } = await one.listApps();
+  expect(apps.map(({ id }) => id)).toEqual([appId]);
+});
+
+describe('results', () => {
+  test('tell the tag, the window and how fresh the data is', async () => {
+    const first = await client().listPageviews({ appId: service().app });
+    expect(first).toMatchObject({ notModified: false, rateLimit: { limit: 120 } });
+    expect(first.dataAsOf?.getTime()).toBeGreaterThan(0);
+    const [top] = first.data;
+    expect(top?.views).toBe(2);
+  });
+
+  test('are not sent again unless something changed', async () => {
+    const one = client();
+    const { app: appId } = service();
+    const first = await one.listPageviews({ appId });
+    const second = await one.listPageviews({ appId });
+    expect(second).toMatchObject({ notModified: true, etag: first.etag });
+    expect(second.data).toBe(first.data);
+    expect(second.rateLimit?.remaining).toBe((first.rateLimit?.remaining ?? 0) - 1);
+  });
+});
+
+test('an app is created, and its list asked anew', async () => {
+  const { key } = await service().newAccount();
+  const one = client(key);
+  expect((await one.listApps()).data).toEqual([]);
+  const { data, etag, rateLimit } = await one.createApp({ name: 'Blog', domain: 'https://blog.example' });
+  expect(data.secretKey).toMatch(/^app_secret_/);
+  expect([etag, rateLimit?.remaining]).toEqual([null, 118]);
+  expect((await one.listApps()).data.map(({ id }) => id)).toEqual([data.id]);
+});
+
+test('refusals are typed', async () => {
+  const error = await client()
+    .listPageviews({ appId: 'shop' })
+    .catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(ApiError);
+  expect(error).toMatchObject({
+    status: 400,
+    code: 'validation_failed',
+    errors: [{ field: 'appId', message: 'Must be a UUID.' }],
+  });
+  await expect(client(service().secretKey).listApps()).rejects.toMatchObject({ code: 'unauthorized' });
+});
+
+test('poll yields when an event comes in, and not before', async () => {
+  const controller = new AbortController();
+  const { key } = await service().newAccount();
+  const principal = await service().metadata.authenticate(key);
+  if (principal === null) throw new Error('the new key does not work');
+  const app = await service().metadata.createApp(principal, { name: 'New', domain: 'https://shop.example' });
+  const seen: number[] = [];
+  const changes = client(key).poll(
+    'listPageviews',
+    { appId: app.id },
+    { signal: controller.signal, intervalMs: 50 },
+  );
+  for await (const { data } of changes) {
+    seen.push(data.length);
+    if (seen.length === 1) await service().record(SAMPLE, app.id);
+    else controller.abort();
+  }
+  expect(seen).toEqual([0, 2]);
+});

@@ -1,0 +1,180 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { ApiError, ConnectionError, createClient } from '../../src/client/index.ts';
+import { paceMs } from '../../src/client/poll.ts';
+
+/** Answers in turn, then the last one for ever; an Error is thrown, as fetch does. */
+function scripted(...answers: readonly (Error | { status: number; headers?: object; body?: unknown })[]) {
+  const requests: { readonly url: string; readonly init: RequestInit }[] = [];
+  const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
+    const answer = answers[Math.min(requests.length, answers.length - 1)];
+    requests.push({ url: String(url), init });
+    init.signal?.throwIfAborted();
+    if (answer === undefined || answer instanceof Error) throw answer;
+    const { status, headers = {}, body } = answer;
+    return new Response(body === undefined ? null : JSON.stringify(body), {
+      status,
+      headers: { ...headers },
+    });
+  };
+  return { requests, fetch: fetch as typeof globalThis.fetch };
+}
+
+const KEY = { baseUrl: 'http://service.test/', apiKey: 'service_api_x' };
+const limited = (seconds: number) => ({
+  status: 429,
+  headers: { 'Retry-After': String(seconds), 'Content-Type': 'application/problem+json' },
+  body: { code: 'rate_limited', detail: 'Wait.', requestId: 'r1', retryAfterSeconds: seconds },
+});
+const fine = (body: unknown = [], etag = '"1"') => ({ status: 200, headers: { ETag: etag }, body });
+
+/** How long the client has waited, as the timers were set. */
+let waits: number[];
+
+beforeEach(() => {
+  waits = [];
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((work: () => void, ms: number) => {
+    waits.push(ms);
+    queueMicrotask(work);
+    return 0;
+  }) as never);
+});
+afterEach(() => vi.restoreAllMocks());
+
+describe('retry', () => {
+  test('waits as long as Retry-After says, and some more', async () => {
+    const { fetch, requests } = scripted(limited(7), limited(3), fine());
+    const { data } = await createClient({ ...KEY, fetch }).listApps();
+    expect(data).toEqual([]);
+    expect(requests).toHaveLength(3);
+    const [first = 0, second = 0] = waits;
+    expect(first).toBeGreaterThanOrEqual(7_250);
+    expect(first).toBeLessThanOrEqual(7_500);
+    expect(second).toBeGreaterThanOrEqual(3_500);
+    expect(second).toBeLessThanOrEqual(4_000);
+  });
+
+  test('gives up after maxRetries, and where the wait would be too long', async () => {
+    const away = scripted({ status: 503, headers: { 'Retry-After': '1' } });
+    await expect(createClient({ ...KEY, fetch: away.fetch, maxRetries: 2 }).listApps()).rejects.toThrow(
+      ApiError,
+    );
+    expect(away.requests).toHaveLength(3);
+    const long = scripted(limited(60));
+    const asked = createClient({ ...KEY, fetch: long.fetch, maxWaitMs: 30_000 }).listApps();
+    await expect(asked).rejects.toMatchObject({ status: 429, retryAfterSeconds: 60 });
+    expect(long.requests).toHaveLength(1);
+  });
+
+  test('a broken connection is tried again, a refusal is not', async () => {
+    const broken = scripted(new TypeError('fetch failed'), fine());
+    await createClient({ ...KEY, fetch: broken.fetch }).listApps();
+    expect(broken.requests).toHaveLength(2);
+    const refused = scripted({ status: 401, headers: { 'Retry-After': '1' } });
+    await expect(createClient({ ...KEY, fetch: refused.fetch }).listApps()).rejects.toThrow(ApiError);
+    expect(refused.requests).toHaveLength(1);
+  });
+
+  test('an app is not created twice: only 429 is tried again', async () => {
+    const app = { name: 'Blog', domain: 'https://blog.example' };
+    for (const answer of [{ status: 503 }, new TypeError('fetch failed')]) {
+      const { fetch, requests } = scripted(answer, fine());
+      await expect(createClient({ ...KEY, fetch }).createApp(app)).rejects.toThrow(Error);
+      expect(requests).toHaveLength(1);
+    }
+    const { fetch, requests } = scripted(limited(1), { status: 201, body: { id: 'x' } });
+    expect((await createClient({ ...KEY, fetch }).createApp(app)).data).toEqual({ id: 'x' });
+    expect(requests.map(({ init }) => init.body)).toEqual([JSON.stringify(app), JSON.stringify(app)]);
+  });
+});
+
+describe('errors', () => {
+  test('carry what the problem says', async () => {
+    const { fetch } = scripted(limited(5));
+    const error = await createClient({ ...KEY, fetch, maxRetries: 0 })
+      .listApps()
+      .catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({ status: 429, code: 'rate_limited', detail: 'Wait.', requestId: 'r1' });
+  });
+
+  test("a proxy's page instead of a problem", async () => {
+    const { fetch } = scripted({ status: 404, headers: { 'Content-Type': 'text/html' }, body: '<html>' });
+    const error = await createClient({ ...KEY, fetch })
+      .listApps()
+      .catch((e: unknown) => e);
+    expect(error).toMatchObject({ status: 404, code: null, requestId: null });
+  });
+
+  test('no connection, and no key in any message', async () => {
+    const { fetch } = scripted(new TypeError('fetch failed'));
+    const error = await createClient({ ...KEY, fetch, maxRetries: 0 })
+      .listApps()
+      .catch((e: unknown) => e);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(() => createClient({ ...KEY, apiKey: 'service_api_a\nb' })).toThrow(/^apiKey is no API key$/);
+  });
+});
+
+describe('conditional requests', () => {
+  test('send the tag of the same question, whatever the order of its parameters', async () => {
+    const { fetch, requests } = scripted(fine([1], '"a"'), { status: 304, headers: { ETag: '"a"' } });
+    const client = createClient({ ...KEY, fetch });
+    const first = await client.listPageviews({ appId: 'x', limit: 5, from: new Date(0) });
+    const second = await client.listPageviews({ from: '1970-01-01T00:00:00.000Z', limit: 5, appId: 'x' });
+    expect([first.notModified, second.notModified]).toEqual([false, true]);
+    expect(second.data).toBe(first.data);
+    expect(requests[0]?.url).toBe(
+      'http://service.test/api/v1/sessions/pageviews?appId=x&from=1970-01-01T00%3A00%3A00.000Z&limit=5',
+    );
+    expect(requests[1]?.init.headers).toMatchObject({ 'If-None-Match': '"a"' });
+  });
+
+  test('forget the questions that were not asked for long', async () => {
+    const { fetch, requests } = scripted(fine());
+    const client = createClient({ ...KEY, fetch });
+    for (let i = 0; i <= 200; i++) await client.getDataBounds({ appId: String(i) });
+    await client.getDataBounds({ appId: '0' });
+    expect(requests.at(-1)?.init.headers).not.toHaveProperty('If-None-Match');
+    await client.getDataBounds({ appId: '200' });
+    expect(requests.at(-1)?.init.headers).toHaveProperty('If-None-Match');
+  });
+});
+
+describe('poll', () => {
+  const pace = (remaining: number, reset: number) => ({
+    'X-RateLimit-Limit': '120',
+    'X-RateLimit-Remaining': String(remaining),
+    'X-RateLimit-Reset': String(reset),
+  });
+
+  test('spreads what is left over the time that is left', () => {
+    expect(paceMs(null)).toBe(0);
+    expect(paceMs({ limit: 120, remaining: 60, resetSeconds: 30 })).toBe(500);
+    expect(paceMs({ limit: 120, remaining: 2, resetSeconds: 30 })).toBe(15_000);
+    expect(paceMs({ limit: 120, remaining: 0, resetSeconds: 9 })).toBe(9_000);
+  });
+
+  test('yields changes only, at the slower of its interval and the pace', async () => {
+    const { fetch } = scripted(
+      { status: 200, headers: { ETag: '"a"', ...pace(100, 50) }, body: { oldest: 1 } },
+      { status: 304, headers: { ETag: '"a"', ...pace(4, 40) } },
+      { status: 200, headers: { ETag: '"b"', ...pace(0, 30) }, body: { oldest: 2 } },
+    );
+    const seen: unknown[] = [];
+    for await (const { data } of createClient({ ...KEY, fetch }).poll('getDataBounds', { appId: 'x' })) {
+      seen.push(data);
+      if (seen.length === 2) break;
+    }
+    expect(seen).toEqual([{ oldest: 1 }, { oldest: 2 }]);
+    expect(waits).toEqual([1_000, 10_000]);
+  });
+
+  test('ends quietly when it is aborted, and throws what no retry helped against', async () => {
+    const controller = new AbortController();
+    const { fetch } = scripted(fine());
+    const client = createClient({ ...KEY, fetch });
+    for await (const _ of client.poll('listApps', {}, { signal: controller.signal })) controller.abort();
+    const denied = createClient({ ...KEY, fetch: scripted({ status: 403 }).fetch });
+    await expect(denied.poll('listApps', {}).next()).rejects.toThrow(ApiError);
+  });
+});
