@@ -11,6 +11,8 @@ import { epochMs } from '../../src/domain/time.ts';
 /** The service as it is started by `npm start`, in a process of its own. */
 export interface ServiceProcess {
   readonly url: string;
+  readonly managementUrl: string;
+  readonly pid: number;
   /** The `admin` command against it: `admin('account', 'create', '--name', 'Acme')`. */
   admin(...args: string[]): Promise<unknown>;
   /** All that it has printed. */
@@ -45,6 +47,8 @@ export async function serviceProcess(settings: Readonly<Record<string, string>>)
   );
   return {
     url,
+    managementUrl,
+    pid: child.pid ?? 0,
     admin: (...args) => {
       const { method, path, body } = adminCall(args);
       return client.call(method, path, body);
