@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type ServiceProcess, serviceProcess } from '../test/support/service-process.ts';
+import { type IngestService, startIngestService } from './ingest-service.ts';
 import { batchMaker, historyOf, type Target } from './ingest-traffic.ts';
 import { progress } from './progress.ts';
 import { Sender } from './sender.ts';
@@ -57,7 +57,7 @@ export async function benchIngest(
 ): Promise<{ readonly records: IngestRecord[]; readonly exact: boolean }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
   try {
-    const service = await serviceProcess({ DATA_DIR: dataDir, LOG_LEVEL: 'warn' });
+    const service = await startIngestService(dataDir);
     try {
       const site = await newSite(service);
       const records: IngestRecord[] = [];
@@ -90,7 +90,7 @@ interface Site extends Target {
   pageviews(): Promise<number>;
 }
 
-async function newSite(service: ServiceProcess): Promise<Site> {
+async function newSite(service: IngestService): Promise<Site> {
   const { accountId } = Created.parse(await service.admin('account', 'create', '--name', 'Bench'));
   const { apiKey } = Key.parse(await service.admin('key', 'create', '--account', accountId));
   const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' };
@@ -114,7 +114,7 @@ async function newSite(service: ServiceProcess): Promise<Site> {
 }
 
 async function sendBatches(
-  service: ServiceProcess,
+  service: IngestService,
   target: Target,
   batch: number,
   senders: number,
@@ -151,7 +151,7 @@ async function sendBatches(
 }
 
 async function importHistory(
-  service: ServiceProcess,
+  service: IngestService,
   { appId }: Target,
   dataDir: string,
 ): Promise<{ readonly record: IngestRecord; readonly pageviews: number }> {
@@ -164,7 +164,7 @@ async function importHistory(
     const command = spawn(process.execPath, ['--import', 'tsx', 'src/cli/import.ts', file, '--app', appId], {
       cwd: ROOT,
       stdio: ['ignore', 'ignore', 'inherit'],
-      env: { ...process.env, DATA_DIR: dataDir, MANAGEMENT_PORT: new URL(service.managementUrl).port },
+      env: { ...process.env, ...service.env },
     });
     const [code] = await once(command, 'exit');
     if (code !== 0) throw new Error('the import failed');
@@ -201,7 +201,9 @@ async function watchProcess(
 
 function cpuSeconds(pid: number): number {
   // The name in brackets may hold anything; utime and stime are the 14th and 15th field.
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 

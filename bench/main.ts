@@ -6,10 +6,11 @@ import { benchQueries } from './queries.ts';
 import { benchScale } from './scale.ts';
 import { DEFAULT_DIR } from './store.ts';
 
-const USAGE = `npm run bench -- queries|scale [--events N] [--days D] [--runs R] [--dir DIR] [--json FILE]
+const USAGE = `npm run bench -- queries|scale|ingest [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--json FILE]
 
 queries  every question on N events of D days, beside the raw exact answers (30000000, 30)
-scale    the same range with a tenth of the traffic, and ten times the range with the same traffic`;
+scale    the same range with a tenth of the traffic, and ten times the range with the same traffic
+ingest   batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
