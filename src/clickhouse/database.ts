@@ -6,7 +6,7 @@ import { type Connections, connect, LANES, type Lane, type StoreLocation } from 
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
 import { type ExportColumn, type ExportFormat, exportStatement } from './export.ts';
-import { Gate } from './gate.ts';
+import { Gate, type Visitor } from './gate.ts';
 import { Writes } from './writes.ts';
 
 /** A value bound to a typed `{name:Type}` place; times are epoch milliseconds in Int64 places. */
@@ -59,7 +59,7 @@ const MAX_WAIT_MS: Readonly<Record<Lane, number>> = {
   write: 10_000,
   seal: 30_000,
 };
-const MAX_WAITING = 256;
+const MAX_WAITING = 1_024;
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 
 /** Opens the store at `location`. Close it when done: the embedded engine locks its folder. */
@@ -233,8 +233,7 @@ class ClickHouseDatabase {
     work: (client: Client, abort: Abort) => Promise<T>,
   ): Promise<T> {
     const gate = this.#gates[lane];
-    // Look-ups are shared between callers, and what is written is written: only a reader's own question ends with it.
-    const caller = lane === 'read' ? currentCaller() : undefined;
+    const caller = visitorOn(lane);
     const place = await gate.enter(caller);
     const started = performance.now();
     const deadline = this.#connections.cancels ? new Deadline(seconds, caller?.signal) : null;
@@ -253,6 +252,13 @@ class ClickHouseDatabase {
       this.#onStatement({ name, ms: performance.now() - started });
     }
   }
+}
+
+/** Look-ups are shared between callers, and what is written is written: only a reader's own question ends with it. */
+function visitorOn(lane: Lane): Visitor | undefined {
+  const caller = currentCaller();
+  if (caller === undefined || lane === 'read') return caller;
+  return lane === 'lookup' ? { key: caller.key } : undefined;
 }
 
 type Client = ReturnType<Connections['at']>;

@@ -13,6 +13,8 @@ export interface Visitor {
   readonly key?: string;
   /** Leaves the queue when aborted. */
   readonly signal?: AbortSignal;
+  /** Instead of the gate's own. */
+  readonly maxWaitMs?: number;
 }
 
 /**
@@ -42,7 +44,7 @@ export class Gate {
    * Resolves to a place to be given back with `leave`. Throws `overloaded` when it would wait too long, or when the
    * visitor has gone.
    */
-  async enter({ key, signal }: Visitor = {}): Promise<number> {
+  async enter({ key, signal, maxWaitMs }: Visitor = {}): Promise<number> {
     if (signal?.aborted) throw gone();
     if (!this.#queues.has(key) && this.#mayEnter(key)) return this.#take(key);
     if (this.#waiting >= this.#limits.maxWaiting) this.#makeRoomFor(key);
@@ -52,7 +54,7 @@ export class Gate {
         this.#remove(waiter);
         reject(error);
       };
-      const timer = setTimeout(giveUp(overloaded()), this.#limits.maxWaitMs);
+      const timer = setTimeout(giveUp(overloaded()), maxWaitMs ?? this.#limits.maxWaitMs);
       const leave = giveUp(gone());
       signal?.addEventListener('abort', leave, { once: true });
       waiter.end = () => {

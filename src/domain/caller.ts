@@ -6,6 +6,8 @@ export interface Caller {
   readonly key: string;
   /** Aborted when the caller has gone: nobody needs the answer. */
   readonly signal: AbortSignal;
+  /** For a place at the store, where that differs from what is usual. */
+  readonly maxWaitMs?: number;
 }
 
 const NEVER = new AbortController().signal;
@@ -14,6 +16,12 @@ const callers = new AsyncLocalStorage<Caller>();
 /** Runs `work`, and all that it starts, in the caller's name. */
 export const onBehalfOf = <T>(caller: Caller, work: () => Promise<T>): Promise<T> =>
   callers.run(caller, work);
+
+/** Runs `work` with another patience than is usual: what has begun is worth waiting for. */
+export function withPatience<T>(maxWaitMs: number, work: () => Promise<T>): Promise<T> {
+  const caller = callers.getStore();
+  return caller === undefined ? work() : callers.run({ ...caller, maxWaitMs }, work);
+}
 
 /** Undefined for what nobody waits for: start, sealing, ingestion. */
 export const currentCaller = (): Caller | undefined => callers.getStore();

@@ -97,13 +97,14 @@ const NOTHING: Scope = { events: null, sessions: null };
 export async function readSnapshot(db: Database, app: AppId, scope: Scope = NOTHING): Promise<Snapshot> {
   const events = scope.events ?? NOWHERE;
   const sessions = scope.sessions ?? NOWHERE;
-  const row = await db.queryOne(SNAPSHOT, {
-    app,
+  const bounds = {
     eventsFrom: hourOf(events.from),
     eventsTo: events.to,
     sessionsFrom: hourOf(sessions.from),
     sessionsTo: sessions.to,
-  });
+  };
+  // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
+  const row = await db.queryOne(SNAPSHOT, { app, ...bounds }, { lane: 'lookup' });
   const [page, session] = await Promise.all([
     row.pageLedger === row.pageSealed ? epochMs(row.pageUntil) : firstStale(db, app, 'page', row.pageUntil),
     row.sessionLedger === row.sessionSealed
@@ -121,6 +122,6 @@ const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
 
 async function firstStale(db: Database, app: AppId, kind: FactKind, until: number): Promise<EpochMs> {
   const ledgerKind = kind === 'page' ? 'event' : 'session';
-  const { hour } = await db.queryOne(FIRST_STALE, { app, kind, ledgerKind, until });
+  const { hour } = await db.queryOne(FIRST_STALE, { app, kind, ledgerKind, until }, { lane: 'lookup' });
   return epochMs(hour === null ? until : hour * 1000);
 }

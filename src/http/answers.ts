@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Basis } from '../analytics/scopes.ts';
-import { Shared } from '../domain/caller.ts';
+import { Gate } from '../clickhouse/gate.ts';
+import { currentCaller, Shared, withPatience } from '../domain/caller.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import { toIso } from '../domain/time.ts';
 import type { ReadSnapshot } from '../facts/snapshots.ts';
@@ -10,6 +11,16 @@ import { digest } from './etag.ts';
 
 /** What all kept answers may take. */
 const KEPT_BYTES = 64 * 1024 ** 2;
+
+/**
+ * Questions that are computed at once, each of several statements. Who is let in is answered: refusing half of a
+ * question would waste the other half.
+ */
+const QUESTIONS_AT_ONCE = 6;
+const MAX_WAITING = 256;
+const MAX_WAIT_MS = 2_000;
+/** For each statement, of those that are let in. */
+const PATIENCE_MS = 10_000;
 
 /** A question as one account asks it. */
 export interface Asked {
@@ -50,6 +61,11 @@ export class Answers {
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ json }) => json.length * 2 + 1_000,
   });
+  readonly #gate = new Gate({
+    places: QUESTIONS_AT_ONCE,
+    maxWaiting: MAX_WAITING,
+    maxWaitMs: MAX_WAIT_MS,
+  });
   readonly #running = new Map<string, Shared<Computed>>();
 
   constructor(snapshot: ReadSnapshot) {
@@ -81,9 +97,18 @@ export class Answers {
     return computing.join();
   }
 
+  async #computed({ compute }: Asked): Promise<unknown> {
+    const place = await this.#gate.enter(currentCaller());
+    try {
+      return await withPatience(PATIENCE_MS, compute);
+    } finally {
+      this.#gate.leave(place);
+    }
+  }
+
   /** What came in meanwhile may be in the answer or not: such a one is tagged by its bytes and not kept. */
   async #compute(asked: Asked, tag: string): Promise<Computed> {
-    const value = await asked.compute();
+    const value = await this.#computed(asked);
     const json = Buffer.from(JSON.stringify(value));
     const { version } = await this.#snapshot(asked.app, asked.basis.scope);
     if (this.#tagOf(asked, version) !== tag) return { tag: digest(json), value, json };

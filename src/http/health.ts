@@ -9,6 +9,8 @@ import { replyToGet } from './reply.ts';
 
 /** A store that takes longer to say "here" is not ready. */
 const PING_MS = 3_000;
+/** How long "here" is believed. */
+const REMEMBERED_MS = 5_000;
 
 export interface HealthDeps {
   /** Rejects when the store does not answer. */
@@ -22,7 +24,7 @@ export interface HealthDeps {
 
 /** GET /healthz, /readyz and /openapi.json: no authentication, no limit. */
 export function servicePages(deps: HealthDeps): RequestHandler {
-  const ping = shared(() => inTime(deps.ping()));
+  const ping = remembered(() => inTime(deps.ping()));
   const pages = new Map<string, () => Promise<unknown> | unknown>([
     ['/healthz', () => ({ status: 'ok' })],
     ['/readyz', () => readiness(deps, ping)],
@@ -61,14 +63,28 @@ async function readiness(
   return { store: 'ok', ...REDIS_WORDS[redisState() ?? 'off'], sealing: sealing() };
 }
 
-/** Anyone may ask, any number of times: the store is asked once at a time. */
-function shared(work: () => Promise<void>): () => Promise<void> {
+/**
+ * Anyone may ask, any number of times: the store is asked once at a time. Where it has just answered, nobody waits for
+ * the next answer, which a busy store gives late; the one after hears of it.
+ */
+function remembered(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
-  return () => {
-    running ??= work().finally(() => {
+  let hereAt = Number.NEGATIVE_INFINITY;
+  const ask = async (): Promise<void> => {
+    try {
+      await work();
+      hereAt = performance.now();
+    } catch (error) {
+      hereAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    } finally {
       running = undefined;
-    });
-    return running;
+    }
+  };
+  return async () => {
+    running ??= ask();
+    running.catch(() => undefined);
+    if (performance.now() - hereAt > REMEMBERED_MS) await running;
   };
 }
 

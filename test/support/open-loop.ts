@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** One request of a load, as it was seen. */
+export interface Sample<Kind extends string = string> {
+  readonly kind: Kind;
+  /** 0: no answer at all. */
+  readonly status: number;
+  readonly ms: number;
+  /** Milliseconds from the load's beginning to the request. */
+  readonly at: number;
+}
+
+export interface Stream<Kind extends string = string> {
+  readonly kind: Kind;
+  readonly perSecond: number;
+  /** Resolves to the status. */
+  ask(): Promise<number>;
+}
+
+async function sampled<Kind extends string>(stream: Stream<Kind>, began: number): Promise<Sample<Kind>> {
+  const started = performance.now();
+  const status = await stream.ask().catch(() => 0);
+  return { kind: stream.kind, status, ms: performance.now() - started, at: started - began };
+}
+
+/** Requests come when they are due, whether or not the earlier ones were answered: as the world does it. */
+export async function openLoop<Kind extends string>(
+  streams: readonly Stream<Kind>[],
+  ms: number,
+): Promise<Sample<Kind>[]> {
+  const began = performance.now();
+  const running: Promise<Sample<Kind>>[] = [];
+  await Promise.all(
+    streams.map(async (stream) => {
+      for (let i = 0; ; i++) {
+        const due = (i * 1000) / stream.perSecond;
+        if (due >= ms) return;
+        const wait = began + due - performance.now();
+        if (wait > 1) await sleep(wait);
+        running.push(sampled(stream, began));
+      }
+    }),
+  );
+  return Promise.all(running);
+}
+
+/** How many a second are answered by `parallel` callers who each ask when they are answered. */
+export async function closedLoop(stream: Stream, parallel: number, ms: number): Promise<number> {
+  const began = performance.now();
+  let answered = 0;
+  await Promise.all(
+    Array.from({ length: parallel }, async () => {
+      while (performance.now() - began < ms) if ((await stream.ask()) === 200) answered++;
+    }),
+  );
+  return (answered * 1000) / (performance.now() - began);
+}
+
+/** Answers per status, of the samples that are of `kind`. */
+export function statusesOf<Kind extends string>(
+  samples: readonly Sample<Kind>[],
+  kind: Kind,
+): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of samples.filter((sample) => sample.kind === kind)) {
+    counts[status] = (counts[status] ?? 0) + 1;
+  }
+  return counts;
+}
