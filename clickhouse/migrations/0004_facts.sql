@@ -1,7 +1,8 @@
 -- Sealed facts: exact answers computed once when their hours are past. Never the truth: everything here can be
 -- dropped and built again from events. A distinct count is kept as a sum: each occurrence knows when its key
 -- occurred last (prev), and the keys in [F, T] are the occurrences in it whose prev lies before F.
--- Instants in Int64 columns are epoch ms; -1 means "never before".
+-- Instants in Int64 columns are epoch ms; -1 means "never before". Buckets of 4, 16, 64 and 256 days are counted from
+-- 1970-01-01: any number of days is the sum of a few of them.
 
 -- How far each app is sealed ('page': by event time, 'session': by session start).
 CREATE TABLE IF NOT EXISTS sealed_apps
@@ -32,9 +33,9 @@ CREATE TABLE IF NOT EXISTS event_facts
 (
     app_id         UUID,
     kind           Enum8('page' = 1, 'error' = 2, 'click' = 3, 'custom' = 4),
-    grain          Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    grain          Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket         DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    key            LowCardinality(String) CODEC(ZSTD(1)),
+    key            String CODEC(ZSTD(1)),
     events         UInt64 CODEC(T64, ZSTD(1)),
     first_sessions UInt64 CODEC(T64, ZSTD(1)),
     engaged_ms     UInt64 CODEC(T64, ZSTD(1)),
@@ -49,7 +50,7 @@ CREATE TABLE IF NOT EXISTS revisits
     app_id   UUID,
     kind     Enum8('page' = 1, 'error' = 2),
     hour     DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    key      LowCardinality(String) CODEC(ZSTD(1)),
+    key      String CODEC(ZSTD(1)),
     prev_at  Int64 CODEC(Delta, ZSTD(1)),
     first_at Int64 CODEC(Delta, ZSTD(1))
 )
@@ -62,7 +63,7 @@ CREATE TABLE IF NOT EXISTS page_stage
     app_id      UUID,
     kind        Enum8('page' = 1, 'error' = 2, 'click' = 3, 'custom' = 4),
     hour        DateTime('UTC'),
-    key         LowCardinality(String),
+    key         String,
     all_events  UInt64,
     events      UInt64,
     engaged_ms  UInt64,
@@ -76,7 +77,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS event_facts_from_stage TO event_facts AS
 SELECT
     app_id,
     kind,
-    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     hour AS bucket,
     key,
     sum(p.events) AS events,
@@ -134,7 +135,7 @@ ORDER BY (app_id, grain, a, b);
 CREATE TABLE IF NOT EXISTS session_sums
 (
     app_id          UUID,
-    grain           Enum8('half_hour' = 1, 'day' = 2, 'month' = 3),
+    grain           Enum8('half_hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket          DateTime('UTC') CODEC(Delta, ZSTD(1)),
     sessions        UInt64 CODEC(T64, ZSTD(1)),
     bounces         UInt64 CODEC(T64, ZSTD(1)),
@@ -153,7 +154,7 @@ ORDER BY (app_id, grain, bucket);
 CREATE TABLE IF NOT EXISTS session_dimensions
 (
     app_id    UUID,
-    grain     Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    grain     Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     dimension LowCardinality(String),
     bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
     value     LowCardinality(String) CODEC(ZSTD(1)),
@@ -165,7 +166,7 @@ ORDER BY (app_id, grain, dimension, bucket, value);
 CREATE TABLE IF NOT EXISTS session_places
 (
     app_id    UUID,
-    grain     Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    grain     Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
     country   LowCardinality(String),
     region    LowCardinality(String),
@@ -180,7 +181,7 @@ ORDER BY (app_id, grain, bucket, country, region, city, latitude, longitude);
 CREATE TABLE IF NOT EXISTS utm_sums
 (
     app_id       UUID,
-    grain        Enum8('hour' = 1, 'day' = 2, 'month' = 3),
+    grain        Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket       DateTime('UTC') CODEC(Delta, ZSTD(1)),
     utm_source   LowCardinality(String),
     utm_medium   LowCardinality(String),
@@ -299,7 +300,7 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS session_sums_from_stage TO session_sums A
 WITH fromUnixTimestamp64Milli(s.started_at, 'UTC') AS start
 SELECT
     app_id,
-    CAST('half_hour', 'Enum8(\'half_hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    CAST('half_hour', 'Enum8(\'half_hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(s.started_at, 1800000) * 1800, 'UTC') AS bucket,
     count() AS sessions,
     sum(s.bounced) AS bounces,
@@ -316,7 +317,7 @@ GROUP BY app_id, bucket;
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_dimensions_from_stage TO session_dimensions AS
 SELECT
     app_id,
-    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     pair.1 AS dimension,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
     pair.2 AS value,
@@ -334,7 +335,7 @@ GROUP BY app_id, dimension, bucket, value;
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_places_from_stage TO session_places AS
 SELECT
     app_id,
-    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
     country, region, city, latitude, longitude,
     count() AS sessions
@@ -345,7 +346,7 @@ GROUP BY app_id, bucket, country, region, city, latitude, longitude;
 CREATE MATERIALIZED VIEW IF NOT EXISTS utm_sums_from_stage TO utm_sums AS
 SELECT
     app_id,
-    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'month\' = 3)') AS grain,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
     utm_source, utm_medium, utm_campaign, utm_term, utm_content,
     count() AS sessions,

@@ -6,20 +6,34 @@ export interface Span {
   readonly end: number;
 }
 
+/** The buckets of facts, each a multiple of the one before, counted from 1970-01-01 UTC. */
+const UNITS = [
+  ['hour', HOUR_MS],
+  ['day', DAY_MS],
+  ['day4', 4 * DAY_MS],
+  ['day16', 16 * DAY_MS],
+  ['day64', 64 * DAY_MS],
+  ['day256', 256 * DAY_MS],
+] as const;
+export type Grain = (typeof UNITS)[number][0];
+
+/** Whole buckets of one grain. */
+export interface GrainSpan extends Span {
+  readonly grain: Grain;
+}
+
 /**
- * How a range is answered: disjoint pieces that together are exactly the range. Facts answer `months`, `days` and
- * `hours`; raw rows answer the ragged ends of what is sealed (`left`, `right`: less than an hour each) and the `tail`
- * from the watermark on.
+ * How a range is answered: disjoint pieces that together are exactly the range. Facts answer `buckets`; raw rows answer the
+ * ragged ends of what is sealed (`left`, `right`: less than an hour each) and the `tail` from the watermark on.
  */
 export interface Plan {
   readonly range: Range;
   readonly watermark: EpochMs;
   readonly left: Range | null;
-  /** Whole sealed hours: what months, days and hours make up. */
+  /** Whole sealed hours: what the buckets make up. */
   readonly sealed: Span;
-  readonly months: readonly Span[];
-  readonly days: readonly Span[];
-  readonly hours: readonly Span[];
+  /** Few: at most a handful of each grain. */
+  readonly buckets: readonly GrainSpan[];
   readonly right: Range | null;
   readonly tail: Range | null;
 }
@@ -29,37 +43,16 @@ const NOTHING: Span = { start: 0, end: 0 };
 const ceilTo = (ms: number, unit: number): number => Math.ceil(ms / unit) * unit;
 const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
-/** The start of the UTC month that holds `ms`, or with `months` of a later one. */
-function monthStart(ms: number, months = 0): number {
-  const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
-}
-
-const ceilMonth = (ms: number): number => (monthStart(ms) === ms ? ms : monthStart(ms, 1));
-
 /** Inclusive ends, or null where nothing lies between. */
 const rangeOf = (start: number, end: number): Range | null =>
   start < end ? { from: epochMs(start), to: epochMs(end - 1) } : null;
 
-const spans = (...pairs: readonly (readonly [number, number])[]): Span[] =>
-  pairs.filter(([start, end]) => start < end).map(([start, end]) => ({ start, end }));
-
 /** Splits `range` at the watermark (a whole UTC hour; 0 where nothing is sealed), up to the coarsest grain there is. */
-export function plan(range: Range, watermark: EpochMs, coarsest: 'day' | 'month' = 'month'): Plan {
+export function plan(range: Range, watermark: EpochMs, coarsest: Grain = 'day256'): Plan {
   const end = range.to + 1;
   const sealedEnd = Math.min(end, watermark);
   const tail = rangeOf(Math.max(range.from, watermark), end);
-  const none = {
-    range,
-    watermark,
-    left: null,
-    sealed: NOTHING,
-    months: [],
-    days: [],
-    hours: [],
-    right: null,
-    tail,
-  };
+  const none = { range, watermark, left: null, sealed: NOTHING, buckets: [], right: null, tail };
   if (range.from >= sealedEnd) return none;
   const first = ceilTo(range.from, HOUR_MS);
   const last = floorTo(sealedEnd, HOUR_MS);
@@ -68,31 +61,27 @@ export function plan(range: Range, watermark: EpochMs, coarsest: 'day' | 'month'
     ...none,
     left: rangeOf(range.from, first),
     sealed: { start: first, end: last },
-    ...grains(first, last, coarsest),
+    buckets: bucketsOf(first, last, coarsest),
     right: rangeOf(last, sealedEnd),
   };
 }
 
-/** Whole hours as few buckets: whole months inside whole days inside whole hours. */
-function grains(
-  first: number,
-  last: number,
-  coarsest: 'day' | 'month',
-): Pick<Plan, 'months' | 'days' | 'hours'> {
-  const firstDay = ceilTo(first, DAY_MS);
-  const lastDay = floorTo(last, DAY_MS);
-  if (firstDay >= lastDay) return { months: [], days: [], hours: spans([first, last]) };
-  const hours = spans([first, firstDay], [lastDay, last]);
-  const firstMonth = ceilMonth(firstDay);
-  const lastMonth = monthStart(lastDay);
-  if (coarsest === 'day' || firstMonth >= lastMonth)
-    return { months: [], days: spans([firstDay, lastDay]), hours };
-  return {
-    months: spans([firstMonth, lastMonth]),
-    days: spans([firstDay, firstMonth], [lastMonth, lastDay]),
-    hours,
-  };
+/** Whole hours as few buckets: the coarsest that fit in the middle, finer ones towards both ends. */
+function bucketsOf(first: number, last: number, coarsest: Grain): GrainSpan[] {
+  const found: GrainSpan[] = [];
+  let [start, end] = [first, last];
+  for (const [level, [grain]] of UNITS.entries()) {
+    const coarser = grain === coarsest ? undefined : UNITS[level + 1];
+    const middle = coarser && { start: ceilTo(start, coarser[1]), end: floorTo(end, coarser[1]) };
+    if (middle === undefined || middle.start >= middle.end)
+      return [...found, { grain, start, end }].filter(isSome);
+    found.push({ grain, start, end: middle.start }, { grain, start: middle.end, end });
+    [start, end] = [middle.start, middle.end];
+  }
+  return found.filter(isSome);
 }
+
+const isSome = ({ start, end }: Span): boolean => start < end;
 
 /**
  * Where returning sessions are counted: those that started in [from, end) and whose visitor's session before lies

@@ -1,6 +1,6 @@
 import type { Param } from '../clickhouse/database.ts';
 import type { Range } from '../domain/time.ts';
-import type { Plan, Span } from './plan.ts';
+import type { Grain, Plan, Span } from './plan.ts';
 
 /**
  * SQL put together from closed pieces, and the values bound to its places. Each value gets a place of its own name;
@@ -47,21 +47,16 @@ export class Bindings {
     );
   }
 
-  /** The rows of a table with grains that make up the plans' sealed parts. */
-  inGrains(
-    plans: readonly Plan[],
-    hourGrain: 'hour' | 'half_hour' | 'utc_hour',
-    dayGrain: 'day' | 'utc_day' = 'day',
-  ): string {
-    const grains = [
-      [hourGrain, plans.flatMap(({ hours }) => hours)],
-      [dayGrain, plans.flatMap(({ days }) => days)],
-      ['month', plans.flatMap(({ months }) => months)],
-    ] as const;
+  /** The rows of a table with grains that make up the plans' sealed parts; `names` where the table's own differ. */
+  inGrains(plans: readonly Plan[], names: Readonly<Partial<Record<Grain, string>>> = {}): string {
+    const byGrain = new Map<Grain, Span[]>();
+    for (const span of plans.flatMap(({ buckets }) => buckets)) {
+      byGrain.set(span.grain, [...(byGrain.get(span.grain) ?? []), span]);
+    }
     return anyOf(
-      grains
-        .filter(([, spans]) => spans.length > 0)
-        .map(([grain, spans]) => `grain = '${grain}' AND ${this.inSpans('bucket', spans)}`),
+      [...byGrain].map(
+        ([grain, spans]) => `grain = '${names[grain] ?? grain}' AND ${this.inSpans('bucket', spans)}`,
+      ),
     );
   }
 
@@ -73,6 +68,10 @@ export class Bindings {
 
 export const anyOf = (conditions: readonly string[]): string =>
   conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
+
+/** `session_sums` has half hours in the place of hours, `traffic` its own names. */
+export const HALF_HOURS = { hour: 'half_hour' } as const;
+export const UTC = { hour: 'utc_hour', day: 'utc_day' } as const;
 
 /** The parts that a plan needs, glued by UNION ALL; `empty` where it needs none. */
 export const unionAll = (parts: readonly (string | null)[], empty: string): string =>

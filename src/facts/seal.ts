@@ -3,13 +3,15 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { COMPUTE } from './compute.ts';
 import type { Readers } from './readers.ts';
-import { CUTS, ROLL_UPS } from './tables.ts';
+import { COARSE_UNITS, CUTS, ROLL_UPS } from './tables.ts';
 import type { FactKind } from './watermarks.ts';
 
 /** An hour may be sealed this long after its end: in-flight inserts of live traffic have landed by then. */
 export const SEAL_GRACE_MS = 10 * MINUTE_MS;
 /** A session can still grow for 24 h after its start. */
 const LONGEST_SESSION_MS = DAY_MS;
+/** The first stretch of an app begins with a bucket of every grain. */
+const LONGEST_BUCKET_MS = 256 * DAY_MS;
 /** One statement computes at most about this many events, and at most three days that hold any. */
 const MAX_EVENTS = 4_000_000;
 const MAX_HOURS = 72;
@@ -113,11 +115,7 @@ GROUP BY app_id`,
   row: z.object({ app: z.string(), hour: z.number() }),
 };
 
-const floorDay = (ms: number): number => Math.floor(ms / DAY_MS) * DAY_MS;
-const floorMonth = (ms: number): number => {
-  const date = new Date(ms);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1);
-};
+const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
 /** Until where facts of a kind may be sealed at `now`. */
 export const sealTarget = (kind: FactKind, now: EpochMs): EpochMs => {
@@ -216,7 +214,7 @@ async function withdraw(
 }
 
 const startOf = (state: AppState): number =>
-  state.stale ?? (state.until === 0 ? floorMonth(state.first) : state.until);
+  state.stale ?? (state.until === 0 ? floorTo(state.first, LONGEST_BUCKET_MS) : state.until);
 
 /** The apps that stand furthest back, all at the same hour. */
 function nextGroup(states: readonly AppState[], target: number): { apps: string[]; from: EpochMs } | null {
@@ -266,9 +264,9 @@ async function sealStretch(
       { lane: 'seal' },
     );
   await run('facts', COMPUTE[kind], from, to);
-  for (const { grain, sql } of ROLL_UPS[kind]) {
-    const floor = grain === 'day' ? floorDay : floorMonth;
-    if (floor(from) < floor(to)) await run(grain, sql, floor(from), floor(to));
+  for (const { name, unitMs, sql } of ROLL_UPS[kind]) {
+    const [first, last] = [floorTo(from, unitMs), floorTo(to, unitMs)];
+    if (first < last) await run(name, sql, first, last);
   }
   const unequal = await db.query(
     UNEQUAL,
@@ -293,7 +291,8 @@ async function sealStretch(
 
 /** Leftovers of a run that was killed, and facts that late events made stale: usually none, and then nothing is written. */
 async function takeAway(db: Database, kind: FactKind, apps: readonly string[], from: EpochMs): Promise<void> {
-  const params = { apps, hour: from, day: floorDay(from), month: floorMonth(from) };
+  const starts = COARSE_UNITS.map(([grain, unitMs]) => [grain, floorTo(from, unitMs)] as const);
+  const params = { apps, hour: from, ...Object.fromEntries(starts) };
   const found = await db.query(
     {
       name: `seal ${kind} leftovers`,

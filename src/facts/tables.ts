@@ -1,15 +1,17 @@
+import { DAY_MS } from '../domain/time.ts';
 import type { FactKind } from './watermarks.ts';
 
-/** Sums of finished buckets into a coarser grain: `{from}` ≤ bucket < `{to}`, epoch ms at the coarser grain. */
+/** Sums of finished buckets into coarser ones: `{from}` ≤ bucket < `{to}`, epoch ms, multiples of `unitMs`. */
 export interface RollUp {
-  readonly grain: 'day' | 'month';
+  readonly name: string;
+  readonly unitMs: number;
   readonly sql: string;
 }
 
 /** What of a table belongs to hours from the watermark on: rows for which `stale` holds are taken away. */
 export interface Cut {
   readonly table: string;
-  /** Over `{hour}`, `{day}`, `{month}`: the watermark, and the day and month that hold it; epoch ms. */
+  /** Over `{hour}`, `{day}`, `{day4}` …: the starts of the buckets that hold the watermark; epoch ms. */
   readonly stale: string;
 }
 
@@ -22,7 +24,16 @@ interface Grained {
 
 const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
 
-/** Tables of sums by bucket at several grains: days are summed from hours, months from days. */
+/** Coarser than an hour, each summed from the one before. */
+export const COARSE_UNITS = [
+  ['day', DAY_MS],
+  ['day4', 4 * DAY_MS],
+  ['day16', 16 * DAY_MS],
+  ['day64', 64 * DAY_MS],
+  ['day256', 256 * DAY_MS],
+] as const;
+
+/** Tables of sums by bucket at several grains. */
 const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
   page: [
     {
@@ -62,21 +73,25 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
 
 const at = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
 
-function sumUp({ table, base, keys, sums }: Grained, grain: 'day' | 'month'): RollUp {
+function sumUp({ table, base, keys, sums }: Grained, level: number): RollUp {
+  const [grain, unitMs] = COARSE_UNITS[level] ?? COARSE_UNITS[0];
+  const finer = COARSE_UNITS[level - 1]?.[0] ?? base;
   const list = keys.map((key) => `${key}, `).join('');
-  const start = grain === 'day' ? 'toStartOfDay(t.bucket)' : 'toStartOfMonth(t.bucket)';
+  const seconds = unitMs / 1000;
   return {
-    grain,
+    name: `${table} ${grain}`,
+    unitMs,
     sql: `INSERT INTO ${table} (app_id, grain, bucket, ${list}${sums.join(', ')})
-SELECT app_id, '${grain}', toDateTime(${start}, 'UTC') AS start, ${list}${sums.map((sum) => `sum(t.${sum})`).join(', ')}
+SELECT app_id, '${grain}', toDateTime(intDiv(toUnixTimestamp(t.bucket), ${seconds}) * ${seconds}, 'UTC') AS start, ${list}${sums.map((sum) => `sum(t.${sum})`).join(', ')}
 FROM ${table} AS t
-WHERE app_id IN {apps:Array(UUID)} AND grain = '${grain === 'day' ? base : 'day'}' AND bucket >= ${at('from')} AND bucket < ${at('to')}
+WHERE app_id IN {apps:Array(UUID)} AND grain = '${finer}' AND bucket >= ${at('from')} AND bucket < ${at('to')}
 GROUP BY app_id, start${keys.map((key) => `, ${key}`).join('')}`,
   };
 }
 
 const RETURN_DAYS: RollUp = {
-  grain: 'day',
+  name: 'return_pairs day',
+  unitMs: DAY_MS,
   sql: `INSERT INTO return_pairs (app_id, grain, a, b, sessions)
 SELECT app_id, 'day', toStartOfDay(t.a) AS day, toStartOfDay(t.b) AS prev_day, sum(t.sessions)
 FROM return_pairs AS t
@@ -85,7 +100,8 @@ GROUP BY app_id, day, prev_day`,
 };
 
 const UTM_RETURN_DAYS: RollUp = {
-  grain: 'day',
+  name: 'utm_return_pairs day',
+  unitMs: DAY_MS,
   sql: `INSERT INTO utm_return_pairs (app_id, day, prev_day, ${UTM.join(', ')}, sessions)
 SELECT app_id, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
     toDateTime(intDiv(prev, 86400000) * 86400, 'UTC') AS prev_day, ${UTM.join(', ')}, count()
@@ -94,24 +110,21 @@ WHERE app_id IN {apps:Array(UUID)} AND started_at >= {from:Int64} AND started_at
 GROUP BY app_id, day, prev_day, ${UTM.join(', ')}`,
 };
 
-/** In this order: months are summed from days. */
+/** In this order: coarser buckets are summed from finer ones. */
 export const ROLL_UPS: { readonly [Kind in FactKind]: readonly RollUp[] } = {
   page: rollUps('page', []),
   session: rollUps('session', [RETURN_DAYS, UTM_RETURN_DAYS]),
 };
 
 function rollUps(kind: FactKind, extra: readonly RollUp[]): RollUp[] {
-  const grained = GRAINED[kind];
-  return [
-    ...grained.map((table) => sumUp(table, 'day')),
-    ...extra,
-    ...grained.map((table) => sumUp(table, 'month')),
-  ];
+  return [...COARSE_UNITS.flatMap((_, level) => GRAINED[kind].map((table) => sumUp(table, level))), ...extra];
 }
 
 const grainedCut = ({ table, base }: Grained): Cut => ({
   table,
-  stale: `(grain = '${base}' AND bucket >= ${at('hour')} OR grain = 'day' AND bucket >= ${at('day')} OR grain = 'month' AND bucket >= ${at('month')})`,
+  stale: `(${[[base, 'hour'], ...COARSE_UNITS.map(([grain]) => [grain, grain])]
+    .map(([grain, from]) => `grain = '${grain}' AND bucket >= ${at(from ?? '')}`)
+    .join(' OR ')})`,
 });
 
 const sealedHours = (kind: FactKind): Cut => ({

@@ -3,7 +3,7 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import { plan } from '../plan.ts';
-import { Bindings, isEmpty, rawRanges, unionAll } from '../sql.ts';
+import { Bindings, isEmpty, rawRanges, UTC, unionAll } from '../sql.ts';
 
 /** The views of the raw table keep these sums current: no hour of them is ever "not yet sealed". */
 export const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
@@ -44,7 +44,7 @@ export async function eventTotals(
         ? null
         : `SELECT ${periodOf('toUnixTimestamp(t.bucket) * 1000')} AS period, t.pageviews AS pageviews, t.clicks AS clicks, t.errors AS errors,
     t.customs AS customs, t.engaged_ms AS engaged_ms
-FROM traffic AS t WHERE app_id = {app:UUID} AND ${bind.inGrains(whole, 'utc_hour', 'utc_day')}`,
+FROM traffic AS t WHERE app_id = {app:UUID} AND ${bind.inGrains(whole, UTC)}`,
       raw.length === 0
         ? null
         : `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)')} AS period, countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks,

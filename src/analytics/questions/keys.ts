@@ -1,50 +1,64 @@
-import type { Range } from '../../domain/time.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { DAY_MS, type Range } from '../../domain/time.ts';
 import type { Plan } from '../plan.ts';
 import { anyOf, type Bindings, isEmpty, unionAll } from '../sql.ts';
 
-/** What events can be about: page paths, error messages, click targets, custom events' names. */
-export type KeyKind = 'page' | 'error' | 'click' | 'custom';
+/**
+ * What events can be about: a page by its path (with the engagement on it); or the label of an error (its message), of a
+ * click (its target) or of a custom event (its name).
+ */
+export interface KeyGroup {
+  readonly kinds: string;
+  readonly types: string;
+  /** Of a raw event; a low-cardinality column as it is stands in the way of nothing. */
+  readonly kind: string;
+  readonly key: string;
+  /** Types whose distinct sessions are counted. */
+  readonly paired: string;
+}
 
-const KIND = `multiIf(type IN ('pageview', 'engagement'), 'page', toString(type))`;
-const TYPES: { readonly [Kind in KeyKind]: string } = {
-  page: `'pageview', 'engagement'`,
-  error: `'error'`,
-  click: `'click'`,
-  custom: `'custom'`,
+export const PAGES: KeyGroup = {
+  kinds: `'page'`,
+  types: `'pageview', 'engagement'`,
+  kind: `'page'`,
+  key: 'path',
+  paired: `type = 'pageview'`,
+};
+
+export const LABELS: KeyGroup = {
+  kinds: `'error', 'click', 'custom'`,
+  types: `'error', 'click', 'custom'`,
+  kind: 'toString(type)',
+  key: 'label',
+  paired: `type = 'error'`,
 };
 
 /**
  * Rows (kind, key, events, sessions, engaged_ms, engagements) whose sums by kind and key are exact for the plan's
  * range. `sessions`, of pages and errors, are distinct sessions with at least one event of the key in the range.
  */
-export function keyRows(bind: Bindings, plan: Plan, kinds: readonly KeyKind[]): string {
-  const kindList = kinds.map((kind) => `'${kind}'`).join(', ');
-  const types = kinds.map((kind) => TYPES[kind]).join(', ');
-  const paired = kinds.some((kind) => kind === 'page' || kind === 'error');
-  return unionAll(
+export const keyRows = (bind: Bindings, plan: Plan, group: KeyGroup): string =>
+  unionAll(
     [
-      isEmpty(plan.sealed) ? null : sealedRows(bind, plan, kindList),
-      paired ? revisited(bind, plan, kindList) : null,
-      edgeRows(bind, plan, types),
-      plan.tail && tailRows(bind, plan, plan.tail, types),
+      isEmpty(plan.sealed) ? null : sealedRows(bind, plan, group),
+      revisited(bind, plan, group),
+      edgeRows(bind, plan, group),
+      plan.tail && tailRows(bind, plan, plan.tail, group),
     ],
-    `SELECT 'page' AS kind, toLowCardinality('') AS key, 0 AS events, 0 AS sessions, 0 AS engaged_ms, 0 AS engagements WHERE false`,
+    '',
   );
-}
 
-const sealedRows = (bind: Bindings, plan: Plan, kinds: string): string => `
+const sealedRows = (bind: Bindings, plan: Plan, { kinds }: KeyGroup): string => `
 SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
     f.engagements AS engagements
 FROM event_facts AS f
-WHERE app_id = {app:UUID} AND f.kind IN (${kinds}) AND ${bind.inGrains([plan], 'hour')}`;
+WHERE app_id = {app:UUID} AND f.kind IN (${kinds}) AND ${bind.inGrains([plan])}`;
 
 /**
  * Pairs met again in a sealed hour count where they had not met within the range before: as a session lasts 24 h, only
  * those of the first day can have met before the range. Pairs of the right edge that had met within the range before
  * are taken off again: the sealed hour that it cuts knows them.
  */
-function revisited(bind: Bindings, plan: Plan, kinds: string): string | null {
+function revisited(bind: Bindings, plan: Plan, { kinds }: KeyGroup): string | null {
   const { start, end } = plan.sealed;
   const from = bind.int(plan.range.from);
   const again: string[] = [];
@@ -66,36 +80,31 @@ WHERE app_id = {app:UUID} AND v.kind IN (${kinds}) AND ${anyOf(again)}`;
 }
 
 /** Raw rows of the ragged ends, each less than an hour: a pair counts once in each. */
-function edgeRows(bind: Bindings, { left, right }: Plan, types: string): string | null {
+function edgeRows(bind: Bindings, { left, right }: Plan, group: KeyGroup): string | null {
   const edges = [left, right].filter((edge) => edge !== null);
   if (edges.length === 0) return null;
   const pairs = edges.map(
     (edge) =>
-      `uniqExactIf((session_id, started_at), type IN ('pageview', 'error') AND ${bind.inRanges('timestamp', [edge])})`,
+      `uniqExactIf((session_id, started_at), ${group.paired} AND ${bind.inRanges('timestamp', [edge])})`,
   );
-  return rawRows(bind, edges, types, pairs.join(' + '));
+  return rawRows(bind, edges, group, pairs.join(' + '));
 }
 
-const rawRows = (bind: Bindings, ranges: readonly Range[], types: string, pairs: string): string => `
-SELECT ${KIND} AS kind, if(kind = 'page', path, label) AS key, toInt64(countIf(type != 'engagement')) AS events,
+const rawRows = (bind: Bindings, ranges: readonly Range[], group: KeyGroup, pairs: string): string => `
+SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
     toInt64(${pairs}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
 FROM events
-WHERE app_id = {app:UUID} AND type IN (${types}) AND ${bind.inRanges('timestamp', ranges)}
+WHERE app_id = {app:UUID} AND type IN (${group.types}) AND ${bind.inRanges('timestamp', ranges)}
 GROUP BY kind, key`;
 
 /**
  * Unsealed rows. A pair counts where its first meeting in the range lies in the tail; sessions that began before it
  * are looked up among the raw rows of up to 24 h before.
  */
-const tailRows = (bind: Bindings, plan: Plan, tail: Range, types: string): string => {
+function tailRows(bind: Bindings, plan: Plan, tail: Range, group: KeyGroup): string {
   const lookBackFrom = Math.max(plan.range.from, tail.from - DAY_MS);
   if (lookBackFrom >= tail.from) {
-    return rawRows(
-      bind,
-      [tail],
-      types,
-      `uniqExactIf((session_id, started_at), type IN ('pageview', 'error'))`,
-    );
+    return rawRows(bind, [tail], group, `uniqExactIf((session_id, started_at), ${group.paired})`);
   }
   const start = bind.instant(tail.from);
   const end = bind.instant(tail.to);
@@ -104,20 +113,20 @@ SELECT kind, key, toInt64(sum(n_events)) AS events, toInt64(countIf(first_at >= 
     sum(n_engaged_ms) AS engaged_ms, sum(n_engagements) AS engagements
 FROM
 (
-    SELECT ${KIND} AS kind, if(kind = 'page', path, label) AS key,
-        type IN ('pageview', 'error') AS paired, if(paired, session_id, '') AS session, if(paired, started_at, toDateTime64(0, 3, 'UTC')) AS started,
+    SELECT ${group.kind} AS kind, ${group.key} AS key,
+        ${group.paired} AS paired, if(paired, session_id, '') AS session, if(paired, started_at, toDateTime64(0, 3, 'UTC')) AS started,
         countIf(type != 'engagement' AND timestamp >= ${start}) AS n_events,
         sumIf(duration_ms, timestamp >= ${start}) AS n_engaged_ms,
         countIf(type = 'engagement' AND timestamp >= ${start}) AS n_engagements,
         min(timestamp) AS first_at
     FROM events
-    WHERE app_id = {app:UUID} AND type IN (${types}) AND timestamp <= ${end}
+    WHERE app_id = {app:UUID} AND type IN (${group.types}) AND timestamp <= ${end}
         AND (timestamp >= ${start}
-            OR timestamp >= ${bind.instant(lookBackFrom)} AND type IN ('pageview', 'error')
+            OR timestamp >= ${bind.instant(lookBackFrom)} AND ${group.paired}
                 AND (session_id, started_at) IN (
                     SELECT session_id, started_at FROM events
                     WHERE app_id = {app:UUID} AND timestamp >= ${start} AND timestamp <= ${end} AND started_at < ${start}))
     GROUP BY kind, key, paired, session, started
 )
 GROUP BY kind, key`;
-};
+}

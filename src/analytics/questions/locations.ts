@@ -30,7 +30,7 @@ export async function locations(
       isEmpty(pieces.sealed)
         ? null
         : `SELECT country, region, city, latitude, longitude, p.sessions AS sessions FROM session_places AS p
-WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'hour')}`,
+WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces])}`,
       raw.length === 0
         ? null
         : `SELECT toLowCardinality(country) AS country, toLowCardinality(region) AS region, toLowCardinality(city) AS city,

@@ -9,7 +9,7 @@ import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
 import { Bindings, isEmpty, rawRanges, unionAll } from '../sql.ts';
 import { eventTotals } from './event-totals.ts';
-import { keyRows } from './keys.ts';
+import { type KeyGroup, keyRows, LABELS, PAGES } from './keys.ts';
 import { sessionTotals } from './session-totals.ts';
 
 /** Lists of sessions by value: the list's name in the answer, and the column of a merged session. */
@@ -43,7 +43,7 @@ function topValues(db: Database, app: AppId, pieces: Plan): Promise<z.infer<type
       isEmpty(pieces.sealed)
         ? null
         : `SELECT dimension, value, d.sessions AS sessions FROM session_dimensions AS d
-WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'hour')}`,
+WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces])}`,
       raw.length === 0
         ? null
         : `SELECT toLowCardinality(pair.1) AS dimension, toLowCardinality(pair.2) AS value, count() AS sessions
@@ -66,26 +66,27 @@ LIMIT 10 BY list`;
 
 const KEY_ROW = z.object({
   kind: z.enum(['page', 'click', 'error', 'custom']),
-  name: z.string(),
-  count: z.number(),
-  sessions: z.number(),
   /** How many keys of the kind there are. */
   keys: z.number(),
+  /** Negative count, name, sessions. */
+  top: z.array(z.tuple([z.number(), z.string(), z.number()])),
 });
 
-/** The ten most frequent pages, errors, targets and custom events. */
-function topKeys(db: Database, app: AppId, pieces: Plan): Promise<z.infer<typeof KEY_ROW>[]> {
+/** The ten most frequent keys of each kind, by name where they are equally frequent. */
+function topKeys(
+  db: Database,
+  app: AppId,
+  pieces: Plan,
+  group: KeyGroup,
+): Promise<z.infer<typeof KEY_ROW>[]> {
   const bind = new Bindings({ app });
-  const rows = keyRows(bind, pieces, ['page', 'error', 'click', 'custom']);
-  const sql = `SELECT kind, name, count, sessions, keys FROM
+  const sql = `SELECT kind, count() AS keys, groupArraySorted(10)((-events, name, sessions)) AS top FROM
 (
-    SELECT kind, if(key = '', '(none)', key) AS name, sum(r.events) AS count, sum(r.sessions) AS sessions,
-        count() OVER (PARTITION BY kind) AS keys
-    FROM (${rows}) AS r
-    GROUP BY kind, name HAVING count > 0
+    SELECT kind, transform(key, [''], ['(none)']) AS name, sum(r.events) AS events, sum(r.sessions) AS sessions
+    FROM (${keyRows(bind, pieces, group)}) AS r
+    GROUP BY kind, name HAVING events > 0
 )
-ORDER BY kind, count DESC, name
-LIMIT 10 BY kind`;
+GROUP BY kind`;
   return db.query({ name: 'top keys', sql, row: KEY_ROW }, bind.params, { parallel: isWide(pieces) });
 }
 
@@ -97,11 +98,13 @@ export async function overview(
   const bounds = closed(range);
   const { page, session } = await watermarks(app);
   const sessionPlan = plan(bounds, session);
-  const [[totals], lists, [events], tops] = await Promise.all([
+  const pagePlan = plan(bounds, page);
+  const [[totals], lists, [events], pages, labels] = await Promise.all([
     sessionTotals(db, app, [sessionPlan], { newVisitors: true }),
     topValues(db, app, sessionPlan),
     eventTotals(db, app, [bounds]),
-    topKeys(db, app, plan(bounds, page)),
+    topKeys(db, app, pagePlan, PAGES),
+    topKeys(db, app, pagePlan, LABELS),
   ]);
   if (totals === undefined || events === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;
@@ -111,7 +114,13 @@ export async function overview(
       .map((row) => ({ name: row.name, sessions: row.sessions, share: rate(row.sessions, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
     lists.filter((row) => row.list === list).map((row) => ({ path: row.name, sessions: row.sessions }));
-  const top = (kind: z.infer<typeof KEY_ROW>['kind']) => tops.filter((row) => row.kind === kind);
+  const tops = [...pages, ...labels];
+  const top = (kind: z.infer<typeof KEY_ROW>['kind']) =>
+    (tops.find((row) => row.kind === kind)?.top ?? []).map(([minus, name, met]) => ({
+      name,
+      count: -minus,
+      sessions: met,
+    }));
   return {
     from: range.from === null ? null : toIso(range.from),
     to: range.to === null ? null : toIso(range.to),
@@ -126,7 +135,7 @@ export async function overview(
     },
     page: {
       pageviews: events.pageviews,
-      uniquePages: top('page')[0]?.keys ?? 0,
+      uniquePages: pages[0]?.keys ?? 0,
       pagesPerSession: perSession(totals.pageviews, sessions),
       averageTimeOnPageMs: averageMs(events.engagedMs, events.pageviews),
       topPages: top('page').map((row) => ({

@@ -5,7 +5,7 @@ import { type Asker, closed } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import type { PageView } from '../results.ts';
 import { Bindings } from '../sql.ts';
-import { keyRows } from './keys.ts';
+import { keyRows, PAGES } from './keys.ts';
 
 const ROW = z.object({ path: z.string(), views: z.number(), uniqueSessions: z.number() });
 
@@ -18,11 +18,11 @@ export async function pageviews(
   const bind = new Bindings({ app });
   const { page } = await watermarks(app);
   const pieces = plan(closed(range), page);
-  const rows = keyRows(bind, pieces, ['page']);
-  const sql = `SELECT key AS path, sum(r.events) AS views, sum(r.sessions) AS uniqueSessions
+  const rows = keyRows(bind, pieces, PAGES);
+  const sql = `SELECT toString(key) AS path, sum(r.events) AS views, sum(r.sessions) AS uniqueSessions
 FROM (${rows}) AS r
-GROUP BY path HAVING views > 0
-ORDER BY views DESC, path
+GROUP BY key HAVING views > 0
+ORDER BY views DESC, key
 LIMIT ${bind.int(limit)}`;
   return db.query({ name: 'pageviews', sql, row: ROW }, bind.params, { parallel: isWide(pieces) });
 }

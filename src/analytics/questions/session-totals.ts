@@ -4,7 +4,7 @@ import type { AppId } from '../../domain/ids.ts';
 import type { Range } from '../../domain/time.ts';
 import { mergedSessions, type SessionColumn, VISITOR_HASH } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
-import { Bindings, isEmpty, unionAll } from '../sql.ts';
+import { Bindings, HALF_HOURS, isEmpty, unionAll } from '../sql.ts';
 import { edgeFacts, returningSessions, sealedPart, tailReturns } from './visitors.ts';
 
 const ROW = z.object({
@@ -83,7 +83,7 @@ const sums = (bind: Bindings, plans: readonly Plan[], period: string): string =>
 SELECT ${period} AS period, toInt64(s.sessions) AS sessions, toInt64(s.sessions) AS visitors,
     toInt64(s.new_visitors) AS new_visitors, toInt64(s.bounces) AS bounces, toInt64(s.duration_ms) AS duration_ms,
     toInt64(s.pageviews) AS pageviews, toInt64(s.clicks) AS clicks, toInt64(s.with_errors) AS with_errors
-FROM session_sums AS s WHERE app_id = {app:UUID} AND ${bind.inGrains(plans, 'half_hour')}`;
+FROM session_sums AS s WHERE app_id = {app:UUID} AND ${bind.inGrains(plans, HALF_HOURS)}`;
 
 const TOTALLED: readonly SessionColumn[] = ['bounced', 'duration_ms', 'pageviews', 'clicks', 'errors'];
 const AMOUNTS = `toInt64(sum(m.bounced)) AS bounces, toInt64(sum(m.duration_ms)) AS duration_ms,

@@ -6,7 +6,7 @@ import { isWide, plan } from '../plan.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
 import { Bindings } from '../sql.ts';
-import { keyRows } from './keys.ts';
+import { keyRows, PAGES } from './keys.ts';
 
 const ROW = z.object({ path: z.string(), totalMs: z.number(), views: z.number(), engagements: z.number() });
 
@@ -19,11 +19,11 @@ export async function timeSpent(
   const bind = new Bindings({ app });
   const { page } = await watermarks(app);
   const pieces = plan(closed(range), page);
-  const rows = keyRows(bind, pieces, ['page']);
-  const sql = `SELECT key AS path, sum(r.engaged_ms) AS totalMs, sum(r.events) AS views, sum(r.engagements) AS engagements
+  const rows = keyRows(bind, pieces, PAGES);
+  const sql = `SELECT toString(key) AS path, sum(r.engaged_ms) AS totalMs, sum(r.events) AS views, sum(r.engagements) AS engagements
 FROM (${rows}) AS r
-GROUP BY path HAVING engagements > 0
-ORDER BY totalMs DESC, path
+GROUP BY key HAVING engagements > 0
+ORDER BY totalMs DESC, key
 LIMIT ${bind.int(limit)}`;
   const found = await db.query({ name: 'time spent', sql, row: ROW }, bind.params, {
     parallel: isWide(pieces),

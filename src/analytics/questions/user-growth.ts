@@ -15,7 +15,7 @@ import { mergedSessions } from '../merged-sessions.ts';
 import { plan } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { Bindings, rawRanges, unionAll } from '../sql.ts';
+import { Bindings, rawRanges, UTC, unionAll } from '../sql.ts';
 import { ALWAYS_CURRENT } from './event-totals.ts';
 
 /** The first and last instant at which the app has a session or an event. */
@@ -115,7 +115,7 @@ function eventsByDay(db: Database, app: AppId, range: Range) {
   const rows = unionAll(
     [
       `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, t.pageviews AS pageviews, t.clicks AS clicks FROM traffic AS t
-WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'utc_hour', 'utc_day')}`,
+WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], UTC)}`,
       raw.length === 0
         ? null
         : `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview'), countIf(type = 'click')

@@ -41,7 +41,7 @@ export async function utmCampaigns(
       isEmpty(pieces.sealed)
         ? null
         : `SELECT ${UTM}, toInt64(u.sessions) AS sessions, toInt64(u.sessions) AS visitors FROM utm_sums AS u
-WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], 'hour')}`,
+WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces])}`,
       edges.length === 0 ? null : merged(bind, edges, 'count()', UTM_COLUMNS),
       isEmpty(sealedPart(pieces)) ? null : returning(bind, pieces),
       pieces.tail &&
