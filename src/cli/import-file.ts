@@ -1,15 +1,10 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import type { EpochMs } from '../domain/time.ts';
 import { type LogRequest, parseCombined, type SkipReason } from '../ingestion/combined-log.ts';
-import { eventIdentity } from '../ingestion/history.ts';
 import { LogSessions } from '../ingestion/log-sessions.ts';
-import { validateSessions } from '../ingestion/validate.ts';
-import type { RejectionCode } from '../ingestion/validate-event.ts';
-import { CliError } from './cli-error.ts';
+import { countEvents } from '../ingestion/wire.ts';
+import { LineFile } from './file-lines.ts';
+import { Repeats } from './repeats.ts';
 
 export type LogFormat = 'ndjson' | 'combined';
 
@@ -30,69 +25,79 @@ export interface ImportOptions {
   /** Null: NDJSON if the first line starts with `{`. */
   readonly format: LogFormat | null;
   readonly now: EpochMs;
-  /** Hands some sessions to the service; its answer as it came. */
-  readonly send: (sessions: readonly unknown[]) => Promise<unknown>;
+  /** Hands sessions to the service, as the JSON text of an import's body; its answer as it came. */
+  readonly send: (body: string) => Promise<unknown>;
   readonly progress: (text: string) => void;
 }
 
-const CHUNK = { events: 10_000, bytes: 4 * 1024 ** 2 } as const;
+/** Of a request; the service stores one in one insert. */
+const CHUNK = { events: 20_000, characters: 4 * 1024 ** 2 } as const;
+/** While one chunk is stored, others are on their way and checked. */
+const CHUNKS_IN_FLIGHT = 3;
 const PROGRESS_EVERY_MS = 1_000;
 
 /** Reads `file`, sends it chunk by chunk and sums up. Safe to interrupt and repeat. Rejects with CliError. */
 export async function importFile(options: ImportOptions): Promise<ImportSummary> {
-  const run = new ImportRun(options);
-  for await (const line of linesOf(options.file)) {
-    if (line.trim() !== '') await run.line(line);
+  const file = await LineFile.open(options.file);
+  try {
+    const run = new ImportRun(options, new Repeats(options.now, (offset) => file.lineAt(offset)));
+    for await (const { text, offset } of file.lines()) {
+      if (text.trim() !== '') await run.line(text, offset);
+    }
+    return await run.end();
+  } finally {
+    await file.close();
   }
-  return run.end();
 }
 
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const info = await stat(file).catch(() => null);
-  if (info === null || !info.isFile()) throw new CliError(`There is no file ${file}.`);
-  yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+/** Sessions as JSON texts, each with its key. */
+interface Chunk {
+  readonly items: string[];
+  readonly keys: (string | null)[];
+  events: number;
+  characters: number;
+  /** Has events that may equal some of an earlier chunk: these have to be stored first. */
+  hasRepeats: boolean;
 }
 
-interface Item {
-  readonly id: string;
-  readonly startedAt: EpochMs;
-  readonly sent: Readonly<Record<string, unknown>>;
-}
+const newChunk = (): Chunk => ({ items: [], keys: [], events: 0, characters: 0, hasRepeats: false });
 
 class ImportRun {
   readonly #options: ImportOptions;
+  readonly #repeats: Repeats;
   readonly #log: LogSessions;
-  readonly #occurrences = new Occurrences();
   readonly #skipped = { assets: 0, errors: 0, methods: 0, bots: 0, malformed: 0 };
-  readonly #stored = new Set<string>();
-  readonly #sums = { lines: 0, events: 0, duplicates: 0, rejected: 0 };
+  readonly #sums = { lines: 0, sessions: 0, events: 0, duplicates: 0, rejected: 0 };
+  readonly #inFlight = new Set<Promise<void>>();
+  #failure: { readonly error: unknown } | null = null;
   #format: LogFormat | null;
-  #chunk: { items: Item[]; events: number; bytes: number } = { items: [], events: 0, bytes: 0 };
-  /** One chunk is on its way while the next is read. */
-  #sending: Promise<void> = Promise.resolve();
+  #chunk = newChunk();
   #nextProgress = 0;
 
-  constructor(options: ImportOptions) {
+  constructor(options: ImportOptions, repeats: Repeats) {
     this.#options = options;
+    this.#repeats = repeats;
     this.#format = options.format;
     this.#log = new LogSessions(options.app);
   }
 
-  async line(line: string): Promise<void> {
+  async line(text: string, offset: number): Promise<void> {
     this.#sums.lines++;
-    this.#format ??= line.trimStart().startsWith('{') ? 'ndjson' : 'combined';
-    if (this.#format === 'ndjson') await this.#session(parseJson(line), line.length);
-    else this.#request(parseCombined(line));
+    this.#format ??= text.trimStart().startsWith('{') ? 'ndjson' : 'combined';
+    if (this.#format === 'combined') return this.#request(parseCombined(text));
+    const sent = parseJson(text);
+    if (sent === undefined) this.#skipped.malformed++;
+    else await this.#session(sent, text, offset);
   }
 
   async end(): Promise<ImportSummary> {
-    for (const session of this.#log.sessions()) await this.#session(session, session.events.length * 150);
+    for (const session of this.#log.sessions()) await this.#session(session, JSON.stringify(session), 0);
     await this.#flush();
-    await this.#sending;
-    const { lines, events, duplicates, rejected } = this.#sums;
+    await this.#untilInFlight(0);
+    const { rejected, lines, sessions, events, duplicates } = this.#sums;
     this.#options.progress(`${lines} lines read, ${events} events stored, ${duplicates} were there.\n`);
     if (rejected > 0) this.#options.progress(`${rejected} events were rejected.\n`);
-    return { lines, sessions: this.#stored.size, events, skipped: this.#skipped, duplicates };
+    return { lines, sessions, events, skipped: this.#skipped, duplicates };
   }
 
   #request(request: LogRequest | SkipReason): void {
@@ -100,53 +105,61 @@ class ImportRun {
     else this.#log.add(request);
   }
 
-  async #session(value: unknown, bytes: number): Promise<void> {
-    const rules = { now: this.#options.now, maxAgeDays: null, userAgent: '' };
-    const { sessions, rejected } = validateSessions([value], rules);
-    for (const { event, code } of rejected) {
-      if (event === null) this.#skipped[skipReason(code)]++;
-      else this.#sums.rejected++;
-    }
-    for (const session of sessions) {
-      const sent = value as { readonly events: readonly object[] };
-      const events = session.events.map((event) => {
-        const occurrence = this.#occurrences.next(eventIdentity(session, event));
-        const own = sent.events[event.position] ?? {};
-        return occurrence === 1 && !('occurrence' in own) ? own : { ...own, occurrence };
-      });
-      for (let i = 0; i < events.length; i += CHUNK.events) {
-        const part = events.slice(i, i + CHUNK.events);
-        await this.#add({ ...session, sent: { ...sent, events: part } }, part.length, bytes);
-      }
+  /** `text` is `sent` as JSON. */
+  async #session(sent: unknown, text: string, offset: number): Promise<void> {
+    const events = countEvents([sent]);
+    // A field of that name is not the file's to set.
+    const isOdd = events > CHUNK.events || text.includes('"occurrence"');
+    const { key, counted } = await this.#repeats.add(sent, offset, isOdd);
+    if (counted === null) return this.#add(text, key, events, false);
+    for (let from = 0; from < counted.events.length; from += CHUNK.events) {
+      const part = counted.events.slice(from, from + CHUNK.events);
+      await this.#add(JSON.stringify({ ...counted, events: part }), key, part.length, true);
     }
   }
 
-  async #add(item: Item, events: number, bytes: number): Promise<void> {
-    const { items, events: held, bytes: size } = this.#chunk;
-    if (items.length > 0 && (held + events > CHUNK.events || size + bytes > CHUNK.bytes)) await this.#flush();
-    this.#chunk.items.push(item);
-    this.#chunk.events += events;
-    this.#chunk.bytes += bytes;
+  async #add(text: string, key: string | null, events: number, isRepeat: boolean): Promise<void> {
+    const { items, events: held, characters } = this.#chunk;
+    const isFull = held + events > CHUNK.events || characters + text.length > CHUNK.characters;
+    if (items.length > 0 && isFull) await this.#flush();
+    const chunk = this.#chunk;
+    chunk.items.push(text);
+    chunk.keys.push(key);
+    chunk.events += events;
+    chunk.characters += text.length;
+    chunk.hasRepeats ||= isRepeat;
   }
 
   async #flush(): Promise<void> {
-    const { items } = this.#chunk;
-    this.#chunk = { items: [], events: 0, bytes: 0 };
-    await this.#sending;
-    if (items.length === 0) return;
-    this.#sending = this.#send(items);
-    // Awaited before the next one; a failure is not to end the process before.
-    this.#sending.catch(() => undefined);
+    const chunk = this.#chunk;
+    this.#chunk = newChunk();
+    if (chunk.items.length === 0) return;
+    await this.#untilInFlight(chunk.hasRepeats ? 0 : CHUNKS_IN_FLIGHT - 1);
+    const sending = this.#send(chunk)
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => this.#inFlight.delete(sending));
+    this.#inFlight.add(sending);
   }
 
-  async #send(items: readonly Item[]): Promise<void> {
-    const answer = ImportAnswer.parse(await this.#options.send(items.map(({ sent }) => sent)));
+  /** Throws what a chunk on its way has failed with. */
+  async #untilInFlight(chunks: number): Promise<void> {
+    while (this.#inFlight.size > chunks) await Promise.race(this.#inFlight);
+    if (this.#failure !== null) throw this.#failure.error;
+  }
+
+  async #send({ items, keys }: Chunk): Promise<void> {
+    const answer = ImportAnswer.parse(await this.#options.send(`{"sessions":[${items.join(',')}]}`));
     this.#sums.events += answer.events;
     this.#sums.duplicates += answer.duplicates;
-    this.#sums.rejected += answer.rejected.length;
+    for (const { event, code } of answer.rejected) {
+      if (event === null) this.#skipped[skipReason(code)]++;
+      else this.#sums.rejected++;
+    }
     for (const index of answer.sessions) {
-      const item = items[index];
-      if (item !== undefined) this.#stored.add(`${item.id} ${item.startedAt}`);
+      const key = keys[index] ?? null;
+      if (key !== null && this.#repeats.store(key)) this.#sums.sessions++;
     }
     if (performance.now() < this.#nextProgress) return;
     this.#nextProgress = performance.now() + PROGRESS_EVERY_MS;
@@ -158,31 +171,16 @@ const ImportAnswer = z.object({
   sessions: z.array(z.int()),
   events: z.int(),
   duplicates: z.int(),
-  rejected: z.array(z.unknown()),
+  rejected: z.array(z.object({ event: z.int().nullable(), code: z.string() })),
 });
 
-const skipReason = (code: RejectionCode): 'bots' | 'malformed' => (code === 'bot' ? 'bots' : 'malformed');
+const skipReason = (code: string): 'bots' | 'malformed' => (code === 'bot' ? 'bots' : 'malformed');
 
+/** Undefined for what is no JSON. */
 function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return null;
-  }
-}
-
-/** The V8 engine holds 16.7 million entries per Map. */
-const SHARDS = 64;
-
-/** How many equal events came so far, over the whole file: about 80 bytes for each different one. */
-class Occurrences {
-  readonly #counts = Array.from({ length: SHARDS }, () => new Map<string, number>());
-
-  next(identity: string): number {
-    const digest = createHash('sha1').update(identity).digest('base64').slice(0, 16);
-    const counts = this.#counts[digest.charCodeAt(0) % SHARDS];
-    const occurrence = (counts?.get(digest) ?? 0) + 1;
-    counts?.set(digest, occurrence);
-    return occurrence;
+    return undefined;
   }
 }

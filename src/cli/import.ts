@@ -45,7 +45,7 @@ await runCommand(async () => {
     app,
     format,
     now: clock(),
-    send: (sessions) => client.call('POST', `/apps/${app}/import`, { sessions }),
+    send: (body) => client.callWith('POST', `/apps/${app}/import`, body),
     progress: (text) =>
       process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text.trimEnd()}\n`),
   });

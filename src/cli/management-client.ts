@@ -15,6 +15,8 @@ export interface ManagementClient {
    * do: the service is not running, the token or the request was refused.
    */
   call(method: ManagementMethod, path: string, body?: unknown): Promise<unknown>;
+  /** The same with a body that is JSON already. */
+  callWith(method: ManagementMethod, path: string, json: string | undefined): Promise<unknown>;
 }
 
 export type ClientConfig = Pick<Config, 'managementListener' | 'managementJwtSecret' | 'dataDir' | 'store'>;
@@ -33,16 +35,18 @@ export function managementClient(config: ClientConfig, clock: Clock): Management
   const { port } = config.managementListener;
   const host = reachable(config.managementListener.host);
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return {
-    async call(method, path, body) {
+  const client: ManagementClient = {
+    call: (method, path, body) =>
+      client.callWith(method, path, body === undefined ? undefined : JSON.stringify(body)),
+    async callWith(method, path, text) {
       const token = await signManagementToken(secretOf(config, address), clock);
-      const text = body === undefined ? undefined : JSON.stringify(body);
       const answer = await send({ host, port, method, path, token, text }).catch((error: unknown) => {
         throw notAnswering(address, error);
       });
       return read(answer, address);
     },
   };
+  return client;
 }
 
 /** A listener on every address is called on this machine's own. */

@@ -4,10 +4,11 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
 import type { Clock, EpochMs } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
-import { journalRows } from './journal-rows.ts';
+import { journalRows, sessionColumns } from './journal-rows.ts';
 import type { BatchStore } from './once.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
+import { countEvents } from './wire.ts';
 
 export interface HistoryResult {
   /** Indexes of the sessions of which something was stored now. */
@@ -25,6 +26,9 @@ export interface HistoryOptions {
   readonly locks: Locks;
 }
 
+/** Beside ingestion, not before it; a reader's patience is too short for it. */
+const IMPORT = { lane: 'write' } as const;
+
 type Identity = Pick<ValidEvent, 'timestamp' | 'type' | 'path' | 'label' | 'durationMs'>;
 
 /** What makes two events of an app equal: everything that is stored of them but the context. */
@@ -39,57 +43,81 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
     event.durationMs,
   ]);
 
-/** Session ids per statement: they travel in the URL, which not every proxy takes in any length. */
-const IDS_PER_QUERY = 100;
-
 /**
  * Imports history so that it can be interrupted, run again and run with a longer file without counting twice. The events
  * that are stored are the record of what was imported: it lasts as long as they do (a batch id only 7 days), and it does
- * not depend on how the file was cut. A file may hold equal events, and they all count: an event says, by `occurrence`
- * (1 if absent), the how manieth of its equals in the file it is, and is there when at least as many are stored.
+ * not depend on how the file was cut. A file may hold equal events, and they all count: an event is there when at least as
+ * many of its equals are stored as came up to it, in its request or, by its `occurrence`, in the file.
  *
  * Imports into one app take turns: what one checks, no other stores meanwhile. The batch id is made from the content, so
  * that even a repetition that no lock could stop stores nothing twice.
  */
 export function createHistory({ db, clock, store, locks }: HistoryOptions) {
   return (app: SdkApp, sent: readonly unknown[]): Promise<HistoryResult> => {
-    const rules = { now: clock(), maxAgeDays: null, userAgent: '' };
-    const { sessions, rejected } = validateSessions(sent, rules);
+    const { sessions, rejected } = validateSessions(sent, { now: clock(), maxAgeDays: null, userAgent: '' });
+    const occurrences = new Occurrences(sent);
     return locks.withLock(`import ${app.id}`, async () => {
       const there = await countStored(db, app, sessions);
-      const identities: string[] = [];
-      let duplicates = 0;
-      const missing = sessions.flatMap((session) => {
-        const events = session.events.filter((event) => {
-          const identity = eventIdentity(session, event);
-          const occurrence = occurrenceOf(sent, session.index, event.position);
-          const isThere = (there.get(identity) ?? 0) >= occurrence;
-          if (isThere) duplicates++;
-          else identities.push(`${identity} ${occurrence}`);
-          return !isThere;
-        });
-        return events.length === 0 ? [] : [{ ...session, events }];
-      });
-      const events = identities.length;
-      if (events === 0) return { sessions: [], events, duplicates, rejected };
-      const key = { app: app.id, batch: uuidOf(identities.join('\n')) };
-      const outcome = await store.storeOnce(key, () => ({
-        events,
-        rows: journalRows(key, missing, { app, place: null }),
-      }));
-      if (outcome === 'duplicate')
-        return { sessions: [], events: 0, duplicates: duplicates + events, rejected };
-      return { sessions: missing.map(({ index }) => index), events, duplicates, rejected };
+      const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
+      const all = countEvents(sessions);
+      const events = countEvents(missing);
+      const nothing = { sessions: [], events: 0, duplicates: all, rejected };
+      if (events === 0) return nothing;
+      const columns = missing.map((session) => sessionColumns(session, { app, place: null }));
+      const key = { app: app.id, batch: uuidOf([...columns, ...occurrences.ofSessions(missing)]) };
+      const outcome = await store.storeOnce(key, () => ({ events, rows: journalRows(key, columns) }));
+      if (outcome === 'duplicate') return nothing;
+      return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };
     });
   };
 }
 
-const Occurrence = z.int().min(1).catch(1);
+function withoutStored(
+  sessions: readonly ValidSession[],
+  there: ReadonlyMap<string, number>,
+  occurrences: Occurrences,
+): ValidSession[] {
+  return sessions.flatMap((session) => {
+    const events = session.events.filter((event) => {
+      const identity = eventIdentity(session, event);
+      return (there.get(identity) ?? 0) < occurrences.of(session, event.position, identity);
+    });
+    return events.length === 0 ? [] : [{ ...session, events }];
+  });
+}
 
-function occurrenceOf(sent: readonly unknown[], session: number, position: number): number {
-  const { events } = sent[session] as { events: readonly { occurrence?: unknown }[] };
-  const occurrence = events[position]?.occurrence;
-  return occurrence === undefined ? 1 : Occurrence.parse(occurrence);
+/** The how manieth of its equals each event is: as it says itself, else counted among those asked about. */
+class Occurrences {
+  readonly #sent: readonly unknown[];
+  readonly #counts = new Map<string, number>();
+
+  constructor(sent: readonly unknown[]) {
+    this.#sent = sent;
+  }
+
+  of(session: ValidSession, position: number, identity: string): number {
+    const said = this.#said(session, position);
+    if (said !== undefined) return said;
+    const count = (this.#counts.get(identity) ?? 0) + 1;
+    this.#counts.set(identity, count);
+    return count;
+  }
+
+  /** What is said of these sessions' events, where something is. */
+  ofSessions(sessions: readonly ValidSession[]): string[] {
+    return sessions.flatMap((session) => {
+      const said = session.events.map(({ position }) => this.#said(session, position));
+      return said.some((occurrence) => occurrence !== undefined) ? [said.join()] : [];
+    });
+  }
+
+  #said(session: ValidSession, position: number): number | undefined {
+    const { events } = this.#sent[session.index] as { events: readonly { occurrence?: unknown }[] };
+    const occurrence = events[position]?.occurrence;
+    return typeof occurrence === 'number' && Number.isInteger(occurrence) && occurrence > 0
+      ? occurrence
+      : undefined;
+  }
 }
 
 const HAS_SESSIONS: Query<{ sessions: number }> = {
@@ -100,6 +128,21 @@ const HAS_SESSIONS: Query<{ sessions: number }> = {
       AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
       AND started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
   row: z.object({ sessions: z.number() }),
+};
+
+/** Of the asked sessions (their ids and starts), those of which something is stored. */
+const KNOWN: Query<{ n: number }> = {
+  name: 'import: sessions that are there',
+  sql: `
+    WITH asked AS (
+      SELECT n, fromUnixTimestamp64Milli(start, 'UTC') AS start, sipHash64(id) AS session
+      FROM (SELECT {ids:Array(String)} AS ids, {starts:Array(Int64)} AS starts)
+      ARRAY JOIN ids AS id, starts AS start, arrayEnumerate(ids) AS n)
+    SELECT toUInt32(n) AS n FROM asked
+    WHERE (start, session) IN (
+      SELECT started_at, session FROM sessions
+      WHERE app_id = {app:UUID} AND (started_at, session) IN (SELECT start, session FROM asked))`,
+  row: z.object({ n: z.number() }),
 };
 
 type StoredRow = Identity & { id: string; startedAt: EpochMs; events: number };
@@ -145,7 +188,10 @@ const STORED: Query<StoredRow> = {
     })),
 };
 
-/** How often each event of `sessions` is stored. */
+/** Session ids per statement: to a server they travel in the URL, which not every proxy takes in any length. */
+const IDS_PER_QUERY = { embedded: 2_000, server: 100 } as const;
+
+/** How often each event of `sessions` is stored; what is not is left out. */
 async function countStored(
   db: Database,
   app: SdkApp,
@@ -155,16 +201,33 @@ async function countStored(
   if (sessions.length === 0) return counts;
   const starts = extent(sessions.map(({ startedAt }) => startedAt));
   // A first import in the order of time finds nothing here, and is spared the rest.
-  if ((await db.queryOne(HAS_SESSIONS, { app: app.id, ...starts })).sessions === 0) return counts;
-  const range = extent(sessions.flatMap(({ events }) => events.map(({ timestamp }) => timestamp)));
-  const ids = [...new Set(sessions.map(({ id }) => id))];
-  for (let i = 0; i < ids.length; i += IDS_PER_QUERY) {
-    const some = ids.slice(i, i + IDS_PER_QUERY);
-    for (const row of await db.query(STORED, { app: app.id, ...range, ids: some })) {
+  if ((await db.queryOne(HAS_SESSIONS, { app: app.id, ...starts }, IMPORT)).sessions === 0) return counts;
+  const size = db.exclusive ? IDS_PER_QUERY.embedded : IDS_PER_QUERY.server;
+  for (let i = 0; i < sessions.length; i += size) {
+    const known = await knownOf(db, app, sessions.slice(i, i + size));
+    if (known.length === 0) continue;
+    const range = extentOfEvents(known);
+    const ids = [...new Set(known.map(({ id }) => id))];
+    for (const row of await db.query(STORED, { app: app.id, ...range, ids }, IMPORT)) {
       counts.set(eventIdentity(row, row), row.events);
     }
   }
   return counts;
+}
+
+async function knownOf(
+  db: Database,
+  app: SdkApp,
+  sessions: readonly ValidSession[],
+): Promise<readonly ValidSession[]> {
+  const ids = sessions.map(({ id }) => id);
+  const starts = sessions.map(({ startedAt }) => startedAt);
+  const known = new Set((await db.query(KNOWN, { app: app.id, ids, starts }, IMPORT)).map(({ n }) => n - 1));
+  return sessions.filter((_, i) => known.has(i));
+}
+
+function extentOfEvents(sessions: readonly ValidSession[]): { from: number; to: number } {
+  return extent(sessions.flatMap(({ events }) => events.map(({ timestamp }) => timestamp)));
 }
 
 function extent(values: readonly number[]): { from: number; to: number } {
@@ -176,8 +239,8 @@ function extent(values: readonly number[]): { from: number; to: number } {
   return { from, to };
 }
 
-const uuidOf = (text: string): string =>
-  createHash('sha256')
-    .update(text)
-    .digest('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+function uuidOf(texts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text).update('\n');
+  return hash.digest('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
+}

@@ -7,7 +7,7 @@ import { createClockSkew } from './clock-skew.ts';
 import { Flusher } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal } from './journal.ts';
-import { type Geo, journalRows } from './journal-rows.ts';
+import { type Geo, journalRows, sessionColumns } from './journal-rows.ts';
 import { BatchStore, unavailable } from './once.ts';
 import { type IngestLog, Persistence } from './retry.ts';
 import { Settler } from './settler.ts';
@@ -110,7 +110,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       const { sessions } = validated;
       const isPlaceless = sessions.some(({ context }) => context.location === null);
       const place = isPlaceless ? (geo?.locate(address) ?? null) : null;
-      return { events: countEvents(sessions), rows: journalRows(key, sessions, { app, place }) };
+      const columns = sessions.map((session) => sessionColumns(session, { app, place }));
+      return { events: countEvents(sessions), rows: journalRows(key, columns) };
     });
     if (outcome === 'duplicate') {
       counts.duplicateBatches++;

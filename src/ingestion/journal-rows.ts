@@ -101,20 +101,18 @@ export const BATCH_COLUMNS = ['app_id', 'batch_id', 'flush_id'];
 
 /**
  * A batch's rows of `ingest_journal` without what its flush adds: the inner part of JSON objects, to be completed by `{…,`
- * and without defaults. Visitor and context go to the earliest event (the first of them on ties), which is what decides
- * for the session.
+ * and without defaults. `sessions`: as `sessionColumns` gives them.
  */
-export function journalRows(
-  batch: BatchKey,
-  sessions: readonly ValidSession[],
-  context: RowContext,
-): string[] {
+export function journalRows(batch: BatchKey, sessions: readonly string[]): string[] {
   const head = `"app_id":"${batch.app}","batch_id":"${batch.batch}"`;
-  if (sessions.length === 0) return [`${head}}`];
-  return sessions.map((session) => `${head},${sessionColumns(session, context)}`);
+  return sessions.length === 0 ? [`${head}}`] : sessions.map((session) => `${head},${session}`);
 }
 
-function sessionColumns(session: ValidSession, context: RowContext): string {
+/**
+ * A session's part of such a row. Visitor and context go to the earliest event (the first of them on ties), which is what
+ * decides for the session.
+ */
+export function sessionColumns(session: ValidSession, context: RowContext): string {
   const { events, startedAt } = session;
   const offsets: number[] = [];
   const types: number[] = [];

@@ -32,7 +32,7 @@ const run = (app: SdkApp, file: string, format: LogFormat | null = null): Promis
     app: app.id,
     format,
     now: NOW,
-    send: (sessions) => ingestion.importHistory(app, sessions),
+    send: (body) => ingestion.importHistory(app, JSON.parse(body).sessions),
     progress: () => undefined,
   });
 

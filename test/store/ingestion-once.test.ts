@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
 import { createJournal, type Flush } from '../../src/ingestion/journal.ts';
-import { journalRows } from '../../src/ingestion/journal-rows.ts';
+import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
 import { validateSessions } from '../../src/ingestion/validate.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
@@ -139,7 +139,8 @@ describe('a process that died', () => {
     const rules = { now: NOW, maxAgeDays: null, userAgent: '' };
     const { sessions } = validateSessions([session('s', 12)], rules);
     const batch = { app: app.id, batch: batchId };
-    return { id: randomUUID(), batches: [batch], rows: journalRows(batch, sessions, { app, place: null }) };
+    const columns = sessions.map((valid) => sessionColumns(valid, { app, place: null }));
+    return { id: randomUUID(), batches: [batch], rows: journalRows(batch, columns) };
   };
 
   const restart = async () => {
