@@ -18,6 +18,7 @@ export interface AppDeps extends Services, HealthDeps {
   readonly redis: RedisLink | null;
   readonly failedAttempts: FailedAttempts;
   readonly snapshots: ReadSnapshot;
+  readonly questionsAtOnce: number;
   readonly overload: Overload;
   readonly writeRows: PublicApiDeps['writeRows'];
   /** What the SDK talks to: its script and its events. */

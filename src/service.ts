@@ -120,6 +120,7 @@ async function start(
     redis,
     failedAttempts,
     overload,
+    questionsAtOnce: db.questionsAtOnce,
     ping: () => db.ping(),
     redisState: () => redis?.state ?? null,
     isDraining,

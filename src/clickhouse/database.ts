@@ -85,6 +85,11 @@ class ClickHouseDatabase {
     this.#onStatement = options.onStatement ?? (() => undefined);
   }
 
+  /** How many questions keep all readers busy: most are of several statements, but not all the time. */
+  get questionsAtOnce(): number {
+    return LANES.read.places[this.#connections.kind] * 1.5;
+  }
+
   /** True where this process is the only one on the store (embedded): in-process locks are enough. */
   get exclusive(): boolean {
     return this.#connections.exclusive;

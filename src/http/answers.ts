@@ -12,11 +12,6 @@ import { digest } from './etag.ts';
 /** What all kept answers may take. */
 const KEPT_BYTES = 64 * 1024 ** 2;
 
-/**
- * Questions that are computed at once, each of several statements. Who is let in is answered: refusing half of a
- * question would waste the other half.
- */
-const QUESTIONS_AT_ONCE = 6;
 const MAX_WAITING = 256;
 const MAX_WAIT_MS = 2_000;
 /** For each statement, of those that are let in. */
@@ -61,15 +56,16 @@ export class Answers {
     maxSize: KEPT_BYTES,
     sizeCalculation: ({ json }) => json.length * 2 + 1_000,
   });
-  readonly #gate = new Gate({
-    places: QUESTIONS_AT_ONCE,
-    maxWaiting: MAX_WAITING,
-    maxWaitMs: MAX_WAIT_MS,
-  });
+  readonly #gate: Gate;
   readonly #running = new Map<string, Shared<Computed>>();
 
-  constructor(snapshot: ReadSnapshot) {
+  /**
+   * `atOnce`: questions that are computed at once, each of several statements. Who is let in is answered: refusing half of
+   * a question would waste the other half.
+   */
+  constructor(snapshot: ReadSnapshot, atOnce: number) {
     this.#snapshot = snapshot;
+    this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, maxWaitMs: MAX_WAIT_MS });
   }
 
   async ask(asked: Asked): Promise<Versioned> {

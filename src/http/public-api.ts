@@ -21,6 +21,7 @@ const BODY_LIMIT = 100 * 1024;
 
 export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps {
   readonly snapshots: ReadSnapshot;
+  readonly questionsAtOnce: number;
   /** Writes a list's rows in another form. */
   readonly writeRows: Table['write'];
 }
@@ -38,7 +39,7 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
   const authenticate = createAuthenticate(deps);
   const rateLimit = createRateLimit(deps);
   const routes = routesOf(ENDPOINTS, deps);
-  const answers = new Answers(deps.snapshots);
+  const answers = new Answers(deps.snapshots, deps.questionsAtOnce);
   return async (req, res, next) => {
     const { path, search } = targetOf(req);
     if (path !== PREFIX && !path.startsWith(`${PREFIX}/`)) {
