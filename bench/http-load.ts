@@ -1,0 +1,201 @@
+import { connect, type Socket } from 'node:net';
+
+/** One question as a load generator asks it, again and again. */
+export interface Poll {
+  /** The request without If-None-Match and without the empty line. */
+  readonly head: string;
+  /** What it says in If-None-Match, and whether it takes up the tag of the latest answer. */
+  readonly etag: string | null;
+  readonly follows: boolean;
+}
+
+export interface Load {
+  readonly host: string;
+  readonly port: number;
+  readonly polls: readonly Poll[];
+  readonly connections: number;
+  readonly warmUpMs: number;
+  readonly ms: number;
+  /** Arrivals per second of an open loop; null: closed, each connection asks when it is answered. */
+  readonly rate: number | null;
+}
+
+export interface Outcome {
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** Answers by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+}
+
+/** What a poll's answer was, as its connection read it. */
+type Answered = (status: number) => void;
+
+/** A kept connection, as cheap as it can be: it shares the machine with what it measures. */
+class Connection {
+  readonly #socket: Socket;
+  readonly #polls: MutablePoll[];
+  #received: Buffer | null = null;
+  #answered: Answered | null = null;
+  #poll: MutablePoll | null = null;
+
+  constructor(socket: Socket, polls: MutablePoll[]) {
+    this.#socket = socket;
+    this.#polls = polls;
+    socket.setNoDelay(true);
+    socket.on('data', (bytes: Buffer) => this.#read(bytes));
+    socket.on('error', (error) => {
+      throw error;
+    });
+  }
+
+  ask(answered: Answered): void {
+    const poll = this.#polls.shift();
+    if (poll === undefined) throw new Error('nothing to ask');
+    // To the end of the queue: polls are asked in turn, none twice at once.
+    this.#polls.push(poll);
+    this.#answered = answered;
+    this.#poll = poll;
+    this.#socket.write(poll.bytes);
+  }
+
+  close(): void {
+    this.#answered = null;
+    this.#socket.destroy();
+  }
+
+  #read(bytes: Buffer): void {
+    const received = this.#received === null ? bytes : Buffer.concat([this.#received, bytes]);
+    const end = received.indexOf('\r\n\r\n');
+    const status = Number(received.toString('latin1', 9, 12));
+    const length = end < 0 ? 0 : lengthIn(received, end, status);
+    if (end < 0 || received.length < end + 4 + length) {
+      this.#received = received;
+      return;
+    }
+    this.#received = null;
+    if (status === 200 && this.#poll?.follows) follow(this.#poll, received.toString('latin1', 0, end));
+    const answered = this.#answered;
+    this.#answered = null;
+    answered?.(status);
+  }
+}
+
+/** A 304 has no body, whatever its headers say. */
+function lengthIn(received: Buffer, end: number, status: number): number {
+  if (status === 304) return 0;
+  const length = /content-length: (\d+)/i.exec(received.toString('latin1', 0, end))?.[1];
+  if (length === undefined) throw new Error(`no length in ${received.toString('latin1', 0, end)}`);
+  return Number(length);
+}
+
+interface MutablePoll {
+  readonly head: string;
+  readonly follows: boolean;
+  bytes: Buffer;
+}
+
+const bytesOf = (head: string, etag: string | null): Buffer =>
+  Buffer.from(`${head}${etag === null ? '' : `If-None-Match: ${etag}\r\n`}\r\n`, 'latin1');
+
+function follow(poll: MutablePoll, head: string): void {
+  poll.bytes = bytesOf(poll.head, /ETag: (\S+)/.exec(head)?.[1] ?? null);
+}
+
+const opened = (host: string, port: number): Promise<Socket> =>
+  new Promise((resolve, reject) => {
+    const socket = connect(port, host);
+    socket.once('error', reject);
+    socket.once('connect', () => {
+      socket.off('error', reject);
+      resolve(socket);
+    });
+  });
+
+async function generate({ host, port, polls, connections, warmUpMs, ms, rate }: Load): Promise<Outcome> {
+  const queue = polls.map(({ head, follows, etag }) => ({ head, follows, bytes: bytesOf(head, etag) }));
+  const open = await Promise.all(
+    Array.from({ length: connections }, async () => new Connection(await opened(host, port), queue)),
+  );
+  const from = performance.now() + warmUpMs;
+  const to = from + ms;
+  const latencies: number[] = [];
+  const statuses: Record<string, number> = {};
+  const note = (began: number, status: number): void => {
+    const now = performance.now();
+    if (began < from || now > to) return;
+    latencies.push(now - began);
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  };
+  if (rate === null) await closedLoop(open, to, note);
+  else await openLoop(open, rate, to, note);
+  for (const connection of open) connection.close();
+  latencies.sort((a, b) => a - b);
+  const at = (share: number): number => latencies[Math.ceil(latencies.length * share) - 1] ?? Number.NaN;
+  const perSecond = latencies.length / (ms / 1000);
+  return { requestsPerSecond: perSecond, p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999), statuses };
+}
+
+type Note = (began: number, status: number) => void;
+
+const closedLoop = (open: readonly Connection[], to: number, note: Note): Promise<unknown> =>
+  Promise.all(
+    open.map(
+      (connection) =>
+        new Promise<void>((resolve) => {
+          const next = (): void => {
+            const began = performance.now();
+            if (began >= to) {
+              resolve();
+              return;
+            }
+            connection.ask((status) => {
+              note(began, status);
+              next();
+            });
+          };
+          next();
+        }),
+    ),
+  );
+
+/** Latency counts from when a request was due, not from when a connection was free for it. */
+async function openLoop(open: readonly Connection[], rate: number, to: number, note: Note): Promise<void> {
+  const start = performance.now();
+  const free = [...open];
+  const due: number[] = [];
+  let sent = 0;
+  let busy = 0;
+  const serve = (): void => {
+    while (due.length > 0) {
+      const connection = free.pop();
+      if (connection === undefined) return;
+      const began = due.shift() ?? 0;
+      busy++;
+      connection.ask((status) => {
+        note(began, status);
+        free.push(connection);
+        busy--;
+        serve();
+      });
+    }
+  };
+  for (let now = start; now < to; now = performance.now()) {
+    // Arrivals as chance has them (Poisson) would need a wider window; evenly spaced ones are the same load.
+    for (; start + (sent * 1000) / rate <= now; sent++) due.push(start + (sent * 1000) / rate);
+    serve();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  while (busy > 0 || due.length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+process.on('message', (load: Load) => {
+  generate(load).then(
+    (outcome) => process.send?.(outcome),
+    (error: unknown) => {
+      console.error(error);
+      process.exit(1);
+    },
+  );
+});

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { ENDPOINTS } from '../src/endpoints/index.ts';
+import type { BenchService } from './http-service.ts';
+
+const APPS = 20;
+const KEYS_PER_APP = 10;
+const SESSIONS = 400;
+const PATHS = 60;
+const DAY_MS = 86_400_000;
+
+const Created = z.object({ accountId: z.string() });
+const Key = z.object({ apiKey: z.string() });
+const App = z.object({ id: z.string(), secretKey: z.string() });
+
+/** An account with an app, some history and ten pollers, each with a key of its own. */
+export interface Site {
+  readonly appId: string;
+  readonly secretKey: string;
+  readonly keys: readonly string[];
+}
+
+/** 200 keys on 20 accounts. */
+export async function newSites(service: BenchService): Promise<Site[]> {
+  const sites: Site[] = [];
+  for (let i = 0; i < APPS; i++) {
+    const { accountId } = Created.parse(await service.admin('account', 'create', '--name', `Bench ${i}`));
+    const keys: string[] = [];
+    for (let k = 0; k < KEYS_PER_APP; k++) {
+      keys.push(Key.parse(await service.admin('key', 'create', '--account', accountId)).apiKey);
+    }
+    const made = await fetch(`${service.url}/api/v1/apps`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${keys[0]}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'Bench', domain: 'https://shop.example' }),
+    });
+    const { id, secretKey } = App.parse(await made.json());
+    const site = { appId: id, secretKey, keys };
+    await sendSessions(service.url, site, SESSIONS);
+    sites.push(site);
+  }
+  return sites;
+}
+
+/** Stores `count` sessions of the last 30 days. */
+export async function sendSessions(url: string, { appId, secretKey }: Site, count: number): Promise<void> {
+  const now = Date.now();
+  const sessions = Array.from({ length: count }, (_, i) => {
+    const start = now - ((i * 7_919) % 30) * DAY_MS - 60_000;
+    const path = `/page/${(i * 31) % PATHS}`;
+    return {
+      id: randomUUID(),
+      visitorId: `v${i % 97}`,
+      startedAt: new Date(start).toISOString(),
+      context: {
+        userAgent:
+          'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/128.0.0.0 Safari/537.36',
+        utm: { source: `source ${i % 20}` },
+        location: { country: 'DE', city: `City ${i % 40}`, latitude: 50 + (i % 40) / 10, longitude: 8 },
+      },
+      events: [
+        { type: 'pageview', timestamp: new Date(start).toISOString(), path },
+        { type: 'engagement', timestamp: new Date(start + 1_000).toISOString(), path, durationMs: 900 },
+      ],
+    };
+  });
+  const answer = await fetch(`${url}/sdk/v1/events`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ appId, secretKey, batchId: randomUUID(), sessions }),
+  });
+  const text = await answer.text();
+  if (!text.startsWith(`{"accepted":${count * 2}`)) throw new Error(`${answer.status} ${text.slice(0, 300)}`);
+}
+
+/** The questions of a poller: every one that is asked with GET. */
+export const QUESTIONS = ENDPOINTS.filter(({ method }) => method === 'get');
+
+/** A request as a poller sends it, up to what it says of the answer that it has. */
+export function requestHead(path: string, { appId }: Site, key: string): string {
+  const target = path === '/api/v1/apps' ? path : `${path}?appId=${appId}`;
+  return `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAuthorization: Bearer ${key}\r\n`;
+}

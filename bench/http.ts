@@ -1,0 +1,229 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { localRedis } from '../test/support/redis.ts';
+import type { Bytes } from './http-bare.ts';
+import type { Load, Outcome, Poll } from './http-load.ts';
+import { type BenchService, benchService } from './http-service.ts';
+import { newSites, QUESTIONS, requestHead, type Site, sendSessions } from './http-site.ts';
+import { progress } from './progress.ts';
+import { median, rounded } from './statistics.ts';
+import { figure, table } from './table.ts';
+
+/** One line of the JSON file. */
+interface HttpRecord {
+  readonly case: string;
+  readonly redis: boolean;
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly p999Ms: number;
+  /** Null for the mix, which no single route answers. */
+  readonly bareRequestsPerSecond: number | null;
+  readonly ratio: number | null;
+}
+
+/** Rounds of service and bare route in turn: what else the machine does hits both. */
+const ROUNDS = 3;
+const CONNECTIONS = 16;
+const WARM_UP_MS = 300;
+const TRICKLE_MS = 500;
+/** What differs from answer to answer. The bare route need not set them: it is at an advantage by that. */
+const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
+
+/**
+ * The Public API as `npm start` runs it, on an embedded store, asked by a process of its own: each endpoint's 304 and kept
+ * 200 beside a bare Express route that answers the same bytes, then 200 keys that poll everything while events come in, with
+ * Redis and without.
+ */
+export async function benchHttp(
+  seconds: number,
+): Promise<{ readonly records: HttpRecord[]; readonly exact: boolean }> {
+  const records: HttpRecord[] = [];
+  const load = child('./http-load.ts');
+  const bare = child('./http-bare.ts');
+  const [barePort] = (await once(bare, 'message')) as [number];
+  const redis = await localRedis();
+  try {
+    for (const redisUrl of [redis.url, null]) {
+      const bench = new HttpBench({ load, bare, barePort, seconds, redis: redisUrl !== null });
+      records.push(...(await withService(redisUrl, (service) => bench.run(service))));
+    }
+  } finally {
+    load.kill();
+    bare.kill();
+    await redis.close();
+  }
+  progress(null);
+  print(records);
+  return { records, exact: true };
+}
+
+const child = (file: string): ChildProcess =>
+  fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ['--import', 'tsx'] });
+
+async function withService<T>(
+  redisUrl: string | null,
+  work: (service: BenchService) => Promise<T>,
+): Promise<T> {
+  const service = await benchService({
+    PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
+    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+  });
+  try {
+    return await work(service);
+  } finally {
+    await service.stop();
+  }
+}
+
+interface Parts {
+  readonly load: ChildProcess;
+  readonly bare: ChildProcess;
+  readonly barePort: number;
+  readonly seconds: number;
+  readonly redis: boolean;
+}
+
+class HttpBench {
+  readonly #parts: Parts;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async run(service: BenchService): Promise<HttpRecord[]> {
+    progress('apps and keys');
+    const sites = await newSites(service);
+    const port = Number(new URL(service.url).port);
+    const records: HttpRecord[] = [];
+    for (const { operationId, path } of QUESTIONS) {
+      for (const status of [304, 200]) {
+        progress(`${operationId} ${status}${this.#parts.redis ? ', with Redis' : ''}`);
+        records.push(await this.#beside(port, `${operationId} ${status}`, path, status, sites));
+      }
+    }
+    progress(`200 keys${this.#parts.redis ? ', with Redis' : ''}`);
+    const trickle = setInterval(() => {
+      const site = sites[Math.floor(Math.random() * sites.length)];
+      if (site !== undefined) void sendSessions(service.url, site, 2);
+    }, TRICKLE_MS);
+    const mix = polling(sites);
+    const closed = await this.#load(port, mix, null, this.#parts.seconds);
+    records.push(this.#record('200 keys polling, closed loop', closed));
+    const half = await this.#load(port, mix, closed.requestsPerSecond / 2, this.#parts.seconds);
+    records.push(this.#record('200 keys polling, half of that, open loop', half));
+    clearInterval(trickle);
+    return records;
+  }
+
+  /** One endpoint's answer, and the same bytes from the bare route. */
+  async #beside(
+    port: number,
+    name: string,
+    path: string,
+    status: number,
+    sites: readonly Site[],
+  ): Promise<HttpRecord> {
+    const [site] = sites;
+    const [key] = site?.keys ?? [];
+    if (site === undefined || key === undefined) throw new Error('no site');
+    const head = requestHead(path, site, key);
+    const first = await ask(port, head, null);
+    const etag = status === 304 ? (first.headers.find(([header]) => header === 'etag')?.[1] ?? null) : null;
+    const bytes = await ask(port, head, etag);
+    if (bytes.status !== status) throw new Error(`${name}: ${bytes.status}`);
+    this.#parts.bare.send(bytes);
+    await once(this.#parts.bare, 'message');
+    const polls = Array.from({ length: CONNECTIONS }, () => ({ head, etag, follows: false }));
+    const service: Outcome[] = [];
+    const bare: Outcome[] = [];
+    for (let round = 0; round < ROUNDS; round++) {
+      service.push(await this.#load(port, polls, null, this.#parts.seconds / ROUNDS));
+      bare.push(await this.#load(this.#parts.barePort, polls, null, this.#parts.seconds / ROUNDS));
+    }
+    const bareRequestsPerSecond = median(bare.map((outcome) => outcome.requestsPerSecond));
+    return this.#record(name, middle(service), bareRequestsPerSecond);
+  }
+
+  async #load(port: number, polls: readonly Poll[], rate: number | null, seconds: number): Promise<Outcome> {
+    const load: Load = {
+      host: '127.0.0.1',
+      port,
+      polls,
+      connections: CONNECTIONS,
+      warmUpMs: WARM_UP_MS,
+      ms: seconds * 1000,
+      rate,
+    };
+    this.#parts.load.send(load);
+    const [outcome] = (await once(this.#parts.load, 'message')) as [Outcome];
+    const failed = Object.keys(outcome.statuses).filter((status) => status !== '200' && status !== '304');
+    if (failed.length > 0) throw new Error(`answered ${JSON.stringify(outcome.statuses)}`);
+    return outcome;
+  }
+
+  #record(name: string, outcome: Outcome, bareRequestsPerSecond: number | null = null): HttpRecord {
+    const { requestsPerSecond, p50Ms, p99Ms, p999Ms } = outcome;
+    return {
+      case: name,
+      redis: this.#parts.redis,
+      requestsPerSecond: Math.round(requestsPerSecond),
+      p50Ms: rounded(p50Ms),
+      p99Ms: rounded(p99Ms),
+      p999Ms: rounded(p999Ms),
+      bareRequestsPerSecond: bareRequestsPerSecond === null ? null : Math.round(bareRequestsPerSecond),
+      ratio: bareRequestsPerSecond === null ? null : rounded(requestsPerSecond / bareRequestsPerSecond),
+    };
+  }
+}
+
+/** Every key asks every question in turn, and says which answer it has. */
+function polling(sites: readonly Site[]): Poll[] {
+  return QUESTIONS.flatMap(({ path }) =>
+    sites.flatMap((site) =>
+      site.keys.map((key) => ({ head: requestHead(path, site, key), etag: null, follows: true })),
+    ),
+  );
+}
+
+/** The round with the median throughput. */
+function middle(outcomes: readonly Outcome[]): Outcome {
+  const perSecond = median(outcomes.map(({ requestsPerSecond }) => requestsPerSecond));
+  const found = outcomes.find(({ requestsPerSecond }) => requestsPerSecond === perSecond);
+  if (found === undefined) throw new Error('no rounds');
+  return found;
+}
+
+/** One answer, for the bare route to repeat. */
+async function ask(port: number, head: string, etag: string | null): Promise<Bytes> {
+  const [line = '', ...lines] = head.trimEnd().split('\r\n');
+  const headers = Object.fromEntries(lines.map((text) => text.split(': ', 2)));
+  const answer = await fetch(`http://127.0.0.1:${port}${line.split(' ')[1]}`, {
+    headers: {
+      ...headers,
+      'Accept-Encoding': 'identity',
+      ...(etag === null ? {} : { 'If-None-Match': etag }),
+    },
+  });
+  return {
+    status: answer.status,
+    headers: [...answer.headers].filter(([name]) => !OWN.includes(name)),
+    body: await answer.text(),
+  };
+}
+
+function print(records: readonly HttpRecord[]): void {
+  const rows = records.map((record) => [
+    record.case,
+    record.redis ? 'yes' : 'no',
+    String(record.requestsPerSecond),
+    figure(record.p50Ms),
+    figure(record.p99Ms),
+    figure(record.p999Ms),
+    record.bareRequestsPerSecond === null ? '' : String(record.bareRequestsPerSecond),
+    record.ratio === null ? '' : `${Math.round(record.ratio * 100)} %`,
+  ]);
+  const header = ['', 'Redis', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'bare requests/s', 'of bare'];
+  console.log(`\n${table(header, rows)}`);
+}
