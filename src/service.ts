@@ -17,9 +17,11 @@ import { watchOverload } from './http/overload.ts';
 import { sdkEventsRouter } from './http/sdk-events.ts';
 import { sdkScriptRouter } from './http/sdk-script.ts';
 import { createHttpServer, listen } from './http/server.ts';
+import { openGeo } from './ingestion/geo.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
 import { importRouter } from './management/import.ts';
+import { ingestionRouter } from './management/ingestion.ts';
 import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
@@ -89,7 +91,10 @@ async function start(
   const readers = createReaders(db.exclusive ? 0 : OTHERS_READ_MS);
   const snapshots = createSnapshots(db);
   const analytics = createAnalytics({ db, clock, readers, snapshots });
-  const ingestion = createIngestion({ db, clock, log, locks, maxAgeDays: config.eventMaxAgeDays });
+  const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
+  if (geo !== null) opened.push(async () => geo.close());
+  const { eventMaxAgeDays: maxAgeDays } = config;
+  const ingestion = createIngestion({ db, clock, log, locks, maxAgeDays, ...(geo === null ? {} : { geo }) });
   opened.push(() => ingestion.drain());
   await ingestion.start();
   const sealer = createSealer({ db, clock, locks, log, readers });
@@ -107,7 +112,7 @@ async function start(
     jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
     clock,
     log,
-    routers: [importRouter({ metadata, ingestion }), sealRouter(sealer)],
+    routers: [importRouter({ metadata, ingestion }), ingestionRouter(ingestion), sealRouter(sealer)],
   });
   const app = createApp({
     config,

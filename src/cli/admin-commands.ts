@@ -69,6 +69,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   })),
   'app delete': command(['app'], [], (flag) => ({ method: 'DELETE', path: `/apps/${id(flag('app'))}` })),
   'app share': command(['app', 'account'], [], (flag) => ({ method: 'PUT', path: sharePath(flag) })),
+  'ingestion status': command([], [], () => ({ method: 'GET', path: '/ingestion' })),
   'seal status': command([], [], () => ({ method: 'GET', path: '/seal' })),
   'seal rebuild': command([], ['app'], (_, { app }) => ({
     method: 'POST',

@@ -63,6 +63,11 @@ export class Flusher {
     this.#options = options;
   }
 
+  /** What waits, the flush in progress included; bytes are characters. */
+  get held(): { readonly batches: number; readonly events: number; readonly bytes: number } {
+    return { ...this.#held };
+  }
+
   /** Whether a batch of this size finds room. */
   hasRoom(events: number, bytes: number): boolean {
     return (

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
 import { inProcessLocks, type Locks } from '../domain/locks.ts';
-import { type Clock, HOUR_MS } from '../domain/time.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { Flusher } from './flusher.ts';
@@ -11,8 +12,8 @@ import { type Geo, journalRows, sessionColumns } from './journal-rows.ts';
 import { BatchStore, unavailable } from './once.ts';
 import { type IngestLog, Persistence } from './retry.ts';
 import { Settler } from './settler.ts';
+import { type IngestCounts, type RefusalCode, Tally } from './tally.ts';
 import { type Rejection, type Validated, validateSessions } from './validate.ts';
-import type { RejectionCode } from './validate-event.ts';
 import { createVisitors } from './visitors.ts';
 import { type Batch, countEvents } from './wire.ts';
 
@@ -42,12 +43,12 @@ export interface IngestResult {
   readonly duplicate?: true;
 }
 
-/** Counts since the start of the process, for the operator. */
-export interface IngestStats {
-  readonly acceptedEvents: number;
-  readonly duplicateBatches: number;
-  /** Sessions (`invalid_session`, `bot`) and events (the others) that were left out. */
-  readonly rejected: Readonly<Partial<Record<RejectionCode, number>>>;
+/** For the operator. */
+export interface IngestStats extends IngestCounts {
+  /** When the counting began: the start of this process. */
+  readonly since: string;
+  /** What has not been stored yet. */
+  readonly waiting: { readonly batches: number; readonly events: number; readonly bytes: number };
 }
 
 export interface Ingestion {
@@ -85,15 +86,28 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });
   const skew = createClockSkew();
-  const counts = { acceptedEvents: 0, duplicateBatches: 0 };
-  const rejections: Partial<Record<RejectionCode, number>> = {};
+  const tally = new Tally();
+  const since = toIso(clock());
 
-  const housekeeping = hourly(log, async () => {
+  const housekeeping = every(HOUR_MS, log, async () => {
     await visitors.forget();
     await settler.forget();
   });
+  const reporting = every(MINUTE_MS, log, async () => {
+    const news = tally.news();
+    if (news !== null) log.info(news, 'ingestion: left out or refused in the last minute, by reason');
+  });
 
-  async function accept(app: SdkApp, batch: Batch, request: BatchRequest): Promise<IngestResult> {
+  async function counted<T>(work: Promise<T>): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof AppError && isRefusal(error.code)) tally.refuse(error.code);
+      throw error;
+    }
+  }
+
+  async function acceptBatch(app: SdkApp, batch: Batch, request: BatchRequest): Promise<IngestResult> {
     let validated: Validated = { sessions: [], rejected: [] };
     const key = { app: app.id, batch: batch.batchId.toLowerCase() };
     const { userAgent, address } = request;
@@ -114,13 +128,12 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       return { events: countEvents(sessions), rows: journalRows(key, columns) };
     });
     if (outcome === 'duplicate') {
-      counts.duplicateBatches++;
+      tally.duplicate();
       return DUPLICATE;
     }
     const { sessions, rejected } = validated;
     const accepted = countEvents(sessions);
-    counts.acceptedEvents += accepted;
-    for (const { code } of rejected) rejections[code] = (rejections[code] ?? 0) + 1;
+    tally.accept(accepted, rejected);
     return { accepted, rejected };
   }
 
@@ -128,13 +141,18 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     start: async () => {
       await settler.start();
       housekeeping.start();
+      reporting.start();
     },
-    accept,
-    importHistory: history,
-    stats: () => ({ ...counts, rejected: { ...rejections } }),
+    accept: (app, batch, request) => counted(acceptBatch(app, batch, request)),
+    importHistory: async (app, sessions) => {
+      const result = await counted(history(app, sessions));
+      tally.accept(result.events, result.rejected);
+      return result;
+    },
+    stats: () => ({ since, ...tally.counts(), waiting: flusher.held }),
     drain: async () => {
       store.close();
-      await housekeeping.end();
+      await Promise.all([housekeeping.end(), reporting.end()]);
       const settled = flusher.idle().then(() => settler.markAll());
       await Promise.race([settled, sleep(LONGEST_DRAIN_MS, undefined, { ref: false })]);
       persistence.stop();
@@ -143,19 +161,25 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   };
 }
 
-/** Runs `work` at the start and every hour; `end` waits for what has begun. */
-function hourly(log: IngestLog, work: () => Promise<void>) {
+const isRefusal = (code: string): code is RefusalCode =>
+  code === 'overloaded' || code === 'store_unavailable';
+
+/** Runs `work` at the start and again and again; `end` waits for what has begun. */
+function every(ms: number, log: IngestLog, work: () => Promise<void>) {
   let running = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
   const run = (): void => {
     running = work().catch((error: unknown) => {
-      log.warn({ err: error }, 'ingestion: what is outdated could not be deleted; tried again in an hour');
+      log.warn(
+        { err: error, pauseMs: ms },
+        'ingestion: what is outdated could not be deleted; will be tried again',
+      );
     });
   };
   return {
     start: (): void => {
       run();
-      timer = setInterval(run, HOUR_MS).unref();
+      timer = setInterval(run, ms).unref();
     },
     end: (): Promise<void> => {
       clearInterval(timer);

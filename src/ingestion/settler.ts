@@ -111,7 +111,7 @@ export class Settler {
     if (verdict === 'abandon') return;
     try {
       await this.#orWithdraw(id, this.#store(id, true));
-      log.info({ flush: id }, 'ingestion: completed a flush that a process left behind');
+      log.info('ingestion: completed a flush that a process left behind');
     } catch (error) {
       if (!isUnreadable(error)) throw error;
       log.error({ err: error }, 'ingestion: withdrew a flush that the store cannot read');

@@ -1,0 +1,101 @@
+import { readFile, stat } from 'node:fs/promises';
+import { isIP } from 'node:net';
+import { Reader, type Response } from 'maxmind';
+import { MINUTE_MS } from '../domain/time.ts';
+import { coordinates, MAX_LENGTH, type Place } from './context.ts';
+import type { Geo } from './journal-rows.ts';
+import type { IngestLog } from './retry.ts';
+import { cleanText } from './text.ts';
+
+export interface GeoDatabase extends Geo {
+  /** Reads the file again if it has changed; what cannot be read leaves the database as it was. */
+  refresh(): Promise<void>;
+  close(): void;
+}
+
+/**
+ * Opens a city database in MMDB form: MaxMind's, or a flat one as in the npm registry. It is held in memory, and looked at
+ * every minute for a new version. Rejects with an Error that says what is wrong with the file.
+ */
+export async function openGeo(path: string, log: IngestLog): Promise<GeoDatabase> {
+  let current = await read(path).catch((error: unknown) => {
+    throw new Error(`Cannot read GEOIP_DATABASE ${path}: ${reasonOf(error)}`, { cause: error });
+  });
+  const refresh = async (): Promise<void> => {
+    try {
+      if ((await versionOf(path)) === current.version) return;
+      current = await read(path);
+      log.info({ built: current.reader.metadata.buildEpoch }, 'the GeoIP database was read again');
+    } catch (error) {
+      log.warn({ err: error }, 'the GeoIP database cannot be read again: the old one goes on');
+    }
+  };
+  const timer = setInterval(() => void refresh(), MINUTE_MS).unref();
+  return {
+    locate: (address) => placeOf(lookUp(current.reader, address)),
+    refresh,
+    close: () => clearInterval(timer),
+  };
+}
+
+interface Loaded {
+  readonly version: string;
+  readonly reader: Reader<Response>;
+}
+
+async function read(path: string): Promise<Loaded> {
+  const version = await versionOf(path);
+  return { version, reader: new Reader<Response>(await readFile(path)) };
+}
+
+/** Differs when the file was written or replaced. */
+async function versionOf(path: string): Promise<string> {
+  const { ino, size, mtimeMs } = await stat(path);
+  return `${ino} ${size} ${mtimeMs}`;
+}
+
+/** An IPv4 address may come in the form of IPv6. */
+function lookUp(reader: Reader<Response>, address: string): unknown {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  const version = isIP(plain);
+  if (version === 0 || (version === 6 && reader.metadata.ipVersion === 4)) return null;
+  return reader.get(plain);
+}
+
+/** Null when the record names nothing. */
+function placeOf(record: unknown): Place | null {
+  const place = {
+    country: name(record, ['country', 'iso_code'], ['country_code']),
+    region: name(record, ['subdivisions', 0, 'names', 'en'], ['state1']),
+    city: name(record, ['city', 'names', 'en'], ['city']),
+    ...coordinates(
+      at(record, ['location', 'latitude']) ?? at(record, ['latitude']),
+      at(record, ['location', 'longitude']) ?? at(record, ['longitude']),
+    ),
+  };
+  const isNowhere =
+    place.country === '' && place.region === '' && place.city === '' && place.latitude === null;
+  return isNowhere ? null : place;
+}
+
+type Path = readonly (string | number)[];
+
+/** The first of the paths at which there is a text. */
+function name(record: unknown, ...paths: readonly Path[]): string {
+  for (const path of paths) {
+    const value = at(record, path);
+    if (typeof value === 'string') return cleanText(value, MAX_LENGTH.place);
+  }
+  return '';
+}
+
+function at(record: unknown, path: Path): unknown {
+  let value = record;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Readonly<Record<string | number, unknown>>)[key];
+  }
+  return value;
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
