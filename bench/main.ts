@@ -2,15 +2,19 @@ import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchIngest } from './ingest.ts';
+import { benchOverload } from './overload.ts';
 import { benchQueries } from './queries.ts';
 import { benchScale } from './scale.ts';
+import { benchSoak } from './soak.ts';
 import { DEFAULT_DIR } from './store.ts';
 
-const USAGE = `npm run bench -- queries|scale|ingest [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--json FILE]
+const USAGE = `npm run bench -- queries|scale|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
 
 queries  every question on N events of D days, beside the raw exact answers (30000000, 30)
 scale    the same range with a tenth of the traffic, and ten times the range with the same traffic
-ingest   batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file`;
+ingest   batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file
+overload twice of what is answered, for S seconds (30 is good): throughput, fairness, health, recovery
+soak     polling, questions and ingestion for M minutes (10): memory, open files and latency, and their slopes`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -20,11 +24,12 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string', default: '30' },
     dir: { type: 'string', default: DEFAULT_DIR },
     seconds: { type: 'string', default: '10' },
+    minutes: { type: 'string', default: '10' },
     json: { type: 'string' },
   },
 });
 
-function positive(name: 'events' | 'days' | 'runs' | 'seconds'): number {
+function positive(name: 'events' | 'days' | 'runs' | 'seconds' | 'minutes'): number {
   const value = Number(values[name]);
   if (!Number.isSafeInteger(value) || value < 1)
     throw new Error(`--${name}: a positive integer, not ${values[name]}`);
@@ -42,6 +47,8 @@ async function run(name: string | undefined): Promise<Outcome | null> {
   const [events, days, runs] = [positive('events'), positive('days'), positive('runs')];
   if (name === 'queries') return benchQueries(dir, { events, days }, runs);
   if (name === 'ingest') return benchIngest(positive('seconds'));
+  if (name === 'overload') return benchOverload(positive('seconds'));
+  if (name === 'soak') return benchSoak(positive('minutes'));
   if (name === 'scale') return benchScale(dir, events, days, runs);
   return null;
 }
