@@ -97,11 +97,21 @@ test('errors and rejections, the message only, at most 50 on a page', async () =
   await page.evaluate(`setTimeout(() => { Promise.reject(new Error('late')) })`);
   await page.evaluate(`setTimeout(() => { Promise.reject('plain') })`);
   await page.evaluate(`document.body.append(Object.assign(new Image(), { src: '/missing.png' }))`);
-  await expect.poll(async () => (await drained(page), of('error'))).toHaveLength(3);
+  await expect
+    .poll(async () => {
+      await drained(page);
+      return of('error');
+    })
+    .toHaveLength(3);
   expect(of('error')).toEqual(['error / TypeError: boom', 'error / Error: late', 'error / plain']);
   await page.evaluate(`for (let i = 0; i < 80; i++) setTimeout(() => { throw i })`);
   await track(page, 'after');
-  await expect.poll(async () => (await drained(page), of('custom'))).toHaveLength(1);
+  await expect
+    .poll(async () => {
+      await drained(page);
+      return of('custom');
+    })
+    .toHaveLength(1);
   expect(of('error')).toHaveLength(50);
 });
 

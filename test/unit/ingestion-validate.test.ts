@@ -228,7 +228,10 @@ describe('what is kept', () => {
   });
 
   test('a place may be a country alone', () => {
-    expect(contextOf({ location: { country: 'IR' } })?.location).toMatchObject({ country: 'IR', latitude: null });
+    expect(contextOf({ location: { country: 'IR' } })?.location).toMatchObject({
+      country: 'IR',
+      latitude: null,
+    });
   });
 
   test('null stands for an absent field of the context', () => {
