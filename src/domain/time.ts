@@ -25,8 +25,5 @@ export const DAY_MS = 86_400_000;
 /** Start of the UTC day that holds `at`. */
 export const utcDayStart = (at: EpochMs): EpochMs => epochMs(Math.floor(at / DAY_MS) * DAY_MS);
 
-/** Start of the UTC hour that holds `at`. */
-export const utcHourStart = (at: EpochMs): EpochMs => epochMs(Math.floor(at / HOUR_MS) * HOUR_MS);
-
 /** `2026-11-20T07:16:00.000Z`: the one form in which instants leave the service. */
 export const toIso = (at: EpochMs): string => new Date(at).toISOString();
