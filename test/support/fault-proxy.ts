@@ -1,177 +1,188 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
-/** What happens to a request and its answer on the way. */
+/**
+ * What happens to a request that goes through the proxy:
+ * - `pass`: nothing;
+ * - `refuse`: nobody listens, and connections are reset;
+ * - `hang`: it is read and never answered;
+ * - `delay`: the answer comes `delayMs` later;
+ * - `reset`: the connection is reset when the request has come;
+ * - `cut`: half of it reaches the target, then both connections are reset;
+ * - `lose`: it reaches the target, and the connection is reset instead of the answer;
+ * - `truncate`: the answer ends in the middle, without an error of the connection;
+ * - `error-in-200`: a 200 whose body begins with rows and ends with an error of the server;
+ * - `http-500`: a 500 with an error of the server;
+ * - `bad-gateway`: a 502 of something between, in HTML;
+ * - `slow`: the answer comes byte by byte, a second apart.
+ */
 export type Fault =
-  | { readonly kind: 'none' }
-  /** Nobody listens. */
-  | { readonly kind: 'refuse' }
-  /** Nothing gets through, in either direction, until another fault is set; then what was held goes on. */
-  | { readonly kind: 'hang' }
-  /** The connection is reset when the request comes. */
-  | { readonly kind: 'reset' }
-  /** The answer comes late. */
-  | { readonly kind: 'delay'; readonly ms: number }
-  /** Only the first bytes of the request arrive, then both sides are cut off. */
-  | { readonly kind: 'cut'; readonly bytes: number }
-  /** The request arrives; of the answer only the first bytes come back. */
-  | { readonly kind: 'truncate'; readonly bytes: number }
-  /** Request and answer creep. */
-  | { readonly kind: 'slow'; readonly bytesPerSecond: number };
+  | 'pass'
+  | 'refuse'
+  | 'hang'
+  | 'delay'
+  | 'reset'
+  | 'cut'
+  | 'lose'
+  | 'truncate'
+  | 'error-in-200'
+  | 'http-500'
+  | 'bad-gateway'
+  | 'slow';
 
 export interface FaultProxy {
+  /** The target's URL with the proxy's port in it: the same throughout. */
   readonly url: string;
-  /** From now on; a function is asked at each request. */
-  set(fault: Fault | (() => Fault)): void;
-  /** Requests that a fault hit. */
-  readonly hits: number;
+  delayMs: number;
+  /** From the next request on; requests that match `only` alone, where it is given, all others pass. */
+  set(fault: Fault, only?: RegExp): Promise<void>;
+  /** What was sent to the target's port: head and body of each request, URL-decoded. */
+  readonly requests: readonly string[];
+  /** Connections that their opener closed while a request on them had no answer. */
+  readonly givenUp: number;
+  readonly connections: number;
   close(): Promise<void>;
 }
 
-const NONE: Fault = { kind: 'none' };
+const SQL = 'SELECT path, secret_column FROM analytics.events';
+const ENGINE_ERROR = `Code: 1002. DB::Exception: Something broke while reading ${SQL}: (in file /var/lib/clickhouse/store/1). (UNKNOWN_EXCEPTION) (version 26.7.3.19)`;
+const ROWS = '{"meta":[{"name":"path","type":"String"}],"data":[["/a"],["/b"]\n';
 
-/** A TCP proxy before `target` (a URL) that knows of requests only that each begins after the answer to the one before. */
+const answer = (status: string, body: string, headers = ''): string =>
+  `HTTP/1.1 ${status}\r\nContent-Type: text/plain\r\n${headers}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+const CANNED: Partial<Record<Fault, string>> = {
+  'error-in-200': answer('200 OK', `${ROWS}${ENGINE_ERROR}`),
+  'http-500': answer('500 Internal Server Error', ENGINE_ERROR, 'X-ClickHouse-Exception-Code: 1002\r\n'),
+  'bad-gateway': answer('502 Bad Gateway', `<html><h1>502 Bad Gateway</h1>${SQL}</html>`),
+};
+
+/** A TCP proxy before an HTTP server, for its clients to see it fail. One request at a time on a connection. */
 export async function faultProxy(target: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(target);
-  const server = createServer({ allowHalfOpen: false });
-  const links = new Set<Link>();
-  let choose: () => Fault = () => NONE;
-  let hits = 0;
-  const pick = (): Fault => {
-    const fault = choose();
-    if (fault.kind !== 'none') hits++;
-    return fault;
+  const open = new Set<Socket>();
+  const requests: string[] = [];
+  let [fault, only, givenUp]: [Fault, RegExp | null, number] = ['pass', null, 0];
+
+  const serve = (client: Socket): void => {
+    const upstream = createConnection(Number(port), hostname);
+    let current: Fault = 'pass';
+    let waiting = false;
+    let text = '';
+    for (const socket of [client, upstream]) {
+      open.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        open.delete(socket);
+        if (socket === client && waiting) givenUp++;
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.on('data', (chunk) => {
+      const begins = !waiting;
+      text = begins ? chunk.toString('latin1') : text + chunk.toString('latin1');
+      waiting = true;
+      if (begins) requests.push('');
+      requests[requests.length - 1] = readable(text);
+      current = only === null || only.test(readable(text)) ? fault : 'pass';
+      const canned = CANNED[current];
+      if (current === 'reset' || current === 'refuse') client.resetAndDestroy();
+      else if (current === 'cut') cut(chunk, upstream, client);
+      else if (canned !== undefined && isWhole(text)) {
+        waiting = false;
+        client.write(canned);
+      } else if (current !== 'hang' && canned === undefined) upstream.write(chunk);
+    });
+    upstream.on('data', (chunk) => {
+      const send = (bytes: Buffer): void => {
+        waiting = false;
+        if (client.writable) client.write(bytes);
+      };
+      if (current === 'lose') client.resetAndDestroy();
+      else if (current === 'truncate') {
+        waiting = false;
+        client.end(chunk.subarray(0, Math.max(1, chunk.length - 20)));
+      } else if (current === 'delay') setTimeout(send, proxy.delayMs, chunk);
+      else if (current === 'slow') dribble(client, chunk, () => (waiting = false));
+      else send(chunk);
+    });
   };
-  server.on('connection', (client) => {
-    const link = new Link(client, connect(Number(port), hostname), pick);
-    links.add(link);
-    client.once('close', () => links.delete(link));
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const own = server.address() as AddressInfo;
-  const refuse = (): void => {
-    server.close();
-    for (const link of links) link.reset();
+
+  let server = await listen(serve, 0);
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const stop = async (): Promise<void> => {
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of open) socket.resetAndDestroy();
+    await closed;
   };
-  return {
-    url: `http://127.0.0.1:${own.port}`,
-    set: (fault) => {
-      choose = typeof fault === 'function' ? fault : () => fault;
-      if (typeof fault !== 'function' && fault.kind === 'refuse') return refuse();
-      if (!server.listening) server.listen(own.port, '127.0.0.1');
-      for (const link of links) link.release();
+  const proxy = {
+    url: target.replace(`:${port}`, `:${address.port}`),
+    delayMs: 500,
+    requests,
+    get givenUp() {
+      return givenUp;
     },
-    get hits() {
-      return hits;
+    get connections() {
+      return open.size / 2;
+    },
+    set: async (next: Fault, matching?: RegExp) => {
+      const wasRefusing = !server.listening;
+      fault = next;
+      only = matching ?? null;
+      if (next === 'refuse' && matching === undefined) await stop();
+      else if (wasRefusing) server = await listen(serve, address.port);
     },
     close: async () => {
-      for (const link of links) link.reset();
-      if (!server.listening) return;
-      server.close();
-      await once(server, 'close');
+      if (server.listening) await stop();
     },
   };
+  return proxy;
 }
 
-/** One connection, with the fault of the request that is on it. */
-class Link {
-  readonly #client: Socket;
-  readonly #server: Socket;
-  readonly #pick: () => Fault;
-  #fault: Fault = NONE;
-  #isAnswered = true;
-  #sent = 0;
-  #answered = 0;
-  #goOn: (() => void) | null = null;
-  #held: Promise<void> = Promise.resolve();
+function listen(serve: (socket: Socket) => void, port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer(serve);
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => resolve(server));
+  });
+}
 
-  constructor(client: Socket, server: Socket, pick: () => Fault) {
-    this.#client = client;
-    this.#server = server;
-    this.#pick = pick;
-    // Each side in its order; what is slow holds up what comes after it.
-    let [up, down] = [Promise.resolve(), Promise.resolve()];
-    client.on('data', (chunk: Buffer) => {
-      up = up.then(() => this.#request(chunk)).catch(() => this.reset());
-    });
-    server.on('data', (chunk: Buffer) => {
-      down = down.then(() => this.#answer(chunk)).catch(() => this.reset());
-    });
-    for (const [one, other] of [
-      [client, server],
-      [server, client],
-    ] as const) {
-      one.setNoDelay(true);
-      one.on('error', () => other.destroy());
-      one.on('close', () => other.destroy());
-    }
+/** The request's statement and params as they were meant. */
+function readable(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
   }
+}
 
-  reset(): void {
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
-    this.#goOn?.();
-  }
+/** By its Content-Length, or by the last chunk. */
+function isWhole(text: string): boolean {
+  const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s, 2);
+  const [, length] = /content-length: (\d+)/i.exec(head) ?? [];
+  return length === undefined
+    ? !/chunked/i.test(head) || body.endsWith('0\r\n\r\n')
+    : body.length >= Number(length);
+}
 
-  release(): void {
-    this.#goOn?.();
-    this.#goOn = null;
-  }
+function cut(chunk: Buffer, upstream: Socket, client: Socket): void {
+  upstream.write(chunk.subarray(0, Math.ceil(chunk.length / 2)), () => {
+    upstream.resetAndDestroy();
+    client.resetAndDestroy();
+  });
+}
 
-  async #request(chunk: Buffer): Promise<void> {
-    if (this.#isAnswered) this.#begin();
-    const fault = this.#fault;
-    if (fault.kind === 'reset') return this.reset();
-    if (fault.kind === 'hang') await this.#held;
-    if (fault.kind === 'cut') {
-      this.#server.write(chunk.subarray(0, Math.max(0, fault.bytes - this.#sent)));
-      this.#sent += chunk.length;
-      if (this.#sent < fault.bytes) return;
-      // What was written has to leave before the end.
-      await sleep(20);
-      return this.reset();
-    }
-    if (fault.kind === 'slow') return creep(this.#server, chunk, fault.bytesPerSecond);
-    this.#server.write(chunk);
-  }
-
-  #begin(): void {
-    this.#fault = this.#pick();
-    this.#isAnswered = false;
-    this.#sent = 0;
-    this.#answered = 0;
-    if (this.#fault.kind !== 'hang') return;
-    this.#held = new Promise((resolve) => {
-      this.#goOn = resolve;
-    });
-  }
-
-  async #answer(chunk: Buffer): Promise<void> {
-    this.#isAnswered = true;
-    const fault = this.#fault;
-    if (fault.kind === 'hang') await this.#held;
-    if (fault.kind === 'delay') await sleep(fault.ms);
-    if (fault.kind === 'slow') return creep(this.#client, chunk, fault.bytesPerSecond);
-    if (fault.kind !== 'truncate') {
-      this.#client.write(chunk);
+function dribble(client: Socket, chunk: Buffer, done: () => void): void {
+  let at = 0;
+  const timer = setInterval(() => {
+    if (at >= chunk.length || !client.writable) {
+      clearInterval(timer);
+      if (at >= chunk.length) done();
       return;
     }
-    this.#client.write(chunk.subarray(0, Math.max(0, fault.bytes - this.#answered)));
-    this.#answered += chunk.length;
-    if (this.#answered < fault.bytes) return;
-    await sleep(20);
-    this.reset();
-  }
-}
-
-const STEPS_PER_SECOND = 50;
-
-async function creep(to: Socket, chunk: Buffer, bytesPerSecond: number): Promise<void> {
-  const step = Math.max(1, Math.floor(bytesPerSecond / STEPS_PER_SECOND));
-  for (let from = 0; from < chunk.length && to.writable; from += step) {
-    to.write(chunk.subarray(from, from + step));
-    await sleep(1000 / STEPS_PER_SECOND);
-  }
+    client.write(chunk.subarray(at, ++at));
+  }, 1_000);
+  timer.unref();
+  client.once('close', () => clearInterval(timer));
 }
