@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../domain/errors.ts';
-import { type BatchKey, batchKey, type Claim, type Flush, type Journal } from './journal.ts';
+import { type BatchKey, batchKey } from './batch-key.ts';
+import type { Claim, Flush, Journal } from './journal.ts';
 import type { Persistence } from './retry.ts';
 import type { Settler } from './settler.ts';
 

@@ -1,7 +1,7 @@
 import type { SdkApp } from '../metadata/types.ts';
+import type { BatchKey } from './batch-key.ts';
 import { mediumSignal, referrerSignal, sourceSignal } from './channels.ts';
 import type { Place } from './context.ts';
-import type { BatchKey } from './journal.ts';
 import { hostOf, referrerHost } from './referrer.ts';
 import { technologyOf } from './user-agent.ts';
 import type { ValidSession } from './validate.ts';

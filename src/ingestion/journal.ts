@@ -1,13 +1,8 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
+import { type BatchKey, batchKey } from './batch-key.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH } from './journal-rows.ts';
-
-/** A batch by the two ids that make it one. */
-export interface BatchKey {
-  readonly app: string;
-  readonly batch: string;
-}
 
 /** One insert into `events`, with the batches it holds. */
 export interface Flush {
@@ -34,8 +29,6 @@ export interface OpenFlush {
   /** It was written with the verdict `store`. */
   readonly decided: boolean;
 }
-
-export const batchKey = ({ app, batch }: BatchKey): string => `${app}:${batch}`;
 
 /** Clocks of a store do not step back further than this. */
 const MARGIN_MS = 5 * MINUTE_MS;

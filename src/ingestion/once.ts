@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Flusher, Outcome, PendingBatch } from './flusher.ts';
-import { type BatchKey, batchKey } from './journal.ts';
 import type { Persistence } from './retry.ts';
 
 /** Shorter than the 7 days for which the store remembers a batch. */
