@@ -12,7 +12,7 @@ type Kind = (typeof KINDS)[number];
 
 /**
  * Open-loop load at twice of what the service answers, from one key, with heavy questions that nobody has asked before;
- * beside it other keys with a question a second each, and the health endpoints.
+ * beside it other keys with a twentieth of it each, and the health endpoints.
  */
 export async function benchOverload(seconds: number) {
   const service = await running();
@@ -41,7 +41,7 @@ async function measured(service: Running, flood: Tenant, others: readonly Tenant
   const samples = await openLoop(
     [
       heavy(capacity * 2),
-      ...others.map(({ app, key }) => stream('other', 1, () => heavyQuestion(app), key)),
+      ...others.map(({ app, key }) => stream('other', capacity / 20, () => heavyQuestion(app), key)),
       stream('health', 5, () => '/healthz'),
       stream('health', 5, () => '/readyz'),
     ],

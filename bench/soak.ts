@@ -5,7 +5,7 @@ import { openLoop, type Sample, type Stream } from '../test/support/open-loop.ts
 import { percentile, rounded } from './statistics.ts';
 import { table } from './table.ts';
 
-const TENANTS = 6;
+const TENANTS = 4;
 /** What is measured together. The first is left out of the slopes: caches fill. */
 const WINDOW_MS = 20_000;
 
@@ -61,13 +61,13 @@ function streamsOf(service: Running, { app, key }: Tenant): Stream<Kind>[] {
   };
   const paths = (): string[] => Array.from({ length: 20 }, (_, i) => `/page/${(turn * 7 + i * 13) % 500}`);
   return [
-    { kind: 'poll', perSecond: 2, ask: poll },
+    { kind: 'poll', perSecond: 1, ask: poll },
     {
       kind: 'question',
-      perSecond: 0.2,
+      perSecond: 0.1,
       ask: async () => (await service.ask(heavyQuestion(app), { key })).status,
     },
-    { kind: 'store', perSecond: 1, ask: async () => (await service.record(app, paths())).status },
+    { kind: 'store', perSecond: 0.5, ask: async () => (await service.record(app, paths())).status },
   ];
 }
 

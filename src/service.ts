@@ -27,6 +27,7 @@ import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { RedisLink } from './redis/link.ts';
 import { createRedisLocks } from './redis/locks.ts';
+import { assertUsable, listenFailure, openFailure } from './start-errors.ts';
 
 /** How long a stopping process waits for the requests that it has begun. */
 const FINISH_MS = 20_000;
@@ -155,9 +156,7 @@ async function listenAll(
     if (server === undefined) continue;
     urls.push(
       await listen(server, listener).catch((error: unknown) => {
-        throw new Error(`Cannot listen on ${listener.host}:${listener.port}: ${reasonOf(error)}`, {
-          cause: error,
-        });
+        throw listenFailure(listener, i === 0 ? 'PORT' : 'MANAGEMENT_PORT', error);
       }),
     );
   }
@@ -174,11 +173,14 @@ function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
   });
 }
 
-const openStore = ({ store }: Config): Promise<Database> =>
-  openDatabase(store).catch((error: unknown) => {
-    const where = store.kind === 'embedded' ? `in ${store.dataDir}` : `at ${store.url}`;
-    throw new Error(`Cannot open the store ${where}: ${reasonOf(error)}`, { cause: error });
-  });
+async function openStore({ store }: Config): Promise<Database> {
+  if (store.kind === 'embedded') assertUsable(store);
+  try {
+    return await openDatabase(store);
+  } catch (error) {
+    throw openFailure(store, error);
+  }
+}
 
 /** In this process where it is alone on its store (embedded) or there is no Redis; else between processes. */
 function locksFor(db: Database, redis: RedisLink | null): Locks {
@@ -223,5 +225,3 @@ function once(work: () => Promise<void>): () => Promise<void> {
     return done;
   };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -22,15 +22,16 @@ export type StoreLocation =
     };
 
 /**
- * Who asks: readers, the look-ups that every request needs (and health), the ingestion writer and the sealer never wait
- * for each other.
+ * Who asks: readers, the look-ups that every request needs, health, the ingestion writer and the sealer never wait for each
+ * other.
  */
-export type Lane = 'read' | 'lookup' | 'write' | 'seal';
+export type Lane = 'read' | 'lookup' | 'health' | 'write' | 'seal';
 
 /** How many statements of a lane run at once, and what a statement may take that does not say otherwise. */
 export const LANES = {
   read: { places: { embedded: 4, server: 16 }, seconds: 15, memory: 2 * 1024 ** 3 },
   lookup: { places: { embedded: 2, server: 4 }, seconds: 4, memory: 1024 ** 3 },
+  health: { places: { embedded: 1, server: 1 }, seconds: 2, memory: 1024 ** 3 },
   write: { places: { embedded: 2, server: 4 }, seconds: 30, memory: 4 * 1024 ** 3 },
   seal: { places: { embedded: 1, server: 2 }, seconds: 900, memory: 8 * 1024 ** 3 },
 } as const;
@@ -87,7 +88,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   const first = createClient({ connection: embeddedConnection(path) });
   await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${location.database}` });
   await first.close();
-  const lanes: Record<Lane, ClickHouseClient[]> = { read: [], lookup: [], write: [], seal: [] };
+  const lanes: Record<Lane, ClickHouseClient[]> = { read: [], lookup: [], health: [], write: [], seal: [] };
   for (const lane of Object.keys(LANES) as Lane[]) {
     for (let i = 0; i < LANES[lane].places.embedded; i++) lanes[lane].push(await open(lane));
   }
@@ -145,6 +146,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
   const lanes: Record<Lane, ClickHouseClient> = {
     read: open('read'),
     lookup: open('lookup'),
+    health: open('health'),
     write: open('write'),
     seal: open('seal'),
   };

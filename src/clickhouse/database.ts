@@ -56,6 +56,7 @@ const MAX_BYTES = 512 * 1024 ** 2;
 const MAX_WAIT_MS: Readonly<Record<Lane, number>> = {
   read: 2_000,
   lookup: 2_000,
+  health: 2_000,
   write: 10_000,
   seal: 30_000,
 };
@@ -81,7 +82,13 @@ class ClickHouseDatabase {
         maxWaiting: MAX_WAITING,
         maxWaitMs: MAX_WAIT_MS[lane],
       });
-    this.#gates = { read: gate('read'), lookup: gate('lookup'), write: gate('write'), seal: gate('seal') };
+    this.#gates = {
+      read: gate('read'),
+      lookup: gate('lookup'),
+      health: gate('health'),
+      write: gate('write'),
+      seal: gate('seal'),
+    };
     this.#onStatement = options.onStatement ?? (() => undefined);
   }
 
@@ -226,7 +233,7 @@ class ClickHouseDatabase {
 
   /** Rejects with AppError `store_unavailable` or `overloaded` when the store does not answer. */
   async ping(): Promise<void> {
-    await this.query(PING, {}, { lane: 'lookup', maxSeconds: 2 });
+    await this.query(PING, {}, { lane: 'health' });
   }
 
   async close(): Promise<void> {

@@ -77,12 +77,32 @@ export async function migrate(
   }
   const done: string[] = [];
   for (const migration of migrations.filter(({ version }) => !applied.has(version))) {
-    for (const statement of migration.statements) {
-      await db.command(`migration ${migration.version}`, statement, {}, { lane: 'seal' });
-    }
-    const { version, name, checksum } = migration;
-    await db.insert('schema_migrations', [{ version, name, checksum }], { token: `migration ${version}` });
-    done.push(name);
+    await apply(db, migration);
+    done.push(migration.name);
   }
   return done;
+}
+
+async function apply(db: Database, { version, name, checksum, statements }: Migration): Promise<void> {
+  try {
+    for (const statement of statements) {
+      await db.command(`migration ${version}`, statement, {}, { lane: 'seal' });
+    }
+    await db.insert('schema_migrations', [{ version, name, checksum }], { token: `migration ${version}` });
+  } catch (error) {
+    throw new Error(
+      `Migration ${version} (${name}) failed: ${innermost(error)} Mend that and start again: it goes on where it stopped.`,
+      { cause: error },
+    );
+  }
+}
+
+/** The store's own words, in one line. */
+function innermost(error: unknown): string {
+  if (error instanceof Error && error.cause !== undefined) return innermost(error.cause);
+  const text = error instanceof Error ? error.message : String(error);
+  return text
+    .replace(/\s+/g, ' ')
+    .slice(0, 300)
+    .replace(/[.\s]*$/, '.');
 }

@@ -1,0 +1,82 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { StoreLocation } from './clickhouse/connect.ts';
+import type { Listener } from './config.ts';
+
+/** As much as the engine needs for its first files. */
+const PROBE_BYTES = 64 * 1024;
+
+type Embedded = StoreLocation & { readonly kind: 'embedded' };
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Throws what a start that failed here is to say, and what to do about it. Writes nothing that stays. */
+export function assertUsable({ dataDir }: Embedded): void {
+  const probe = join(dataDir, `.probe-${process.pid}`);
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
+  } catch (error) {
+    throw new Error(`Cannot open the store in ${dataDir}: ${folderAdvice(error)}`, { cause: error });
+  } finally {
+    try {
+      rmSync(probe, { force: true });
+    } catch {
+      // It is not there: the folder itself is not.
+    }
+  }
+}
+
+function folderAdvice(error: unknown): string {
+  const code = codeOf(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return `no space is left on its device (${code}). Free some and start again.`;
+  if (code === 'ENOTDIR' || code === 'EEXIST')
+    return `it is not a folder (${code}). Set DATA_DIR to another path.`;
+  return `the folder cannot be written (${code || reasonOf(error)}). Make it writable, or set DATA_DIR to another one.`;
+}
+
+/** What to say when the store cannot be opened. The embedded engine prints its own reason first. */
+export function openFailure(store: StoreLocation, error: unknown): Error {
+  if (store.kind === 'server') {
+    const advice = 'Check that it runs, CLICKHOUSE_URL, CLICKHOUSE_USER and CLICKHOUSE_PASSWORD.';
+    return new Error(`Cannot open the store at ${store.url}: ${reasonOf(error)} ${advice}`, { cause: error });
+  }
+  const owner = ownerOf(store);
+  const advice =
+    owner === null
+      ? `${reasonOf(error)}. The engine's reason stands above. Nothing was changed: mend it, or put a backup of the folder in its place.`
+      : `process ${owner} uses it. Stop that one, or set DATA_DIR to another folder.`;
+  return new Error(`Cannot open the store in ${store.dataDir}: ${advice}`, { cause: error });
+}
+
+/** The running process that the engine's lock file names. */
+function ownerOf({ dataDir }: Embedded): number | null {
+  try {
+    const status = readFileSync(resolve(dataDir, 'clickhouse', 'status'), 'utf8');
+    const pid = Number(/^PID: (\d+)/m.exec(status)?.[1]);
+    if (!Number.isInteger(pid) || pid === process.pid) return null;
+    return existsSync(`/proc/${pid}`) || isRunning(pid) ? pid : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return codeOf(error) === 'EPERM';
+  }
+}
+
+export function listenFailure({ host, port }: Listener, setting: string, error: unknown): Error {
+  const advice =
+    codeOf(error) === 'EADDRINUSE'
+      ? ` Something else listens there: stop it, or set ${setting} to another port.`
+      : ` Check ${setting} and its host.`;
+  return new Error(`Cannot listen on ${host}:${port}: ${reasonOf(error)}.${advice}`, { cause: error });
+}
