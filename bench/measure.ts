@@ -9,7 +9,9 @@ import { timed } from './statistics.ts';
 export interface Measured {
   readonly case: Case;
   readonly ms: number[];
+  readonly cpuMs: number[];
   readonly rawMs: number[];
+  readonly rawCpuMs: number[];
   /** Milliseconds of each statement that a run consists of, by its name and place in the run. */
   readonly statements: Map<string, number[]>;
   reads: Reads;
@@ -59,15 +61,25 @@ async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
   const { db, analytics, countReads } = deps;
   const statements = await statementsOf(db, () => entry.ask(analytics));
   const reads = await countReads(statements);
-  const measured = { case: entry, ms: [], rawMs: [], statements: new Map(), reads, equal: true };
+  const measured = {
+    case: entry,
+    ms: [],
+    cpuMs: [],
+    rawMs: [],
+    rawCpuMs: [],
+    statements: new Map(),
+    reads,
+    equal: true,
+  };
   await rawRun(deps, measured);
   return measured;
 }
 
 async function warmRun({ analytics, takeStatements }: MeasureDeps, entry: Measured): Promise<void> {
   takeStatements();
-  const { ms } = await timed(() => entry.case.ask(analytics));
+  const { ms, cpuMs } = await timed(() => entry.case.ask(analytics));
   entry.ms.push(ms);
+  entry.cpuMs.push(cpuMs);
   const seen = new Map<string, number>();
   for (const { name, ms: took } of takeStatements()) {
     const nth = (seen.get(name) ?? 0) + 1;
@@ -78,8 +90,9 @@ async function warmRun({ analytics, takeStatements }: MeasureDeps, entry: Measur
 }
 
 async function rawRun({ analytics, raw }: MeasureDeps, entry: Measured): Promise<void> {
-  const { ms, result } = await timed(() => entry.case.ask(raw));
+  const { ms, cpuMs, result } = await timed(() => entry.case.ask(raw));
   entry.rawMs.push(ms);
+  entry.rawCpuMs.push(cpuMs);
   // This run is not counted: it comes after one that pushed other data through the caches.
   const answer = await entry.case.ask(analytics);
   entry.equal &&= isDeepStrictEqual(answer, result);

@@ -24,6 +24,9 @@ interface QueryRecord {
   /** rawP50Ms / p50Ms */
   readonly ratio: number;
   readonly equalToRaw: boolean;
+  /** Median milliseconds of all threads together. */
+  readonly cpuMs: number;
+  readonly rawCpuMs: number;
   readonly statements: number;
   readonly rowsRead: number;
   readonly bytesRead: number;
@@ -92,6 +95,8 @@ function recordOf(
     rawP50Ms: rounded(rawP50Ms),
     ratio: rounded(rawP50Ms / p50Ms),
     equalToRaw: equal,
+    cpuMs: rounded(median(entry.cpuMs)),
+    rawCpuMs: rounded(median(entry.rawCpuMs)),
     statements: entry.statements.size,
     rowsRead: entry.reads.rows,
     bytesRead: entry.reads.bytes,

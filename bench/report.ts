@@ -5,24 +5,30 @@ import type { Manifest } from './store.ts';
 import { figure, mebibytes, short, table } from './table.ts';
 
 export function printResults(measured: readonly Measured[]): void {
-  const rows = measured.map(({ case: { endpoint, range }, ms, rawMs, reads, statements, equal }) => [
-    endpoint,
-    range,
-    figure(median(ms)),
-    figure(percentile(ms, 0.99)),
-    figure(median(rawMs)),
-    `${figure(median(rawMs) / median(ms))}×`,
-    String(statements.size),
-    short(reads.rows),
-    mebibytes(reads.bytes),
-    equal ? 'yes' : 'NO',
-  ]);
+  const rows = measured.map(
+    ({ case: { endpoint, range }, ms, cpuMs, rawMs, rawCpuMs, reads, statements, equal }) => [
+      endpoint,
+      range,
+      figure(median(ms)),
+      figure(percentile(ms, 0.99)),
+      figure(median(cpuMs)),
+      figure(median(rawMs)),
+      figure(median(rawCpuMs)),
+      `${figure(median(rawMs) / median(ms))}×`,
+      String(statements.size),
+      short(reads.rows),
+      mebibytes(reads.bytes),
+      equal ? 'yes' : 'NO',
+    ],
+  );
   const header = [
     'endpoint',
     'range',
     'p50 ms',
     'p99 ms',
+    'cpu ms',
     'raw ms',
+    'raw cpu ms',
     'ratio',
     'statements',
     'rows',

@@ -6,11 +6,21 @@ export function percentile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
 
-/** Milliseconds that `work` takes, and its result. */
-export async function timed<T>(work: () => Promise<T>): Promise<{ readonly ms: number; readonly result: T }> {
+export interface Timed<T> {
+  readonly ms: number;
+  /** Of all the process's threads, the engine's included: what it costs, however busy the machine is. */
+  readonly cpuMs: number;
+  readonly result: T;
+}
+
+/** What `work` takes, and its result. */
+export async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
+  const before = process.cpuUsage();
   const started = performance.now();
   const result = await work();
-  return { ms: performance.now() - started, result };
+  const ms = performance.now() - started;
+  const { user, system } = process.cpuUsage(before);
+  return { ms, cpuMs: (user + system) / 1000, result };
 }
 
 /** Two decimals: what timings are good for. */
