@@ -4,7 +4,7 @@ import { engineCode } from '../clickhouse/errors.ts';
 import { AppError } from '../domain/errors.ts';
 
 const FIRST_PAUSE_MS = 100;
-const LONGEST_PAUSE_MS = 5_000;
+const LONGEST_PAUSE_MS = 2_000;
 
 /** The engine could not read the rows: sending them again will not help, and none of them was stored. */
 const UNREADABLE = new Set([

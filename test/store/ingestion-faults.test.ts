@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import type { Ingestion } from '../../src/ingestion/ingestion.ts';
+import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { type Fault, type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
+import { serverStore, type TestStore } from '../support/store.ts';
+import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
+
+/** A server store behind a proxy that fails, and two processes' worth of ingestion that write through it. */
+let bridge: BridgeProcess;
+let proxy: FaultProxy;
+/** Beside the proxy, to look at what is stored. */
+let store: TestStore;
+let databases: readonly Database[];
+let processes: readonly Ingestion[];
+
+beforeAll(async () => {
+  bridge = await bridgeProcess();
+  store = await serverStore(bridge);
+  proxy = await faultProxy(bridge.url);
+  const location = { ...store.location, url: proxy.url };
+  databases = await Promise.all([openDatabase(location), openDatabase(location)]);
+  processes = databases.map(ingestionOn);
+  await Promise.all(processes.map((ingestion) => ingestion.start()));
+});
+afterAll(async () => {
+  await proxy.set('pass');
+  await Promise.all(processes.map((ingestion) => ingestion.drain()));
+  await Promise.all(databases.map((db) => db.close()));
+  await store.close();
+  await proxy.close();
+  await bridge.close();
+});
+
+const BATCHES_PER_SENDER = 6;
+const EVENTS = 5;
+
+/** Sends its batches one after the other, each to all processes at once, again until one of them says it is stored. */
+async function insist(app: ReturnType<typeof newApp>, name: string): Promise<void> {
+  for (let i = 0; i < BATCHES_PER_SENDER; i++) {
+    const batch = { batchId: randomUUID(), sessions: [session(`${name}-${i}`, EVENTS)] };
+    const sendToAll = () =>
+      Promise.allSettled(processes.map((ingestion) => ingestion.accept(app, batch, REQUEST)));
+    for (
+      let answers = await sendToAll();
+      answers.every(({ status }) => status === 'rejected');
+      answers = await sendToAll()
+    ) {
+      await sleep(100);
+    }
+  }
+}
+
+/** Lets a fault come and go, at random moments, until `work` is done. */
+async function under(fault: Fault, work: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const done = work.finally(() => {
+    isDone = true;
+  });
+  while (!isDone) {
+    await proxy.set(fault);
+    await sleep(Math.random() * 120);
+    await proxy.set('pass');
+    await Promise.race([done, sleep(Math.random() * 400)]);
+  }
+  await done;
+}
+
+const FAULTS: readonly Fault[] = [
+  'refuse',
+  'reset',
+  'cut',
+  'lose',
+  'truncate',
+  'delay',
+  'http-500',
+  'bad-gateway',
+];
+
+test.each(FAULTS)(
+  '%s: what two processes receive at once is stored once',
+  { timeout: 240_000 },
+  async (fault) => {
+    const app = newApp();
+    const senders = ['a', 'b', 'c', 'd'];
+    await under(fault, Promise.all(senders.map((name) => insist(app, name))));
+    const sessions = senders.length * BATCHES_PER_SENDER;
+    // A process that has not answered yet may still be at it: what it stores is a repetition.
+    await Promise.all(databases.map((db) => db.ping()));
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(sessions, sessions * EVENTS));
+  },
+);
+
+test('what was never acknowledged is stored whole or not at all', { timeout: 240_000 }, async () => {
+  const app = newApp();
+  const batches = Array.from({ length: 30 }, (_, i) => ({
+    batchId: randomUUID(),
+    sessions: [session(`once-${i}`, EVENTS)],
+  }));
+  const sending = Promise.allSettled(
+    batches.map((batch, i) => processes[i % 2]?.accept(app, batch, REQUEST) ?? Promise.reject()),
+  );
+  await under('lose', sending);
+  const acknowledged = (await sending).filter(({ status }) => status === 'fulfilled').length;
+  const { raw, ...rest } = await totalsOf(store.db, app.id);
+  expect(raw % EVENTS).toBe(0);
+  expect(raw / EVENTS).toBeGreaterThanOrEqual(acknowledged);
+  expect({ raw, ...rest }).toEqual(stored(raw / EVENTS, raw));
+});
