@@ -1,0 +1,75 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { adminCall } from '../../../src/cli/admin-commands.ts';
+import { managementClient } from '../../../src/cli/management-client.ts';
+import { readConfig } from '../../../src/config.ts';
+import { epochMs } from '../../../src/domain/time.ts';
+import { mmdb } from '../../support/mmdb.ts';
+import { batchFor, post, visit } from '../sdk-events/support.ts';
+import { type TestService, testService } from '../support.ts';
+
+const SECRET = 'a secret of at least 32 characters';
+const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+
+let folder: string;
+let service: TestService;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'analytics-geo-'));
+  const database = join(folder, 'city.mmdb');
+  const place = { country_code: 'IR', city: 'Tehran', latitude: 35.7, longitude: 51.4 };
+  writeFileSync(database, mmdb({ '127.0.0.0/8': place }));
+  service = await testService({ env: { MANAGEMENT_JWT_SECRET: SECRET, GEOIP_DATABASE: database } });
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const admin = (...args: string[]): Promise<unknown> => {
+  const { port } = new URL(service.managementUrl);
+  const config = readConfig({ MANAGEMENT_PORT: port, MANAGEMENT_JWT_SECRET: SECRET });
+  const { method, path, body } = adminCall(args);
+  return managementClient(config, () => epochMs(Date.now())).call(method, path, body);
+};
+
+test('what was taken and what was left out is counted by reason', async () => {
+  const good = visit('a');
+  const sessions = [
+    {
+      ...good,
+      events: [...good.events, { type: 'scroll' }, { ...good.events[0], timestamp: '2001-01-01T00:00:00Z' }],
+    },
+    { ...visit('b'), context: { userAgent: BOT } },
+    { ...visit('c'), context: { userAgent: BOT } },
+    { id: 'no visitor, no start' },
+  ];
+  const batch = batchFor(service, { sessions });
+  for (let i = 0; i < 3; i++) expect((await post(service, batch)).status).toBe(200);
+  expect(await admin('ingestion', 'status')).toEqual({
+    since: expect.stringMatching(/^\d{4}-.*Z$/),
+    acceptedEvents: 1,
+    duplicateBatches: 2,
+    rejected: { invalid_event: 1, timestamp_too_old: 1, bot: 2, invalid_session: 1 },
+    refused: {},
+    waiting: { batches: 0, events: 0, bytes: 0 },
+  });
+});
+
+test('a session without a place has that of its address, and the address is kept nowhere', async () => {
+  const elsewhere = { country: 'DE', city: 'Berlin', latitude: 52.5, longitude: 13.4 };
+  const sessions = [visit('here'), { ...visit('there'), context: { location: elsewhere } }];
+  await post(service, batchFor(service, { sessions }));
+  const { json } = await service.ask(`/api/v1/sessions/locations/all?appId=${service.app}`);
+  expect(json).toEqual([
+    { country: 'IR', region: null, city: 'Tehran', latitude: 35.7, longitude: 51.4, count: 2 },
+    { country: 'DE', region: null, city: 'Berlin', latitude: 52.5, longitude: 13.4, count: 1 },
+  ]);
+  for (const table of ['events', 'sessions', 'ingest_journal', 'ingest_batches']) {
+    const sql = `SELECT toUInt32(count()) AS rows FROM ${table} WHERE position(toString(tuple(*)), '127.0.0.1') > 0`;
+    const row = z.object({ rows: z.number() });
+    expect(await service.db.query({ name: 'rows with an address', sql, row })).toEqual([{ rows: 0 }]);
+  }
+});

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BridgeProcess, bridgeProcess } from '../../support/bridge-process.ts';
+import { type FaultProxy, faultProxy } from '../../support/fault-proxy.ts';
+import { expectProblem, type TestService, testService } from '../support.ts';
+import { batchFor, post, visit } from './support.ts';
+
+let bridge: BridgeProcess;
+let proxy: FaultProxy;
+let service: TestService;
+beforeAll(async () => {
+  bridge = await bridgeProcess();
+  proxy = await faultProxy(bridge.url);
+  service = await testService({
+    env: {
+      CLICKHOUSE_URL: proxy.url,
+      CLICKHOUSE_USER: bridge.username,
+      CLICKHOUSE_PASSWORD: bridge.password,
+      MANAGEMENT_JWT_SECRET: 'a secret of at least 32 characters',
+    },
+  });
+});
+afterAll(async () => {
+  await proxy.set('pass');
+  await service.close();
+  await proxy.close();
+  await bridge.close();
+});
+
+/** Of ingestion alone: credentials are looked up as ever. */
+const INGESTION = /ingest_|INSERT INTO events/;
+const views = async (path: string): Promise<number | undefined> => {
+  const { json } = await service.ask(`/api/v1/sessions/pageviews?appId=${service.app}`);
+  return (json as { path: string; views: number }[]).find((item) => item.path === path)?.views;
+};
+
+test('a store that does not take events: come again, and it is stored once', async () => {
+  const batch = batchFor(service, { sessions: [visit('away', '/away')] });
+  await proxy.set('http-500', INGESTION);
+  const answer = await post(service, batch, { Origin: 'https://shop.example' });
+  expectProblem(answer, 'store_unavailable');
+  expect(answer.headers['access-control-allow-origin']).toBe('https://shop.example');
+  expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
+  expect(answer.text).not.toMatch(/clickhouse|ingest_|DB::Exception/i);
+  // It has failed for a while now: nobody else is kept waiting.
+  expectProblem(await post(service, batchFor(service)), 'store_unavailable');
+  await proxy.set('pass');
+  await expect.poll(async () => (await post(service, batch)).status, { timeout: 30_000 }).toBe(200);
+  expect(await views('/away')).toBe(1);
+});
+
+test('more than a process holds: come again', async () => {
+  const full = (path: string) => {
+    const [{ events, ...rest }] = [visit(randomUUID(), path)];
+    return batchFor(service, { sessions: [{ ...rest, events: Array(5_000).fill(events[0]) }] });
+  };
+  await proxy.set('http-500', INGESTION);
+  const answers = await Promise.all(Array.from({ length: 42 }, () => post(service, full('/full'))));
+  const codes = answers.map(({ json }) => (json as { code: string }).code);
+  expect(codes.filter((code) => code === 'overloaded')).toHaveLength(2);
+  expect(codes.filter((code) => code === 'store_unavailable')).toHaveLength(40);
+  for (const answer of answers) expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  await proxy.set('pass');
+  await expect.poll(() => views('/full'), { timeout: 50_000 }).toBe(200_000);
+});
