@@ -36,10 +36,11 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   app.set('trust proxy', config.trustProxy);
 
   app.use(requestLog(log));
+  // First what is asked most: each step costs.
+  app.use(publicApi({ ...deps, ...config, redis, overload }));
   app.use(servicePages(deps));
   app.use(shed(overload));
   for (const router of sdk) app.use(router);
-  app.use(publicApi({ ...deps, ...config, redis }));
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });

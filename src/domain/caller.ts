@@ -20,7 +20,9 @@ export const onBehalfOf = <T>(caller: Caller, work: () => Promise<T>): Promise<T
 /** Runs `work` with another patience than is usual: what has begun is worth waiting for. */
 export function withPatience<T>(maxWaitMs: number, work: () => Promise<T>): Promise<T> {
   const caller = callers.getStore();
-  return caller === undefined ? work() : callers.run({ ...caller, maxWaitMs }, work);
+  return caller === undefined
+    ? work()
+    : callers.run({ key: caller.key, signal: caller.signal, maxWaitMs }, work);
 }
 
 /** Undefined for what nobody waits for: start, sealing, ingestion. */

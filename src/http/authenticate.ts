@@ -4,6 +4,7 @@ import type { Access, Principal } from '../metadata/types.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
 
 const BEARER = /^bearer +(\S+)$/i;
+const NAME = 'authorization';
 const APP_SECRET = 'app_secret_';
 
 export interface AuthenticationDeps {
@@ -45,7 +46,12 @@ export function createAuthenticate({
 /** Every one that was sent: `req.headers` keeps only the first. */
 function authorizationHeaders(req: Request): string[] {
   const { rawHeaders } = req;
-  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'authorization');
+  const values: string[] = [];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === NAME.length && name.toLowerCase() === NAME) values.push(rawHeaders[i + 1] ?? '');
+  }
+  return values;
 }
 
 /** The connection's address, or what the last trusted proxy saw. */

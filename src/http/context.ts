@@ -1,6 +1,17 @@
 import type { Request, Response } from 'express';
 import type { Principal } from '../metadata/types.ts';
 
+declare module 'http' {
+  interface IncomingMessage {
+    /** Names the request in logs and errors. */
+    id: string;
+  }
+  interface ServerResponse {
+    /** What went wrong on our side; for the log. */
+    err?: Error;
+  }
+}
+
 /** What the way of a request has found out so far; kept in `res.locals`. */
 interface Context {
   principal?: Principal;

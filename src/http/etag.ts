@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** 160 bits of a hash: no two texts share them. */
-export const digest = (text: string | Buffer): string =>
-  createHash('sha256').update(text).digest('base64url').slice(0, 27);
+export const digest = (text: string | Buffer): string => hash('sha256', text, 'base64url').slice(0, 27);
 
 /** A strong validator of these very bytes (RFC 9110, section 8.8.3). */
 export const etagOf = (body: string | Buffer): string => `"${digest(body)}"`;

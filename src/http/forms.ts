@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { ExportFormat } from '../clickhouse/export.ts';
 
 /** A form in which a list can be had. */
@@ -85,8 +86,20 @@ function formWeight(ranges: ReadonlyMap<string, number>, { type }: Form): number
   return ranges.get(type) ?? ranges.get(group) ?? ranges.get('*/*') ?? 0;
 }
 
+/** Callers send a handful of different ones. */
+const known = new LRUCache<string, ReadonlyMap<string, number>>({ max: 500 });
+const KNOWN_LENGTH = 300;
+
 /** Names with their weights, in lower case; a weight that cannot be read is 0. Other parameters do not matter here. */
-export function weighted(header: string): Map<string, number> {
+export function weighted(header: string): ReadonlyMap<string, number> {
+  const found = known.get(header);
+  if (found !== undefined) return found;
+  const weights = weigh(header);
+  if (header.length <= KNOWN_LENGTH) known.set(header, weights);
+  return weights;
+}
+
+function weigh(header: string): Map<string, number> {
   const weights = new Map<string, number>();
   for (const item of header.split(',')) {
     const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());

@@ -36,14 +36,16 @@ export function watchOverload(): Overload {
 }
 
 /** Refuses at the door what this process could not answer in time, so that what it has begun is answered. */
+export function refuseIfOverloaded({ isOverloaded }: Overload): void {
+  if (!isOverloaded) return;
+  throw new AppError('overloaded', 'This process has too much to do. Try again shortly.', {
+    retryAfterSeconds: 1,
+  });
+}
+
 export const shed =
   (overload: Overload): RequestHandler =>
   (_req, _res, next) => {
-    if (!overload.isOverloaded) {
-      next();
-      return;
-    }
-    throw new AppError('overloaded', 'This process has too much to do. Try again shortly.', {
-      retryAfterSeconds: 1,
-    });
+    refuseIfOverloaded(overload);
+    next();
   };

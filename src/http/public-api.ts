@@ -1,5 +1,6 @@
-import type { Request, RequestHandler, Response } from 'express';
-import { onBehalfOf } from '../domain/caller.ts';
+import type { RequestHandler, Response } from 'express';
+import { LRUCache } from 'lru-cache';
+import { type Caller, onBehalfOf } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Endpoint, parametersOf, type Services } from '../endpoints/endpoint.ts';
@@ -12,16 +13,21 @@ import { readJson } from './body.ts';
 import { contextOf, Timing, targetOf } from './context.ts';
 import { columnsOf } from './forms-columns.ts';
 import { pick } from './methods.ts';
+import { type Overload, refuseIfOverloaded } from './overload.ts';
 import { createRateLimit, type RateLimitDeps } from './rate-limit.ts';
 import { replyToGet, replyToPost, replyVersioned, type Table } from './reply.ts';
 import { parseBody, parseQuery } from './validate.ts';
 
 const PREFIX = '/api/v1';
 const BODY_LIMIT = 100 * 1024;
+/** At most 10 MB. */
+const PARSED = 10_000;
+const PARSED_LENGTH = 300;
 
 export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps {
   readonly snapshots: ReadSnapshot;
   readonly questionsAtOnce: number;
+  readonly overload: Overload;
   /** Writes a list's rows in another form. */
   readonly writeRows: Table['write'];
 }
@@ -40,25 +46,34 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
   const rateLimit = createRateLimit(deps);
   const routes = routesOf(ENDPOINTS, deps);
   const answers = new Answers(deps.snapshots, deps.questionsAtOnce);
+  const parsed = parsedQueries();
+  const { analytics, access, clock } = deps;
+  const services: Services = { analytics, access, clock };
   return async (req, res, next) => {
     const { path, search } = targetOf(req);
     if (path !== PREFIX && !path.startsWith(`${PREFIX}/`)) {
       next();
       return;
     }
+    refuseIfOverloaded(deps.overload);
     const context = contextOf(res);
     const timing = new Timing();
     context.timing = timing;
     const principal = await authenticate(req);
     context.principal = principal;
     timing.end('auth');
-    await passes(rateLimit, req, res);
+    await rateLimit(principal, res);
     timing.end('limit');
     const { endpoint, isAboutApp, table } = pick(routes.get(path), req, res);
     context.route = endpoint.path;
     const body = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
-    const query = parseQuery(endpoint.query, search);
-    const input = { ...deps, query, body: parseBody(endpoint.body, body), principal };
+    const query = parsed(endpoint, search);
+    const input = {
+      ...services,
+      query,
+      body: endpoint.method === 'post' ? parseBody(endpoint.body, body) : undefined,
+      principal,
+    };
     endpoint.check(query, deps.clock);
     const app = isAboutApp ? (query as { appId: AppId }).appId : null;
     if (app !== null) await authorize(deps, principal, app);
@@ -79,17 +94,47 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
       timing.end('plan');
       await replyVersioned(req, res, versioned, table);
     };
-    await onBehalfOf({ key: principal.keyId, signal: goneSignal(res) }, answer);
+    await onBehalfOf(new Waiting(principal.keyId, res), answer);
   };
 }
 
-/** Aborted when the connection closes before the answer is written. */
-function goneSignal(res: Response): AbortSignal {
-  const gone = new AbortController();
-  res.once('close', () => {
-    if (!res.writableFinished) gone.abort();
-  });
-  return gone.signal;
+/** Pollers ask the same over and over: what a query means is remembered, as nothing changes it. */
+function parsedQueries(): (endpoint: Endpoint, search: string) => unknown {
+  const known = new LRUCache<string, object>({ max: PARSED });
+  return (endpoint, search) => {
+    if (search.length > PARSED_LENGTH) return parseQuery(endpoint.query, search);
+    const key = `${endpoint.operationId} ${search}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const query = Object.freeze(parseQuery(endpoint.query, search)) as object;
+    known.set(key, query);
+    return query;
+  };
+}
+
+/** Who waits for the answer. Most are answered from memory: what tells that they have gone is made when it is needed. */
+class Waiting implements Caller {
+  readonly key: string;
+  readonly #res: Response;
+  #signal: AbortSignal | undefined;
+
+  constructor(key: string, res: Response) {
+    this.key = key;
+    this.#res = res;
+  }
+
+  /** Aborted when the connection closes before the answer is written. */
+  get signal(): AbortSignal {
+    if (this.#signal !== undefined) return this.#signal;
+    const gone = new AbortController();
+    const res = this.#res;
+    if (res.destroyed && !res.writableFinished) gone.abort();
+    res.once('close', () => {
+      if (!res.writableFinished) gone.abort();
+    });
+    this.#signal = gone.signal;
+    return gone.signal;
+  }
 }
 
 /** Endpoints by path, then by method in upper case. */
@@ -110,11 +155,6 @@ function routesOf(
   }
   return routes;
 }
-
-const passes = (check: RequestHandler, req: Request, res: Response): Promise<void> =>
-  new Promise((resolve, reject) => {
-    check(req, res, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
-  });
 
 /** The plan comes first: a suspended account learns nothing about apps. An unknown app is a foreign one. */
 async function authorize({ access }: Services, principal: Principal, app: AppId): Promise<void> {

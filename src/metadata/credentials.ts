@@ -1,4 +1,4 @@
-import { createHash, randomInt, timingSafeEqual } from 'node:crypto';
+import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -28,8 +28,7 @@ export const isAppSecret = (text: string): boolean => APP_SECRET.test(text);
  * SHA-256 in hex: what the store keeps. No salt and no slow hash: 238 random bits cannot be guessed, and a key
  * is found by its hash.
  */
-export const hashCredential = (credential: string): string =>
-  createHash('sha256').update(credential).digest('hex');
+export const hashCredential = (credential: string): string => hash('sha256', credential, 'hex');
 
 /** Compares two hashes in a time that does not depend on where they differ. */
 export const sameHash = (a: string, b: string): boolean =>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /** Every key begins so; redis/KEYS.md lists them. */
 export const RATE_PREFIX = 'analytics:rate:';
@@ -6,4 +6,4 @@ export const LOCK_PREFIX = 'analytics:lock:';
 export const PROBE_KEY = 'analytics:probe';
 
 /** What stands in a key's name instead of an id: Redis's logs and tools show names. */
-export const hashed = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 32);
+export const hashed = (id: string): string => hash('sha256', id, 'hex').slice(0, 32);

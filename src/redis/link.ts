@@ -81,12 +81,21 @@ export class RedisLink {
    */
   async run<T>(work: (client: Redis) => Promise<T>): Promise<T> {
     if (this.#state === 'away') throw new RedisAway('Redis is away');
+    this.#gather();
     try {
       return await inTime(work(this.#client));
     } catch (error) {
       this.#become('away');
       throw error instanceof RedisAway ? error : new RedisAway('Redis failed', { cause: error });
     }
+  }
+
+  /** What is sent in one turn of the event loop goes out in one write: each costs more than the command in it. */
+  #gather(): void {
+    const { stream } = this.#client;
+    if (stream.writableCorked > 0) return;
+    stream.cork();
+    setImmediate(() => stream.uncork());
   }
 
   async close(): Promise<void> {
