@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { forOthersToo } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId, isUuid } from '../domain/ids.ts';
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
@@ -11,6 +13,7 @@ import { FreshCache } from './fresh-cache.ts';
 import { hostOf } from './names.ts';
 import { PLANS } from './plans.ts';
 import {
+  APP_LISTS,
   CACHED,
   earlier,
   hasExpired,
@@ -119,6 +122,12 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
     }),
   });
 
+  /** While this process is the only writer and has written nothing, a list is what it was. */
+  const lists = new LRUCache<
+    AccountId,
+    { readonly stamp: number | null; readonly apps: Promise<AppSummary[]> }
+  >({ max: CACHED });
+
   const get = async (id: AppId): Promise<AppRow> => {
     const [row] = await db.query(APPS_BY_ID, { apps: [id] });
     if (row === undefined) throw new AppError('not_found', `There is no app ${id}.`);
@@ -171,7 +180,19 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
 
     /** As stored now: an app that another process made is in the next answer. */
     list(account: AccountId): Promise<AppSummary[]> {
-      return db.query(READABLE_APPS, { account });
+      const stamp = db.stamp(APP_LISTS);
+      const kept = lists.get(account);
+      if (stamp !== null && kept?.stamp === stamp) return kept.apps;
+      const list = { stamp, apps: forOthersToo(() => db.query(READABLE_APPS, { account })) };
+      const forget = (): void => {
+        if (lists.peek(account) === list) lists.delete(account);
+      };
+      // A failure is not kept; neither is what was read while something was written.
+      list.apps.then(() => {
+        if (stamp === null || db.stamp(APP_LISTS) !== stamp) forget();
+      }, forget);
+      lists.set(account, list);
+      return list.apps;
     },
 
     /**
@@ -191,7 +212,8 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
         await writeSecrets(id, [row]);
         const created = { app_id: id, account_id: account, name, domain, host };
         const createdAt = row.createdAt;
-        await db.insert('apps', [{ ...created, created_at: dateTime64(createdAt), version: nextVersion() }]);
+        const stored = { ...created, created_at: dateTime64(createdAt), version: nextVersion() };
+        await db.insert('apps', [stored], { about: [APP_LISTS] });
         return { id, name, domain, access: 'owner', createdAt: toIso(createdAt), secretKey };
       });
     },

@@ -3,7 +3,7 @@ import { dateTime64, type Query } from '../clickhouse/database.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import { type EpochMs, MINUTE_MS } from '../domain/time.ts';
 import { type Apps, appLock } from './apps.ts';
-import { Instant, instantColumn, type MetadataParts, Version } from './rows.ts';
+import { APP_LISTS, Instant, instantColumn, type MetadataParts, Version } from './rows.ts';
 
 /**
  * How long after an app's end rows of it can still arrive: batches that were accepted just before, or by a
@@ -58,9 +58,11 @@ const ROWS_OF_APP: Query<{ found: number }> = {
 export function deletionsIn({ db, clock, locks, nextVersion }: MetadataParts, apps: Apps) {
   const write = async ({ id, deletedAt, erasedAt, version }: DeletionRow): Promise<void> => {
     try {
-      await db.insert('deleted_apps', [
-        { app_id: id, deleted_at: dateTime64(deletedAt), erased_at: instantColumn(erasedAt), version },
-      ]);
+      await db.insert(
+        'deleted_apps',
+        [{ app_id: id, deleted_at: dateTime64(deletedAt), erased_at: instantColumn(erasedAt), version }],
+        { about: [APP_LISTS] },
+      );
     } finally {
       apps.invalidate(id);
     }

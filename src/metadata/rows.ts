@@ -17,6 +17,9 @@ export interface MetadataParts {
 export const LOOK_UP: RunOptions = { lane: 'lookup', maxSeconds: 4 };
 
 /** How many accounts, keys, apps or shares a process remembers. */
+/** What a write is about after which somebody may see other apps. */
+export const APP_LISTS = 'app lists';
+
 export const CACHED = 20_000;
 
 export const Instant = z.int().transform(epochMs);

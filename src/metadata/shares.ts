@@ -6,7 +6,7 @@ import type { Accounts } from './accounts.ts';
 import { type Apps, appLock } from './apps.ts';
 import { batched, byKey } from './batched.ts';
 import { FreshCache } from './fresh-cache.ts';
-import { CACHED, LOOK_UP, type MetadataParts, Version } from './rows.ts';
+import { APP_LISTS, CACHED, LOOK_UP, type MetadataParts, Version } from './rows.ts';
 
 interface ShareRow {
   readonly app: string;
@@ -55,7 +55,8 @@ export function sharesIn({ db, clock, locks, nextVersion }: MetadataParts, accou
   ): Promise<void> => {
     const version = nextVersion(before?.version);
     try {
-      await db.insert('app_shares', [{ app_id: app, account_id: account, active: Number(active), version }]);
+      const share = { app_id: app, account_id: account, active: Number(active), version };
+      await db.insert('app_shares', [share], { about: [APP_LISTS] });
     } finally {
       cache.invalidate(pairOf(app, account));
     }
