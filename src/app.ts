@@ -4,6 +4,7 @@ import type { Config } from './config.ts';
 import { AppError } from './domain/errors.ts';
 import type { Services } from './endpoints/endpoint.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
+import { docsPages } from './http/docs-page.ts';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import { type HealthDeps, servicePages } from './http/health.ts';
 import { type Overload, shed } from './http/overload.ts';
@@ -39,6 +40,7 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   // First what is asked most: each step costs.
   app.use(publicApi({ ...deps, ...config, redis, overload }));
   app.use(servicePages(deps));
+  app.use(docsPages());
   app.use(shed(overload));
   for (const router of sdk) app.use(router);
   app.use(() => {

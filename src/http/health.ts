@@ -4,7 +4,6 @@ import type { SealingHealth } from '../facts/sealer.ts';
 import type { RedisState } from '../redis/link.ts';
 import { contextOf, targetOf } from './context.ts';
 import { pick } from './methods.ts';
-import { openApiDocument } from './openapi.ts';
 import { replyToGet } from './reply.ts';
 
 /** A store that takes longer to say "here" is not ready. */
@@ -22,13 +21,12 @@ export interface HealthDeps {
   readonly sealing: () => SealingHealth;
 }
 
-/** GET /healthz, /readyz and /openapi.json: no authentication, no limit. */
+/** GET /healthz and /readyz: no authentication, no limit. */
 export function servicePages(deps: HealthDeps): RequestHandler {
   const ping = remembered(() => inTime(deps.ping()));
   const pages = new Map<string, () => Promise<unknown> | unknown>([
     ['/healthz', () => ({ status: 'ok' })],
     ['/readyz', () => readiness(deps, ping)],
-    ['/openapi.json', openApiDocument],
   ]);
   return async (req, res, next) => {
     const { path } = targetOf(req);

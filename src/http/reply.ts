@@ -26,6 +26,21 @@ export async function replyToGet(req: Request, res: Response, value: unknown): P
   if (!isKnown(req, res, tag, representation)) await found(req, res, tag, body, representation);
 }
 
+/** Bytes that stay what they are for as long as the process runs. */
+export interface Page {
+  readonly contentType: string;
+  readonly body: Buffer;
+  /** The digest of the body. */
+  readonly tag: string;
+}
+
+/** A page that needs no authentication, compressed where it is taken so. */
+export async function replyWithPage(req: Request, res: Response, page: Page): Promise<void> {
+  const { contentType, body, tag } = page;
+  const representation = { ...representationOf(req, null), form: { ...JSON_FORM, contentType } };
+  if (!isKnown(req, res, tag, representation)) await found(req, res, tag, body, representation);
+}
+
 /**
  * The same for an answer whose version is known beforehand: nothing is computed for a 304. A list (`table`) comes in the
  * form that the caller likes.

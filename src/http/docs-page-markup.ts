@@ -1,0 +1,36 @@
+/** Markup that is what it says; everything else is text and gets escaped. */
+export interface Markup {
+  readonly markup: string;
+}
+
+type Part = string | number | Markup | readonly Markup[];
+
+/** Markup with texts put in, escaped. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
+  return { markup: String.raw({ raw: strings }, ...parts.map(written)) };
+}
+
+function written(part: Part): string {
+  if (typeof part === 'string' || typeof part === 'number') return escaped(String(part));
+  return 'markup' in part ? part.markup : part.map(({ markup }) => markup).join('');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+
+/** The few marks that descriptions use: paragraphs, `code` and **strong**. */
+export const prose = (text: string): Markup[] =>
+  text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`);
+
+export function inline(text: string): Markup {
+  const marked = escaped(text)
+    .replace(/`([^`]+)`/g, '<code>$1</code>')
+    .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
+  return { markup: marked };
+}
