@@ -9,6 +9,13 @@ interface Document {
   readonly meta: readonly { readonly name: string }[];
   readonly data: readonly (readonly unknown[])[];
   readonly rows: number;
+  readonly statistics?: { readonly rows_read?: number };
+}
+
+/** An answer, and how many rows the store read for it, where it says so. */
+interface Answer {
+  readonly rows: Record<string, unknown>[];
+  readonly rowsRead: number | undefined;
 }
 
 /**
@@ -16,10 +23,7 @@ interface Document {
  * cut off, into which the server wrote an error after a 200, or in front of which something else stands, is never taken
  * for another one.
  */
-export async function readRows(
-  answer: TextAnswer,
-  signal: AbortSignal | undefined,
-): Promise<Record<string, unknown>[]> {
+export async function readRows(answer: TextAnswer, signal: AbortSignal | undefined): Promise<Answer> {
   // Once the headers are there the client no longer listens to the signal.
   const close = (): void => answer.close();
   signal?.addEventListener('abort', close, { once: true });
@@ -27,11 +31,12 @@ export async function readRows(
   const document = parse(text);
   if (document?.rows !== document?.data.length || document === null) throw broken(text);
   const names = document.meta.map(({ name }) => name);
-  return document.data.map((values) => {
+  const rows = document.data.map((values) => {
     const row: Record<string, unknown> = {};
     for (let i = 0; i < names.length; i++) row[names[i] ?? ''] = values[i];
     return row;
   });
+  return { rows, rowsRead: document.statistics?.rows_read };
 }
 
 function parse(text: string): Document | null {

@@ -119,10 +119,14 @@ class ClickHouseDatabase {
       ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
     })}`;
     const id = randomUUID();
-    const rows = await this.#run({ lane, name: query.name, seconds, id }, async (client, abort) => {
-      const request = { query: sql, query_params: { ...params }, query_id: id, ...abort };
-      return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
-    });
+    const { rows, rowsRead } = await this.#run(
+      { lane, name: query.name, seconds, id },
+      async (client, abort) => {
+        const request = { query: sql, query_params: { ...params }, query_id: id, ...abort };
+        return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
+      },
+    );
+    if (rowsRead !== undefined) currentCaller()?.onRowsRead?.(rowsRead);
     return z.array(query.row).parse(rows);
   }
 

@@ -8,7 +8,16 @@ export interface Caller {
   readonly signal: AbortSignal;
   /** For a place at the store, where that differs from what is usual. */
   readonly maxWaitMs?: number;
+  /** Told what each statement read in the store, where the store says so. */
+  onRowsRead?(rows: number): void;
 }
+
+/** The caller with another signal. */
+const ending = (caller: Caller, signal: AbortSignal): Caller => ({
+  key: caller.key,
+  signal,
+  onRowsRead: (rows) => caller.onRowsRead?.(rows),
+});
 
 const NEVER = new AbortController().signal;
 const callers = new AsyncLocalStorage<Caller>();
@@ -20,9 +29,7 @@ export const onBehalfOf = <T>(caller: Caller, work: () => Promise<T>): Promise<T
 /** Runs `work` with another patience than is usual: what has begun is worth waiting for. */
 export function withPatience<T>(maxWaitMs: number, work: () => Promise<T>): Promise<T> {
   const caller = callers.getStore();
-  return caller === undefined
-    ? work()
-    : callers.run({ key: caller.key, signal: caller.signal, maxWaitMs }, work);
+  return caller === undefined ? work() : callers.run({ ...ending(caller, caller.signal), maxWaitMs }, work);
 }
 
 /** Undefined for what nobody waits for: start, sealing, ingestion. */
@@ -38,7 +45,7 @@ export class Shared<T> {
   constructor(work: () => Promise<T>) {
     const caller = callers.getStore();
     const { signal } = this.#ending;
-    this.#result = caller === undefined ? work() : callers.run({ key: caller.key, signal }, work);
+    this.#result = caller === undefined ? work() : callers.run(ending(caller, signal), work);
   }
 
   /** Nobody waits any more: too late to join. */
@@ -68,5 +75,5 @@ export class Shared<T> {
  */
 export function forOthersToo<T>(work: () => Promise<T>): Promise<T> {
   const caller = callers.getStore();
-  return caller === undefined ? work() : callers.run({ key: caller.key, signal: NEVER }, work);
+  return caller === undefined ? work() : callers.run(ending(caller, NEVER), work);
 }

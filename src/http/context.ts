@@ -27,12 +27,20 @@ export type Stage = 'auth' | 'limit' | 'plan' | 'store';
 export class Timing {
   #last = performance.now();
   #header = '';
+  #rowsRead = 0;
 
   /** What has passed since the part before ended belongs to `stage`. */
   end(stage: Stage): void {
     const now = performance.now();
     this.#header += `${this.#header === '' ? '' : ', '}${stage};dur=${Math.round((now - this.#last) * 100) / 100}`;
+    if (this.#rowsRead > 0) this.#header += `;desc="${this.#rowsRead} rows read"`;
+    this.#rowsRead = 0;
     this.#last = now;
+  }
+
+  /** The part under way has read so many rows in the store. */
+  read(rows: number): void {
+    this.#rowsRead += rows;
   }
 
   /** As Server-Timing has it, in milliseconds. */
@@ -45,13 +53,6 @@ export const contextOf = (res: Response): Context => res.locals;
 
 /** Empty where nothing is timed. */
 export const serverTiming = (res: Response): string => contextOf(res).timing?.header ?? '';
-
-/** After authentication. */
-export function principalOf(res: Response): Principal {
-  const { principal } = contextOf(res);
-  if (principal === undefined) throw new Error('not authenticated yet');
-  return principal;
-}
 
 /** Path and query of the request as they were sent; the path is compared byte for byte. */
 export function targetOf(req: Request): { readonly path: string; readonly search: string } {

@@ -123,6 +123,10 @@ class Waiting implements Caller {
     this.#res = res;
   }
 
+  onRowsRead(rows: number): void {
+    contextOf(this.#res).timing?.read(rows);
+  }
+
   /** Aborted when the connection closes before the answer is written. */
   get signal(): AbortSignal {
     if (this.#signal !== undefined) return this.#signal;
