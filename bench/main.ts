@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { benchHttp } from './http.ts';
 import { benchIngest } from './ingest.ts';
 import { benchOverload } from './overload.ts';
 import { benchQueries } from './queries.ts';
@@ -8,10 +9,11 @@ import { benchScale } from './scale.ts';
 import { benchSoak } from './soak.ts';
 import { DEFAULT_DIR } from './store.ts';
 
-const USAGE = `npm run bench -- queries|scale|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
+const USAGE = `npm run bench -- queries|scale|http|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
 
 queries  every question on N events of D days, beside the raw exact answers (30000000, 30)
 scale    the same range with a tenth of the traffic, and ten times the range with the same traffic
+http     304s and kept answers beside a bare route, and 200 keys that poll, for S seconds each (10)
 ingest   batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file
 overload twice of what is answered, for S seconds (30 is good): throughput, fairness, health, recovery
 soak     polling, questions and ingestion for M minutes (10): memory, open files and latency, and their slopes`;
@@ -46,6 +48,7 @@ async function run(name: string | undefined): Promise<Outcome | null> {
   const dir = resolve(values.dir);
   const [events, days, runs] = [positive('events'), positive('days'), positive('runs')];
   if (name === 'queries') return benchQueries(dir, { events, days }, runs);
+  if (name === 'http') return benchHttp(positive('seconds'));
   if (name === 'ingest') return benchIngest(positive('seconds'));
   if (name === 'overload') return benchOverload(positive('seconds'));
   if (name === 'soak') return benchSoak(positive('minutes'));
