@@ -8,7 +8,7 @@ const SWEEP_EVERY_MS = 30_000;
 /** How long settled flushes stay in the journal, to be looked at. */
 const KEEP_MS = DAY_MS;
 /** Marks that nobody waits for are written together: so late, and at most for so many batches. */
-const MARK_AFTER_MS = 500;
+const MARK_AFTER_MS = 100;
 const MAX_UNMARKED = 5_000;
 
 export interface SettlerOptions {

@@ -53,3 +53,32 @@ test('too many waiting batches are refused at once', async () => {
   await Promise.all(waiting);
   await expect.poll(() => totalsOf(store.db, app.id), { timeout: 50_000 }).toEqual(stored(1, 200_000));
 });
+
+/** What waits is at most 128 MiB; the rest is this test's own batches, and garbage that nobody has collected yet. */
+const MEMORY_BOUND = 400 * 1024 ** 2;
+
+test('while the store stalls, what waits is bounded, and memory with it', { timeout: 120_000 }, async () => {
+  const [app, ingestion] = [newApp(), ingestionOn(store.db)];
+  await ingestion.accept(app, { batchId: randomUUID(), sessions: [session('before')] }, REQUEST);
+  const before = process.memoryUsage().rss;
+  bridge.hang();
+  const { events, ...rest } = session('many') as { events: object[] };
+  const answers: Promise<unknown>[] = [];
+  let highest = 0;
+  // Three times what finds room, as senders do that are refused and come again.
+  for (let i = 0; i < 1_200; i++) {
+    const sessions = [{ ...rest, id: `s${i}`, events: Array(500).fill(events[i % 3]) }];
+    const sending = ingestion.accept(app, { batchId: randomUUID(), sessions }, REQUEST);
+    answers.push(sending.then(() => 'stored').catch((error: AppError) => error.code));
+    if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+    highest = Math.max(highest, process.memoryUsage().rss);
+  }
+  const { waiting } = ingestion.stats();
+  expect(waiting.events).toBe(200_000);
+  expect(highest - before).toBeLessThan(MEMORY_BOUND);
+  bridge.resume();
+  const codes = await Promise.all(answers);
+  expect(codes.filter((code) => code === 'overloaded')).toHaveLength(800);
+  await expect.poll(() => ingestion.stats().waiting.events, { timeout: 50_000 }).toBe(0);
+  expect((await totalsOf(store.db, app.id)).raw).toBe(200_003);
+});
