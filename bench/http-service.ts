@@ -26,15 +26,13 @@ export async function benchService(settings: Readonly<Record<string, string>>): 
   const folder = mkdtempSync(join(tmpdir(), 'bench-http-'));
   const log = join(folder, 'log');
   const env = { PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: join(folder, 'data'), ...settings };
-  const service = spawn(
-    process.execPath,
-    [...(process.env['BENCH_NODE_ARGS']?.split(' ') ?? []), '--import', 'tsx', 'src/main.ts'],
-    {
-      cwd: ROOT,
-      stdio: ['ignore', openSync(log, 'w'), 'inherit'],
-      env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '16', ...env },
-    },
-  );
+  const service = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    cwd: ROOT,
+    stdio: ['ignore', openSync(log, 'w'), 'inherit'],
+    env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '16', ...env },
+  });
+  const killAtExit = (): void => void service.kill('SIGKILL');
+  process.once('exit', killAtExit);
   const exited = once(service, 'exit');
   let found: RegExpExecArray | null = null;
   while (found === null) {
@@ -55,6 +53,7 @@ export async function benchService(settings: Readonly<Record<string, string>>): 
     stop: async () => {
       service.kill('SIGTERM');
       await exited;
+      process.off('exit', killAtExit);
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -27,6 +27,8 @@ interface HttpRecord {
 const ROUNDS = 3;
 const CONNECTIONS = 16;
 const WARM_UP_MS = 300;
+/** Until every key has asked every question once, and knows its tag. */
+const MIX_WARM_UP_MS = 6_000;
 const TRICKLE_MS = 500;
 /** What differs from answer to answer. The bare route need not set them: it is at an advantage by that. */
 const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
@@ -109,9 +111,10 @@ class HttpBench {
       if (site !== undefined) void sendSessions(service.url, site, 2);
     }, TRICKLE_MS);
     const mix = polling(sites);
-    const closed = await this.#load(port, mix, null, this.#parts.seconds);
+    const closed = await this.#load(port, mix, null, this.#parts.seconds, MIX_WARM_UP_MS);
     records.push(this.#record('200 keys polling, closed loop', closed));
-    const half = await this.#load(port, mix, closed.requestsPerSecond / 2, this.#parts.seconds);
+    const rate = closed.requestsPerSecond / 2;
+    const half = await this.#load(port, mix, rate, this.#parts.seconds, MIX_WARM_UP_MS);
     records.push(this.#record('200 keys polling, half of that, open loop', half));
     clearInterval(trickle);
     return records;
@@ -146,13 +149,19 @@ class HttpBench {
     return this.#record(name, middle(service), bareRequestsPerSecond);
   }
 
-  async #load(port: number, polls: readonly Poll[], rate: number | null, seconds: number): Promise<Outcome> {
+  async #load(
+    port: number,
+    polls: readonly Poll[],
+    rate: number | null,
+    seconds: number,
+    warmUpMs = WARM_UP_MS,
+  ): Promise<Outcome> {
     const load: Load = {
       host: '127.0.0.1',
       port,
       polls,
       connections: CONNECTIONS,
-      warmUpMs: WARM_UP_MS,
+      warmUpMs,
       ms: seconds * 1000,
       rate,
     };
