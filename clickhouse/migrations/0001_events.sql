@@ -1,4 +1,5 @@
 -- Raw events: the truth that every other table can be rebuilt from.
+-- What ingestion writes to is on the disk before it is acknowledged (fsync): docs/ingestion.md.
 -- A session's visitor and context stand on its earliest event of each batch only (has_context = 1): the
 -- earliest of those rows is what counts, and the other rows cost nothing.
 CREATE TABLE IF NOT EXISTS events
@@ -39,7 +40,8 @@ CREATE TABLE IF NOT EXISTS events
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(timestamp)
 ORDER BY (app_id, toStartOfHour(timestamp), session_id, started_at, timestamp)
-SETTINGS non_replicated_deduplication_window = 100000, ratio_of_defaults_for_sparse_serialization = 0.7;
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
+    ratio_of_defaults_for_sparse_serialization = 0.7;
 
 -- One logical row per session, always read merged (GROUP BY app_id, started_at, session). A tuple's first
 -- part is the event's offset from started_at in ms: min takes the earliest event's value, ties by value;
@@ -76,7 +78,7 @@ CREATE TABLE IF NOT EXISTS sessions
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(started_at)
 ORDER BY (app_id, started_at, session)
-SETTINGS non_replicated_deduplication_window = 100000;
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS sessions_from_events TO sessions AS
 WITH
@@ -128,7 +130,7 @@ CREATE TABLE IF NOT EXISTS traffic
 )
 ENGINE = SummingMergeTree
 ORDER BY (app_id, grain, bucket)
-SETTINGS non_replicated_deduplication_window = 100000;
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS traffic_from_events TO traffic AS
 SELECT
@@ -165,7 +167,7 @@ CREATE TABLE IF NOT EXISTS ledger
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (app_id, kind, hour)
-SETTINGS non_replicated_deduplication_window = 100000;
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS ledger_from_events TO ledger AS
 SELECT
