@@ -11,6 +11,8 @@ const SPACING_MS = 7_000;
 const PATHS = 300;
 /** Sessions of a template differ in referrer, campaign, browser and place. */
 const TEMPLATES = 64;
+const VISITORS = 50_000;
+const HISTORY_MS = 30 * 86_400_000;
 
 /** Of these in turns; the shares are about those of a shop's site. */
 const KINDS = [
@@ -38,8 +40,7 @@ const context = (n: number): string =>
   });
 
 /** A session without its ids, which begin it: `{"id":"…","visitorId":"…` + this. */
-function sessionTail(events: number, n: number, now: number): string {
-  const start = now - 3_600_000 - (n % 60) * 60_000;
+function sessionTail(events: number, n: number, start: number): string {
   const list = Array.from({ length: events }, (_, nth) => {
     const kind = KINDS[nth % KINDS.length] ?? KINDS[0];
     const at = new Date(start + nth * SPACING_MS).toISOString();
@@ -54,17 +55,19 @@ const sessionsOf = (events: number): { sessions: number; perSession: number } =>
   perSession: Math.min(events, EVENTS_PER_SESSION),
 });
 
-/** Makes sessions with ids of their own, out of templates. */
+/** Makes sessions that have just begun, with ids of their own, out of templates. */
 function sessionMaker(perSession: number): () => string {
   const now = Date.now();
-  const tails = Array.from({ length: TEMPLATES }, (_, n) => sessionTail(perSession, n, now));
+  const tails = Array.from({ length: TEMPLATES }, (_, n) => sessionTail(perSession, n, now - n * 1_000));
   const run = randomUUID();
   let made = 0;
   return () => {
     const n = made++;
-    return `{"id":"${run}-${n}","visitorId":"visitor-${n % 50_000}${tails[n % TEMPLATES]}`;
+    return `${idsOf(run, n)}${tails[n % TEMPLATES]}`;
   };
 }
+
+const idsOf = (run: string, n: number): string => `{"id":"${run}-${n}","visitorId":"visitor-${n % VISITORS}`;
 
 /** Makes batches of `events` events, and knows how many of them are pageviews. */
 export function batchMaker({ appId, secretKey }: Target, events: number) {
@@ -78,12 +81,16 @@ export function batchMaker({ appId, secretKey }: Target, events: number) {
   };
 }
 
-/** NDJSON of `events` events, in pieces, and how many of them are pageviews. */
+/** NDJSON of `events` events of the last 30 days, in the order of time, and how many of them are pageviews. */
 export function historyOf(events: number): { readonly pageviews: number; readonly lines: Iterable<string> } {
   const { sessions, perSession } = sessionsOf(events);
-  const session = sessionMaker(perSession);
+  const run = randomUUID();
+  const begin = Date.now() - HISTORY_MS;
   function* lines(): Generator<string> {
-    for (let n = 0; n < sessions; n++) yield `${session()}\n`;
+    for (let n = 0; n < sessions; n++) {
+      const start = begin + Math.floor((n / sessions) * HISTORY_MS);
+      yield `${idsOf(run, n)}${sessionTail(perSession, n % TEMPLATES, start)}\n`;
+    }
   }
   return { pageviews: sessions * pageviewsOf(perSession), lines: lines() };
 }

@@ -163,7 +163,8 @@ CREATE TABLE IF NOT EXISTS ledger
     events      SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
     last_insert SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
     oldest      SimpleAggregateFunction(min, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
-    newest      SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1))
+    newest      SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
+    last_event  SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)) -- of any of its sessions
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (app_id, kind, hour)
@@ -177,7 +178,8 @@ SELECT
     count() AS events,
     max(inserted_at) AS last_insert,
     min(slice.2) AS oldest,
-    max(slice.2) AS newest
+    max(slice.2) AS newest,
+    max(timestamp) AS last_event
 FROM events
 ARRAY JOIN [
     (CAST('event', 'Enum8(\'event\' = 1, \'session\' = 2)'), timestamp),

@@ -97,13 +97,33 @@ SELECT app_id, CAST('page', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind, hou
 FROM page_stage AS p
 GROUP BY app_id, hour;
 
--- One row per session, with the start of the same visitor's session before it.
+-- One row per session, as plain columns, with the start of the same visitor's session before it (-1: none). '' is absent.
 CREATE TABLE IF NOT EXISTS session_facts
 (
-    app_id     UUID,
-    started_at Int64 CODEC(Delta, ZSTD(1)),
-    prev       Int64 CODEC(ZSTD(1)),
-    visitor    UInt128 CODEC(ZSTD(1))                -- sipHash128 of the visitor's id
+    app_id      UUID,
+    started_at  Int64 CODEC(Delta, ZSTD(1)),
+    prev        Int64 CODEC(ZSTD(1)),
+    visitor     UInt128 CODEC(ZSTD(1)),              -- sipHash128 of the visitor's id
+    duration_ms UInt32 CODEC(ZSTD(1)),
+    pageviews   UInt32 CODEC(T64, ZSTD(1)),
+    clicks      UInt32 CODEC(T64, ZSTD(1)),
+    errors      UInt32 CODEC(T64, ZSTD(1)),
+    bounced     UInt8 CODEC(T64, ZSTD(1)),
+    browser     LowCardinality(String) CODEC(ZSTD(1)),
+    os          LowCardinality(String) CODEC(ZSTD(1)),
+    device      LowCardinality(String) CODEC(ZSTD(1)),
+    screen      LowCardinality(String) CODEC(ZSTD(1)),
+    language    LowCardinality(String) CODEC(ZSTD(1)),
+    channel     LowCardinality(String) CODEC(ZSTD(1)),
+    referrer    LowCardinality(String) CODEC(ZSTD(1)),
+    entry_page  LowCardinality(String) CODEC(ZSTD(1)), -- '' for a session without a pageview
+    exit_page   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_source  LowCardinality(String) CODEC(ZSTD(1)),
+    country     LowCardinality(String) CODEC(ZSTD(1)),
+    region      LowCardinality(String) CODEC(ZSTD(1)),
+    city        LowCardinality(String) CODEC(ZSTD(1)),
+    latitude    Float64 CODEC(ZSTD(1)),
+    longitude   Float64 CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 ORDER BY (app_id, started_at);
@@ -118,17 +138,16 @@ CREATE TABLE IF NOT EXISTS session_returns
 ENGINE = MergeTree
 ORDER BY (app_id, prev);
 
--- Returning sessions counted by the pair (its bucket, its prev's bucket): days squared, whatever the traffic.
+-- Returning sessions counted by the pair (day, prev's day) when the day is complete: days squared, whatever the traffic.
 CREATE TABLE IF NOT EXISTS return_pairs
 (
     app_id   UUID,
-    grain    Enum8('day' = 1, 'hour_by_start' = 2, 'hour_by_prev' = 3),
-    a        DateTime('UTC') CODEC(Delta, ZSTD(1)),  -- of the start; for hour_by_prev, of prev
-    b        DateTime('UTC') CODEC(Delta, ZSTD(1)),  -- of prev; for hour_by_prev, of the start
+    day      DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    prev_day DateTime('UTC') CODEC(Delta, ZSTD(1)),
     sessions UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, a, b);
+ORDER BY (app_id, day, prev_day);
 
 -- Everything of sessions that adds up. Half hours, since Tehran's hours start at UTC :30. A visitor is counted where
 -- its session has no earlier one in the same UTC day (day_visitors) or Tehran hour (tehran_visitors).
@@ -277,24 +296,13 @@ CREATE TABLE IF NOT EXISTS session_stage
 ENGINE = Null;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_facts_from_stage TO session_facts AS
-SELECT app_id, started_at, prev, visitor FROM session_stage;
+SELECT
+    app_id, started_at, prev, visitor, duration_ms, pageviews, clicks, errors, bounced, browser, os, device, screen, language,
+    channel, referrer, entry_page, exit_page, utm_source, country, region, city, latitude, longitude
+FROM session_stage;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_returns_from_stage TO session_returns AS
 SELECT app_id, prev, started_at FROM session_stage WHERE prev != -1;
-
--- Day pairs are summed from hour pairs when the day is complete.
-CREATE MATERIALIZED VIEW IF NOT EXISTS return_pairs_from_stage TO return_pairs AS
-WITH
-    toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS start_hour,
-    toDateTime(intDiv(prev, 3600000) * 3600, 'UTC') AS prev_hour
-SELECT app_id, pair.1 AS grain, pair.2 AS a, pair.3 AS b, count() AS sessions
-FROM session_stage
-ARRAY JOIN [
-    (CAST('hour_by_start', 'Enum8(\'day\' = 1, \'hour_by_start\' = 2, \'hour_by_prev\' = 3)'), start_hour, prev_hour),
-    ('hour_by_prev', prev_hour, start_hour)
-] AS pair
-WHERE prev != -1
-GROUP BY app_id, grain, a, b;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_sums_from_stage TO session_sums AS
 WITH fromUnixTimestamp64Milli(s.started_at, 'UTC') AS start

@@ -1,8 +1,8 @@
+import type { AppId } from '../domain/ids.ts';
 import type { Range } from '../domain/time.ts';
-import type { Bindings } from './sql.ts';
+import { inRanges, ofApp } from './sql.ts';
 
-/** 128 bits by which facts know a visitor: no two ids collide in practice, and the id itself stays in one place. */
-export const VISITOR_HASH = 'reinterpretAsUInt128(sipHash128(visitor_id))';
+
 
 /** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
 const COLUMNS = {
@@ -13,7 +13,8 @@ const COLUMNS = {
   bounced: 'sum(s.pageviews) <= 1 AND sum(s.clicks) = 0 AND sum(s.customs) = 0',
   entry_path: 'min(s.entry).2',
   exit_path: 'max(s.exit).2',
-  visitor_id: 'min(s.visitor).2',
+  // 128 bits by which facts know a visitor: no two ids collide in practice, and the id itself stays in one place.
+  visitor: 'reinterpretAsUInt128(sipHash128(min(s.visitor).2))',
   browser: 'min(s.technology).3',
   os: 'min(s.technology).4',
   device: 'min(s.technology).5',
@@ -45,13 +46,13 @@ export const HAS_PLACE = 'latitude >= -90 AND longitude >= -180 AND NOT (latitud
  * costs), with the whole session's totals and its resolved context.
  */
 export function mergedSessions(
-  bind: Bindings,
+  app: AppId,
   ranges: readonly Range[],
   columns: readonly SessionColumn[],
 ): string {
   return `
 SELECT s.started_at AS started_at, s.session AS session${columns.map((name) => `, ${COLUMNS[name]} AS ${name}`).join('')}
 FROM sessions AS s
-WHERE s.app_id = {app:UUID} AND ${bind.inRanges('s.started_at', ranges)}
+WHERE s.${ofApp(app)} AND ${inRanges('s.started_at', ranges)}
 GROUP BY s.started_at, s.session`;
 }

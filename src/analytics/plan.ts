@@ -85,54 +85,32 @@ const isSome = ({ start, end }: Span): boolean => start < end;
 
 /**
  * Where returning sessions are counted: those that started in [from, end) and whose visitor's session before lies
- * in it too. Pairs of days and of hours count whole buckets; facts settle the hours that `from` and `end` cut.
+ * in it too. Pairs of days count whole days; facts settle the two days that `from` and `end` cut.
  */
 export interface ReturnsPlan {
   /** Started in the span, prev from its start on: pairs of days. */
   readonly days: Span;
-  /** Started in the span, prev ≥ `hoursFrom`: pairs of hours, by start. */
-  readonly hours: Span;
-  readonly hoursFrom: number;
-  /** Prev in the span, started before `returnsBefore`: pairs of hours, by prev. */
-  readonly prevHours: Span;
-  readonly returnsBefore: number;
-  /** Prev in the span (the hour that `from` cuts), started before `end`: facts by prev. */
-  readonly prevEdge: Span;
-  /** Started in the span (the hour that `end` cuts), prev ≥ `edgeFrom`: facts by start. */
-  readonly startEdge: Span;
-  readonly edgeFrom: number;
+  /** Prev in the span (what `from` leaves of its day), started before `end`: facts by prev. */
+  readonly byPrev: Span;
+  /** Started in the span (what `end` leaves of its day), prev ≥ `prevFrom`: facts by start. */
+  readonly byStart: Span;
+  readonly prevFrom: number;
   readonly end: number;
 }
 
 /** `from` and `end` delimit the sealed part of a range. */
 export function planReturns(from: number, end: number): ReturnsPlan {
-  const firstHour = ceilTo(from, HOUR_MS);
-  const lastHour = floorTo(end, HOUR_MS);
-  const none = {
-    days: NOTHING,
-    hours: NOTHING,
-    hoursFrom: firstHour,
-    prevHours: NOTHING,
-    returnsBefore: 0,
-    prevEdge: NOTHING,
-    end,
-  };
-  if (firstHour > lastHour) return { ...none, startEdge: { start: from, end }, edgeFrom: from };
-  const edges = {
-    prevEdge: { start: from, end: firstHour },
-    startEdge: { start: lastHour, end },
-    edgeFrom: firstHour,
-  };
-  const firstDay = ceilTo(firstHour, DAY_MS);
-  const lastDay = floorTo(lastHour, DAY_MS);
-  if (firstDay >= lastDay) return { ...none, ...edges, hours: { start: firstHour, end: lastHour } };
+  const firstDay = ceilTo(from, DAY_MS);
+  const lastDay = floorTo(end, DAY_MS);
+  if (firstDay >= lastDay) {
+    return { days: NOTHING, byPrev: NOTHING, byStart: { start: from, end }, prevFrom: from, end };
+  }
   return {
-    ...none,
-    ...edges,
     days: { start: firstDay, end: lastDay },
-    hours: { start: lastDay, end: lastHour },
-    prevHours: { start: firstHour, end: firstDay },
-    returnsBefore: lastDay,
+    byPrev: { start: from, end: firstDay },
+    byStart: { start: lastDay, end },
+    prevFrom: firstDay,
+    end,
   };
 }
 

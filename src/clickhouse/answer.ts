@@ -13,8 +13,10 @@ interface Document {
 }
 
 /** An answer, and how many rows the store read for it, where it says so. */
-interface Answer {
-  readonly rows: Record<string, unknown>[];
+export interface Answer {
+  readonly names: readonly string[];
+  /** Values in the order of `names`. */
+  readonly rows: readonly (readonly unknown[])[];
   readonly rowsRead: number | undefined;
 }
 
@@ -30,14 +32,20 @@ export async function readRows(answer: TextAnswer, signal: AbortSignal | undefin
   const text = await answer.text().finally(() => signal?.removeEventListener('abort', close));
   const document = parse(text);
   if (document?.rows !== document?.data.length || document === null) throw broken(text);
-  const names = document.meta.map(({ name }) => name);
-  const rows = document.data.map((values) => {
+  return {
+    names: document.meta.map(({ name }) => name),
+    rows: document.data,
+    rowsRead: document.statistics?.rows_read,
+  };
+}
+
+/** The rows of an answer as objects. */
+export const asObjects = ({ names, rows }: Answer): Record<string, unknown>[] =>
+  rows.map((values) => {
     const row: Record<string, unknown> = {};
     for (let i = 0; i < names.length; i++) row[names[i] ?? ''] = values[i];
     return row;
   });
-  return { rows, rowsRead: document.statistics?.rows_read };
-}
 
 function parse(text: string): Document | null {
   try {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { currentCaller } from '../domain/caller.ts';
-import { readRows } from './answer.ts';
+import { type Answer, asObjects, readRows } from './answer.ts';
 import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
@@ -107,6 +107,16 @@ class ClickHouseDatabase {
    * lane of the readers it runs in the name of the caller (see `onBehalfOf`), and ends with it where the store can.
    */
   async query<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Row[]> {
+    return z.array(query.row).parse(asObjects(await this.#select(query, params, options)));
+  }
+
+  /** The same, each row a tuple of its columns: for answers of many rows, and without params. */
+  async rows<Row extends readonly unknown[]>(query: Query<Row>, options: RunOptions = {}): Promise<Row[]> {
+    const { rows } = await this.#select(query, {}, options);
+    return z.array(query.row).parse(rows);
+  }
+
+  async #select(query: Query<unknown>, params: Params, options: RunOptions): Promise<Answer> {
     const lane = options.lane ?? 'read';
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const sql = `${query.sql}\nSETTINGS ${settings({
@@ -119,15 +129,15 @@ class ClickHouseDatabase {
       ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
     })}`;
     const id = randomUUID();
-    const { rows, rowsRead } = await this.#run(
+    const answer = await this.#run(
       { lane, name: query.name, seconds, id },
       async (client, abort) => {
         const request = { query: sql, query_params: { ...params }, query_id: id, ...abort };
         return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
       },
     );
-    if (rowsRead !== undefined) currentCaller()?.onRowsRead?.(rowsRead);
-    return z.array(query.row).parse(rows);
+    if (answer.rowsRead !== undefined) currentCaller()?.onRowsRead?.(answer.rowsRead);
+    return answer;
   }
 
   /** The single row of a SELECT that always has one (an aggregate without GROUP BY). */

@@ -8,8 +8,9 @@ import type { FactKind } from './watermarks.ts';
 
 /** An hour may be sealed this long after its end: in-flight inserts of live traffic have landed by then. */
 export const SEAL_GRACE_MS = 10 * MINUTE_MS;
-/** A session can still grow for 24 h after its start. */
+/** A session can still grow for 24 h after its start; one that was silent for as long as this has most likely ended. */
 const LONGEST_SESSION_MS = DAY_MS;
+const SILENCE_MS = 30 * MINUTE_MS;
 /** The first stretch of an app begins with a bucket of every grain. */
 const LONGEST_BUCKET_MS = 256 * DAY_MS;
 /** One statement computes at most about this many events, and at most three days that hold any. */
@@ -50,6 +51,8 @@ interface AppState {
   readonly stale: number | null;
   /** The first hour of the app that holds anything. */
   readonly first: number;
+  /** Until where it may be sealed now. */
+  readonly ripe: number;
 }
 
 const STATES: Query<AppState> = {
@@ -58,15 +61,17 @@ const STATES: Query<AppState> = {
     toString(h.app_id) AS app,
     any(s.until) AS until,
     minIfOrNull(h.ms, h.ms < s.until AND h.ledger != h.sealed) AS stale,
-    min(h.ms) AS first
+    min(h.ms) AS first,
+    greatest({oldest:Int64}, least({newest:Int64}, ifNull(minOrNull(if(h.ms >= {oldest:Int64} AND h.last > {quiet:Int64}, h.ms, NULL)), {newest:Int64}))) AS ripe
 FROM
 (
-    SELECT app_id, ms, sum(in_ledger) AS ledger, sum(in_facts) AS sealed FROM
+    SELECT app_id, ms, sum(in_ledger) AS ledger, sum(in_facts) AS sealed, max(last_event_ms) AS last FROM
     (
-        SELECT app_id, toUnixTimestamp(hour) * 1000 AS ms, events AS in_ledger, 0 AS in_facts
+        SELECT app_id, toUnixTimestamp(hour) * 1000 AS ms, events AS in_ledger, 0 AS in_facts,
+            toUnixTimestamp64Milli(last_event) AS last_event_ms
         FROM ledger WHERE kind = {ledgerKind:String} AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
         UNION ALL
-        SELECT app_id, toUnixTimestamp(hour) * 1000, 0, events
+        SELECT app_id, toUnixTimestamp(hour) * 1000, 0, events, 0
         FROM sealed_hours WHERE kind = {kind:String} AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
     )
     GROUP BY app_id, ms
@@ -76,8 +81,14 @@ LEFT JOIN
     SELECT app_id, argMax(sealed_until, version) AS until FROM sealed_apps WHERE kind = {kind:String} GROUP BY app_id
 ) AS s ON s.app_id = h.app_id
 GROUP BY h.app_id
-HAVING until < {target:Int64} OR stale IS NOT NULL`,
-  row: z.object({ app: z.string(), until: z.number(), stale: z.number().nullable(), first: z.number() }),
+HAVING {all:Bool} OR until < ripe OR stale IS NOT NULL`,
+  row: z.object({
+    app: z.string(),
+    until: z.number(),
+    stale: z.number().nullable(),
+    first: z.number(),
+    ripe: z.number(),
+  }),
 };
 
 const SEALED: Query<{ app: string; kind: FactKind }> = {
@@ -117,18 +128,27 @@ GROUP BY app_id`,
 
 const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
-/** Until where facts of a kind may be sealed at `now`. */
-export const sealTarget = (kind: FactKind, now: EpochMs): EpochMs => {
-  const past = now - SEAL_GRACE_MS - (kind === 'session' ? LONGEST_SESSION_MS : 0);
-  return epochMs(Math.floor(past / HOUR_MS) * HOUR_MS);
-};
+/**
+ * Until where facts of a kind may be sealed at `now`: by all means until `oldest`, and until `newest` but for hours whose
+ * sessions had an event after `quiet`. A session that speaks again after all makes its hour differ from the ledger, like late
+ * events do.
+ */
+function ripeness(kind: FactKind, now: EpochMs): { oldest: number; newest: number; quiet: number } {
+  const past = now - SEAL_GRACE_MS;
+  if (kind === 'page') {
+    const target = floorTo(past, HOUR_MS);
+    return { oldest: target, newest: target, quiet: past };
+  }
+  const quiet = past - SILENCE_MS;
+  return { oldest: floorTo(past - LONGEST_SESSION_MS, HOUR_MS), newest: floorTo(quiet, HOUR_MS), quiet };
+}
 
 /**
  * Seals everything that is ripe at `now`, stretch by stretch, and resolves when nothing is left. Can be killed at any
  * moment: what was not published is not read, and is taken away by the next run. One at a time per store.
  */
 export async function seal(deps: SealDeps, now: EpochMs): Promise<void> {
-  for (const kind of FACT_KINDS) await sealKind(deps, kind, sealTarget(kind, now));
+  for (const kind of FACT_KINDS) await sealKind(deps, kind, now);
 }
 
 /** Forgets every fact of `only` (all apps where absent): raw rows answer until the next run has built them again. */
@@ -150,13 +170,12 @@ export async function unseal(deps: SealDeps): Promise<number> {
 export async function sealStates(deps: Pick<SealDeps, 'db' | 'only'>, now: EpochMs): Promise<SealState[]> {
   const states = await Promise.all(
     FACT_KINDS.map(async (kind) => {
-      const target = sealTarget(kind, now);
-      const rows = await readStates(deps, kind, epochMs(Number.MAX_SAFE_INTEGER));
+      const rows = await readStates(deps, kind, now, true);
       return rows.map((row) => ({
         app: row.app,
         kind,
         sealedUntil: epochMs(row.stale ?? row.until),
-        lagMs: Math.max(0, target - startOf(row)),
+        lagMs: Math.max(0, row.ripe - startOf(row)),
       }));
     }),
   );
@@ -172,17 +191,17 @@ export interface SealState {
   readonly lagMs: number;
 }
 
-async function sealKind(deps: SealDeps, kind: FactKind, target: EpochMs): Promise<void> {
+async function sealKind(deps: SealDeps, kind: FactKind, now: EpochMs): Promise<void> {
   const { db } = deps;
   const stuck = new Set<string>();
   while (deps.signal?.aborted !== true) {
-    const states = await readStates(deps, kind, target);
+    const states = await readStates(deps, kind, now, false);
     const open = states.filter(({ app }) => !stuck.has(app));
     const stale = open.filter((state) => state.stale !== null);
     if (stale.length > 0) await withdraw(deps, kind, stale);
-    const group = nextGroup(open, target);
+    const group = nextGroup(open);
     if (group === null) return;
-    const { apps, from } = group;
+    const { apps, from, target } = group;
     const to = await stretchEnd(db, kind, apps, from, target);
     for (const app of await sealStretch(deps, kind, apps, from, to)) stuck.add(app);
   }
@@ -191,11 +210,12 @@ async function sealKind(deps: SealDeps, kind: FactKind, target: EpochMs): Promis
 const readStates = (
   { db, only = [] }: Pick<SealDeps, 'db' | 'only'>,
   kind: FactKind,
-  target: EpochMs,
+  now: EpochMs,
+  all: boolean,
 ): Promise<AppState[]> =>
   db.query(
     STATES,
-    { kind, ledgerKind: LEDGER_KIND[kind], target, only },
+    { kind, ledgerKind: LEDGER_KIND[kind], ...ripeness(kind, now), only, all },
     { lane: 'seal', maxSeconds: MAX_SECONDS },
   );
 
@@ -216,13 +236,23 @@ async function withdraw(
 const startOf = (state: AppState): number =>
   state.stale ?? (state.until === 0 ? floorTo(state.first, LONGEST_BUCKET_MS) : state.until);
 
-/** The apps that stand furthest back, all at the same hour. */
-function nextGroup(states: readonly AppState[], target: number): { apps: string[]; from: EpochMs } | null {
-  const ripe = states.filter((state) => startOf(state) < target);
+interface Group {
+  readonly apps: readonly string[];
+  readonly from: EpochMs;
+  readonly target: EpochMs;
+}
+
+/** The apps that stand furthest back, all at the same hour, and until where all of them are ripe. */
+function nextGroup(states: readonly AppState[]): Group | null {
+  const ripe = states.filter((state) => startOf(state) < state.ripe);
   if (ripe.length === 0) return null;
-  const from = Math.min(...ripe.map(startOf));
-  const apps = ripe.filter((state) => startOf(state) === from).map(({ app }) => app);
-  return { apps: apps.slice(0, MAX_APPS), from: epochMs(from) };
+  const from = ripe.reduce((least, state) => Math.min(least, startOf(state)), Number.MAX_SAFE_INTEGER);
+  const group = ripe.filter((state) => startOf(state) === from).slice(0, MAX_APPS);
+  return {
+    apps: group.map(({ app }) => app),
+    from: epochMs(from),
+    target: epochMs(Math.min(...group.map((state) => state.ripe))),
+  };
 }
 
 async function stretchEnd(

@@ -90,17 +90,18 @@ GROUP BY app_id, start${keys.map((key) => `, ${key}`).join('')}`,
 }
 
 const RETURN_DAYS: RollUp = {
-  name: 'return_pairs day',
+  name: 'return_pairs',
   unitMs: DAY_MS,
-  sql: `INSERT INTO return_pairs (app_id, grain, a, b, sessions)
-SELECT app_id, 'day', toStartOfDay(t.a) AS day, toStartOfDay(t.b) AS prev_day, sum(t.sessions)
-FROM return_pairs AS t
-WHERE app_id IN {apps:Array(UUID)} AND grain = 'hour_by_start' AND t.a >= ${at('from')} AND t.a < ${at('to')}
+  sql: `INSERT INTO return_pairs (app_id, day, prev_day, sessions)
+SELECT app_id, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
+    toDateTime(intDiv(prev, 86400000) * 86400, 'UTC') AS prev_day, count()
+FROM session_facts
+WHERE app_id IN {apps:Array(UUID)} AND started_at >= {from:Int64} AND started_at < {to:Int64} AND prev != -1
 GROUP BY app_id, day, prev_day`,
 };
 
 const UTM_RETURN_DAYS: RollUp = {
-  name: 'utm_return_pairs day',
+  name: 'utm_return_pairs',
   unitMs: DAY_MS,
   sql: `INSERT INTO utm_return_pairs (app_id, day, prev_day, ${UTM.join(', ')}, sessions)
 SELECT app_id, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
@@ -141,10 +142,7 @@ export const CUTS: { readonly [Kind in FactKind]: readonly Cut[] } = {
   ],
   session: [
     ...GRAINED.session.map(grainedCut),
-    {
-      table: 'return_pairs',
-      stale: `(grain = 'hour_by_start' AND a >= ${at('hour')} OR grain = 'hour_by_prev' AND b >= ${at('hour')} OR grain = 'day' AND a >= ${at('day')})`,
-    },
+    { table: 'return_pairs', stale: `day >= ${at('day')}` },
     { table: 'utm_return_pairs', stale: `day >= ${at('day')}` },
     ...['session_facts', 'session_returns', 'utm_facts', 'utm_returns'].map((table) => ({
       table,

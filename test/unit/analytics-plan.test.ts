@@ -88,14 +88,11 @@ function counted(from: number, end: number, started: number, prev: number): numb
   const pieces = planReturns(from, end);
   const inSpan = ({ start, end: stop }: Span, at: number) => start <= at && at < stop;
   const floor = (at: number, unit: number) => Math.floor(at / unit) * unit;
-  const [startHour, prevHour] = [floor(started, HOUR), floor(prev, HOUR)];
   const [startDay, prevDay] = [floor(started, DAY), floor(prev, DAY)];
   return [
     inSpan(pieces.days, startDay) && prevDay >= pieces.days.start,
-    inSpan(pieces.hours, startHour) && prevHour >= pieces.hoursFrom,
-    inSpan(pieces.prevHours, prevHour) && startHour < pieces.returnsBefore,
-    inSpan(pieces.prevEdge, prev) && started < pieces.end,
-    inSpan(pieces.startEdge, started) && prev >= pieces.edgeFrom,
+    inSpan(pieces.byPrev, prev) && started < pieces.end,
+    inSpan(pieces.byStart, started) && prev >= pieces.prevFrom,
   ].filter(Boolean).length;
 }
 

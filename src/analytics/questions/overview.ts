@@ -7,24 +7,24 @@ import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
-import { Bindings, isEmpty, rawRanges, unionAll } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf, unionAll } from '../sql.ts';
 import { eventTotals } from './event-totals.ts';
 import { type KeyGroup, keyRows, LABELS, PAGES } from './keys.ts';
 import { sessionTotals } from './session-totals.ts';
 
-/** Lists of sessions by value: the list's name in the answer, and the column of a merged session. */
+/** Lists of sessions by value: the list's name in the answer, and the columns of a merged session and of a fact. */
 const DIMENSIONS = {
-  browsers: 'browser',
-  operatingSystems: 'os',
-  devices: 'device',
-  screenSizes: 'screen',
-  languages: 'language',
-  channels: 'channel',
-  referrers: 'referrer_host',
-  countries: 'country',
-  utmSources: 'utm_source',
-  entryPages: 'entry_path',
-  exitPages: 'exit_path',
+  browsers: { merged: 'browser', fact: 'browser' },
+  operatingSystems: { merged: 'os', fact: 'os' },
+  devices: { merged: 'device', fact: 'device' },
+  screenSizes: { merged: 'screen', fact: 'screen' },
+  languages: { merged: 'language', fact: 'language' },
+  channels: { merged: 'channel', fact: 'channel' },
+  referrers: { merged: 'referrer_host', fact: 'referrer' },
+  countries: { merged: 'country', fact: 'country' },
+  utmSources: { merged: 'utm_source', fact: 'utm_source' },
+  entryPages: { merged: 'entry_path', fact: 'entry_page' },
+  exitPages: { merged: 'exit_path', fact: 'exit_page' },
 } as const;
 type Dimension = keyof typeof DIMENSIONS;
 
@@ -34,25 +34,40 @@ const LIST_ROW = z.object({
   sessions: z.number(),
 });
 
+const LISTED = Object.entries(DIMENSIONS);
+
+/** The values of a session's columns, one row for each list. */
+const listRows = (sessions: string): string => `
+SELECT toLowCardinality(pair.1) AS dimension, toLowCardinality(pair.2) AS value, count() AS sessions
+FROM (${sessions})
+ARRAY JOIN [${LISTED.map(([list, { merged }]) => `('${list}', toString(${merged}))`).join(', ')}] AS pair
+WHERE pair.2 != '' OR pair.1 NOT IN ('entryPages', 'exitPages')
+GROUP BY dimension, value`;
+
 /** The ten most frequent values of each dimension. */
 function topValues(db: Database, app: AppId, pieces: Plan): Promise<z.infer<typeof LIST_ROW>[]> {
-  const bind = new Bindings({ app });
-  const raw = rawRanges(pieces);
+  const edges = edgeRanges(pieces).map(spanOf);
   const rows = unionAll(
     [
       isEmpty(pieces.sealed)
         ? null
         : `SELECT dimension, value, d.sessions AS sessions FROM session_dimensions AS d
-WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces])}`,
-      raw.length === 0
+WHERE ${ofApp(app)} AND ${inGrains([pieces])}`,
+      edges.length === 0
         ? null
-        : `SELECT toLowCardinality(pair.1) AS dimension, toLowCardinality(pair.2) AS value, count() AS sessions
-FROM (${mergedSessions(bind, raw, Object.values(DIMENSIONS))})
-ARRAY JOIN [${Object.entries(DIMENSIONS)
-            .map(([list, column]) => `('${list}', ${column})`)
-            .join(', ')}] AS pair
-WHERE pair.2 != '' OR pair.1 NOT IN ('entryPages', 'exitPages')
-GROUP BY dimension, value`,
+        : listRows(
+            `SELECT ${LISTED.map(([, { fact, merged }]) => `${fact} AS ${merged}`).join(', ')}
+FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', edges)}`,
+          ),
+      pieces.tail === null
+        ? null
+        : listRows(
+            mergedSessions(
+              app,
+              [pieces.tail],
+              LISTED.map(([, { merged }]) => merged),
+            ),
+          ),
     ],
     '',
   );
@@ -61,7 +76,7 @@ FROM (${rows}) AS r
 GROUP BY list, name
 ORDER BY list, sessions DESC, name
 LIMIT 10 BY list`;
-  return db.query({ name: 'top values', sql, row: LIST_ROW }, bind.params, { parallel: isWide(pieces) });
+  return db.query({ name: 'top values', sql, row: LIST_ROW }, {}, { parallel: isWide(pieces) });
 }
 
 const KEY_ROW = z.object({
@@ -79,15 +94,14 @@ function topKeys(
   pieces: Plan,
   group: KeyGroup,
 ): Promise<z.infer<typeof KEY_ROW>[]> {
-  const bind = new Bindings({ app });
   const sql = `SELECT kind, count() AS keys, groupArraySorted(10)((-events, name, sessions)) AS top FROM
 (
     SELECT kind, transform(key, [''], ['(none)']) AS name, sum(r.events) AS events, sum(r.sessions) AS sessions
-    FROM (${keyRows(bind, pieces, group)}) AS r
+    FROM (${keyRows(app, pieces, group)}) AS r
     GROUP BY kind, name HAVING events > 0
 )
 GROUP BY kind`;
-  return db.query({ name: 'top keys', sql, row: KEY_ROW }, bind.params, { parallel: isWide(pieces) });
+  return db.query({ name: 'top keys', sql, row: KEY_ROW }, {}, { parallel: isWide(pieces) });
 }
 
 export async function overview(

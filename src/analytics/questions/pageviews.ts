@@ -4,7 +4,7 @@ import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import type { PageView } from '../results.ts';
-import { Bindings } from '../sql.ts';
+import { int } from '../sql.ts';
 import { keyRows, PAGES } from './keys.ts';
 
 const ROW = z.object({ path: z.string(), views: z.number(), uniqueSessions: z.number() });
@@ -15,14 +15,13 @@ export async function pageviews(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<PageView[]> {
-  const bind = new Bindings({ app });
   const { page } = await watermarks(app);
   const pieces = plan(closed(range), page);
-  const rows = keyRows(bind, pieces, PAGES);
+  const rows = keyRows(app, pieces, PAGES);
   const sql = `SELECT toString(key) AS path, sum(r.events) AS views, sum(r.sessions) AS uniqueSessions
 FROM (${rows}) AS r
 GROUP BY key HAVING views > 0
 ORDER BY views DESC, key
-LIMIT ${bind.int(limit)}`;
-  return db.query({ name: 'pageviews', sql, row: ROW }, bind.params, { parallel: isWide(pieces) });
+LIMIT ${int(limit)}`;
+  return db.query({ name: 'pageviews', sql, row: ROW }, {}, { parallel: isWide(pieces) });
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Database, Query } from '../../clickhouse/database.ts';
+import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
-import { type Asker, appRange } from '../ask.ts';
+import type { Asker } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
-import { Bindings, unionAll } from '../sql.ts';
+import { inSpans, ofApp, spanOf } from '../sql.ts';
 import { activityWindow, heatmapWindow, TEHRAN, tehranDate, tehranHour, tehranWeekday } from '../tehran.ts';
 
 /** What happened in one Tehran hour; a visitor counts once in it. */
@@ -20,57 +20,61 @@ interface TehranHour {
 const SESSIONS_ROW = z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Sealed Tehran hours are sums of two half hours; from the one that the watermark cuts on, raw rows are counted. */
-function sessionsByHour(db: Database, app: AppId, range: Range, watermark: EpochMs) {
-  const bind = new Bindings({ app });
+async function sessionsByHour(db: Database, app: AppId, range: Range, watermark: EpochMs) {
   const hours = Math.floor((Math.min(watermark, range.to + 1) - range.from) / HOUR_MS);
   const sealedEnd = range.from + Math.max(hours, 0) * HOUR_MS;
-  const rows = unionAll(
-    [
-      range.from < sealedEnd
-        ? `SELECT toUnixTimestamp(toStartOfHour(bucket, 'Asia/Tehran')) AS hour, s.sessions AS sessions, s.tehran_visitors AS visitors
+  const [sealed, tail] = await Promise.all([
+    range.from < sealedEnd
+      ? db.query({
+          name: 'tehran hours: sessions',
+          sql: `SELECT toUnixTimestamp(toStartOfHour(bucket, 'Asia/Tehran')) AS hour, sum(s.sessions) AS sessions, sum(s.tehran_visitors) AS visitors
 FROM session_sums AS s
-WHERE app_id = {app:UUID} AND grain = 'half_hour' AND ${bind.inSpans('bucket', [{ start: range.from, end: sealedEnd }])}`
-        : null,
-      sealedEnd <= range.to
-        ? `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(visitor_id) AS visitors
-FROM (${mergedSessions(bind, [{ from: epochMs(sealedEnd), to: range.to }], ['visitor_id'])})
-GROUP BY hour`
-        : null,
-    ],
-    '',
-  );
-  const sql = `SELECT hour, sum(r.sessions) AS sessions, sum(r.visitors) AS visitors FROM (${rows}) AS r GROUP BY hour`;
-  return db.query({ name: 'tehran hours: sessions', sql, row: SESSIONS_ROW }, bind.params, {
-    parallel: true,
-  });
+WHERE ${ofApp(app)} AND grain = 1 AND ${inSpans('bucket', [{ start: range.from, end: sealedEnd }])}
+GROUP BY hour`,
+          row: SESSIONS_ROW,
+        })
+      : [],
+    sealedEnd <= range.to
+      ? db.query(
+          {
+            name: 'tehran hours: tail',
+            sql: `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(visitor) AS visitors
+FROM (${mergedSessions(app, [{ from: epochMs(sealedEnd), to: range.to }], ['visitor'])})
+GROUP BY hour`,
+            row: SESSIONS_ROW,
+          },
+          {},
+          { parallel: true },
+        )
+      : [],
+  ]);
+  return [...sealed, ...tail];
 }
 
-const PAGEVIEWS: Query<{ hour: number; pageviews: number }> = {
-  name: 'tehran hours: pageviews',
-  sql: `SELECT toUnixTimestamp(t.bucket) AS hour, sum(t.pageviews) AS pageviews
-FROM traffic AS t
-WHERE t.app_id = {app:UUID} AND t.grain = 'tehran_hour'
-    AND t.bucket >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-    AND t.bucket <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-GROUP BY hour`,
-  row: z.object({ hour: z.number(), pageviews: z.number() }),
-};
+const PAGEVIEWS_ROW = z.object({ hour: z.number(), pageviews: z.number() });
+
+const pageviewsByHour = (db: Database, app: AppId, range: Range) =>
+  db.query({
+    name: 'tehran hours: pageviews',
+    sql: `SELECT toUnixTimestamp(bucket) AS hour, t.pageviews AS pageviews FROM traffic AS t
+WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans('bucket', [spanOf(range)])}`,
+    row: PAGEVIEWS_ROW,
+  });
 
 /** The hours of `range` (whole Tehran hours) that hold anything. */
 async function tehranHours({ db, watermarks }: Asker, app: AppId, range: Range): Promise<TehranHour[]> {
   const { session } = await watermarks(app);
-  const params = appRange(app, range);
   const [sessions, pageviews] = await Promise.all([
     sessionsByHour(db, app, range, session),
-    db.query(PAGEVIEWS, params),
+    pageviewsByHour(db, app, range),
   ]);
   const hours = new Map<number, TehranHour>();
   for (const { hour, ...counts } of sessions) {
     hours.set(hour, { start: epochMs(hour * 1000), ...counts, pageviews: 0 });
   }
   for (const { hour, pageviews: count } of pageviews) {
-    const known = hours.get(hour) ?? { start: epochMs(hour * 1000), sessions: 0, visitors: 0 };
-    hours.set(hour, { ...known, pageviews: count });
+    const known = hours.get(hour) ?? { start: epochMs(hour * 1000), sessions: 0, visitors: 0, pageviews: 0 };
+    hours.set(hour, { ...known, pageviews: known.pageviews + count });
   }
   return [...hours.values()];
 }

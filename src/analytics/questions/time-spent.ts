@@ -5,7 +5,7 @@ import { type Asker, closed } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
-import { Bindings } from '../sql.ts';
+import { int } from '../sql.ts';
 import { keyRows, PAGES } from './keys.ts';
 
 const ROW = z.object({ path: z.string(), totalMs: z.number(), views: z.number(), engagements: z.number() });
@@ -16,16 +16,15 @@ export async function timeSpent(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<TimeSpent[]> {
-  const bind = new Bindings({ app });
   const { page } = await watermarks(app);
   const pieces = plan(closed(range), page);
-  const rows = keyRows(bind, pieces, PAGES);
+  const rows = keyRows(app, pieces, PAGES);
   const sql = `SELECT toString(key) AS path, sum(r.engaged_ms) AS totalMs, sum(r.events) AS views, sum(r.engagements) AS engagements
 FROM (${rows}) AS r
 GROUP BY key HAVING engagements > 0
 ORDER BY totalMs DESC, key
-LIMIT ${bind.int(limit)}`;
-  const found = await db.query({ name: 'time spent', sql, row: ROW }, bind.params, {
+LIMIT ${int(limit)}`;
+  const found = await db.query({ name: 'time spent', sql, row: ROW }, {}, {
     parallel: isWide(pieces),
   });
   return found.map(({ path, totalMs, views, engagements }) => ({

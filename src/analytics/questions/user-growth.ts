@@ -11,12 +11,12 @@ import {
   utcDayStart,
 } from '../../domain/time.ts';
 import type { Asker } from '../ask.ts';
-import { mergedSessions } from '../merged-sessions.ts';
 import { plan } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { Bindings, rawRanges, UTC, unionAll } from '../sql.ts';
+import { inGrains, inMs, inRanges, inSpans, int, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
 import { ALWAYS_CURRENT } from './event-totals.ts';
+import { tailByDay } from './visitors.ts';
 
 /** The first and last instant at which the app has a session or an event. */
 const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
@@ -43,18 +43,26 @@ export async function userGrowth(
     sessionsByDay(db, app, bounded, session),
     eventsByDay(db, app, bounded),
   ]);
-  const sessionsOf = new Map(sessions.map((row) => [row.day, row]));
-  const eventsOf = new Map(events.map((row) => [row.day, row]));
-  return Array.from({ length: last - first + 1 }, (_, i) => {
-    const day = first + i;
-    return {
-      date: toIso(epochMs(day * DAY_MS)).slice(0, 10),
-      sessions: sessionsOf.get(day)?.sessions ?? 0,
-      visitors: sessionsOf.get(day)?.visitors ?? 0,
-      pageviews: eventsOf.get(day)?.pageviews ?? 0,
-      clicks: eventsOf.get(day)?.clicks ?? 0,
-    };
-  });
+  const days = Array.from({ length: last - first + 1 }, (_, i) => ({
+    date: toIso(epochMs((first + i) * DAY_MS)).slice(0, 10),
+    sessions: 0,
+    visitors: 0,
+    pageviews: 0,
+    clicks: 0,
+  }));
+  for (const { day, ...counts } of sessions) {
+    const point = days[day - first];
+    if (point === undefined) continue;
+    point.sessions += counts.sessions;
+    point.visitors += counts.visitors;
+  }
+  for (const { day, ...counts } of events) {
+    const point = days[day - first];
+    if (point === undefined) continue;
+    point.pageviews += counts.pageviews;
+    point.clicks += counts.clicks;
+  }
+  return days;
 }
 
 /**
@@ -70,60 +78,65 @@ async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Pr
   return first > last ? null : { from: first, to: last };
 }
 
-/** Whole sealed days are sums; a cut day is settled by its facts; the day of the watermark and later ones by raw rows. */
-function sessionsByDay(db: Database, app: AppId, range: Range, watermark: EpochMs) {
-  const bind = new Bindings({ app });
+/** Whole sealed days are sums; a day that the range or the watermark cuts is settled by its facts; the tail by raw rows. */
+async function sessionsByDay(db: Database, app: AppId, range: Range, watermark: EpochMs) {
   const end = range.to + 1;
-  const sealedEnd = Math.min(end, utcDayStart(watermark));
-  const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, Math.max(sealedEnd, range.from));
+  const sealedEnd = Math.max(Math.min(end, watermark), range.from);
+  const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, sealedEnd);
   const lastDay = Math.max(Math.floor(sealedEnd / DAY_MS) * DAY_MS, firstDay);
   const cut = [
     { start: range.from, end: firstDay },
     { start: lastDay, end: sealedEnd },
   ].filter((span) => span.start < span.end);
-  const tailFrom = epochMs(Math.max(range.from, sealedEnd));
-  const rows = unionAll(
-    [
-      firstDay < lastDay
-        ? `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, s.sessions AS sessions, s.day_visitors AS visitors FROM session_sums AS s
-WHERE app_id = {app:UUID} AND grain = 'day' AND ${bind.inSpans('bucket', [{ start: firstDay, end: lastDay }])}`
-        : null,
-      cut.length === 0
-        ? null
-        : `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
-    countIf(prev < greatest(intDiv(started_at, 86400000) * 86400000, ${bind.int(range.from)})) AS visitors
-FROM session_facts WHERE app_id = {app:UUID} AND ${bind.inMs('started_at', cut)}
+  const [whole, cutDays, tail] = await Promise.all([
+    firstDay < lastDay
+      ? db.query({
+          name: 'growth sums',
+          sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sessions, day_visitors AS visitors FROM session_sums
+WHERE ${ofApp(app)} AND grain = 2 AND ${inSpans('bucket', [{ start: firstDay, end: lastDay }])}`,
+          row: SESSIONS_ROW,
+        })
+      : [],
+    cut.length === 0
+      ? []
+      : db.query({
+          name: 'growth cut days',
+          sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
+    countIf(prev < greatest(day * 86400000, ${int(range.from)})) AS visitors
+FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
 GROUP BY day`,
-      tailFrom < end
-        ? `SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(visitor_id) AS visitors
-FROM (${mergedSessions(bind, [{ from: tailFrom, to: range.to }], ['visitor_id'])})
-GROUP BY day`
-        : null,
-    ],
-    '',
-  );
-  const sql = `SELECT day, sum(r.sessions) AS sessions, sum(r.visitors) AS visitors FROM (${rows}) AS r GROUP BY day`;
-  return db.query({ name: 'growth sessions', sql, row: SESSIONS_ROW }, bind.params, {
-    parallel: tailFrom < end,
-  });
+          row: SESSIONS_ROW,
+        }),
+    sealedEnd < end
+      ? tailByDay(db, app, { from: epochMs(sealedEnd), to: range.to }, range.from)
+      : [],
+  ]);
+  return [...whole, ...cutDays, ...tail];
 }
 
-function eventsByDay(db: Database, app: AppId, range: Range) {
-  const bind = new Bindings({ app });
+async function eventsByDay(db: Database, app: AppId, range: Range) {
   const pieces = plan(range, ALWAYS_CURRENT, 'day');
   const raw = rawRanges(pieces);
-  const rows = unionAll(
-    [
-      `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, t.pageviews AS pageviews, t.clicks AS clicks FROM traffic AS t
-WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces], UTC)}`,
-      raw.length === 0
-        ? null
-        : `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview'), countIf(type = 'click')
-FROM events WHERE app_id = {app:UUID} AND type IN ('pageview', 'click') AND ${bind.inRanges('timestamp', raw)}
+  const [whole, cut] = await Promise.all([
+    isEmpty(pieces.sealed)
+      ? []
+      : db.query({
+          name: 'growth events',
+          sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks FROM traffic AS t
+WHERE ${ofApp(app)} AND ${inGrains([pieces], UTC)}
 GROUP BY day`,
-    ],
-    '',
-  );
-  const sql = `SELECT day, sum(r.pageviews) AS pageviews, sum(r.clicks) AS clicks FROM (${rows}) AS r GROUP BY day`;
-  return db.query({ name: 'growth events', sql, row: EVENTS_ROW }, bind.params);
+          row: EVENTS_ROW,
+        }),
+    raw.length === 0
+      ? []
+      : db.query({
+          name: 'growth event edges',
+          sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
+    countIf(type = 'click') AS clicks
+FROM events WHERE ${ofApp(app)} AND ${inRanges('timestamp', raw)}
+GROUP BY day`,
+          row: EVENTS_ROW,
+        }),
+  ]);
+  return [...whole, ...cut];
 }

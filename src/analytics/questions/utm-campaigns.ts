@@ -1,22 +1,17 @@
 import { z } from 'zod';
+import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, type OpenRange, type Range } from '../../domain/time.ts';
+import type { OpenRange, Range } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
-import { mergedSessions, type SessionColumn, VISITOR_HASH } from '../merged-sessions.ts';
-import { type Plan, plan } from '../plan.ts';
+import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
+import { type Plan, plan, planReturns } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
-import { Bindings, isEmpty, unionAll } from '../sql.ts';
+import { bucket, edgeRanges, inGrains, inMs, inSpans, int, isEmpty, ofApp, spanOf } from '../sql.ts';
+import { byText, descending, nullsLast } from './order.ts';
 import { sealedPart } from './visitors.ts';
 
-const ROW = z.object({
-  source: z.string(),
-  medium: z.string().nullable(),
-  campaign: z.string().nullable(),
-  term: z.string().nullable(),
-  content: z.string().nullable(),
-  sessions: z.number(),
-  visitors: z.number(),
-});
+const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), z.number()]);
+type Row = z.infer<typeof ROW>;
 
 const UTM_COLUMNS = [
   'utm_source',
@@ -26,75 +21,130 @@ const UTM_COLUMNS = [
   'utm_content',
 ] as const satisfies SessionColumn[];
 const UTM = UTM_COLUMNS.join(', ');
-const LOW_CARDINALITY = UTM_COLUMNS.map((part) => `toLowCardinality(${part}) AS ${part}`).join(', ');
+const MOST_LISTED = 100;
 
 export async function utmCampaigns(
   { db, watermarks }: Asker,
   app: AppId,
   range: OpenRange,
 ): Promise<UtmCampaign[]> {
-  const bind = new Bindings({ app });
-  const pieces = plan(closed(range), (await watermarks(app)).session);
-  const edges = [pieces.left, pieces.right].filter((piece) => piece !== null);
-  const rows = unionAll(
-    [
-      isEmpty(pieces.sealed)
-        ? null
-        : `SELECT ${UTM}, toInt64(u.sessions) AS sessions, toInt64(u.sessions) AS visitors FROM utm_sums AS u
-WHERE app_id = {app:UUID} AND ${bind.inGrains([pieces])}`,
-      edges.length === 0 ? null : merged(bind, edges, 'count()', UTM_COLUMNS),
-      isEmpty(sealedPart(pieces)) ? null : returning(bind, pieces),
-      pieces.tail &&
-        merged(bind, [pieces.tail], `uniqExact(${VISITOR_HASH})`, [...UTM_COLUMNS, 'visitor_id']),
-      pieces.tail && !isEmpty(sealedPart(pieces)) ? tailReturning(bind, pieces, pieces.tail) : null,
-    ],
-    '',
-  );
-  const sql = `SELECT toString(utm_source) AS source, nullIf(toString(utm_medium), '') AS medium, nullIf(toString(utm_campaign), '') AS campaign,
-    nullIf(toString(utm_term), '') AS term, nullIf(toString(utm_content), '') AS content,
-    sum(r.sessions) AS sessions, sum(r.visitors) AS visitors
-FROM (${rows}) AS r
-GROUP BY ${UTM}
-ORDER BY sessions DESC, source, medium NULLS LAST, campaign NULLS LAST, term NULLS LAST, content NULLS LAST
-LIMIT 100`;
-  return db.query({ name: 'utm campaigns', sql, row: ROW }, bind.params, { parallel: pieces.tail !== null });
+  const { session } = await watermarks(app);
+  const pieces = plan(closed(range), session);
+  const rows = await Promise.all([
+    sealedSums(db, app, pieces),
+    edges(db, app, pieces),
+    returning(db, app, pieces),
+    pieces.tail === null ? [] : tailSums(db, app, pieces, pieces.tail),
+  ]);
+  return addedUp(rows.flat()).sort(ORDER).slice(0, MOST_LISTED);
 }
 
-const merged = (
-  bind: Bindings,
-  ranges: readonly Range[],
-  visitors: string,
-  columns: readonly SessionColumn[],
-): string => `
-SELECT ${LOW_CARDINALITY}, toInt64(count()) AS sessions, toInt64(${visitors}) AS visitors
-FROM (${mergedSessions(bind, ranges, columns)}) WHERE utm_source != ''
-GROUP BY ${UTM}`;
+const ORDER = (a: UtmCampaign, b: UtmCampaign): number =>
+  descending(a.sessions, b.sessions) ||
+  byText(a.source, b.source) ||
+  nullsLast(a.medium, b.medium) ||
+  nullsLast(a.campaign, b.campaign) ||
+  nullsLast(a.term, b.term) ||
+  nullsLast(a.content, b.content);
+
+const orNull = (text: string): string | null => (text === '' ? null : text);
+
+function addedUp(rows: readonly Row[]): UtmCampaign[] {
+  const found = new Map<string, UtmCampaign>();
+  for (const [source, medium, campaign, term, content, sessions, visitors] of rows) {
+    const key = JSON.stringify([source, medium, campaign, term, content]);
+    const known = found.get(key);
+    found.set(key, {
+      source,
+      medium: orNull(medium),
+      campaign: orNull(campaign),
+      term: orNull(term),
+      content: orNull(content),
+      sessions: sessions + (known?.sessions ?? 0),
+      visitors: visitors + (known?.visitors ?? 0),
+    });
+  }
+  return [...found.values()];
+}
+
+/** Visitors as if nobody came back by the same combination. */
+async function sealedSums(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
+  if (isEmpty(pieces.sealed)) return [];
+  return db.rows({
+    name: 'utm sums',
+    sql: `SELECT ${UTM}, sum(u.sessions) AS sessions, sessions AS visitors FROM utm_sums AS u
+WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
+    row: ROW,
+  });
+}
+
+/** Sealed sessions of the ragged ends; visitors as if nobody came back. */
+async function edges(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
+  const spans = edgeRanges(pieces).map(spanOf);
+  if (spans.length === 0) return [];
+  return db.rows({
+    name: 'utm edges',
+    sql: `SELECT ${UTM}, count() AS sessions, sessions AS visitors FROM utm_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
+    row: ROW,
+  });
+}
 
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
-function returning(bind: Bindings, pieces: Plan): string {
-  const { start, end } = sealedPart(pieces);
-  const firstDay = Math.ceil(start / DAY_MS) * DAY_MS;
-  const lastDay = Math.floor(end / DAY_MS) * DAY_MS;
-  const facts = (from: number, prevFrom: number) => `
-SELECT ${UTM}, toInt64(0) AS sessions, toInt64(-1) AS visitors FROM utm_facts
-WHERE app_id = {app:UUID} AND started_at >= ${bind.int(from)} AND started_at < ${bind.int(end)} AND prev >= ${bind.int(prevFrom)}`;
-  if (firstDay >= lastDay) return facts(start, start);
-  return unionAll(
-    [
-      `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(p.sessions) AS visitors FROM utm_return_pairs AS p
-WHERE app_id = {app:UUID} AND ${bind.inSpans('day', [{ start: firstDay, end: lastDay }])} AND prev_day >= ${bind.bucket(firstDay)}`,
-      `SELECT ${UTM}, toInt64(0) AS sessions, toInt64(-1) AS visitors FROM utm_returns
-WHERE app_id = {app:UUID} AND prev >= ${bind.int(start)} AND prev < ${bind.int(firstDay)} AND started_at < ${bind.int(end)}`,
-      lastDay < end ? facts(lastDay, firstDay) : null,
-    ],
-    '',
+async function returning(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
+  const part = sealedPart(pieces);
+  if (isEmpty(part)) return [];
+  const { days, byPrev, byStart, prevFrom, end } = planReturns(part.start, part.end);
+  const statements = [
+    isEmpty(days)
+      ? null
+      : `sum(sessions) AS n FROM utm_return_pairs WHERE ${ofApp(app)} AND ${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`,
+    isEmpty(byPrev)
+      ? null
+      : `count() AS n FROM utm_returns WHERE ${ofApp(app)} AND ${inMs('prev', [byPrev])} AND started_at < ${int(end)}`,
+    isEmpty(byStart)
+      ? null
+      : `count() AS n FROM utm_facts WHERE ${ofApp(app)} AND ${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`,
+  ];
+  const found = await Promise.all(
+    statements.map((from) =>
+      from === null
+        ? []
+        : db.rows({
+            name: 'utm returning',
+            sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(n) AS visitors FROM (SELECT ${UTM}, ${from} GROUP BY ${UTM})`,
+            row: ROW,
+          }),
+    ),
   );
+  return found.flat();
 }
 
-/** The tail's visitors that came by the same combination in the sealed part of the range. */
-const tailReturning = (bind: Bindings, pieces: Plan, tail: Range): string => `
-SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
-WHERE app_id = {app:UUID} AND started_at >= ${bind.int(pieces.range.from)} AND started_at < ${bind.int(tail.from)}
-    AND (visitor, ${UTM}) IN (
-        SELECT ${VISITOR_HASH}, ${UTM} FROM (${mergedSessions(bind, [tail], [...UTM_COLUMNS, 'visitor_id'])}) WHERE utm_source != '')
-GROUP BY ${UTM}`;
+/** Unsealed sessions, less the visitors that came by the same combination in the sealed part of the range. */
+async function tailSums(db: Database, app: AppId, pieces: Plan, tail: Range): Promise<Row[]> {
+  const part = sealedPart(pieces);
+  const tagged = `SELECT visitor, ${UTM} FROM (${mergedSessions(app, [tail], [...UTM_COLUMNS, 'visitor'])}) WHERE utm_source != ''`;
+  const [counted, known] = await Promise.all([
+    db.rows(
+      {
+        name: 'utm tail',
+        sql: `SELECT ${UTM}, count() AS sessions, uniqExact(visitor) AS visitors FROM (${tagged}) GROUP BY ${UTM}`,
+        row: ROW,
+      },
+      { parallel: true },
+    ),
+    isEmpty(part)
+      ? []
+      : db.rows(
+          {
+            name: 'utm tail, known',
+            sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', [part])} AND (visitor, ${UTM}) IN (${tagged})
+GROUP BY ${UTM}`,
+            row: ROW,
+          },
+          { parallel: true },
+        ),
+  ]);
+  return [...counted, ...known];
+}

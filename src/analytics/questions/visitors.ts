@@ -1,7 +1,10 @@
-import { epochMs } from '../../domain/time.ts';
-import { mergedSessions, VISITOR_HASH } from '../merged-sessions.ts';
+import { z } from 'zod';
+import type { Database } from '../../clickhouse/database.ts';
+import type { AppId } from '../../domain/ids.ts';
+import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
+import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, planReturns, type Span } from '../plan.ts';
-import { anyOf, type Bindings, isEmpty, unionAll } from '../sql.ts';
+import { anyOf, bucket, inMs, inSpans, int, isEmpty, ofApp, periodOf, unionAll } from '../sql.ts';
 
 /** The part of a plan's range that session facts answer, ragged ends included. */
 export const sealedPart = (plan: Plan): Span => {
@@ -10,84 +13,122 @@ export const sealedPart = (plan: Plan): Span => {
   return start < end ? { start, end } : { start: 0, end: 0 };
 };
 
-/**
- * Rows (at, n): how many sealed sessions have an earlier one of their visitor in the same range, for ranges that do not
- * overlap; `at`, epoch ms, lies in the range that the row belongs to. Distinct visitors are the sessions less these.
- * Those that start in the ragged end of a range are left to `edgeFacts`.
- */
-export function returningSessions(bind: Bindings, plans: readonly Plan[]): string | null {
-  const pairs: string[] = [];
-  const byPrev: string[] = [];
-  for (const plan of plans) {
-    const { start, end } = sealedPart(plan);
-    const pieces = planReturns(start, end);
-    const { days, hours, prevHours, prevEdge } = pieces;
-    if (!isEmpty(days)) {
-      pairs.push(`grain = 'day' AND ${bind.inSpans('a', [days])} AND b >= ${bind.bucket(days.start)}`);
-    }
-    if (!isEmpty(hours)) {
-      pairs.push(
-        `grain = 'hour_by_start' AND ${bind.inSpans('a', [hours])} AND b >= ${bind.bucket(pieces.hoursFrom)}`,
-      );
-    }
-    if (!isEmpty(prevHours)) {
-      pairs.push(
-        `grain = 'hour_by_prev' AND ${bind.inSpans('a', [prevHours])} AND b < ${bind.bucket(pieces.returnsBefore)}`,
-      );
-    }
-    if (!isEmpty(prevEdge)) {
-      byPrev.push(`${bind.inMs('prev', [prevEdge])} AND started_at < ${bind.int(pieces.end)}`);
-    }
-  }
-  const rows = [
-    pairs.length === 0
-      ? null
-      : `SELECT toUnixTimestamp(a) * 1000 AS at, toInt64(p.sessions) AS n FROM return_pairs AS p WHERE app_id = {app:UUID} AND ${anyOf(pairs)}`,
-    byPrev.length === 0
-      ? null
-      : `SELECT prev AS at, toInt64(1) AS n FROM session_returns WHERE app_id = {app:UUID} AND ${anyOf(byPrev)}`,
-  ];
-  return unionAll(rows, '') || null;
-}
+const COUNT = z.object({ n: z.number() });
+const RETURNING = z.object({ period: z.number(), visitors: z.number() });
 
 /**
- * Rows (at, returning, first) of the sealed sessions in ragged ends: returning have an earlier one of their visitor in
- * the range (where that is not yet counted by `returningSessions`), first have none at all.
+ * Negative rows: how many sealed sessions of each range have an earlier one of their visitor in it. Distinct visitors are the
+ * sessions less these.
  */
-export function edgeFacts(bind: Bindings, plans: readonly Plan[]): string | null {
-  const returning: string[] = [];
-  const spans: Span[] = [];
-  for (const plan of plans) {
-    const { start, end } = sealedPart(plan);
-    const { startEdge, edgeFrom } = planReturns(start, end);
-    if (!isEmpty(startEdge)) {
-      returning.push(`${bind.inMs('started_at', [startEdge])} AND prev >= ${bind.int(edgeFrom)}`);
-    }
-    for (const edge of [plan.left, plan.right]) {
-      if (edge !== null) spans.push({ start: edge.from, end: edge.to + 1 });
-    }
-  }
-  if (spans.length === 0) return null;
-  return `SELECT started_at AS at, toInt64(${anyOf(returning)}) AS returning, toInt64(prev = -1) AS first
-FROM session_facts WHERE app_id = {app:UUID} AND ${bind.inMs('started_at', spans)}`;
+export async function returningSessions(db: Database, app: AppId, plans: readonly Plan[]) {
+  const pieces = plans
+    .map(sealedPart)
+    .filter((part) => !isEmpty(part))
+    .map(({ start, end }) => planReturns(start, end));
+  const statements = [
+    {
+      table: 'return_pairs',
+      at: 'toUnixTimestamp(day) * 1000',
+      n: 'sum(sessions)',
+      where: pieces
+        .filter(({ days }) => !isEmpty(days))
+        .map(({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`),
+    },
+    {
+      table: 'session_returns',
+      at: 'prev',
+      n: 'count()',
+      where: pieces
+        .filter(({ byPrev }) => !isEmpty(byPrev))
+        .map(({ byPrev, end }) => `${inMs('prev', [byPrev])} AND started_at < ${int(end)}`),
+    },
+    {
+      table: 'session_facts',
+      at: 'started_at',
+      n: 'count()',
+      where: pieces
+        .filter(({ byStart }) => !isEmpty(byStart))
+        .map(({ byStart, prevFrom }) => `${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`),
+    },
+  ].filter(({ where }) => where.length > 0);
+  const found = await Promise.all(
+    statements.map(({ table, at, n, where }) =>
+      db.query({
+        name: 'returning sessions',
+        sql: `SELECT ${periodOf(at, plans)} AS period, -toInt64(${n}) AS visitors FROM ${table}
+WHERE ${ofApp(app)} AND ${anyOf(where)} GROUP BY period`,
+        row: RETURNING,
+      }),
+    ),
+  );
+  return found.flat();
 }
 
+const KNOWN = z.object({ known: z.number(), inRange: z.number() });
+
 /**
- * One row (known, in_range): of the tail's distinct visitors, how many came before it at all, and how many came before it
- * in the range. Between the watermark and a range that begins after it, raw rows know.
+ * Of the distinct visitors of the unsealed tail, how many came before it at all, and how many came before it in the range.
+ * Between the watermark and a range that begins after it, raw rows know.
  */
-export function tailReturns(bind: Bindings, plan: Plan): string {
-  if (plan.tail === null) return 'SELECT 0 AS known, 0 AS in_range';
-  const { watermark, tail, range } = plan;
-  const visitors = `SELECT ${VISITOR_HASH} FROM (${mergedSessions(bind, [tail], ['visitor_id'])})`;
-  const sealed = `SELECT visitor, started_at AS at FROM session_facts
-    WHERE app_id = {app:UUID} AND started_at < ${bind.int(watermark)} AND visitor IN (${visitors})`;
+export async function tailReturns(
+  db: Database,
+  app: AppId,
+  { watermark, range }: Plan,
+  tail: Range,
+  ever: boolean,
+): Promise<z.infer<typeof KNOWN>> {
+  const visitors = `SELECT visitor FROM (${mergedSessions(app, [tail], ['visitor'])})`;
+  const from = ever ? '' : ` AND started_at >= ${int(range.from)}`;
+  const sealed =
+    watermark > (ever ? 0 : range.from)
+      ? `SELECT visitor, started_at AS at FROM session_facts
+    WHERE ${ofApp(app)} AND started_at < ${int(watermark)}${from} AND visitor IN (${visitors})`
+      : null;
   const between =
-    watermark < tail.from
-      ? `SELECT ${VISITOR_HASH} AS visitor, toUnixTimestamp64Milli(started_at) AS at
-    FROM (${mergedSessions(bind, [{ from: watermark, to: epochMs(tail.from - 1) }], ['visitor_id'])})
+    ever && watermark < tail.from
+      ? `SELECT visitor, toUnixTimestamp64Milli(started_at) AS at
+    FROM (${mergedSessions(app, [{ from: watermark, to: epochMs(tail.from - 1) }], ['visitor'])})
     WHERE visitor IN (${visitors})`
       : null;
-  return `SELECT count() AS known, countIf(last >= ${bind.int(range.from)}) AS in_range
-FROM (SELECT max(at) AS last FROM (${unionAll([sealed, between], '')}) GROUP BY visitor)`;
+  const rows = unionAll([sealed, between], '');
+  if (rows === '') return { known: 0, inRange: 0 };
+  const sql = `SELECT count() AS known, countIf(last >= ${int(range.from)}) AS inRange
+FROM (SELECT max(at) AS last FROM (${rows}) GROUP BY visitor)`;
+  return db.queryOne({ name: 'returning in the tail', sql, row: KNOWN }, {}, { parallel: true });
+}
+
+const DAY_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
+
+/** Sessions of an unsealed tail by UTC day, and the visitors that the sealed part of the day (from `from` on) has not seen. */
+export async function tailByDay(db: Database, app: AppId, tail: Range, from: number) {
+  const rows = mergedSessions(app, [tail], ['visitor']);
+  const counted = db.query(
+    {
+      name: 'growth tail',
+      sql: `SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(visitor) AS visitors
+FROM (${rows}) GROUP BY day`,
+      row: DAY_ROW,
+    },
+    {},
+    { parallel: true },
+  );
+  const day = Math.floor(tail.from / DAY_MS);
+  const sealedFrom = Math.max(day * DAY_MS, from);
+  const lastOfDay = Math.min(tail.to, (day + 1) * DAY_MS - 1);
+  const known =
+    sealedFrom < tail.from
+      ? db.queryOne(
+          {
+            name: 'growth tail, known',
+            sql: `SELECT uniqExact(visitor) AS n FROM session_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', [{ start: sealedFrom, end: tail.from }])}
+    AND visitor IN (SELECT visitor FROM (${mergedSessions(app, [{ from: tail.from, to: epochMs(lastOfDay) }], ['visitor'])}))`,
+            row: COUNT,
+          },
+          {},
+          { parallel: true },
+        )
+      : { n: 0 };
+  const [days, { n }] = await Promise.all([counted, known]);
+  return days.map((row) => (row.day === day ? { ...row, visitors: row.visitors - n } : row));
 }
