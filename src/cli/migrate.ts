@@ -1,6 +1,6 @@
-import { openDatabase } from '../clickhouse/database.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { readConfig } from '../config.ts';
+import { openStore } from '../start-errors.ts';
 
 /**
  * Brings the store to this version's schema without starting the service (which does the same at its start)
@@ -8,9 +8,7 @@ import { readConfig } from '../config.ts';
  */
 async function main(): Promise<void> {
   const { store } = readConfig(process.env);
-  const db = await openDatabase(store).catch((error: unknown) => {
-    throw new Error(`Cannot open the store: ${error instanceof Error ? error.message : String(error)}`);
-  });
+  const db = await openStore(store);
   try {
     console.log(JSON.stringify({ applied: await migrate(db) }));
   } finally {
