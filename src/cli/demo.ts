@@ -53,7 +53,7 @@ App      ${state.appId}
 
 ${curlLines(service.url, state, clock()).join('\n')}
 
-Administration: DATA_DIR=${config.dataDir} npm run --silent admin -- account list`);
+Administration: DATA_DIR=${config.dataDir} MANAGEMENT_PORT=${new URL(service.managementUrl).port} npm run --silent admin -- account list`);
 }
 
 /** Always embedded, and quiet: its output is for people. */
