@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { misused, parsedArguments } from '../src/cli/arguments.ts';
+import { CliError, sayEnd } from '../src/cli/cli-error.ts';
+import { makeFolder } from '../src/make-folder.ts';
 import { benchHttp } from './http.ts';
 import { benchIngest } from './ingest.ts';
 import { benchOverload } from './overload.ts';
@@ -9,34 +11,24 @@ import { benchScale } from './scale.ts';
 import { benchSoak } from './soak.ts';
 import { DEFAULT_DIR } from './store.ts';
 
-const USAGE = `npm run bench -- queries|scale|http|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
+const USAGE = `Usage: npm run bench -- queries|scale|http|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
 
-queries  every question on N events of D days, beside the raw exact answers (30000000, 30)
-scale    the same range with a tenth of the traffic, and ten times the range with the same traffic
-http     304s and kept answers beside a bare route, and 200 keys that poll, for S seconds each (10)
-ingest   batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file
-overload twice of what is answered, for S seconds (30 is good): throughput, fairness, health, recovery
-soak     polling, questions and ingestion for M minutes (10): memory, open files and latency, and their slopes`;
+queries   every question on N events of D days, beside the raw exact answers (30000000, 30)
+scale     the same range with a tenth of the traffic, and ten times the range with the same traffic
+http      304s and kept answers beside a bare route, and 200 keys that poll, for S seconds each (10)
+ingest    batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file
+overload  twice of what is answered, for S seconds (30 is good): throughput, fairness, health, recovery
+soak      polling, questions and ingestion for M minutes (10): memory, open files and latency, and their slopes`;
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    events: { type: 'string', default: '30000000' },
-    days: { type: 'string', default: '30' },
-    runs: { type: 'string', default: '30' },
-    dir: { type: 'string', default: DEFAULT_DIR },
-    seconds: { type: 'string', default: '10' },
-    minutes: { type: 'string', default: '10' },
-    json: { type: 'string' },
-  },
-});
-
-function positive(name: 'events' | 'days' | 'runs' | 'seconds' | 'minutes'): number {
-  const value = Number(values[name]);
-  if (!Number.isSafeInteger(value) || value < 1)
-    throw new Error(`--${name}: a positive integer, not ${values[name]}`);
-  return value;
-}
+const OPTIONS = {
+  events: { type: 'string', default: '30000000' },
+  days: { type: 'string', default: '30' },
+  runs: { type: 'string', default: '30' },
+  dir: { type: 'string', default: DEFAULT_DIR },
+  seconds: { type: 'string', default: '10' },
+  minutes: { type: 'string', default: '10' },
+  json: { type: 'string' },
+} as const;
 
 interface Outcome {
   readonly records: readonly object[];
@@ -44,21 +36,61 @@ interface Outcome {
   readonly exact: boolean;
 }
 
-async function run(name: string | undefined): Promise<Outcome | null> {
-  const dir = resolve(values.dir);
-  const [events, days, runs] = [positive('events'), positive('days'), positive('runs')];
-  if (name === 'queries') return benchQueries(dir, { events, days }, runs);
-  if (name === 'http') return benchHttp(positive('seconds'));
-  if (name === 'ingest') return benchIngest(positive('seconds'));
-  if (name === 'overload') return benchOverload(positive('seconds'));
-  if (name === 'soak') return benchSoak(positive('minutes'));
-  if (name === 'scale') return benchScale(dir, events, days, runs);
-  return null;
+/** The bench that is asked for, ready to run. Throws CliError for what cannot be. */
+function readArguments(): { readonly run: () => Promise<Outcome>; readonly json: string | null } {
+  const { values, positionals } = parsedArguments(process.argv.slice(2), OPTIONS, USAGE, 1);
+  const whole = (name: 'events' | 'days' | 'runs' | 'seconds' | 'minutes', least = 1): number => {
+    const value = Number(values[name]);
+    if (Number.isSafeInteger(value) && value >= least) return value;
+    throw misused(`--${name} is a whole number from ${least} on, not ${values[name]}.`, USAGE);
+  };
+  // The questions' ranges leave out two days at the beginning and one at the end.
+  const shape = { events: whole('events'), days: whole('days', 4) };
+  const [runs, seconds, minutes] = [whole('runs'), whole('seconds'), whole('minutes')];
+  const benches: Readonly<Record<string, () => Promise<Outcome>>> = {
+    queries: () => benchQueries(folder(values.dir), shape, runs),
+    scale: () => benchScale(folder(values.dir), shape.events, shape.days, runs),
+    http: () => benchHttp(seconds),
+    ingest: () => benchIngest(seconds),
+    overload: () => benchOverload(seconds),
+    soak: () => benchSoak(minutes),
+  };
+  const [name = ''] = positionals;
+  const run = Object.hasOwn(benches, name) ? benches[name] : undefined;
+  if (run === undefined) throw misused(name === '' ? 'Name a bench.' : `There is no bench "${name}".`, USAGE);
+  return { run, json: values.json === undefined ? null : jsonFile(values.json) };
 }
 
-const outcome = await run(positionals[0]);
-if (outcome === null) console.error(USAGE);
-else if (values.json !== undefined) {
-  writeFileSync(values.json, `${JSON.stringify(outcome.records, null, 2)}\n`);
+function folder(path: string): string {
+  const dir = resolve(path);
+  try {
+    makeFolder(dir);
+  } catch (error) {
+    throw misused(`--dir: ${error instanceof Error ? error.message : String(error)}.`, USAGE);
+  }
+  return dir;
 }
-if (!outcome?.exact) process.exitCode = 1;
+
+/** Where the figures can be written: not found out after an hour. */
+function jsonFile(path: string): string {
+  const file = resolve(path);
+  try {
+    closeSync(openSync(file, 'a'));
+  } catch (error) {
+    throw misused(`--json: ${error instanceof Error ? error.message : String(error)}.`, USAGE);
+  }
+  return file;
+}
+
+async function main(): Promise<void> {
+  const { run, json } = readArguments();
+  const { records, exact } = await run();
+  if (json !== null) writeFileSync(json, `${JSON.stringify(records, null, 2)}\n`);
+  if (!exact) process.exitCode = 1;
+}
+
+main().catch((error: unknown) => {
+  // Of a bench that fails, the stack is wanted.
+  if (!(error instanceof CliError)) throw error;
+  sayEnd(error);
+});

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import { type Migration, migrate, readMigrations } from '../src/clickhouse/migra
 import { createReaders } from '../src/facts/readers.ts';
 import { type Stretch, seal } from '../src/facts/seal.ts';
 import type { FactKind } from '../src/facts/watermarks.ts';
+import { makeFolder } from '../src/make-folder.ts';
 import { generate } from './generate.ts';
 import { watchingMemory } from './memory.ts';
 import { progress } from './progress.ts';
@@ -66,7 +67,7 @@ export async function openBenchStore(
   let manifest = existsSync(file) ? ManifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
   if (manifest?.eventsFrom !== eventsFrom) {
     rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     manifest = null;
   }
   const location = { kind: 'embedded', dataDir: folder, database: 'analytics' } as const;

@@ -1,3 +1,5 @@
+import { expectNoArguments } from './cli/arguments.ts';
+import { sayEnd } from './cli/cli-error.ts';
 import { readConfig } from './config.ts';
 import { createLog } from './http/log.ts';
 import { startService } from './service.ts';
@@ -8,6 +10,7 @@ import { startService } from './service.ts';
  * an exit at that moment can hang in its exit handlers.
  */
 async function main(): Promise<void> {
+  expectNoArguments('Usage: npm start. Settings are environment variables, see README.md.');
   const config = readConfig(process.env);
   const log = createLog({ level: config.logLevel });
   const { close } = await startService(config, { log });
@@ -19,7 +22,4 @@ async function main(): Promise<void> {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
 }
 
-main().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
+main().catch(sayEnd);

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createAnalytics } from './analytics/analytics.ts';
 import type { Analytics } from './analytics/results.ts';
 import { createApp } from './app.ts';
-import { type Database, openDatabase } from './clickhouse/database.ts';
+import type { Database } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
@@ -27,7 +27,7 @@ import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { RedisLink } from './redis/link.ts';
 import { createRedisLocks } from './redis/locks.ts';
-import { assertUsable, listenFailure, openFailure } from './start-errors.ts';
+import { listenFailure, openStore } from './start-errors.ts';
 
 /** How long a stopping process waits for the requests that it has begun. */
 const FINISH_MS = 20_000;
@@ -82,7 +82,7 @@ async function start(
   const redis = openRedis(config, log);
   if (redis !== null) opened.push(() => redis.close());
   await redis?.firstContact(REDIS_CONTACT_MS);
-  const db = await openStore(config);
+  const db = await openStore(config.store);
   opened.push(() => db.close());
   const locks = locksFor(db, redis);
   await locks.withLock('migrations', () => migrate(db));
@@ -171,15 +171,6 @@ function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
       else log.warn({ state }, 'redis is away: this process limits its share by itself');
     },
   });
-}
-
-async function openStore({ store }: Config): Promise<Database> {
-  if (store.kind === 'embedded') assertUsable(store);
-  try {
-    return await openDatabase(store);
-  } catch (error) {
-    throw openFailure(store, error);
-  }
 }
 
 /** In this process where it is alone on its store (embedded) or there is no Redis; else between processes. */

@@ -1,7 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { StoreLocation } from './clickhouse/connect.ts';
+import { type Database, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** As much as the engine needs for its first files. */
 const PROBE_BYTES = 64 * 1024;
@@ -12,11 +14,21 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Throws what a start that failed here is to say, and what to do about it. Writes nothing that stays. */
-export function assertUsable({ dataDir }: Embedded): void {
+/** Opens the store. Rejects with one Error that says what failed and what to do about it. */
+export async function openStore(store: StoreLocation): Promise<Database> {
+  if (store.kind === 'embedded') assertUsable(store);
+  try {
+    return await openDatabase(store);
+  } catch (error) {
+    throw openFailure(store, error);
+  }
+}
+
+/** Throws what a start that failed here is to say. Writes nothing that stays but the folder. */
+function assertUsable({ dataDir }: Embedded): void {
   const probe = join(dataDir, `.probe-${process.pid}`);
   try {
-    mkdirSync(dataDir, { recursive: true });
+    makeFolder(dataDir);
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
   } catch (error) {
     throw new Error(`Cannot open the store in ${dataDir}: ${folderAdvice(error)}`, { cause: error });
@@ -33,13 +45,15 @@ function folderAdvice(error: unknown): string {
   const code = codeOf(error);
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return `no space is left on its device (${code}). Free some and start again.`;
-  if (code === 'ENOTDIR' || code === 'EEXIST')
-    return `it is not a folder (${code}). Set DATA_DIR to another path.`;
+  if (code === 'EEXIST') return `it is not a folder (${code}). Set DATA_DIR to another path.`;
+  if (code === 'ENOTDIR')
+    return `something on the way there is not a folder (${code}). Set DATA_DIR to another path.`;
+  if (code === 'ENOENT') return `nothing can be made there (${code}). Set DATA_DIR to another path.`;
   return `the folder cannot be written (${code || reasonOf(error)}). Make it writable, or set DATA_DIR to another one.`;
 }
 
 /** What to say when the store cannot be opened. The embedded engine prints its own reason first. */
-export function openFailure(store: StoreLocation, error: unknown): Error {
+function openFailure(store: StoreLocation, error: unknown): Error {
   if (store.kind === 'server') {
     const advice = 'Check that it runs, CLICKHOUSE_URL, CLICKHOUSE_USER and CLICKHOUSE_PASSWORD.';
     return new Error(`Cannot open the store at ${store.url}: ${reasonOf(error)} ${advice}`, { cause: error });

@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
-import { CliError } from './cli-error.ts';
+import { misused, parsedArguments } from './arguments.ts';
+import { CliError, HelpAsked } from './cli-error.ts';
 import type { ManagementMethod } from './management-client.ts';
 
 /** One call of the management API. */
@@ -105,6 +105,7 @@ export function adminCall(args: readonly string[]): AdminCall {
   const name = args.slice(0, 2).join(' ');
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (found === undefined) {
+    if (args.includes('--help')) throw new HelpAsked(allUsages());
     const said = name === '' ? 'No command is given' : `There is no command "${name}"`;
     throw new CliError(`${said}: say one of ${Object.keys(COMMANDS).join(', ')}.`);
   }
@@ -112,7 +113,7 @@ export function adminCall(args: readonly string[]): AdminCall {
   const flags = flagsOf(found, args.slice(2), usage);
   const flag = (key: string): string => {
     const value = flags[key] ?? '';
-    if (value === '') throw new CliError(`--${key} is missing. ${usage}`);
+    if (value === '') throw misused(`--${key} is missing.`, usage);
     return value;
   };
   found.required.forEach(flag);
@@ -124,35 +125,21 @@ function flagsOf({ required, optional }: Command, args: readonly string[], usage
     [...required, ...optional].map((key) => [key, { type: 'string', multiple: true } as const]),
   );
   const flags: Record<string, string> = {};
-  for (const [key, given = []] of Object.entries(parsed(args, options, usage))) {
+  const { values } = parsedArguments(args, options, usage);
+  for (const [key, given = []] of Object.entries(values)) {
     const [value = '', ...more] = given;
-    if (more.length > 0) throw new CliError(`--${key} is given more than once. ${usage}`);
+    if (more.length > 0) throw misused(`--${key} is given more than once.`, usage);
     flags[key] = value;
   }
   return flags;
 }
 
-type Options = Readonly<Record<string, { readonly type: 'string'; readonly multiple: true }>>;
+const usageOf = (name: string, command: Command): string => `Usage: admin -- ${spelled(name, command)}`;
 
-function parsed(
-  args: readonly string[],
-  options: Options,
-  usage: string,
-): Record<string, string[] | undefined> {
-  try {
-    return parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values;
-  } catch (error) {
-    // Node's first sentence says what is wrong; the next ones advise on positional arguments.
-    const [said = ''] = (error instanceof Error ? error.message : String(error)).split(
-      /\.?(?:\s|$)(?=[A-Z]|$)/,
-    );
-    throw new CliError(`${said}. ${usage}`);
-  }
-}
+const allUsages = (): string =>
+  `Usage: admin -- COMMAND, one of\n\n${Object.entries(COMMANDS)
+    .map(([name, command]) => spelled(name, command))
+    .join('\n')}`;
 
-const usageOf = (name: string, { required, optional }: Command): string =>
-  `Usage: admin -- ${[
-    name,
-    ...required.map((key) => `--${key} …`),
-    ...optional.map((key) => `[--${key} …]`),
-  ].join(' ')}`;
+const spelled = (name: string, { required, optional }: Command): string =>
+  [name, ...required.map((key) => `--${key} …`), ...optional.map((key) => `[--${key} …]`)].join(' ');

@@ -1,6 +1,11 @@
 /** What a command line's user has to know and do: one line, without a stack. */
 export class CliError extends Error {
-  override readonly name = 'CliError';
+  override readonly name: string = 'CliError';
+}
+
+/** The message is the usage that was asked for. */
+export class HelpAsked extends CliError {
+  override readonly name = 'HelpAsked';
 }
 
 /** Runs a command: its result as one JSON document on standard output, exit 0; or one line on standard error, exit 1. */
@@ -9,10 +14,19 @@ export async function runCommand(work: () => Promise<unknown>): Promise<void> {
     const result = await work();
     process.stdout.write(`${JSON.stringify(result)}\n`);
   } catch (error) {
-    process.stderr.write(`${oneLine(error)}\n`);
-    process.exitCode = 1;
+    sayEnd(error instanceof HelpAsked ? error : oneLine(error));
   }
 }
 
+/** Says what has ended a script: the usage on standard output, exit 0; or a message on standard error, exit 1. */
+export function sayEnd(error: unknown): void {
+  const isHelp = error instanceof HelpAsked;
+  (isHelp ? process.stdout : process.stderr).write(`${messageOf(error)}\n`);
+  process.exitCode = isHelp ? 0 : 1;
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 const oneLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).trim().replace(/\s*\n\s*/g, ' ');
+  messageOf(error)
+    .trim()
+    .replace(/\s*\n\s*/g, ' ');

@@ -6,6 +6,8 @@ import { DEMO_DAYS } from '../demo/visits.ts';
 import { type Clock, epochMs } from '../domain/time.ts';
 import { createLog } from '../http/log.ts';
 import { startService } from '../service.ts';
+import { expectNoArguments } from './arguments.ts';
+import { sayEnd } from './cli-error.ts';
 
 const clock: Clock = () => epochMs(Date.now());
 
@@ -14,6 +16,7 @@ const clock: Clock = () => epochMs(Date.now());
  * never mixes with real data. A later start keeps the data and adds what has "happened" since.
  */
 async function main(): Promise<void> {
+  expectNoArguments('Usage: npm run demo. Settings are environment variables, see README.md.');
   const started = clock();
   const config = demoConfig(readConfig(process.env));
   const log = createLog({ level: config.logLevel });
@@ -22,7 +25,7 @@ async function main(): Promise<void> {
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    void service.close().then(() => process.exit(0));
+    void service.close();
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);
@@ -34,9 +37,10 @@ async function main(): Promise<void> {
     clock,
     folder: config.dataDir,
     onProgress: progress(started),
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
     // A load that was interrupted goes on at the next start.
     if (stopping) return null;
+    await service.close();
     throw error;
   });
   if (state === null) return;
@@ -49,7 +53,7 @@ App      ${state.appId}
 
 ${curlLines(service.url, state, clock()).join('\n')}
 
-Administration: DATA_DIR=${config.dataDir} npm run --silent admin -- account list`);
+Administration: DATA_DIR=${config.dataDir} MANAGEMENT_PORT=${new URL(service.managementUrl).port} npm run --silent admin -- account list`);
 }
 
 /** Always embedded, and quiet: its output is for people. */
@@ -79,7 +83,4 @@ function progress(started: number): (share: number, events: number) => void {
   };
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exit(1);
-});
+main().catch(sayEnd);

@@ -1,8 +1,8 @@
-import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { isUuid } from '../domain/ids.ts';
 import { epochMs } from '../domain/time.ts';
-import { CliError, runCommand } from './cli-error.ts';
+import { misused, parsedArguments } from './arguments.ts';
+import { runCommand } from './cli-error.ts';
 import { importFile, type LogFormat } from './import-file.ts';
 import { managementClient } from './management-client.ts';
 
@@ -16,21 +16,13 @@ interface Arguments {
 
 function readArguments(args: readonly string[]): Arguments {
   const options = { app: { type: 'string' }, format: { type: 'string' } } as const;
-  const parsed = (() => {
-    try {
-      return parseArgs({ args: [...args], options, allowPositionals: true });
-    } catch (error) {
-      throw new CliError(`${error instanceof Error ? error.message : String(error)} ${USAGE}`);
-    }
-  })();
-  const { positionals, values } = parsed;
-  const [file, ...more] = positionals;
-  if (file === undefined || more.length > 0) throw new CliError(`Name one file. ${USAGE}`);
-  if (values.app === undefined || !isUuid(values.app))
-    throw new CliError(`--app needs an app's id. ${USAGE}`);
+  const { positionals, values } = parsedArguments(args, options, USAGE, 1);
+  const [file] = positionals;
+  if (file === undefined) throw misused('Name one file.', USAGE);
+  if (values.app === undefined || !isUuid(values.app)) throw misused("--app needs an app's id.", USAGE);
   const { format = null } = values;
   if (format !== null && format !== 'ndjson' && format !== 'combined') {
-    throw new CliError(`--format is ndjson or combined. ${USAGE}`);
+    throw misused('--format is ndjson or combined.', USAGE);
   }
   return { file, app: values.app.toLowerCase(), format };
 }

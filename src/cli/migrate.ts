@@ -1,16 +1,17 @@
-import { openDatabase } from '../clickhouse/database.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { readConfig } from '../config.ts';
+import { openStore } from '../start-errors.ts';
+import { expectNoArguments } from './arguments.ts';
+import { sayEnd } from './cli-error.ts';
 
 /**
  * Brings the store to this version's schema without starting the service (which does the same at its start)
  * and prints `{"applied": [names]}`. Exit 1 with one line on standard error when it cannot.
  */
 async function main(): Promise<void> {
+  expectNoArguments('Usage: npm run migrate. Settings are environment variables, see README.md.');
   const { store } = readConfig(process.env);
-  const db = await openDatabase(store).catch((error: unknown) => {
-    throw new Error(`Cannot open the store: ${error instanceof Error ? error.message : String(error)}`);
-  });
+  const db = await openStore(store);
   try {
     console.log(JSON.stringify({ applied: await migrate(db) }));
   } finally {
@@ -18,7 +19,4 @@ async function main(): Promise<void> {
   }
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : String(error));
-  process.exitCode = 1;
-});
+main().catch(sayEnd);

@@ -1,5 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { openApiText } from '../http/openapi.ts';
+import { expectNoArguments } from './arguments.ts';
+import { sayEnd } from './cli-error.ts';
 
 /** Writes docs/openapi.json anew; a test tells when that was forgotten. */
-writeFileSync(new URL('../../docs/openapi.json', import.meta.url), openApiText());
+try {
+  expectNoArguments('Usage: npm run openapi. It writes docs/openapi.json.');
+  writeFileSync(new URL('../../docs/openapi.json', import.meta.url), openApiText());
+} catch (error) {
+  sayEnd(error);
+}

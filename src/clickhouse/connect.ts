@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   type ClickHouseClient,
@@ -9,6 +8,7 @@ import {
 } from '@clickhouse/client';
 import { Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
+import { makeFolder } from '../make-folder.ts';
 
 /** Where the data lives. The only file that knows which of the two it is. */
 export type StoreLocation =
@@ -74,7 +74,7 @@ export async function connect(location: StoreLocation): Promise<Connections> {
  */
 async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): Promise<Connections> {
   const path = resolve(location.dataDir, 'clickhouse');
-  mkdirSync(path, { recursive: true });
+  makeFolder(path);
   const engine = new Session(path);
   const open = async (lane: Lane): Promise<ClickHouseClient> => {
     const client = createClient({ connection: embeddedConnection(path) });

@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { makeFolder } from '../make-folder.ts';
 
 /** What the demo knows from one start to the next. Its credentials open made-up data only. */
 const State = z.object({
@@ -26,7 +27,7 @@ export function readState(folder: string): DemoState | null {
 }
 
 export function writeState(folder: string, state: DemoState): void {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const path = join(folder, FILE);
   writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
   renameSync(`${path}.new`, path);

@@ -159,7 +159,7 @@ const curl = (
 `;
 
 const parameterTable = (parameters: readonly Parameter[]): Markup => html`<h4>Parameters</h4>
-<div class="wide" tabindex="0" role="region" aria-label="Parameters"><table><thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>
+<div class="wide parameters" tabindex="0" role="region" aria-label="Parameters"><table><thead><tr><th scope="col">Name</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${parameters.map(
   ({
     name,
@@ -209,11 +209,15 @@ ${rows.map(
     name,
     type,
     description,
-  ]) => html`<tr><th scope="row"><code>${name}</code></th><td>${type}</td><td>${inline(description)}</td></tr>
+  ]) => html`<tr><th scope="row"><code>${breakable(name)}</code></th><td>${type}</td><td>${inline(description)}</td></tr>
 `,
 )}</tbody></table></div>
 `;
 }
+
+/** A field's path can go on in the next line after each dot. */
+const breakable = (path: string): Markup[] =>
+  path.split(/(?<=\.)/).map((part, i) => (i === 0 ? html`${part}` : html`<wbr>${part}`));
 
 function rowsOf(
   documentation: Pick<Documentation, 'components'>,

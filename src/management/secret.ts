@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../make-folder.ts';
 
 const FILE = 'management.jwt';
 /** HS256 wants a key at least as long as its hash (RFC 7518, section 3.2). */
@@ -24,7 +25,7 @@ export function readManagementSecret(dataDir: string): string | null {
 export function ensureManagementSecret(dataDir: string): string {
   const known = readManagementSecret(dataDir);
   if (known !== null) return known;
-  mkdirSync(dataDir, { recursive: true });
+  makeFolder(dataDir);
   const path = managementSecretFile(dataDir);
   const draft = `${path}.${randomBytes(8).toString('hex')}`;
   const secret = randomBytes(SECRET_BYTES).toString('base64url');

@@ -130,7 +130,11 @@ test('headings descend by one, controls have names, everything is reached by key
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('fits a telephone: nothing but tables and code scrolls sideways', async () => {
+test('fits a telephone: nothing but long tables and examples scrolls sideways', async () => {
   const { page } = await opened('light', 360);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+  const cut = await page
+    .locator('.curl pre, .parameters')
+    .evaluateAll((shown) => shown.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length);
+  expect(cut).toBe(0);
 });

@@ -1,7 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,11 +158,29 @@ describe('a start that cannot be', () => {
       await failedStart({ DATA_DIR: file }),
       /it is not a folder \(E\w+\)\. Set DATA_DIR to another path/,
     );
+    expectSaid(
+      await failedStart({ DATA_DIR: join(file, 'below') }),
+      /something on the way there is not a folder \(ENOTDIR\)\. Set DATA_DIR to another path/,
+    );
     const tiny = mounted('size=32k');
     expectSaid(
       await failedStart({ DATA_DIR: tiny }),
       /no space is left on its device \(ENOSPC\)\. Free some and start again/,
     );
+  });
+
+  test('a folder that cannot be made: below one that takes none, behind a dangling link', async () => {
+    const link = join(folder(), 'link');
+    symlinkSync(`${link}-to-nothing`, link);
+    for (const dataDir of ['/proc/nothing', '/proc/nothing/below', join(link, 'below')]) {
+      expectSaid(
+        await failedStart({ DATA_DIR: dataDir }),
+        /^Cannot open the store in .*: nothing can be made there \(ENOENT\)\. Set DATA_DIR to another path/,
+      );
+    }
+    const deep = join(folder(), 'a', 'b', 'c');
+    const { service } = await started(deep);
+    expect(await service.stop()).toBe(0);
   });
 
   test('no room in the middle of the first migrations: goes on where it stopped when there is', async () => {

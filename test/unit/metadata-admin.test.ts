@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { adminCall } from '../../src/cli/admin-commands.ts';
-import { CliError } from '../../src/cli/cli-error.ts';
+import { CliError, HelpAsked } from '../../src/cli/cli-error.ts';
 
 const id = randomUUID();
 
@@ -49,6 +49,24 @@ test.each([
 ])('admin %s is refused with what is wrong and what to say', (line, message) => {
   expect(() => adminCall(line.split(' '))).toThrow(new CliError(message));
 });
+
+test.each([
+  ['--help', /^Usage: admin -- COMMAND, one of\n\naccount create --name … \[--plan …\]\naccount list\n/],
+  ['key --help', /^Usage: admin -- COMMAND/],
+  ['account create --help', /^Usage: admin -- account create --name … \[--plan …\]$/],
+])('admin %s', (line, usage) => {
+  const error = thrownBy(() => adminCall(line.split(' ')));
+  expect(error).toBeInstanceOf(HelpAsked);
+  expect(error).toHaveProperty('message', expect.stringMatching(usage));
+});
+
+function thrownBy(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
 
 test.each(['constructor', 'account', 'account destroy', 'list account'])('%s is no command', (line) => {
   expect(() => adminCall(line.split(' '))).toThrow(

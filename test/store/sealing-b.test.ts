@@ -1,0 +1,3 @@
+import { testSealing } from './sealing-support.ts';
+
+testSealing(4);

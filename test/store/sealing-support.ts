@@ -1,0 +1,88 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { epochMs } from '../../src/domain/time.ts';
+import { createReaders } from '../../src/facts/readers.ts';
+import { seal } from '../../src/facts/seal.ts';
+import { casesWith } from '../support/generate.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import { expectAgreement, type Hooks, type Subject } from '../support/oracle/compare.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+
+/** The files that share the work, so that two workers can: of one core it takes ten minutes. */
+const FILES = 2;
+/** How many ranges all files ask for, each of every question; `npm run test:exact` asks for 100,000. */
+const RANGES = Number(process.env['SEALING_RANGES'] ?? 2_000);
+const PER_CASE = 20;
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+/** How far a run may seal, counted from the first event of the story; null: no run at this point. */
+const runsArbitrary = fc.array(
+  fc.option(
+    fc.record({
+      days: fc.constantFrom(-1, 0, 0, 1, 1, 2, 3, 40, 400),
+      hours: fc.integer({ min: 0, max: 26 }),
+    }),
+    { nil: null, freq: 2 },
+  ),
+  { minLength: 1, maxLength: 7 },
+);
+
+/** Sealing at given moments of the arrival, and before the questions. */
+function sealingAt(
+  { db }: TestStore,
+  start: number,
+  runs: readonly ({ readonly days: number; readonly hours: number } | null)[],
+): Hooks {
+  let next = 0;
+  const run = async (at: Subject): Promise<Subject> => {
+    const moment = runs[next++ % runs.length];
+    if (moment === null || moment === undefined) return at;
+    const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
+    await seal({ db, readers: createReaders(0), only: at.apps() }, now);
+    return at;
+  };
+  return { afterArrivals: run, beforeQuestions: run };
+}
+
+/** A file's tests: its part of the random ranges, by a seed of its own each time, and one story of weeks by a fixed one. */
+export function testSealing(seed: number): void {
+  let store: TestStore;
+  let subject: Subject;
+
+  beforeAll(async () => {
+    store = await testStore();
+    subject = await subjectOn(store.db);
+  });
+
+  afterAll(async () => {
+    await store.close();
+  });
+
+  test('answers stay exact whenever sealing ran', { timeout: 0 }, async () => {
+    let [cases, ranges] = [0, 0];
+    while (ranges < RANGES / FILES) {
+      await fc.assert(
+        fc.asyncProperty(casesWith(PER_CASE), runsArbitrary, async (story, runs) => {
+          const starts = story.batches.flatMap(({ deliveries }) =>
+            deliveries.map(({ session }) => session.startedAt),
+          );
+          ranges += await expectAgreement(subject, story, sealingAt(store, Math.min(...starts), runs));
+          cases += 1;
+        }),
+        { numRuns: 10, endOnFailure: process.env['SEALING_SHRINK'] === undefined },
+      );
+    }
+    process.stdout.write(`sealing: ${ranges} ranges of ${cases} stores of data\n`);
+    expect(ranges).toBeGreaterThanOrEqual(RANGES / FILES);
+  });
+
+  test(`and on weeks of traffic with late batches, seed ${seed}`, { timeout: 0 }, async () => {
+    const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 12 };
+    const from = new Date('2022-08-25T00:00:00Z').getTime();
+    const runs = [{ days: 10, hours: 3 }, null, null, { days: 36, hours: 1 }, { days: 20, hours: 5 }];
+    const story = randomTraffic({ seed, from, ...options });
+    await expectAgreement(subject, story, sealingAt(store, from, runs));
+  });
+}
