@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import type { AudienceActivity, TrafficHeatmap } from '../../src/analytics/results.ts';
 import { ratio } from '../../src/analytics/rounding.ts';
-import {
-  activityWindow,
-  heatmapWindow,
-  TEHRAN,
-  tehranDate,
-  tehranHour,
-  tehranWeekday,
-} from '../../src/analytics/tehran.ts';
+import { activityWindow, heatmapWindow, TEHRAN, tehranTime } from '../../src/analytics/tehran.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type Range, toIso } from '../../src/domain/time.ts';
@@ -71,7 +64,7 @@ function addUp<Key extends string | number>(
   for (const hour of hours) {
     const cell = cells.get(keyOf(hour.start));
     if (cell === undefined) continue;
-    const at = tehranHour(hour.start);
+    const at = tehranTime(hour.start).hour;
     for (const metric of METRICS) cell[metric][at] = (cell[metric][at] ?? 0) + hour[metric];
   }
   return [...cells.entries()];
@@ -82,7 +75,10 @@ export async function trafficHeatmap({ db, clock }: Asker, app: AppId): Promise<
   const { dates, range } = heatmapWindow(now);
   // Clocks may be up to 5 min ahead: what they send for the next hour shows when that hour has come.
   const hours = (await tehranHours(db, app, range)).filter(({ start }) => start <= now);
-  const days = addUp(hours, dates, tehranDate).map(([date, counts]) => ({ date, ...counts }));
+  const days = addUp(hours, dates, (at) => tehranTime(at).date).map(([date, counts]) => ({
+    date,
+    ...counts,
+  }));
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }
 
@@ -93,11 +89,13 @@ export async function audienceActivity({ db, clock }: Asker, app: AppId): Promis
   const range = activityWindow(clock());
   const hours = await tehranHours(db, app, range);
   const average = (counts: readonly number[]) => counts.map((count) => ratio(count, WEEKS, 2));
-  const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], tehranWeekday).map(([dayOfWeek, counts]) => ({
-    dayOfWeek,
-    sessions: average(counts.sessions),
-    visitors: average(counts.visitors),
-    pageviews: average(counts.pageviews),
-  }));
+  const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], (at) => tehranTime(at).weekday).map(
+    ([dayOfWeek, counts]) => ({
+      dayOfWeek,
+      sessions: average(counts.sessions),
+      visitors: average(counts.visitors),
+      pageviews: average(counts.pageviews),
+    }),
+  );
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), windowDays: 28, days };
 }

@@ -2,8 +2,6 @@ import type { AppId } from '../domain/ids.ts';
 import type { Range } from '../domain/time.ts';
 import { inRanges, ofApp } from './sql.ts';
 
-
-
 /** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
 const COLUMNS = {
   duration_ms: 'max(s.last_offset)',

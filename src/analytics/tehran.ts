@@ -1,4 +1,5 @@
 import { formatInTimeZone, fromZonedTime } from 'date-fns-tz';
+import { LRUCache } from 'lru-cache';
 import { type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 
 /** Offsets come from the time-zone database: Tehran had daylight saving time until 2022. */
@@ -6,18 +7,31 @@ export const TEHRAN = 'Asia/Tehran';
 const HEATMAP_DAYS = 7;
 export const ACTIVITY_HOURS = 28 * 24;
 
-/** `YYYY-MM-DD` of the Tehran calendar day (Gregorian) that holds `at`. */
-export const tehranDate = (at: EpochMs): string => formatInTimeZone(at, TEHRAN, 'yyyy-MM-dd');
+/** An instant as Tehran's calendar (Gregorian) and clocks show it. */
+export interface TehranTime {
+  /** `YYYY-MM-DD` */
+  readonly date: string;
+  /** 0–23 */
+  readonly hour: number;
+  /** 1–7, Monday is 1. */
+  readonly weekday: number;
+}
 
-/** 0–23, the wall clock's hour. */
-export const tehranHour = (at: EpochMs): number => Number(formatInTimeZone(at, TEHRAN, 'H'));
+/** The same few hundred hours are asked for again and again, and the time-zone database is slow to answer. */
+const known = new LRUCache<EpochMs, TehranTime>({ max: 4 * ACTIVITY_HOURS });
 
-/** 1–7, Monday is 1. */
-export const tehranWeekday = (at: EpochMs): number => Number(formatInTimeZone(at, TEHRAN, 'i'));
+export function tehranTime(at: EpochMs): TehranTime {
+  const before = known.get(at);
+  if (before !== undefined) return before;
+  const [date = '', hour, weekday] = formatInTimeZone(at, TEHRAN, 'yyyy-MM-dd H i').split(' ');
+  const time = { date, hour: Number(hour), weekday: Number(weekday) };
+  known.set(at, time);
+  return time;
+}
 
 /** The last 7 Tehran calendar days, today included: their dates, oldest first, and the whole window. */
 export function heatmapWindow(now: EpochMs): { readonly dates: readonly string[]; readonly range: Range } {
-  const today = tehranDate(now);
+  const today = tehranTime(now).date;
   const dates = Array.from({ length: HEATMAP_DAYS }, (_, i) => addDays(today, i - HEATMAP_DAYS + 1));
   const from = dayStart(dates[0] ?? today);
   const to = dayStart(addDays(today, 1)) - 1;
@@ -41,7 +55,7 @@ function addDays(date: string, days: number): string {
 /** The first instant of a Tehran day: 01:00 on the days on which daylight saving time began at midnight. */
 function dayStart(date: string): number {
   const midnight = fromZonedTime(`${date}T00:00:00`, TEHRAN).getTime();
-  return tehranDate(epochMs(midnight)) === date
+  return tehranTime(epochMs(midnight)).date === date
     ? midnight
     : fromZonedTime(`${date}T01:00:00`, TEHRAN).getTime();
 }

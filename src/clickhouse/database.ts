@@ -129,13 +129,10 @@ class ClickHouseDatabase {
       ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
     })}`;
     const id = randomUUID();
-    const answer = await this.#run(
-      { lane, name: query.name, seconds, id },
-      async (client, abort) => {
-        const request = { query: sql, query_params: { ...params }, query_id: id, ...abort };
-        return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
-      },
-    );
+    const answer = await this.#run({ lane, name: query.name, seconds, id }, async (client, abort) => {
+      const request = { query: sql, query_params: { ...params }, query_id: id, ...abort };
+      return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
+    });
     if (answer.rowsRead !== undefined) currentCaller()?.onRowsRead?.(answer.rowsRead);
     return answer;
   }

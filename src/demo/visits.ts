@@ -1,4 +1,4 @@
-import { tehranHour, tehranWeekday } from '../analytics/tehran.ts';
+import { tehranTime } from '../analytics/tehran.ts';
 import { DAY_MS, type EpochMs, epochMs, MINUTE_MS, toIso } from '../domain/time.ts';
 import { type Random, seededRandom } from './random.ts';
 import {
@@ -77,7 +77,8 @@ export function* visits(start: EpochMs, until: EpochMs): Generator<Visit> {
 
 function startsIn(step: EpochMs, start: EpochMs, random: Random): EpochMs[] {
   const growth = 0.8 + (0.4 * (step - start)) / (DEMO_DAYS * DAY_MS);
-  const rhythm = (BY_HOUR[tehranHour(step)] ?? 1) * (BY_WEEKDAY[tehranWeekday(step) - 1] ?? 1);
+  const { hour, weekday } = tehranTime(step);
+  const rhythm = (BY_HOUR[hour] ?? 1) * (BY_WEEKDAY[weekday - 1] ?? 1);
   const expected = VISITS_PER_STEP * growth * rhythm * (0.8 + 0.4 * random.next());
   const count = Math.floor(expected + random.next());
   return Array.from({ length: count }, () => random.int(0, STEP_MS - 1))

@@ -62,7 +62,7 @@ const STATES: Query<AppState> = {
     any(s.until) AS until,
     minIfOrNull(h.ms, h.ms < s.until AND h.ledger != h.sealed) AS stale,
     min(h.ms) AS first,
-    greatest({oldest:Int64}, least({newest:Int64}, ifNull(minOrNull(if(h.ms >= {oldest:Int64} AND h.last > {quiet:Int64}, h.ms, NULL)), {newest:Int64}))) AS ripe
+    min(if(h.ms >= {oldest:Int64} AND h.ms < {newest:Int64} AND h.last > {quiet:Int64}, toInt64(h.ms), {newest:Int64})) AS ripe
 FROM
 (
     SELECT app_id, ms, sum(in_ledger) AS ledger, sum(in_facts) AS sealed, max(last_event_ms) AS last FROM

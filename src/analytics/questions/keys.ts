@@ -1,7 +1,19 @@
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, type Range } from '../../domain/time.ts';
 import type { Plan } from '../plan.ts';
-import { anyOf, bucket, edgeRanges, inGrains, inRanges, inSpans, instant, int, isEmpty, ofApp, unionAll } from '../sql.ts';
+import {
+  anyOf,
+  bucket,
+  edgeRanges,
+  inGrains,
+  inRanges,
+  inSpans,
+  instant,
+  int,
+  isEmpty,
+  ofApp,
+  unionAll,
+} from '../sql.ts';
 
 /**
  * What events can be about: a page by its path (with the engagement on it); or the label of an error (its message), of a

@@ -7,7 +7,7 @@ import { mergedSessions } from '../merged-sessions.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
 import { inSpans, ofApp, spanOf } from '../sql.ts';
-import { activityWindow, heatmapWindow, TEHRAN, tehranDate, tehranHour, tehranWeekday } from '../tehran.ts';
+import { activityWindow, heatmapWindow, TEHRAN, type TehranTime, tehranTime } from '../tehran.ts';
 
 /** What happened in one Tehran hour; a visitor counts once in it. */
 interface TehranHour {
@@ -82,22 +82,43 @@ async function tehranHours({ db, watermarks }: Asker, app: AppId, range: Range):
 const zeros = (): number[] => new Array<number>(24).fill(0);
 const METRICS = ['sessions', 'visitors', 'pageviews'] as const;
 
-/** Two hours share a cell on the day on which daylight saving time ended: they add up. */
+/** Two hours share a cell on the day on which daylight saving time ended (until 2022): they add up. */
 function addUp<Key extends string | number>(
   hours: readonly TehranHour[],
   keys: readonly Key[],
-  keyOf: (at: EpochMs) => Key,
+  keyOf: (at: TehranTime) => Key,
 ) {
   const cells = new Map(
     keys.map((key) => [key, { sessions: zeros(), visitors: zeros(), pageviews: zeros() }]),
   );
   for (const hour of hours) {
-    const cell = cells.get(keyOf(hour.start));
+    const at = tehranTime(hour.start);
+    const cell = cells.get(keyOf(at));
     if (cell === undefined) continue;
-    const at = tehranHour(hour.start);
-    for (const metric of METRICS) cell[metric][at] = (cell[metric][at] ?? 0) + hour[metric];
+    for (const metric of METRICS) cell[metric][at.hour] = (cell[metric][at.hour] ?? 0) + hour[metric];
   }
   return [...cells.entries()];
+}
+
+/**
+ * Where two hours share a cell, a visitor of both counts once in it: the second one keeps the visitors that the first has not
+ * seen.
+ */
+async function countedOnce({ db }: Asker, app: AppId, hours: readonly TehranHour[]): Promise<TehranHour[]> {
+  const starts = new Map(hours.map((hour) => [hour.start, hour]));
+  return Promise.all(
+    hours.map(async (hour) => {
+      const before = starts.get(epochMs(hour.start - HOUR_MS));
+      if (before === undefined || tehranTime(before.start).hour !== tehranTime(hour.start).hour) return hour;
+      const both = { from: before.start, to: epochMs(hour.start + HOUR_MS - 1) };
+      const { visitors } = await db.queryOne({
+        name: 'tehran hours: shared cell',
+        sql: `SELECT uniqExact(visitor) AS visitors FROM (${mergedSessions(app, [both], ['visitor'])})`,
+        row: z.object({ visitors: z.number() }),
+      });
+      return { ...hour, visitors: visitors - before.visitors };
+    }),
+  );
 }
 
 export async function trafficHeatmap(asker: Asker, app: AppId): Promise<TrafficHeatmap> {
@@ -105,7 +126,8 @@ export async function trafficHeatmap(asker: Asker, app: AppId): Promise<TrafficH
   const { dates, range } = heatmapWindow(now);
   // Clocks may be up to 5 min ahead: what they send for the next hour shows when that hour has come.
   const hours = (await tehranHours(asker, app, range)).filter(({ start }) => start <= now);
-  const days = addUp(hours, dates, tehranDate).map(([date, counts]) => ({ date, ...counts }));
+  const counted = await countedOnce(asker, app, hours);
+  const days = addUp(counted, dates, ({ date }) => date).map(([date, counts]) => ({ date, ...counts }));
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }
 
@@ -116,7 +138,7 @@ export async function audienceActivity(asker: Asker, app: AppId): Promise<Audien
   const range = activityWindow(asker.clock());
   const hours = await tehranHours(asker, app, range);
   const average = (counts: readonly number[]) => counts.map((count) => ratio(count, WEEKS, 2));
-  const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], tehranWeekday).map(([dayOfWeek, counts]) => ({
+  const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], ({ weekday }) => weekday).map(([dayOfWeek, counts]) => ({
     dayOfWeek,
     sessions: average(counts.sessions),
     visitors: average(counts.visitors),

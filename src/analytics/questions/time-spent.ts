@@ -24,9 +24,13 @@ FROM (${rows}) AS r
 GROUP BY key HAVING engagements > 0
 ORDER BY totalMs DESC, key
 LIMIT ${int(limit)}`;
-  const found = await db.query({ name: 'time spent', sql, row: ROW }, {}, {
-    parallel: isWide(pieces),
-  });
+  const found = await db.query(
+    { name: 'time spent', sql, row: ROW },
+    {},
+    {
+      parallel: isWide(pieces),
+    },
+  );
   return found.map(({ path, totalMs, views, engagements }) => ({
     path,
     totalMs,

@@ -107,9 +107,7 @@ FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
 GROUP BY day`,
           row: SESSIONS_ROW,
         }),
-    sealedEnd < end
-      ? tailByDay(db, app, { from: epochMs(sealedEnd), to: range.to }, range.from)
-      : [],
+    sealedEnd < end ? tailByDay(db, app, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
   ]);
   return [...whole, ...cutDays, ...tail];
 }
