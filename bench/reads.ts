@@ -16,15 +16,20 @@ interface Statement {
 /** The statements that `ask` runs on `db`. */
 export async function statementsOf(db: Database, ask: () => Promise<unknown>): Promise<Statement[]> {
   const statements: Statement[] = [];
-  const plain = db.query.bind(db);
-  db.query = (query, params = {}, options = {}) => {
-    statements.push({ sql: query.sql, params });
-    return plain(query, params, options);
+  const [query, rows] = [db.query.bind(db), db.rows.bind(db)];
+  db.query = (asked, params = {}, options = {}) => {
+    statements.push({ sql: asked.sql, params });
+    return query(asked, params, options);
+  };
+  db.rows = (asked, options = {}) => {
+    statements.push({ sql: asked.sql, params: {} });
+    return rows(asked, options);
   };
   try {
     await ask();
   } finally {
-    db.query = plain;
+    db.query = query;
+    db.rows = rows;
   }
   return statements;
 }

@@ -169,18 +169,18 @@ CREATE TABLE IF NOT EXISTS session_sums
 ENGINE = SummingMergeTree
 ORDER BY (app_id, grain, bucket);
 
--- Sessions by one value each: the overview's lists.
+-- Sessions by one value each: the overview's lists. A list's letter stands in front of the value ('(none)' for an absent one):
+-- the engine groups by one text four times as fast as by two columns.
 CREATE TABLE IF NOT EXISTS session_dimensions
 (
     app_id    UUID,
     grain     Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
-    dimension LowCardinality(String),
     bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    value     LowCardinality(String) CODEC(ZSTD(1)),
+    key       String CODEC(ZSTD(1)),
     sessions  UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, dimension, bucket, value);
+ORDER BY (app_id, grain, bucket, key);
 
 CREATE TABLE IF NOT EXISTS session_places
 (
@@ -326,19 +326,17 @@ CREATE MATERIALIZED VIEW IF NOT EXISTS session_dimensions_from_stage TO session_
 SELECT
     app_id,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
-    pair.1 AS dimension,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
-    pair.2 AS value,
+    concat(pair.1, if(pair.2 = '', '(none)', pair.2)) AS key,
     count() AS sessions
 FROM session_stage
 ARRAY JOIN [
-    ('browsers', toString(browser)), ('operatingSystems', toString(os)), ('devices', toString(device)),
-    ('screenSizes', toString(screen)), ('languages', toString(language)), ('channels', toString(channel)),
-    ('referrers', toString(referrer)), ('countries', toString(country)), ('utmSources', toString(utm_source)),
-    ('entryPages', toString(entry_page)), ('exitPages', toString(exit_page))
+    ('a', toString(browser)), ('b', toString(os)), ('c', toString(device)), ('d', toString(screen)), ('e', toString(language)),
+    ('f', toString(channel)), ('g', toString(referrer)), ('h', toString(country)), ('i', toString(utm_source)),
+    ('j', toString(entry_page)), ('k', toString(exit_page))
 ] AS pair
-WHERE pair.2 != '' OR pair.1 NOT IN ('entryPages', 'exitPages')
-GROUP BY app_id, dimension, bucket, value;
+WHERE pair.2 != '' OR pair.1 NOT IN ('j', 'k')
+GROUP BY app_id, bucket, key;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_places_from_stage TO session_places AS
 SELECT

@@ -1,5 +1,5 @@
 import { type AppId, isUuid } from '../domain/ids.ts';
-import type { Range } from '../domain/time.ts';
+import { HOUR_MS, type Range } from '../domain/time.ts';
 import type { Grain, Plan, Span } from './plan.ts';
 
 /*
@@ -25,6 +25,27 @@ export const instant = (ms: number): string => `fromUnixTimestamp64Milli(${int(m
 /** `column` (DateTime64) lies in one of the ranges; false without any. */
 export const inRanges = (column: string, ranges: readonly Range[]): string =>
   anyOf(ranges.map(({ from, to }) => `${column} >= ${instant(from)} AND ${column} <= ${instant(to)}`));
+
+/** An event lies in one of the ranges: its hour, by which the raw table is sorted, and its own time. */
+export const eventsIn = (ranges: readonly Range[]): string =>
+  `${inHours(ranges)} AND ${inRanges('timestamp', ranges)}`;
+
+/**
+ * The engine does not see by itself that a time bounds its hour, and would read whole months. Outside of 1970 to 2106 lies no
+ * event.
+ */
+export function inHours(ranges: readonly Range[]): string {
+  const hours = ranges.map(({ from, to }) => ({
+    first: bucket(Math.max(0, Math.floor(from / HOUR_MS) * HOUR_MS)),
+    last: bucket(Math.max(0, Math.floor(to / HOUR_MS) * HOUR_MS)),
+  }));
+  if (hours.every(({ first, last }) => first === last)) {
+    return `${EVENT_HOUR} IN (${hours.map(({ first }) => first).join(', ') || 'NULL'})`;
+  }
+  return anyOf(hours.map(({ first, last }) => `${EVENT_HOUR} >= ${first} AND ${EVENT_HOUR} <= ${last}`));
+}
+
+const EVENT_HOUR = 'toStartOfHour(timestamp)';
 
 /** `column` (a bucket's start, DateTime) lies in one of the spans. */
 export const inSpans = (column: string, spans: readonly Span[]): string =>

@@ -2,7 +2,8 @@ import type { FactKind } from './watermarks.ts';
 
 /**
  * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the time at which the
- * pair had met last before the hour. A session lasts 24 h, so what it met before lies at most that far back.
+ * pair had met last before the hour. A session lasts 24 h, so what it met before lies at most that far back. The raw table is
+ * sorted by hour, and the engine does not see by itself that a time bounds its hour.
  */
 const PAGE_SQL = `INSERT INTO page_stage
 SELECT app_id, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at
@@ -31,15 +32,16 @@ FROM
             max(toUnixTimestamp64Milli(timestamp)) AS last_at
         FROM events
         WHERE app_id IN {apps:Array(UUID)}
-            AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+            AND toStartOfHour(timestamp) >= toDateTime(greatest(intDiv({from:Int64}, 1000) - 86400, 0), 'UTC')
+            AND toStartOfHour(timestamp) < toDateTime(intDiv({to:Int64}, 1000), 'UTC')
             AND (timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
                 OR timestamp >= fromUnixTimestamp64Milli({from:Int64} - 86400000, 'UTC')
                     AND type IN ('pageview', 'error')
                     AND (app_id, session_id, started_at) IN (
                         SELECT app_id, session_id, started_at FROM events
                         WHERE app_id IN {apps:Array(UUID)}
-                            AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-                            AND timestamp < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+                            AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
+                            AND toStartOfHour(timestamp) < toDateTime(intDiv({to:Int64}, 1000), 'UTC')
                             AND started_at < fromUnixTimestamp64Milli({from:Int64}, 'UTC')))
         GROUP BY app_id, kind, hour, key, paired, session, started
     )

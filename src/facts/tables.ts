@@ -60,7 +60,7 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
         'tehran_visitors',
       ],
     },
-    { table: 'session_dimensions', base: 'hour', keys: ['dimension', 'value'], sums: ['sessions'] },
+    { table: 'session_dimensions', base: 'hour', keys: ['key'], sums: ['sessions'] },
     {
       table: 'session_places',
       base: 'hour',

@@ -161,6 +161,8 @@ const STORED: Query<StoredRow> = {
       toUInt32(count()) AS events
     FROM events
     WHERE app_id = {app:UUID}
+      AND toStartOfHour(timestamp) >= toStartOfHour(fromUnixTimestamp64Milli({from:Int64}, 'UTC'))
+      AND toStartOfHour(timestamp) <= toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))
       AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
       AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
       AND session_id IN {ids:Array(String)}

@@ -3,7 +3,7 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import { plan } from '../plan.ts';
-import { inGrains, inRanges, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
+import { eventsIn, inGrains, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
 
 /** The views of the raw table keep these sums current: no hour of them is ever "not yet sealed". */
 export const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
@@ -45,7 +45,7 @@ GROUP BY period`,
           name: 'event edges',
           sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors, countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs
-FROM events WHERE ${ofApp(app)} AND ${inRanges('timestamp', raw)}
+FROM events WHERE ${ofApp(app)} AND ${eventsIn(raw)}
 GROUP BY period`,
           row: IN_PERIOD,
         }),

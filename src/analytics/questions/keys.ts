@@ -1,12 +1,14 @@
+import { z } from 'zod';
+import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, type Range } from '../../domain/time.ts';
+import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import type { Plan } from '../plan.ts';
 import {
   anyOf,
   bucket,
   edgeRanges,
+  eventsIn,
   inGrains,
-  inRanges,
   inSpans,
   instant,
   int,
@@ -47,15 +49,16 @@ export const LABELS: KeyGroup = {
 
 /**
  * Rows (kind, key, events, sessions, engaged_ms, engagements) whose sums by kind and key are exact for the plan's
- * range. `sessions`, of pages and errors, are distinct sessions with at least one event of the key in the range.
+ * range. `sessions`, of pages and errors, are distinct sessions with at least one event of the key in the range. `since` comes
+ * from `lookBack`.
  */
-export const keyRows = (app: AppId, plan: Plan, group: KeyGroup): string =>
+export const keyRows = (app: AppId, plan: Plan, group: KeyGroup, since: number): string =>
   unionAll(
     [
       isEmpty(plan.sealed) ? null : sealedRows(app, plan, group),
       revisited(app, plan, group),
       edgeRows(app, plan, group),
-      plan.tail && tailRows(app, plan, plan.tail, group),
+      plan.tail && tailRows(app, plan.tail, since, group),
     ],
     '',
   );
@@ -104,35 +107,56 @@ const rawRows = (app: AppId, ranges: readonly Range[], group: KeyGroup, pairs: s
 SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
     toInt64(${pairs}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
 FROM events
-WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${inRanges('timestamp', ranges)}
+WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
 GROUP BY kind, key`;
 
 /** Unsealed rows, and off again the pairs that had met within the range before. */
-const tailRows = (app: AppId, plan: Plan, tail: Range, group: KeyGroup): string =>
+const tailRows = (app: AppId, tail: Range, since: number, group: KeyGroup): string =>
   unionAll(
     [
       rawRows(app, [tail], group, `uniqExactIf((session_id, started_at), ${group.paired})`),
-      plan.range.from < tail.from ? metBefore(app, plan, tail, group) : null,
+      since > 0 && since < tail.from ? metBefore(app, tail, since, group) : null,
     ],
     '',
   );
 
+/** Sessions that began before the tail and go on in it. */
+const goingOn = (app: AppId, tail: Range, paired: string): string =>
+  `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
+
+const FIRST_START = z.object({ ms: z.number() });
+
 /**
- * Of the sessions that began before the tail and go on in it: their pairs that met on both sides of its start. They are looked
- * up among raw rows from the first of these sessions on: 24 h at most, mostly less than one.
+ * When the first session of those that go on in the tail began, to the hour: 24 h before it at most, mostly less than one. The
+ * tail's own start where there is none.
  */
-function metBefore(app: AppId, { range }: Plan, tail: Range, { kind, key, paired }: KeyGroup): string {
+export async function lookBack(
+  db: Database,
+  app: AppId,
+  { range, tail }: Plan,
+  { paired }: KeyGroup,
+): Promise<number> {
+  if (tail === null || range.from >= tail.from) return 0;
+  const { ms } = await db.queryOne({
+    name: 'sessions that go on',
+    sql: `SELECT toUnixTimestamp64Milli(coalesce(minOrNull(started_at), ${instant(tail.from)})) AS ms ${goingOn(app, tail, paired)}`,
+    row: FIRST_START,
+  });
+  return Math.max(range.from, ms);
+}
+
+/** Of the sessions that go on in the tail: their pairs that met on both sides of its start. */
+function metBefore(app: AppId, tail: Range, since: number, { kind, key, paired }: KeyGroup): string {
   const start = instant(tail.from);
-  const goesOn = `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${inRanges('timestamp', [tail])} AND started_at < ${start}`;
+  const around = { from: epochMs(since), to: tail.to };
   return `
 SELECT kind, key, toInt64(0) AS events, -toInt64(count()) AS sessions, toUInt64(0) AS engaged_ms, toUInt64(0) AS engagements
 FROM
 (
     SELECT ${kind} AS kind, ${key} AS key
     FROM events
-    WHERE ${ofApp(app)} AND ${paired} AND timestamp <= ${instant(tail.to)}
-        AND timestamp >= greatest(${instant(range.from)}, (SELECT coalesce(minOrNull(started_at), ${start}) ${goesOn}))
-        AND started_at < ${start} AND (session_id, started_at) IN (SELECT session_id, started_at ${goesOn})
+    WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([around])} AND started_at < ${start}
+        AND (session_id, started_at) IN (SELECT session_id, started_at ${goingOn(app, tail, paired)})
     GROUP BY kind, key, session_id, started_at
     HAVING min(timestamp) < ${start} AND max(timestamp) >= ${start}
 )

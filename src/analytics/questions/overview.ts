@@ -9,54 +9,52 @@ import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf, unionAll } from '../sql.ts';
 import { eventTotals } from './event-totals.ts';
-import { type KeyGroup, keyRows, LABELS, PAGES } from './keys.ts';
+import { type KeyGroup, keyRows, LABELS, lookBack, PAGES } from './keys.ts';
 import { sessionTotals } from './session-totals.ts';
 
-/** Lists of sessions by value: the list's name in the answer, and the columns of a merged session and of a fact. */
+/** Lists of sessions by value: the list's letter in `session_dimensions`, and the columns of a merged session and of a fact. */
 const DIMENSIONS = {
-  browsers: { merged: 'browser', fact: 'browser' },
-  operatingSystems: { merged: 'os', fact: 'os' },
-  devices: { merged: 'device', fact: 'device' },
-  screenSizes: { merged: 'screen', fact: 'screen' },
-  languages: { merged: 'language', fact: 'language' },
-  channels: { merged: 'channel', fact: 'channel' },
-  referrers: { merged: 'referrer_host', fact: 'referrer' },
-  countries: { merged: 'country', fact: 'country' },
-  utmSources: { merged: 'utm_source', fact: 'utm_source' },
-  entryPages: { merged: 'entry_path', fact: 'entry_page' },
-  exitPages: { merged: 'exit_path', fact: 'exit_page' },
+  browsers: { letter: 'a', merged: 'browser', fact: 'browser' },
+  operatingSystems: { letter: 'b', merged: 'os', fact: 'os' },
+  devices: { letter: 'c', merged: 'device', fact: 'device' },
+  screenSizes: { letter: 'd', merged: 'screen', fact: 'screen' },
+  languages: { letter: 'e', merged: 'language', fact: 'language' },
+  channels: { letter: 'f', merged: 'channel', fact: 'channel' },
+  referrers: { letter: 'g', merged: 'referrer_host', fact: 'referrer' },
+  countries: { letter: 'h', merged: 'country', fact: 'country' },
+  utmSources: { letter: 'i', merged: 'utm_source', fact: 'utm_source' },
+  entryPages: { letter: 'j', merged: 'entry_path', fact: 'entry_page' },
+  exitPages: { letter: 'k', merged: 'exit_path', fact: 'exit_page' },
 } as const;
 type Dimension = keyof typeof DIMENSIONS;
+const LISTED = Object.values(DIMENSIONS);
 
 const LIST_ROW = z.object({
-  list: z.enum(Object.keys(DIMENSIONS) as [Dimension, ...Dimension[]]),
-  name: z.string(),
-  sessions: z.number(),
+  letter: z.string(),
+  /** Negative sessions, name. */
+  top: z.array(z.tuple([z.number(), z.string()])),
 });
 
-const LISTED = Object.entries(DIMENSIONS);
-
-/** The values of a session's columns, one row for each list. */
+/** The values of a session's columns, as keys of lists. A session without a pageview is in neither list of pages. */
 const listRows = (sessions: string): string => `
-SELECT toLowCardinality(pair.1) AS dimension, toLowCardinality(pair.2) AS value, count() AS sessions
+SELECT concat(pair.1, if(pair.2 = '', '(none)', pair.2)) AS key, count() AS sessions
 FROM (${sessions})
-ARRAY JOIN [${LISTED.map(([list, { merged }]) => `('${list}', toString(${merged}))`).join(', ')}] AS pair
-WHERE pair.2 != '' OR pair.1 NOT IN ('entryPages', 'exitPages')
-GROUP BY dimension, value`;
+ARRAY JOIN [${LISTED.map(({ letter, merged }) => `('${letter}', toString(${merged}))`).join(', ')}] AS pair
+WHERE pair.2 != '' OR pair.1 NOT IN ('${DIMENSIONS.entryPages.letter}', '${DIMENSIONS.exitPages.letter}')
+GROUP BY key`;
 
-/** The ten most frequent values of each dimension. */
+/** The ten most frequent values of each dimension, by name where they are equally frequent. */
 function topValues(db: Database, app: AppId, pieces: Plan): Promise<z.infer<typeof LIST_ROW>[]> {
   const edges = edgeRanges(pieces).map(spanOf);
   const rows = unionAll(
     [
       isEmpty(pieces.sealed)
         ? null
-        : `SELECT dimension, value, d.sessions AS sessions FROM session_dimensions AS d
-WHERE ${ofApp(app)} AND ${inGrains([pieces])}`,
+        : `SELECT key, d.sessions AS sessions FROM session_dimensions AS d WHERE ${ofApp(app)} AND ${inGrains([pieces])}`,
       edges.length === 0
         ? null
         : listRows(
-            `SELECT ${LISTED.map(([, { fact, merged }]) => `${fact} AS ${merged}`).join(', ')}
+            `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}
 FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', edges)}`,
           ),
       pieces.tail === null
@@ -65,17 +63,15 @@ FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', edges)}`,
             mergedSessions(
               app,
               [pieces.tail],
-              LISTED.map(([, { merged }]) => merged),
+              LISTED.map(({ merged }) => merged),
             ),
           ),
     ],
     '',
   );
-  const sql = `SELECT dimension AS list, if(value = '', '(none)', value) AS name, sum(r.sessions) AS sessions
-FROM (${rows}) AS r
-GROUP BY list, name
-ORDER BY list, sessions DESC, name
-LIMIT 10 BY list`;
+  const sql = `SELECT substring(key, 1, 1) AS letter, groupArraySorted(10)((-toInt64(total), substring(key, 2))) AS top
+FROM (SELECT key, sum(r.sessions) AS total FROM (${rows}) AS r GROUP BY key)
+GROUP BY letter`;
   return db.query({ name: 'top values', sql, row: LIST_ROW }, {}, { parallel: isWide(pieces) });
 }
 
@@ -88,17 +84,21 @@ const KEY_ROW = z.object({
 });
 
 /** The ten most frequent keys of each kind, by name where they are equally frequent. */
-function topKeys(
+async function topKeys(
   db: Database,
   app: AppId,
   pieces: Plan,
   group: KeyGroup,
 ): Promise<z.infer<typeof KEY_ROW>[]> {
-  const sql = `SELECT kind, count() AS keys, groupArraySorted(10)((-events, name, sessions)) AS top FROM
+  const since = await lookBack(db, app, pieces, group);
+  // One column to group by is fastest; a label can be absent, a path cannot.
+  const isPages = group === PAGES;
+  const sql = `SELECT ${isPages ? group.kind : 'kind'} AS kind, count() AS keys, groupArraySorted(10)((-events, name, sessions)) AS top
+FROM
 (
-    SELECT kind, transform(key, [''], ['(none)']) AS name, sum(r.events) AS events, sum(r.sessions) AS sessions
-    FROM (${keyRows(app, pieces, group)}) AS r
-    GROUP BY kind, name HAVING events > 0
+    SELECT ${isPages ? 'key AS name' : "kind, if(key = '', '(none)', key) AS name"}, sum(r.events) AS events, sum(r.sessions) AS sessions
+    FROM (${keyRows(app, pieces, group, since)}) AS r
+    GROUP BY ${isPages ? 'name' : 'kind, name'} HAVING events > 0
 )
 GROUP BY kind`;
   return db.query({ name: 'top keys', sql, row: KEY_ROW }, {}, { parallel: isWide(pieces) });
@@ -122,12 +122,12 @@ export async function overview(
   ]);
   if (totals === undefined || events === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;
+  const listed = (list: Dimension) =>
+    lists.find(({ letter }) => letter === DIMENSIONS[list].letter)?.top ?? [];
   const shares = (list: Dimension): NamedShare[] =>
-    lists
-      .filter((row) => row.list === list)
-      .map((row) => ({ name: row.name, sessions: row.sessions, share: rate(row.sessions, sessions) }));
+    listed(list).map(([minus, name]) => ({ name, sessions: -minus, share: rate(-minus, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
-    lists.filter((row) => row.list === list).map((row) => ({ path: row.name, sessions: row.sessions }));
+    listed(list).map(([minus, path]) => ({ path, sessions: -minus }));
   const tops = [...pages, ...labels];
   const top = (kind: z.infer<typeof KEY_ROW>['kind']) =>
     (tops.find((row) => row.kind === kind)?.top ?? []).map(([minus, name, met]) => ({

@@ -5,7 +5,7 @@ import { type Asker, closed } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import type { PageView } from '../results.ts';
 import { int } from '../sql.ts';
-import { keyRows, PAGES } from './keys.ts';
+import { keyRows, lookBack, PAGES } from './keys.ts';
 
 const ROW = z.object({ path: z.string(), views: z.number(), uniqueSessions: z.number() });
 
@@ -17,7 +17,7 @@ export async function pageviews(
 ): Promise<PageView[]> {
   const { page } = await watermarks(app);
   const pieces = plan(closed(range), page);
-  const rows = keyRows(app, pieces, PAGES);
+  const rows = keyRows(app, pieces, PAGES, await lookBack(db, app, pieces, PAGES));
   const sql = `SELECT toString(key) AS path, sum(r.events) AS views, sum(r.sessions) AS uniqueSessions
 FROM (${rows}) AS r
 GROUP BY key HAVING views > 0

@@ -6,7 +6,7 @@ import { isWide, plan } from '../plan.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
 import { int } from '../sql.ts';
-import { keyRows, PAGES } from './keys.ts';
+import { keyRows, lookBack, PAGES } from './keys.ts';
 
 const ROW = z.object({ path: z.string(), totalMs: z.number(), views: z.number(), engagements: z.number() });
 
@@ -18,7 +18,7 @@ export async function timeSpent(
 ): Promise<TimeSpent[]> {
   const { page } = await watermarks(app);
   const pieces = plan(closed(range), page);
-  const rows = keyRows(app, pieces, PAGES);
+  const rows = keyRows(app, pieces, PAGES, await lookBack(db, app, pieces, PAGES));
   const sql = `SELECT toString(key) AS path, sum(r.engaged_ms) AS totalMs, sum(r.events) AS views, sum(r.engagements) AS engagements
 FROM (${rows}) AS r
 GROUP BY key HAVING engagements > 0

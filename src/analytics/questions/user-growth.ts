@@ -14,7 +14,7 @@ import type { Asker } from '../ask.ts';
 import { plan } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { inGrains, inMs, inRanges, inSpans, int, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
+import { eventsIn, inGrains, inMs, inSpans, int, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
 import { ALWAYS_CURRENT } from './event-totals.ts';
 import { tailByDay } from './visitors.ts';
 
@@ -131,7 +131,7 @@ GROUP BY day`,
           name: 'growth event edges',
           sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks
-FROM events WHERE ${ofApp(app)} AND ${inRanges('timestamp', raw)}
+FROM events WHERE ${ofApp(app)} AND ${eventsIn(raw)}
 GROUP BY day`,
           row: EVENTS_ROW,
         }),
