@@ -80,10 +80,12 @@ PARTITION BY toYYYYMM(started_at)
 ORDER BY (app_id, started_at, session)
 SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1;
 
+-- One row in many has a context: a conditional minimum looks at those alone, at half the cost of one over all of them.
 CREATE MATERIALIZED VIEW IF NOT EXISTS sessions_from_events TO sessions AS
 WITH
     toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS offset,
-    if(has_context = 1, offset, toUInt32(4294967295)) AS context_offset
+    toUInt32(4294967295) AS none,
+    countIf(has_context = 1) = 0 AS bare
 SELECT
     app_id,
     started_at,
@@ -94,23 +96,23 @@ SELECT
     countIf(type = 'click') AS clicks,
     countIf(type = 'error') AS errors,
     countIf(type = 'custom') AS customs,
-    min(if(type = 'pageview', (offset, toString(path)), (toUInt32(4294967295), ''))) AS entry,
-    max(if(type = 'pageview', (offset, toString(path)), (toUInt32(0), ''))) AS exit,
-    min((context_offset, visitor_id)) AS visitor,
-    min((context_offset, toString(user_agent), toString(browser), toString(os), toString(device))) AS technology,
-    min((context_offset, toString(language))) AS language,
-    min((context_offset, toString(screen))) AS screen,
-    min((context_offset, referrer, toString(referrer_host), referrer_signal)) AS referrer,
-    min((context_offset, toString(utm_source), source_signal)) AS utm_source,
-    min((context_offset, toString(utm_medium), medium_signal)) AS utm_medium,
-    min((context_offset, toString(utm_campaign))) AS utm_campaign,
-    min((context_offset, toString(utm_term))) AS utm_term,
-    min((context_offset, toString(utm_content))) AS utm_content,
-    min((context_offset, toString(country))) AS country,
-    min((context_offset, toString(region))) AS region,
-    min((context_offset, toString(city))) AS city,
-    min((context_offset, latitude)) AS latitude,
-    min((context_offset, longitude)) AS longitude
+    if(pageviews = 0, (none, ''), minIf((offset, toString(path)), type = 'pageview')) AS entry,
+    if(pageviews = 0, (toUInt32(0), ''), maxIf((offset, toString(path)), type = 'pageview')) AS exit,
+    if(bare, (none, ''), minIf((offset, visitor_id), has_context = 1)) AS visitor,
+    if(bare, (none, '', '', '', ''), minIf((offset, toString(user_agent), toString(browser), toString(os), toString(device)), has_context = 1)) AS technology,
+    if(bare, (none, ''), minIf((offset, toString(language)), has_context = 1)) AS language,
+    if(bare, (none, ''), minIf((offset, toString(screen)), has_context = 1)) AS screen,
+    if(bare, (none, '', '', toUInt8(0)), minIf((offset, referrer, toString(referrer_host), referrer_signal), has_context = 1)) AS referrer,
+    if(bare, (none, '', toUInt8(0)), minIf((offset, toString(utm_source), source_signal), has_context = 1)) AS utm_source,
+    if(bare, (none, '', toUInt8(0)), minIf((offset, toString(utm_medium), medium_signal), has_context = 1)) AS utm_medium,
+    if(bare, (none, ''), minIf((offset, toString(utm_campaign)), has_context = 1)) AS utm_campaign,
+    if(bare, (none, ''), minIf((offset, toString(utm_term)), has_context = 1)) AS utm_term,
+    if(bare, (none, ''), minIf((offset, toString(utm_content)), has_context = 1)) AS utm_content,
+    if(bare, (none, ''), minIf((offset, toString(country)), has_context = 1)) AS country,
+    if(bare, (none, ''), minIf((offset, toString(region)), has_context = 1)) AS region,
+    if(bare, (none, ''), minIf((offset, toString(city)), has_context = 1)) AS city,
+    if(bare, (none, toFloat64(0)), minIf((offset, latitude), has_context = 1)) AS latitude,
+    if(bare, (none, toFloat64(0)), minIf((offset, longitude), has_context = 1)) AS longitude
 FROM events
 GROUP BY app_id, started_at, session;
 

@@ -17,5 +17,3 @@ const END = epochMs(Date.UTC(2300, 0, 1) - 1);
 
 /** An omitted bound holds all the app's data on that side: no event lies before 1970 or after 2299. */
 export const closed = (range: OpenRange): Range => ({ from: range.from ?? BEGINNING, to: range.to ?? END });
-
-export const appRange = (app: AppId, range: Range) => ({ app, from: range.from, to: range.to });

@@ -156,7 +156,7 @@ async function statementOf(path: string): Promise<string> {
   const limit = new URLSearchParams(path).get('limit');
   const find = () =>
     proxy.requests.find(
-      (text) => PAGEVIEWS.test(text) && text.includes(`=${limit}`) && /query_id=/.test(text),
+      (text) => PAGEVIEWS.test(text) && text.includes(`LIMIT ${limit}`) && /query_id=/.test(text),
     );
   await expect.poll(find).toBeDefined();
   return /query_id=([\w-]+)/.exec(find() ?? '')?.[1] ?? 'none';
