@@ -36,8 +36,8 @@ export const eventsIn = (ranges: readonly Range[]): string =>
  */
 export function inHours(ranges: readonly Range[]): string {
   const hours = ranges.map(({ from, to }) => ({
-    first: bucket(Math.max(0, Math.floor(from / HOUR_MS) * HOUR_MS)),
-    last: bucket(Math.max(0, Math.floor(to / HOUR_MS) * HOUR_MS)),
+    first: bucket(Math.floor(from / HOUR_MS) * HOUR_MS),
+    last: bucket(Math.floor(to / HOUR_MS) * HOUR_MS),
   }));
   if (hours.every(({ first, last }) => first === last)) {
     return `${EVENT_HOUR} IN (${hours.map(({ first }) => first).join(', ') || 'NULL'})`;
@@ -55,8 +55,11 @@ export const inSpans = (column: string, spans: readonly Span[]): string =>
 export const inMs = (column: string, spans: readonly Span[]): string =>
   anyOf(spans.map(({ start, end }) => `${column} >= ${int(start)} AND ${column} < ${int(end)}`));
 
-/** A DateTime, in seconds; it reaches to 2106: beyond, no bucket can lie. */
-export const bucket = (ms: number): string => int(Math.min(Math.floor(ms / 1000), 0xffff_ffff));
+/** What a DateTime can hold, in seconds: 1970 to 2106. No bucket can lie outside of it. */
+const LAST_SECOND = 0xffff_ffff;
+
+/** A bound of buckets, as a DateTime in seconds. */
+export const bucket = (ms: number): string => int(Math.min(Math.max(Math.floor(ms / 1000), 0), LAST_SECOND));
 
 const HALF_HOUR_MS = 1_800_000;
 const MINUTES: Readonly<Record<Grain, number>> = {
@@ -103,9 +106,11 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs }: Grains = F
   }
   const listed: string[] = [];
   for (const { code, stepMs, start, end } of spans) {
-    for (let at = start; at < end; at += stepMs) listed.push(`(${code}, ${bucket(at)})`);
+    for (let at = start; at < end; at += stepMs) {
+      if (at >= 0 && at <= LAST_SECOND * 1000) listed.push(`(${code}, ${bucket(at)})`);
+    }
   }
-  return `(grain, bucket) IN (${listed.join(', ')})`;
+  return listed.length === 0 ? 'false' : `(grain, bucket) IN (${listed.join(', ')})`;
 }
 
 export const anyOf = (conditions: readonly string[]): string =>

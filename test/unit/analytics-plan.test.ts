@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Plan, plan, planReturns, type Span } from '../../src/analytics/plan.ts';
+import { eventsIn, inGrains } from '../../src/analytics/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 
 const HOUR = 3_600_000;
@@ -112,4 +113,19 @@ test('a returning session is counted once, where it and the one before it lie in
     }),
     { numRuns: 20_000 },
   );
+});
+
+test('bounds beyond what a bucket can be are no buckets', () => {
+  const before = plan(
+    { from: epochMs(Date.UTC(1950, 0, 1)), to: epochMs(Date.UTC(1970, 0, 3) - 1) },
+    epochMs(Date.UTC(2200, 0, 1)),
+  );
+  const listed = inGrains([before]);
+  expect(listed).not.toMatch(/-\d/);
+  const after = plan(
+    { from: epochMs(Date.UTC(2150, 0, 1)), to: epochMs(Date.UTC(2150, 0, 3) - 1) },
+    epochMs(Date.UTC(2200, 0, 1)),
+  );
+  expect(inGrains([after])).toBe('false');
+  expect(eventsIn([{ from: epochMs(-5), to: epochMs(Date.UTC(2299, 0, 1)) }])).toContain(' >= 0 AND ');
 });
