@@ -27,6 +27,8 @@ const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as co
 /** What waits, the flush in progress included. Texts hold one or two bytes per character. */
 const MAX_WAITING = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 } as const;
 const LONGEST_CONFLICT_PAUSE_MS = 2_000;
+/** While one waits for the disk, the other is written down. More would only be smaller. */
+const FLUSHES_AT_ONCE = 2;
 
 export interface FlusherOptions {
   readonly journal: Journal;
@@ -37,7 +39,8 @@ export interface FlusherOptions {
 }
 
 /**
- * Stores batches, many in one insert, each exactly once. One flush at a time:
+ * Stores batches, many in one insert, each exactly once. One flush at a time, or two where no other process is on the store
+ * (no batch is in both):
  *
  * 1. the flush (rows and batch ids) is written to the journal, which claims its batches;
  * 2. batches that are stored already, or claimed by another process, are looked up. If there are any, the flush is
@@ -58,7 +61,7 @@ export class Flusher {
   #queue: Waiting[] = [];
   readonly #submitted = new Set<Promise<Outcome>>();
   readonly #held = { batches: 0, events: 0, bytes: 0 };
-  #running: Promise<void> | null = null;
+  #running = 0;
 
   constructor(options: FlusherOptions) {
     this.#options = options;
@@ -107,26 +110,38 @@ export class Flusher {
   }
 
   #wake(): void {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-      if (this.#queue.length > 0) this.#wake();
-    });
+    while (this.#isWorthAnother()) {
+      this.#running++;
+      void this.#next().finally(() => {
+        this.#running--;
+        this.#wake();
+      });
+    }
   }
 
-  async #run(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const group = this.#take();
-      try {
-        await this.#options.settler.keepUp();
-        await this.#flush(group);
-      } catch (error) {
-        // Nothing of it is stored, or nothing is known and the journal holds it for the next start.
-        const failure =
-          error instanceof AppError
-            ? error
-            : new AppError('internal', 'The batch cannot be stored.', { cause: error });
-        for (const batch of group) batch.reject(failure);
-      }
+  /** Whether what waits is worth a flush beside those that are running. */
+  #isWorthAnother(): boolean {
+    if (this.#queue.length === 0) return false;
+    if (this.#running === 0) return true;
+    return (
+      this.#options.exclusive &&
+      this.#running < FLUSHES_AT_ONCE &&
+      this.#queue.length >= this.#held.batches / FLUSHES_AT_ONCE
+    );
+  }
+
+  async #next(): Promise<void> {
+    const group = this.#take();
+    try {
+      await this.#options.settler.keepUp();
+      await this.#flush(group);
+    } catch (error) {
+      // Nothing of it is stored, or nothing is known and the journal holds it for the next start.
+      const failure =
+        error instanceof AppError
+          ? error
+          : new AppError('internal', 'The batch cannot be stored.', { cause: error });
+      for (const batch of group) batch.reject(failure);
     }
   }
 
