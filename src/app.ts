@@ -10,7 +10,6 @@ import { type HealthDeps, servicePages } from './http/health.ts';
 import { type Overload, shed } from './http/overload.ts';
 import { errorHandler } from './http/problem.ts';
 import { type PublicApiDeps, publicApi } from './http/public-api.ts';
-import { requestLog } from './http/request-log.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {
@@ -36,7 +35,6 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   app.enable('strict routing');
   app.set('trust proxy', config.trustProxy);
 
-  app.use(requestLog(log));
   // First what is asked most: each step costs.
   app.use(publicApi({ ...deps, ...config, redis, overload }));
   app.use(servicePages(deps));

@@ -48,10 +48,12 @@ export function createLog({ level, destination }: LogOptions): Logger {
     serializers: { err: (error: unknown) => error },
   };
   const log: Logger = pino(options, destination ?? standardOutput());
-  // A child's own fields pass by the formatters.
+  // A child's own fields pass by the formatters. One that would add nothing is none: each request would make two.
   const { child } = log;
   log.child = function (this: Logger, bindings: Record<string, unknown>, childOptions?: object) {
-    return child.call(this, allowed(bindings), childOptions);
+    const fields = allowed(bindings);
+    const addsNothing = childOptions === undefined && Object.keys(fields).length === 0;
+    return addsNothing ? this : child.call(this, fields, childOptions);
   } as typeof child;
   return log;
 }

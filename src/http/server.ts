@@ -13,6 +13,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { problem } from './problem.ts';
 import { newRequestId, requestIdFor } from './request-id.ts';
+import { requestLog } from './request-log.ts';
 
 const MAX_URL = 8 * 1024;
 const MAX_HEADERS = 16 * 1024;
@@ -38,10 +39,11 @@ export interface HttpServerDeps {
 }
 
 /**
- * A server whose every answer has the service's error form, also to what Node's parser refuses. The request reaches
+ * A server whose every answer has the service's error form, also to what Node's parser refuses, and its line in the log. The request reaches
  * `listener` with its id in X-Request-Id and its target in origin form.
  */
 export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): Server {
+  const logRequest = requestLog(deps.log);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());
     res.setHeader('X-Request-Id', requestId);
@@ -49,8 +51,12 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
     req.id = requestId;
     req.url = originForm(req.url ?? '');
     const refusal = refusalOf(req);
-    if (refusal === null) listener(req, res);
-    else refuse(res, refusal, requestId, deps.log);
+    if (refusal !== null) {
+      refuse(res, refusal, requestId, deps.log);
+      return;
+    }
+    logRequest(req, res);
+    listener(req, res);
   };
   const server = createServer(
     {

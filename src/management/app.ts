@@ -3,7 +3,6 @@ import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { errorHandler } from '../http/problem.ts';
-import { requestLog } from '../http/request-log.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { metadataRouter } from './routes.ts';
 import { isManagementToken } from './token.ts';
@@ -29,7 +28,6 @@ export function createManagementApp({ metadata, jwtSecret, clock, log, routers }
   app.enable('case sensitive routing');
   app.enable('strict routing');
 
-  app.use(requestLog(log));
   app.use(requireToken(jwtSecret, clock));
   for (const router of [metadataRouter(metadata), ...routers]) app.use('/management/v1', router);
   app.use(() => {
