@@ -80,7 +80,7 @@ export function batchOf(app: App, paths: readonly string[], batchId: string = ra
 
 /** Tables, statements, paths of the engine, its version: nothing of this may leave the service. */
 export const INSIDE =
-  /\bSELECT\b|INSERT INTO|secret_column|clickhouse|chdb|DB::|UNKNOWN_|\/store\/|schema_migrations|\bat .*:\d+:\d+/i;
+  /\bSELECT\b|INSERT INTO|secret_column|clickhouse|\bchdb\b|DB::|UNKNOWN_|\/store\/|schema_migrations|\bat .*:\d+:\d+/i;
 
 let asked = 0;
 /** A question that nobody has asked: no kept answer can answer it. */
