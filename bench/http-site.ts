@@ -42,11 +42,16 @@ export async function newSites(service: BenchService): Promise<Site[]> {
   return sites;
 }
 
-/** Stores `count` sessions of the last 30 days. */
-export async function sendSessions(url: string, { appId, secretKey }: Site, count: number): Promise<void> {
+/** Stores `count` sessions of the last days; within one day, all of them began a minute ago. */
+export async function sendSessions(
+  url: string,
+  { appId, secretKey }: Site,
+  count: number,
+  days = 30,
+): Promise<void> {
   const now = Date.now();
   const sessions = Array.from({ length: count }, (_, i) => {
-    const start = now - ((i * 7_919) % 30) * DAY_MS - 60_000;
+    const start = now - ((i * 7_919) % days) * DAY_MS - 60_000;
     const path = `/page/${(i * 31) % PATHS}`;
     return {
       id: randomUUID(),

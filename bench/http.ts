@@ -108,7 +108,7 @@ class HttpBench {
     progress(`200 keys${this.#parts.redis ? ', with Redis' : ''}`);
     const trickle = setInterval(() => {
       const site = sites[Math.floor(Math.random() * sites.length)];
-      if (site !== undefined) void sendSessions(service.url, site, 2);
+      if (site !== undefined) void sendSessions(service.url, site, 2, 1);
     }, TRICKLE_MS);
     const mix = polling(sites);
     const closed = await this.#load(port, mix, null, this.#parts.seconds, MIX_WARM_UP_MS);

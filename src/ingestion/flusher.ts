@@ -53,7 +53,7 @@ export interface FlusherOptions {
  * Where no other process is on the store, batches that are stored already are looked up first, the flush is written down
  * with its verdict, and 2 and 3 are spared; so is waiting for 5, since these marks are only for the processes after this.
  *
- * A step whose outcome is unknown is repeated as it was until it succeeds; nothing new is written before. A process
+ * A step whose outcome is unknown is repeated as it was until it succeeds; its flush waits for it. A process
  * that dies after 3 leaves a flush that the next one completes, before it nothing but a claim that is abandoned.
  */
 export class Flusher {
