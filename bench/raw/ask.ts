@@ -5,8 +5,8 @@ import { type Clock, epochMs, type OpenRange, type Range } from '../../src/domai
 /** What raw questions need of the store. */
 export type RawDatabase = Pick<Database, 'query' | 'queryOne'>;
 
-/** More than a question of the service may take: on 30 million events some raw ones need it. */
-const LIMITS = { maxSeconds: 300, maxMemoryBytes: 12 * 1024 ** 3 };
+/** More than a question of the service may take, on 30 million events some raw ones need it; and all cores. */
+const LIMITS = { maxSeconds: 300, maxMemoryBytes: 12 * 1024 ** 3, parallel: true };
 
 export const rawDatabase = (db: Database): RawDatabase => ({
   query: (query, params, options) => db.query(query, params, { ...LIMITS, ...options }),

@@ -29,8 +29,22 @@ export function tehranTime(at: EpochMs): TehranTime {
   return time;
 }
 
+const HALF_HOUR_MS = 1_800_000;
+
+/** Days and hours begin on half hours of UTC: within one, a window stays what it is. Pollers ask for the same one all the time. */
+function ofHalfHour<T>(compute: (now: EpochMs) => T): (now: EpochMs) => T {
+  let last: { readonly at: number; readonly value: T } | undefined;
+  return (now) => {
+    const at = Math.floor(now / HALF_HOUR_MS);
+    if (last?.at !== at) last = { at, value: compute(now) };
+    return last.value;
+  };
+}
+
 /** The last 7 Tehran calendar days, today included: their dates, oldest first, and the whole window. */
-export function heatmapWindow(now: EpochMs): { readonly dates: readonly string[]; readonly range: Range } {
+export const heatmapWindow = ofHalfHour(heatmapWindowAt);
+
+function heatmapWindowAt(now: EpochMs): { readonly dates: readonly string[]; readonly range: Range } {
   const today = tehranTime(now).date;
   const dates = Array.from({ length: HEATMAP_DAYS }, (_, i) => addDays(today, i - HEATMAP_DAYS + 1));
   const from = dayStart(dates[0] ?? today);
@@ -39,7 +53,9 @@ export function heatmapWindow(now: EpochMs): { readonly dates: readonly string[]
 }
 
 /** The 672 hours that end with the current Tehran hour (its hours start at UTC :30, or :00 before 1979). */
-export function activityWindow(now: EpochMs): Range {
+export const activityWindow = ofHalfHour(activityWindowAt);
+
+function activityWindowAt(now: EpochMs): Range {
   const minutes = Number(formatInTimeZone(now, TEHRAN, 'm'));
   const end = Math.floor(now / 60_000) * 60_000 - minutes * 60_000 + HOUR_MS;
   return { from: epochMs(end - ACTIVITY_HOURS * HOUR_MS), to: epochMs(end - 1) };
