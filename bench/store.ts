@@ -61,7 +61,7 @@ export async function openBenchStore(
   );
   const factsFrom = checksum(
     ...facts.map((migration) => migration.checksum),
-    ...contents(...['compute.ts', 'tables.ts', 'seal.ts'].map((file) => join(FACTS, file))),
+    ...contents(...['compute.ts', 'tables.ts', 'seal.ts', 'seal-states.ts'].map((file) => join(FACTS, file))),
   );
   const file = join(folder, 'manifest.json');
   let manifest = existsSync(file) ? ManifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;

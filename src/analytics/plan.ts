@@ -1,4 +1,5 @@
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
+import { COARSE_UNITS } from '../facts/tables.ts';
 
 /** From an instant (inclusive) to an instant (exclusive); empty where both are the same. */
 export interface Span {
@@ -7,15 +8,9 @@ export interface Span {
 }
 
 /** The buckets of facts, each a multiple of the one before, counted from 1970-01-01 UTC. */
-const UNITS = [
-  ['hour', HOUR_MS],
-  ['day', DAY_MS],
-  ['day4', 4 * DAY_MS],
-  ['day16', 16 * DAY_MS],
-  ['day64', 64 * DAY_MS],
-  ['day256', 256 * DAY_MS],
-] as const;
+const UNITS = [['hour', HOUR_MS], ...COARSE_UNITS] as const;
 export type Grain = (typeof UNITS)[number][0];
+export const GRAIN_MS = Object.fromEntries(UNITS) as Readonly<Record<Grain, number>>;
 
 /** Whole buckets of one grain. */
 export interface GrainSpan extends Span {
@@ -23,8 +18,8 @@ export interface GrainSpan extends Span {
 }
 
 /**
- * How a range is answered: disjoint pieces that together are exactly the range. Facts answer `buckets`; raw rows answer the
- * ragged ends of what is sealed (`left`, `right`: less than an hour each) and the `tail` from the watermark on.
+ * How a range is answered: disjoint pieces that together are exactly the range. Sums answer `buckets`; single session facts, or raw
+ * events, the ragged ends of what is sealed (`left`, `right`: less than an hour each); raw rows the `tail` from the watermark on.
  */
 export interface Plan {
   readonly range: Range;

@@ -1,6 +1,6 @@
 import { type AppId, isUuid } from '../domain/ids.ts';
 import { HOUR_MS, type Range } from '../domain/time.ts';
-import type { Grain, Plan, Span } from './plan.ts';
+import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
 /*
  * SQL put together from closed pieces. The only values in it are whole numbers and the app's UUID, checked here: as literals
@@ -61,15 +61,6 @@ const LAST_SECOND = 0xffff_ffff;
 /** A bound of buckets, as a DateTime in seconds. */
 export const bucket = (ms: number): string => int(Math.min(Math.max(Math.floor(ms / 1000), 0), LAST_SECOND));
 
-const HALF_HOUR_MS = 1_800_000;
-const MINUTES: Readonly<Record<Grain, number>> = {
-  hour: 60,
-  day: 1_440,
-  day4: 4 * 1_440,
-  day16: 16 * 1_440,
-  day64: 64 * 1_440,
-  day256: 256 * 1_440,
-};
 /** The engine takes a list of so many buckets faster than it works out conditions; a longer one is no longer short. */
 const MOST_LISTED = 200;
 
@@ -82,12 +73,12 @@ export interface Grains {
 
 const FACTS: Grains = {
   codes: { hour: 1, day: 2, day4: 3, day16: 4, day64: 5, day256: 6 },
-  finestMs: 2 * HALF_HOUR_MS,
+  finestMs: HOUR_MS,
 };
 /** `session_sums` has half hours in the place of hours. */
-export const HALF_HOURS: Grains = { ...FACTS, finestMs: HALF_HOUR_MS };
+export const HALF_HOURS: Grains = { ...FACTS, finestMs: HOUR_MS / 2 };
 /** `traffic` by UTC hour and day. */
-export const UTC: Grains = { codes: { hour: 1, day: 2 }, finestMs: 2 * HALF_HOUR_MS };
+export const UTC: Grains = { codes: { hour: 1, day: 2 }, finestMs: HOUR_MS };
 
 /** The rows of a table with grains that make up the plans' sealed parts. */
 export function inGrains(plans: readonly Plan[], { codes, finestMs }: Grains = FACTS): string {
@@ -95,7 +86,7 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs }: Grains = F
     .flatMap(({ buckets }) => buckets)
     .map(({ grain, start, end }) => ({
       code: int(codes[grain] ?? Number.NaN),
-      stepMs: grain === 'hour' ? finestMs : MINUTES[grain] * 60_000,
+      stepMs: grain === 'hour' ? finestMs : GRAIN_MS[grain],
       start,
       end,
     }));

@@ -1,27 +1,25 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { DAY_MS, type EpochMs, epochMs, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { type EpochMs, epochMs } from '../domain/time.ts';
 import { COMPUTE } from './compute.ts';
 import type { Readers } from './readers.ts';
+import {
+  type AppState,
+  FACT_KINDS,
+  floorTo,
+  LEDGER_KIND,
+  MAX_SECONDS,
+  readStates,
+  startOf,
+} from './seal-states.ts';
 import { COARSE_UNITS, CUTS, ROLL_UPS } from './tables.ts';
 import type { FactKind } from './watermarks.ts';
 
-/** An hour may be sealed this long after its end: in-flight inserts of live traffic have landed by then. */
-export const SEAL_GRACE_MS = 10 * MINUTE_MS;
-/** A session can still grow for 24 h after its start; one that was silent for as long as this has most likely ended. */
-const LONGEST_SESSION_MS = DAY_MS;
-const SILENCE_MS = 30 * MINUTE_MS;
-/** The first stretch of an app begins with a bucket of every grain. */
-const LONGEST_BUCKET_MS = 256 * DAY_MS;
 /** One statement computes at most about this many events, and at most three days that hold any. */
 const MAX_EVENTS = 4_000_000;
 const MAX_HOURS = 72;
 const MAX_APPS = 500;
-const MAX_SECONDS = 600;
 const MAX_MEMORY = 4 * 1024 ** 3;
-
-export const FACT_KINDS: readonly FactKind[] = ['page', 'session'];
-const LEDGER_KIND = { page: 'event', session: 'session' } as const;
 
 export interface SealDeps {
   readonly db: Database;
@@ -42,54 +40,6 @@ export interface Stretch {
   readonly to: EpochMs;
   readonly ms: number;
 }
-
-interface AppState {
-  readonly app: string;
-  /** Published watermark; 0 for an app that was never sealed. */
-  readonly until: number;
-  /** The first sealed hour whose facts do not hold what the ledger counts. */
-  readonly stale: number | null;
-  /** The first hour of the app that holds anything. */
-  readonly first: number;
-  /** Until where it may be sealed now. */
-  readonly ripe: number;
-}
-
-const STATES: Query<AppState> = {
-  name: 'seal states',
-  sql: `SELECT
-    toString(h.app_id) AS app,
-    any(s.until) AS until,
-    minIfOrNull(h.ms, h.ms < s.until AND h.ledger != h.sealed) AS stale,
-    min(h.ms) AS first,
-    min(if(h.ms >= {oldest:Int64} AND h.ms < {newest:Int64} AND h.last > {quiet:Int64}, toInt64(h.ms), {newest:Int64})) AS ripe
-FROM
-(
-    SELECT app_id, ms, sum(in_ledger) AS ledger, sum(in_facts) AS sealed, max(last_event_ms) AS last FROM
-    (
-        SELECT app_id, toUnixTimestamp(hour) * 1000 AS ms, events AS in_ledger, 0 AS in_facts,
-            toUnixTimestamp64Milli(last_event) AS last_event_ms
-        FROM ledger WHERE kind = {ledgerKind:String} AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
-        UNION ALL
-        SELECT app_id, toUnixTimestamp(hour) * 1000, 0, events, 0
-        FROM sealed_hours WHERE kind = {kind:String} AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
-    )
-    GROUP BY app_id, ms
-) AS h
-LEFT JOIN
-(
-    SELECT app_id, argMax(sealed_until, version) AS until FROM sealed_apps WHERE kind = {kind:String} GROUP BY app_id
-) AS s ON s.app_id = h.app_id
-GROUP BY h.app_id
-HAVING {all:Bool} OR until < ripe OR stale IS NOT NULL`,
-  row: z.object({
-    app: z.string(),
-    until: z.number(),
-    stale: z.number().nullable(),
-    first: z.number(),
-    ripe: z.number(),
-  }),
-};
 
 const SEALED: Query<{ app: string; kind: FactKind }> = {
   name: 'sealed apps',
@@ -126,23 +76,6 @@ GROUP BY app_id`,
   row: z.object({ app: z.string(), hour: z.number() }),
 };
 
-const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
-
-/**
- * Until where facts of a kind may be sealed at `now`: by all means until `oldest`, and until `newest` but for hours whose
- * sessions had an event after `quiet`. A session that speaks again after all makes its hour differ from the ledger, like late
- * events do.
- */
-function ripeness(kind: FactKind, now: EpochMs): { oldest: number; newest: number; quiet: number } {
-  const past = now - SEAL_GRACE_MS;
-  if (kind === 'page') {
-    const target = floorTo(past, HOUR_MS);
-    return { oldest: target, newest: target, quiet: past };
-  }
-  const quiet = past - SILENCE_MS;
-  return { oldest: floorTo(past - LONGEST_SESSION_MS, HOUR_MS), newest: floorTo(quiet, HOUR_MS), quiet };
-}
-
 /**
  * Seals everything that is ripe at `now`, stretch by stretch, and resolves when nothing is left. Can be killed at any
  * moment: what was not published is not read, and is taken away by the next run. One at a time per store.
@@ -166,31 +99,6 @@ export async function unseal(deps: SealDeps): Promise<number> {
   return new Set(known.map(({ app }) => app)).size;
 }
 
-/** How far each app is sealed, and by how much that is behind what could be sealed at `now`. */
-export async function sealStates(deps: Pick<SealDeps, 'db' | 'only'>, now: EpochMs): Promise<SealState[]> {
-  const states = await Promise.all(
-    FACT_KINDS.map(async (kind) => {
-      const rows = await readStates(deps, kind, now, true);
-      return rows.map((row) => ({
-        app: row.app,
-        kind,
-        sealedUntil: epochMs(row.stale ?? row.until),
-        lagMs: Math.max(0, row.ripe - startOf(row)),
-      }));
-    }),
-  );
-  return states.flat();
-}
-
-export interface SealState {
-  readonly app: string;
-  readonly kind: FactKind;
-  /** 0 where nothing is sealed. */
-  readonly sealedUntil: EpochMs;
-  /** 0 where everything ripe is sealed. */
-  readonly lagMs: number;
-}
-
 async function sealKind(deps: SealDeps, kind: FactKind, now: EpochMs): Promise<void> {
   const { db } = deps;
   const stuck = new Set<string>();
@@ -207,18 +115,6 @@ async function sealKind(deps: SealDeps, kind: FactKind, now: EpochMs): Promise<v
   }
 }
 
-const readStates = (
-  { db, only = [] }: Pick<SealDeps, 'db' | 'only'>,
-  kind: FactKind,
-  now: EpochMs,
-  all: boolean,
-): Promise<AppState[]> =>
-  db.query(
-    STATES,
-    { kind, ledgerKind: LEDGER_KIND[kind], ...ripeness(kind, now), only, all },
-    { lane: 'seal', maxSeconds: MAX_SECONDS },
-  );
-
 /** Publishes the earlier watermark, and waits until nobody reads by the old one. */
 async function withdraw(
   { db, readers }: SealDeps,
@@ -232,9 +128,6 @@ async function withdraw(
   );
   await readers.quiesce();
 }
-
-const startOf = (state: AppState): number =>
-  state.stale ?? (state.until === 0 ? floorTo(state.first, LONGEST_BUCKET_MS) : state.until);
 
 interface Group {
   readonly apps: readonly string[];

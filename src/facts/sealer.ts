@@ -1,7 +1,8 @@
 import { AppError } from '../domain/errors.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
-import { FACT_KINDS, type SealDeps, type SealState, type Stretch, seal, sealStates, unseal } from './seal.ts';
+import { type SealDeps, type Stretch, seal, unseal } from './seal.ts';
+import { FACT_KINDS, type SealState, sealStates } from './seal-states.ts';
 import type { FactKind } from './watermarks.ts';
 
 export interface SealerDeps extends Pick<SealDeps, 'db' | 'readers'> {

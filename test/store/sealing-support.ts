@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
 import { createReaders } from '../../src/facts/readers.ts';
 import { seal } from '../../src/facts/seal.ts';
 import { casesWith } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement, type Hooks, type Subject } from '../support/oracle/compare.ts';
-import { subjectOn } from '../support/oracle/subject.ts';
-import { type TestStore, testStore } from '../support/store.ts';
+import { oracleStore } from '../support/oracle/store.ts';
+import type { TestStore } from '../support/store.ts';
 
-/** The files that share the work, so that two workers can: of one core it takes ten minutes. */
+/** The files that share the work, so that two workers can: of one core it takes minutes. */
 const FILES = 2;
 /** How many ranges all files ask for, each of every question; `npm run test:exact` asks for 100,000. */
 const RANGES = Number(process.env['SEALING_RANGES'] ?? 2_000);
@@ -48,17 +48,7 @@ function sealingAt(
 
 /** A file's tests: its part of the random ranges, by a seed of its own each time, and one story of weeks by a fixed one. */
 export function testSealing(seed: number): void {
-  let store: TestStore;
-  let subject: Subject;
-
-  beforeAll(async () => {
-    store = await testStore();
-    subject = await subjectOn(store.db);
-  });
-
-  afterAll(async () => {
-    await store.close();
-  });
+  const on = oracleStore();
 
   test('answers stay exact whenever sealing ran', { timeout: 0 }, async () => {
     let [cases, ranges] = [0, 0];
@@ -68,7 +58,7 @@ export function testSealing(seed: number): void {
           const starts = story.batches.flatMap(({ deliveries }) =>
             deliveries.map(({ session }) => session.startedAt),
           );
-          ranges += await expectAgreement(subject, story, sealingAt(store, Math.min(...starts), runs));
+          ranges += await expectAgreement(on.subject, story, sealingAt(on.store, Math.min(...starts), runs));
           cases += 1;
         }),
         { numRuns: 10, endOnFailure: process.env['SEALING_SHRINK'] === undefined },
@@ -83,6 +73,6 @@ export function testSealing(seed: number): void {
     const from = new Date('2022-08-25T00:00:00Z').getTime();
     const runs = [{ days: 10, hours: 3 }, null, null, { days: 36, hours: 1 }, { days: 20, hours: 5 }];
     const story = randomTraffic({ seed, from, ...options });
-    await expectAgreement(subject, story, sealingAt(store, from, runs));
+    await expectAgreement(on.subject, story, sealingAt(on.store, from, runs));
   });
 }

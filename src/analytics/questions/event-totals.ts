@@ -4,6 +4,7 @@ import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import { plan } from '../plan.ts';
 import { eventsIn, inGrains, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
+import { addedByPeriod } from './periods.ts';
 
 /** The views of the raw table keep these sums current: no hour of them is ever "not yet sealed". */
 export const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
@@ -50,12 +51,5 @@ GROUP BY period`,
           row: IN_PERIOD,
         }),
   ]);
-  return ranges.map((_, index) => {
-    const totals = { ...NOTHING };
-    for (const { period, ...part } of [...whole, ...cut]) {
-      if (period !== index) continue;
-      for (const name of Object.keys(totals) as (keyof EventTotals)[]) totals[name] += part[name];
-    }
-    return totals;
-  });
+  return addedByPeriod(ranges, NOTHING, [...whole, ...cut]);
 }

@@ -4,6 +4,7 @@ import type { AppId } from '../../domain/ids.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
 import { edgeRanges, HALF_HOURS, inGrains, inMs, isEmpty, ofApp, periodOf, spanOf } from '../sql.ts';
+import { addedByPeriod } from './periods.ts';
 import { returningSessions, tailReturns } from './visitors.ts';
 
 const ROW = z.object({
@@ -48,16 +49,8 @@ export async function sessionTotals(
     returningSessions(db, app, plans),
     Promise.all(plans.map((plan) => tailTotals(db, app, plan, want.newVisitors))),
   ]);
-  return plans.map((_, index) => {
-    const totals = { ...NOTHING };
-    const parts = [...sums, ...edges, ...returning].filter(({ period }) => period === index);
-    for (const part of [...parts, tails[index] ?? {}]) add(totals, part);
-    return totals;
-  });
-}
-
-function add(totals: SessionTotals, part: Partial<SessionTotals>): void {
-  for (const name of Object.keys(totals) as (keyof SessionTotals)[]) totals[name] += part[name] ?? 0;
+  const parts = [...sums, ...edges, ...returning, ...tails.map((tail, period) => ({ ...tail, period }))];
+  return addedByPeriod(plans, NOTHING, parts);
 }
 
 const IN_PERIOD = ROW.extend({ period: z.number() });

@@ -50,17 +50,11 @@ export async function userGrowth(
     pageviews: 0,
     clicks: 0,
   }));
-  for (const { day, ...counts } of sessions) {
+  for (const { day, ...counts } of [...sessions, ...events]) {
     const point = days[day - first];
     if (point === undefined) continue;
-    point.sessions += counts.sessions;
-    point.visitors += counts.visitors;
-  }
-  for (const { day, ...counts } of events) {
-    const point = days[day - first];
-    if (point === undefined) continue;
-    point.pageviews += counts.pageviews;
-    point.clicks += counts.clicks;
+    for (const [name, count] of Object.entries(counts))
+      point[name as Exclude<keyof GrowthPoint, 'date'>] += count;
   }
   return days;
 }

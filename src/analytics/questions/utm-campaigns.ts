@@ -4,11 +4,11 @@ import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
-import { type Plan, plan, planReturns } from '../plan.ts';
+import { type Plan, plan } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
-import { bucket, edgeRanges, inGrains, inMs, inSpans, int, isEmpty, ofApp, spanOf } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
 import { byText, descending, nullsLast } from './order.ts';
-import { sealedPart } from './visitors.ts';
+import { returnsIn, sealedPart } from './visitors.ts';
 
 const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), z.number()]);
 type Row = z.infer<typeof ROW>;
@@ -92,29 +92,14 @@ WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
 
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
 async function returning(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
-  const part = sealedPart(pieces);
-  if (isEmpty(part)) return [];
-  const { days, byPrev, byStart, prevFrom, end } = planReturns(part.start, part.end);
-  const statements = [
-    isEmpty(days)
-      ? null
-      : `sum(sessions) AS n FROM utm_return_pairs WHERE ${ofApp(app)} AND ${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`,
-    isEmpty(byPrev)
-      ? null
-      : `count() AS n FROM utm_returns WHERE ${ofApp(app)} AND ${inMs('prev', [byPrev])} AND started_at < ${int(end)}`,
-    isEmpty(byStart)
-      ? null
-      : `count() AS n FROM utm_facts WHERE ${ofApp(app)} AND ${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`,
-  ];
+  const tables = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
   const found = await Promise.all(
-    statements.map((from) =>
-      from === null
-        ? []
-        : db.rows({
-            name: 'utm returning',
-            sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(n) AS visitors FROM (SELECT ${UTM}, ${from} GROUP BY ${UTM})`,
-            row: ROW,
-          }),
+    returnsIn(app, [pieces], tables).map(({ n, from }) =>
+      db.rows({
+        name: 'utm returning',
+        sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
+        row: ROW,
+      }),
     ),
   );
   return found.flat();

@@ -3,7 +3,7 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, planReturns, type Span } from '../plan.ts';
+import { type Plan, planReturns, type ReturnsPlan, type Span } from '../plan.ts';
 import { anyOf, bucket, inMs, inSpans, int, isEmpty, ofApp, periodOf, unionAll } from '../sql.ts';
 
 /** The part of a plan's range that session facts answer, ragged ends included. */
@@ -13,50 +13,70 @@ export const sealedPart = (plan: Plan): Span => {
   return start < end ? { start, end } : { start: 0, end: 0 };
 };
 
-const COUNT = z.object({ n: z.number() });
-const RETURNING = z.object({ period: z.number(), visitors: z.number() });
+/** Where sealed sessions are found whose visitor came before: the same three places for visitors at all and by campaign. */
+interface ReturnTables {
+  readonly pairs: string;
+  readonly byPrev: string;
+  readonly byStart: string;
+}
 
-/**
- * Negative rows: how many sealed sessions of each range have an earlier one of their visitor in it. Distinct visitors are the
- * sessions less these.
- */
-export async function returningSessions(db: Database, app: AppId, plans: readonly Plan[]) {
+/** A statement's parts: it counts returning sessions by `n`, each in the range that `at` (epoch ms) lies in. */
+interface Returns {
+  readonly n: string;
+  readonly at: string;
+  readonly from: string;
+}
+
+/** What counts the sealed sessions that have an earlier one of their visitor in the same range, each once. */
+export function returnsIn(app: AppId, plans: readonly Plan[], tables: ReturnTables): Returns[] {
   const pieces = plans
     .map(sealedPart)
     .filter((part) => !isEmpty(part))
     .map(({ start, end }) => planReturns(start, end));
-  const statements = [
+  const where = (name: 'days' | 'byPrev' | 'byStart', condition: (piece: ReturnsPlan) => string): string[] =>
+    pieces.filter((piece) => !isEmpty(piece[name])).map(condition);
+  return [
     {
-      table: 'return_pairs',
-      at: 'toUnixTimestamp(day) * 1000',
       n: 'sum(sessions)',
-      where: pieces
-        .filter(({ days }) => !isEmpty(days))
-        .map(({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`),
+      at: 'toUnixTimestamp(day) * 1000',
+      table: tables.pairs,
+      where: where('days', ({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`),
     },
     {
-      table: 'session_returns',
+      n: 'count()',
       at: 'prev',
-      n: 'count()',
-      where: pieces
-        .filter(({ byPrev }) => !isEmpty(byPrev))
-        .map(({ byPrev, end }) => `${inMs('prev', [byPrev])} AND started_at < ${int(end)}`),
+      table: tables.byPrev,
+      where: where('byPrev', ({ byPrev, end }) => `${inMs('prev', [byPrev])} AND started_at < ${int(end)}`),
     },
     {
-      table: 'session_facts',
-      at: 'started_at',
       n: 'count()',
-      where: pieces
-        .filter(({ byStart }) => !isEmpty(byStart))
-        .map(({ byStart, prevFrom }) => `${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`),
+      at: 'started_at',
+      table: tables.byStart,
+      where: where(
+        'byStart',
+        ({ byStart, prevFrom }) => `${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`,
+      ),
     },
-  ].filter(({ where }) => where.length > 0);
+  ]
+    .filter((each) => each.where.length > 0)
+    .map((each) => ({
+      n: each.n,
+      at: each.at,
+      from: `FROM ${each.table} WHERE ${ofApp(app)} AND ${anyOf(each.where)}`,
+    }));
+}
+
+const COUNT = z.object({ n: z.number() });
+const RETURNING = z.object({ period: z.number(), visitors: z.number() });
+
+/** Negative rows: distinct visitors of each range are its sessions less these. */
+export async function returningSessions(db: Database, app: AppId, plans: readonly Plan[]) {
+  const tables = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
   const found = await Promise.all(
-    statements.map(({ table, at, n, where }) =>
+    returnsIn(app, plans, tables).map(({ n, at, from }) =>
       db.query({
         name: 'returning sessions',
-        sql: `SELECT ${periodOf(at, plans)} AS period, -toInt64(${n}) AS visitors FROM ${table}
-WHERE ${ofApp(app)} AND ${anyOf(where)} GROUP BY period`,
+        sql: `SELECT ${periodOf(at, plans)} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
         row: RETURNING,
       }),
     ),
