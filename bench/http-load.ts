@@ -48,6 +48,9 @@ class Connection {
     socket.on('error', (error) => {
       throw error;
     });
+    socket.on('close', () => {
+      if (this.#answered !== null) throw new Error('the connection was closed before the answer came');
+    });
   }
 
   ask(answered: Answered): void {
@@ -169,7 +172,8 @@ async function openLoop(open: readonly Connection[], rate: number, to: number, n
   let busy = 0;
   const serve = (): void => {
     while (due.length > 0) {
-      const connection = free.pop();
+      // In turn: one that is never used would be closed as idle.
+      const connection = free.shift();
       if (connection === undefined) return;
       const began = due.shift() ?? 0;
       busy++;

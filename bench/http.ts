@@ -26,6 +26,8 @@ interface HttpRecord {
 /** Rounds of service and bare route in turn: what else the machine does hits both. */
 const ROUNDS = 3;
 const CONNECTIONS = 16;
+/** Each of the 200 keys has its own. */
+const MIX_CONNECTIONS = 200;
 const WARM_UP_MS = 300;
 /** Until every key has asked every question once, and knows its tag. */
 const MIX_WARM_UP_MS = 6_000;
@@ -35,8 +37,8 @@ const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 /**
  * The Public API as `npm start` runs it, on an embedded store, asked by a process of its own: each endpoint's 304 and kept
- * 200 beside a bare Express route that answers the same bytes, then 200 keys that poll everything while events come in, with
- * Redis and without.
+ * 200 beside a bare Express route that answers the same bytes, then 200 keys that poll everything, while nothing comes in and
+ * while events do, with Redis and without.
  */
 export async function benchHttp(
   seconds: number,
@@ -61,8 +63,13 @@ export async function benchHttp(
   return { records, exact: true };
 }
 
-const child = (file: string): ChildProcess =>
-  fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ['--import', 'tsx'] });
+function child(file: string): ChildProcess {
+  const part = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ['--import', 'tsx'] });
+  part.once('exit', (code) => {
+    if (code !== null && code !== 0) throw new Error(`${file} ended`);
+  });
+  return part;
+}
 
 async function withService<T>(
   redisUrl: string | null,
@@ -78,6 +85,8 @@ async function withService<T>(
     await service.stop();
   }
 }
+
+type How = Pick<Load, 'polls' | 'connections' | 'warmUpMs' | 'rate'>;
 
 interface Parts {
   readonly load: ChildProcess;
@@ -106,18 +115,26 @@ class HttpBench {
       }
     }
     progress(`200 keys${this.#parts.redis ? ', with Redis' : ''}`);
+    records.push(...(await this.#mix(port, sites, '200 keys polling')));
     const trickle = setInterval(() => {
       const site = sites[Math.floor(Math.random() * sites.length)];
       if (site !== undefined) void sendSessions(service.url, site, 2, 1);
     }, TRICKLE_MS);
-    const mix = polling(sites);
-    const closed = await this.#load(port, mix, null, this.#parts.seconds, MIX_WARM_UP_MS);
-    records.push(this.#record('200 keys polling, closed loop', closed));
-    const rate = closed.requestsPerSecond / 2;
-    const half = await this.#load(port, mix, rate, this.#parts.seconds, MIX_WARM_UP_MS);
-    records.push(this.#record('200 keys polling, half of that, open loop', half));
+    records.push(...(await this.#mix(port, sites, '200 keys polling while events come in')));
     clearInterval(trickle);
     return records;
+  }
+
+  /** As fast as it goes, and at half of that rate. */
+  async #mix(port: number, sites: readonly Site[], name: string): Promise<HttpRecord[]> {
+    const { seconds } = this.#parts;
+    const mix = { polls: polling(sites), connections: MIX_CONNECTIONS, warmUpMs: MIX_WARM_UP_MS };
+    const closed = await this.#load(port, { ...mix, rate: null }, seconds);
+    const half = await this.#load(port, { ...mix, rate: closed.requestsPerSecond / 2 }, seconds);
+    return [
+      this.#record(`${name}, closed loop`, closed),
+      this.#record(`${name}, half of that, open loop`, half),
+    ];
   }
 
   /** One endpoint's answer, and the same bytes from the bare route. */
@@ -139,32 +156,20 @@ class HttpBench {
     this.#parts.bare.send(bytes);
     await once(this.#parts.bare, 'message');
     const polls = Array.from({ length: CONNECTIONS }, () => ({ head, etag, follows: false }));
+    const same = { polls, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, rate: null };
+    const seconds = this.#parts.seconds / ROUNDS;
     const service: Outcome[] = [];
     const bare: Outcome[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      service.push(await this.#load(port, polls, null, this.#parts.seconds / ROUNDS));
-      bare.push(await this.#load(this.#parts.barePort, polls, null, this.#parts.seconds / ROUNDS));
+      service.push(await this.#load(port, same, seconds));
+      bare.push(await this.#load(this.#parts.barePort, same, seconds));
     }
     const bareRequestsPerSecond = median(bare.map((outcome) => outcome.requestsPerSecond));
     return this.#record(name, middle(service), bareRequestsPerSecond);
   }
 
-  async #load(
-    port: number,
-    polls: readonly Poll[],
-    rate: number | null,
-    seconds: number,
-    warmUpMs = WARM_UP_MS,
-  ): Promise<Outcome> {
-    const load: Load = {
-      host: '127.0.0.1',
-      port,
-      polls,
-      connections: CONNECTIONS,
-      warmUpMs,
-      ms: seconds * 1000,
-      rate,
-    };
+  async #load(port: number, how: How, seconds: number): Promise<Outcome> {
+    const load: Load = { host: '127.0.0.1', port, ms: seconds * 1000, ...how };
     this.#parts.load.send(load);
     const [outcome] = (await once(this.#parts.load, 'message')) as [Outcome];
     const failed = Object.keys(outcome.statuses).filter((status) => status !== '200' && status !== '304');

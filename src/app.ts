@@ -13,7 +13,10 @@ import { type PublicApiDeps, publicApi } from './http/public-api.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {
-  readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'trustProxy' | 'dashboardUrl'>;
+  readonly config: Pick<
+    Config,
+    'requestsPerMinute' | 'replicas' | 'trustProxy' | 'dashboardUrl' | 'answerCacheBytes'
+  >;
   readonly log: Logger;
   readonly redis: RedisLink | null;
   readonly failedAttempts: FailedAttempts;

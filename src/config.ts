@@ -21,6 +21,8 @@ export interface Config {
   readonly trustProxy: number;
   readonly dashboardUrl: string | null;
   readonly logLevel: LogLevel;
+  /** What all kept answers may take. */
+  readonly answerCacheBytes: number;
   readonly eventMaxAgeDays: number;
   /** Null on the embedded store: made at first start, in the data folder. */
   readonly managementJwtSecret: string | null;
@@ -89,6 +91,7 @@ const Settings = z
     // HS256 wants a key at least as long as its hash (RFC 7518, section 3.2).
     MANAGEMENT_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
     GEOIP_DATABASE: text.optional(),
+    ANSWER_CACHE_MIB: whole(1, 65_536).default(64),
   })
   // `when`: also said when single settings are wrong, so that one start names everything.
   .refine(
@@ -134,6 +137,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     trustProxy: settings.TRUST_PROXY,
     dashboardUrl: settings.DASHBOARD_URL?.replace(/\/+$/, '') ?? null,
     logLevel: settings.LOG_LEVEL,
+    answerCacheBytes: settings.ANSWER_CACHE_MIB * 1024 ** 2,
     eventMaxAgeDays: settings.EVENT_MAX_AGE_DAYS,
     managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
     geoipDatabase: settings.GEOIP_DATABASE ?? null,

@@ -179,7 +179,8 @@ class ClickHouseDatabase {
     options: InsertOptions & RunOptions = {},
   ): Promise<void> {
     const into = `INSERT INTO ${table} (${columns.join(', ')})`;
-    const sql = (settings: string) => `${into} ${select}\nSETTINGS ${settings}, max_threads = 1`;
+    const sql = (settings: string) =>
+      `${into} ${select}\nSETTINGS ${settings}, max_threads = 1, parallel_view_processing = 1`;
     await this.#insert(table, sql, options, async (client, query, abort) => {
       await client.command({ query, query_params: { ...params }, ...abort });
     });

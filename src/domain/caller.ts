@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setMaxListeners } from 'node:events';
 
 /** Who waits for an answer. */
 export interface Caller {
@@ -20,6 +21,8 @@ const ending = (caller: Caller, signal: AbortSignal): Caller => ({
 });
 
 const NEVER = new AbortController().signal;
+// Everything that waits for many listens to it.
+setMaxListeners(0, NEVER);
 const callers = new AsyncLocalStorage<Caller>();
 
 /** Runs `work`, and all that it starts, in the caller's name. */
@@ -45,6 +48,8 @@ export class Shared<T> {
   constructor(work: () => Promise<T>) {
     const caller = callers.getStore();
     const { signal } = this.#ending;
+    // Each of its statements listens.
+    setMaxListeners(0, signal);
     this.#result = caller === undefined ? work() : callers.run(ending(caller, signal), work);
   }
 

@@ -9,9 +9,6 @@ import type { Snapshot } from '../facts/watermarks.ts';
 import { codeVersion } from './code-version.ts';
 import { digest } from './etag.ts';
 
-/** What all kept answers may take. */
-const KEPT_BYTES = 64 * 1024 ** 2;
-
 const MAX_WAITING = 256;
 const MAX_WAIT_MS = 2_000;
 /** For each statement, of those that are let in. */
@@ -22,8 +19,8 @@ export interface Asked {
   readonly account: AccountId;
   readonly app: AppId;
   readonly operationId: string;
-  /** As parsed: two spellings of one instant are one question. */
-  readonly query: unknown;
+  /** As parsed: two spellings of one instant are one question. Never written to. */
+  readonly query: object;
   readonly basis: Basis;
   compute(): Promise<unknown>;
 }
@@ -41,8 +38,17 @@ export interface Versioned {
 export interface Computed {
   /** Other than that of the question where the data changed while it was computed. */
   readonly tag: string;
-  readonly value: unknown;
   readonly json: Buffer;
+}
+
+export interface AnswersOptions {
+  /**
+   * Questions that are computed at once, each of several statements. Who is let in is answered: refusing half of a question
+   * would waste the other half.
+   */
+  readonly questionsAtOnce: number;
+  /** What all kept answers may take. */
+  readonly answerCacheBytes: number;
 }
 
 /**
@@ -52,19 +58,18 @@ export interface Computed {
 export class Answers {
   readonly #snapshot: ReadSnapshot;
   readonly #code = codeVersion();
-  readonly #kept = new LRUCache<string, Computed>({
-    maxSize: KEPT_BYTES,
-    sizeCalculation: ({ json }) => json.length * 2 + 1_000,
-  });
+  readonly #kept: LRUCache<string, Computed>;
   readonly #gate: Gate;
   readonly #running = new Map<string, Shared<Computed>>();
+  /** By query: pollers ask with the same one, and mostly nothing has changed. */
+  readonly #tags = new WeakMap<object, { readonly rest: string; readonly tag: string }>();
 
-  /**
-   * `atOnce`: questions that are computed at once, each of several statements. Who is let in is answered: refusing half of
-   * a question would waste the other half.
-   */
-  constructor(snapshot: ReadSnapshot, atOnce: number) {
+  constructor(
+    snapshot: ReadSnapshot,
+    { questionsAtOnce: atOnce, answerCacheBytes: maxSize }: AnswersOptions,
+  ) {
     this.#snapshot = snapshot;
+    this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ json }) => json.length + 1_000 });
     this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, maxWaitMs: MAX_WAIT_MS });
   }
 
@@ -74,9 +79,13 @@ export class Answers {
     return { tag, asOf: asOf === null ? null : toIso(asOf), result: () => this.#result(asked, tag) };
   }
 
-  #tagOf({ account, operationId, query, basis }: Asked, version: Snapshot['version']): string {
-    const identity = [this.#code, account, operationId, query, basis.window, version];
-    return digest(JSON.stringify(identity));
+  #tagOf({ account, operationId, query, basis }: Asked, [events, sessions]: Snapshot['version']): string {
+    const rest = `${account} ${operationId} ${basis.window} ${events} ${sessions}`;
+    const last = this.#tags.get(query);
+    if (last?.rest === rest) return last.tag;
+    const tag = digest(JSON.stringify([this.#code, query, rest]));
+    this.#tags.set(query, { rest, tag });
+    return tag;
   }
 
   #result(asked: Asked, tag: string): Promise<Computed> {
@@ -107,8 +116,8 @@ export class Answers {
     const value = await this.#computed(asked);
     const json = Buffer.from(JSON.stringify(value));
     const { version } = await this.#snapshot(asked.app, asked.basis.scope);
-    if (this.#tagOf(asked, version) !== tag) return { tag: digest(json), value, json };
-    const computed = { tag, value, json };
+    if (this.#tagOf(asked, version) !== tag) return { tag: digest(json), json };
+    const computed = { tag, json };
     this.#kept.set(tag, computed);
     return computed;
   }

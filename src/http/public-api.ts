@@ -7,7 +7,7 @@ import { type Endpoint, parametersOf, type Services } from '../endpoints/endpoin
 import { ENDPOINTS } from '../endpoints/index.ts';
 import type { ReadSnapshot } from '../facts/snapshots.ts';
 import type { Principal } from '../metadata/types.ts';
-import { Answers } from './answers.ts';
+import { Answers, type AnswersOptions } from './answers.ts';
 import { type AuthenticationDeps, createAuthenticate } from './authenticate.ts';
 import { readJson } from './body.ts';
 import { contextOf, Timing, targetOf } from './context.ts';
@@ -24,9 +24,8 @@ const BODY_LIMIT = 100 * 1024;
 const PARSED = 10_000;
 const PARSED_LENGTH = 300;
 
-export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps {
+export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps, AnswersOptions {
   readonly snapshots: ReadSnapshot;
-  readonly questionsAtOnce: number;
   readonly overload: Overload;
   /** Writes a list's rows in another form. */
   readonly writeRows: Table['write'];
@@ -45,7 +44,7 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
   const authenticate = createAuthenticate(deps);
   const rateLimit = createRateLimit(deps);
   const routes = routesOf(ENDPOINTS, deps);
-  const answers = new Answers(deps.snapshots, deps.questionsAtOnce);
+  const answers = new Answers(deps.snapshots, deps);
   const parsed = parsedQueries();
   const { analytics, access, clock } = deps;
   const services: Services = { analytics, access, clock };
@@ -99,10 +98,10 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
 }
 
 /** Pollers ask the same over and over: what a query means is remembered, as nothing changes it. */
-function parsedQueries(): (endpoint: Endpoint, search: string) => unknown {
+function parsedQueries(): (endpoint: Endpoint, search: string) => object {
   const known = new LRUCache<string, object>({ max: PARSED });
   return (endpoint, search) => {
-    if (search.length > PARSED_LENGTH) return parseQuery(endpoint.query, search);
+    if (search.length > PARSED_LENGTH) return parseQuery(endpoint.query, search) as object;
     const key = `${endpoint.operationId} ${search}`;
     const found = known.get(key);
     if (found !== undefined) return found;

@@ -8,6 +8,7 @@ import type { Principal } from '../metadata/types.ts';
 import { hashed } from '../redis/keys.ts';
 import { RedisAway, type RedisLink } from '../redis/link.ts';
 import { LocalWindows, SharedWindows } from './shared-windows.ts';
+import { nextTurn } from './turns.ts';
 
 /** Windows whose names are remembered. */
 const NAMES = 20_000;
@@ -30,7 +31,11 @@ export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimi
   const nameOf = windowNames();
   const own = opened(new LocalWindows());
   if (redis === null) {
-    return async ({ keyId }, res) => announce(res, requestsPerMinute, await own.increment(nameOf(keyId)));
+    return async ({ keyId }, res) => {
+      const counted = await own.increment(nameOf(keyId));
+      await nextTurn();
+      announce(res, requestsPerMinute, counted);
+    };
   }
   const shared = opened(new SharedWindows(redis));
   const share = Math.ceil(requestsPerMinute / replicas);

@@ -14,6 +14,7 @@ import type { Clock } from '../domain/time.ts';
 import { problem } from './problem.ts';
 import { newRequestId, requestIdFor } from './request-id.ts';
 import { requestLog } from './request-log.ts';
+import { nextTurn } from './turns.ts';
 
 const MAX_URL = 8 * 1024;
 const MAX_HEADERS = 16 * 1024;
@@ -56,7 +57,7 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
       return;
     }
     logRequest(req, res);
-    listener(req, res);
+    void nextTurn().then(() => listener(req, res));
   };
   const server = createServer(
     {

@@ -23,6 +23,7 @@ describe('readConfig', () => {
       trustProxy: 0,
       dashboardUrl: null,
       logLevel: 'info',
+      answerCacheBytes: 64 * 1024 ** 2,
       eventMaxAgeDays: 730,
       managementJwtSecret: null,
       geoipDatabase: null,
