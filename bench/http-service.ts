@@ -1,16 +1,14 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { adminCall } from '../src/cli/admin-commands.ts';
 import { managementClient } from '../src/cli/management-client.ts';
 import { readConfig } from '../src/config.ts';
 import { epochMs } from '../src/domain/time.ts';
+import { startService } from './start-command.ts';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const LISTENING = /"url":"([^"]+)","managementUrl":"[^"]+:(\d+)".*"listening"/;
 
 /** The service in a process of its own, on an empty store. */
@@ -26,11 +24,7 @@ export async function benchService(settings: Readonly<Record<string, string>>): 
   const folder = mkdtempSync(join(tmpdir(), 'bench-http-'));
   const log = join(folder, 'log');
   const env = { PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: join(folder, 'data'), ...settings };
-  const service = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
-    cwd: ROOT,
-    stdio: ['ignore', openSync(log, 'w'), 'inherit'],
-    env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '16', ...env },
-  });
+  const service = startService(env, ['ignore', openSync(log, 'w'), 'inherit']);
   const killAtExit = (): void => void service.kill('SIGKILL');
   process.once('exit', killAtExit);
   const exited = once(service, 'exit');

@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { adminCall } from '../src/cli/admin-commands.ts';
 import { managementClient } from '../src/cli/management-client.ts';
 import { readConfig } from '../src/config.ts';
 import { epochMs } from '../src/domain/time.ts';
+import { startService } from './start-command.ts';
 
 /** The service as `npm start` runs it, in a process of its own; its log goes to a file, which costs the reader nothing. */
 export interface IngestService {
@@ -19,7 +18,6 @@ export interface IngestService {
   stop(): Promise<void>;
 }
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const LISTENING = /^\{.*"msg":"listening".*$/m;
 const Listening = z.object({ url: z.string(), managementUrl: z.string() });
 const POLL_MS = 50;
@@ -28,11 +26,7 @@ export async function startIngestService(dataDir: string): Promise<IngestService
   const settings = { DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0' };
   const log = join(dataDir, 'log');
   const output = openSync(log, 'a');
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
-    cwd: ROOT,
-    stdio: ['ignore', output, output],
-    env: { ...process.env, UV_THREADPOOL_SIZE: '16', ...settings },
-  });
+  const child = startService(settings, ['ignore', output, output]);
   const exited = once(child, 'exit');
   let line: string | undefined;
   while (line === undefined) {

@@ -131,7 +131,7 @@ async function start(
     redisState: () => redis?.state ?? null,
     isDraining,
     sealing: () => sealer.health,
-    sdk: [sdkScriptRouter(), sdkEventsRouter({ access: metadata, ingestion, failedAttempts })],
+    sdk: [sdkEventsRouter({ access: metadata, ingestion, failedAttempts }), sdkScriptRouter()],
   });
   const servers = [app, management].map((listener) => createHttpServer(listener, { clock, log, isDraining }));
   opened.push(async () => {

@@ -1,5 +1,6 @@
 -- Raw events: the truth that every other table can be rebuilt from.
--- What ingestion writes to is on the disk before it is acknowledged (fsync): docs/ingestion.md.
+-- What was written is on the disk before anybody hears of it, and what merges make of it before its sources go (fsync):
+-- docs/ingestion.md. Small parts of the wide tables wait until ten can be merged: merging them takes as long as writing them.
 -- A session's visitor and context stand on its earliest event of each batch only (has_context = 1): the
 -- earliest of those rows is what counts, and the other rows cost nothing.
 CREATE TABLE IF NOT EXISTS events
@@ -41,6 +42,7 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(timestamp)
 ORDER BY (app_id, toStartOfHour(timestamp), session_id, started_at, timestamp)
 SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10,
     ratio_of_defaults_for_sparse_serialization = 0.7;
 
 -- One logical row per session, always read merged (GROUP BY app_id, started_at, session). A tuple's first
@@ -78,7 +80,8 @@ CREATE TABLE IF NOT EXISTS sessions
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(started_at)
 ORDER BY (app_id, started_at, session)
-SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
 -- One row in many has a context: a conditional minimum looks at those alone, and the view costs a quarter less.
 CREATE MATERIALIZED VIEW IF NOT EXISTS sessions_from_events TO sessions AS
@@ -132,7 +135,8 @@ CREATE TABLE IF NOT EXISTS traffic
 )
 ENGINE = SummingMergeTree
 ORDER BY (app_id, grain, bucket)
-SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS traffic_from_events TO traffic AS
 SELECT
@@ -170,7 +174,8 @@ CREATE TABLE IF NOT EXISTS ledger
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (app_id, kind, hour)
-SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS ledger_from_events TO ledger AS
 SELECT

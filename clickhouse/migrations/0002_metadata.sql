@@ -1,5 +1,6 @@
 -- Accounts, API keys, apps and shares: small tables whose rows are replaced as a whole. The row with the highest
--- version counts (microseconds of a clock that never steps back), so they are always read with FINAL.
+-- version counts (microseconds of a clock that never steps back), so they are always read with FINAL. On the disk before anybody
+-- hears of it (fsync): a key that was revoked stays so after a power cut.
 CREATE TABLE IF NOT EXISTS accounts
 (
     account_id UUID,
@@ -9,7 +10,8 @@ CREATE TABLE IF NOT EXISTS accounts
     version    UInt64
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY account_id;
+ORDER BY account_id
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Ordered by hash: that is how every request looks a key up. The key itself is stored nowhere.
 CREATE TABLE IF NOT EXISTS api_keys
@@ -23,7 +25,8 @@ CREATE TABLE IF NOT EXISTS api_keys
     version    UInt64
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY key_hash;
+ORDER BY key_hash
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS apps
 (
@@ -36,7 +39,8 @@ CREATE TABLE IF NOT EXISTS apps
     version    UInt64
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY app_id;
+ORDER BY app_id
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- An app has several secrets while rotations overlap.
 CREATE TABLE IF NOT EXISTS app_secrets
@@ -48,7 +52,8 @@ CREATE TABLE IF NOT EXISTS app_secrets
     version     UInt64
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (app_id, secret_hash);
+ORDER BY (app_id, secret_hash)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS app_shares
 (
@@ -58,7 +63,8 @@ CREATE TABLE IF NOT EXISTS app_shares
     version    UInt64
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (app_id, account_id);
+ORDER BY (app_id, account_id)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- An app that is listed here does not exist, whatever other tables still hold of it: one row ends it at once,
 -- and its data can then be erased table by table, again after an interruption. Rows stay for good.
@@ -70,4 +76,5 @@ CREATE TABLE IF NOT EXISTS deleted_apps
     version    UInt64
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY app_id;
+ORDER BY app_id
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;

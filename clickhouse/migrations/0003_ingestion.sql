@@ -44,7 +44,8 @@ CREATE TABLE IF NOT EXISTS ingest_journal
 )
 ENGINE = MergeTree
 ORDER BY (created_at, flush_id, position)
-SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1;
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
 -- One verdict per flush, whoever speaks first: inserted with the flush's id as the token, so a second is dropped.
 -- Without partitions, for a token holds within one.
@@ -57,7 +58,7 @@ CREATE TABLE IF NOT EXISTS ingest_verdicts
 ENGINE = MergeTree
 ORDER BY flush_id
 SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512, fsync_after_insert = 1,
-    fsync_part_directory = 1;
+    fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- The batches that are stored, views included: written last. A batch id is remembered for 7 days; rows go later.
 -- Ids are random, and most that are looked up are new: the filter knows without reading a granule.
@@ -74,7 +75,7 @@ PARTITION BY toDate(inserted_at)
 ORDER BY (app_id, batch_id)
 TTL toDateTime(inserted_at) + INTERVAL 8 DAY
 SETTINGS non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1, fsync_after_insert = 1,
-    fsync_part_directory = 1;
+    fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
 -- What visitors without an id are told apart by, for a day. The first salt of a day stands, as with verdicts. Deleted
 -- when its day is two days old; the TTL is for a service that does not run then.
@@ -87,4 +88,5 @@ CREATE TABLE IF NOT EXISTS ingest_salts
 ENGINE = MergeTree
 ORDER BY day
 TTL day + INTERVAL 2 DAY
-SETTINGS non_replicated_deduplication_window = 1000;
+SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1;

@@ -1,6 +1,7 @@
 -- Sealed facts: exact answers computed once when their hours are past. Never the truth: everything here can be
 -- dropped and built again from events. A distinct count is kept as a sum: each occurrence knows when its key
 -- occurred last (prev), and the keys in [F, T] are the occurrences in it whose prev lies before F.
+-- Synced to the disk like events: after a power cut, facts of which a part is missing would be wrong without a sign.
 -- Instants in Int64 columns are epoch ms; -1 means "never before". Buckets of 4, 16, 64 and 256 days are counted from
 -- 1970-01-01: any number of days is the sum of a few of them.
 
@@ -13,7 +14,8 @@ CREATE TABLE IF NOT EXISTS sealed_apps
     version      UInt64 DEFAULT toUnixTimestamp64Micro(now64(6))
 )
 ENGINE = ReplacingMergeTree(version)
-ORDER BY (app_id, kind);
+ORDER BY (app_id, kind)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- How many events the facts of an hour hold. They are valid while the ledger counts the same: late events, and facts
 -- written twice, show as a difference.
@@ -25,7 +27,8 @@ CREATE TABLE IF NOT EXISTS sealed_hours
     events UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, kind, hour);
+ORDER BY (app_id, kind, hour)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Events by what they are about: a page's path (with the engagement on it), an error's message, a click's target, a
 -- custom event's name. first_sessions: sessions that had never met this key before the bucket's hours.
@@ -42,7 +45,8 @@ CREATE TABLE IF NOT EXISTS event_facts
     engagements    UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, kind, grain, bucket, key);
+ORDER BY (app_id, kind, grain, bucket, key)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- The few (session, key) pairs of an hour that had met before it: when last before, and when first in the hour.
 CREATE TABLE IF NOT EXISTS revisits
@@ -55,7 +59,8 @@ CREATE TABLE IF NOT EXISTS revisits
     first_at Int64 CODEC(Delta, ZSTD(1))
 )
 ENGINE = MergeTree
-ORDER BY (app_id, kind, hour, key);
+ORDER BY (app_id, kind, hour, key)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- What a sealing run computes from events: one row per hour, key and session. Stored nowhere but by its views.
 CREATE TABLE IF NOT EXISTS page_stage
@@ -126,7 +131,8 @@ CREATE TABLE IF NOT EXISTS session_facts
     longitude   Float64 CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
-ORDER BY (app_id, started_at);
+ORDER BY (app_id, started_at)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- The same sessions in the order of prev: those whose visitor came back.
 CREATE TABLE IF NOT EXISTS session_returns
@@ -136,7 +142,8 @@ CREATE TABLE IF NOT EXISTS session_returns
     started_at Int64 CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
-ORDER BY (app_id, prev);
+ORDER BY (app_id, prev)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Returning sessions counted by the pair (day, prev's day) when the day is complete: days squared, whatever the traffic.
 CREATE TABLE IF NOT EXISTS return_pairs
@@ -147,7 +154,8 @@ CREATE TABLE IF NOT EXISTS return_pairs
     sessions UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, day, prev_day);
+ORDER BY (app_id, day, prev_day)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Everything of sessions that adds up. Half hours, since Tehran's hours start at UTC :30. A visitor is counted where
 -- its session has no earlier one in the same UTC day (day_visitors) or Tehran hour (tehran_visitors).
@@ -167,7 +175,8 @@ CREATE TABLE IF NOT EXISTS session_sums
     tehran_visitors UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, bucket);
+ORDER BY (app_id, grain, bucket)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Sessions by one value each: the overview's lists. A list's letter stands in front of the value ('(none)' for an absent one):
 -- the engine groups by one text faster than by two columns.
@@ -180,7 +189,8 @@ CREATE TABLE IF NOT EXISTS session_dimensions
     sessions  UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, bucket, key);
+ORDER BY (app_id, grain, bucket, key)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS session_places
 (
@@ -195,7 +205,8 @@ CREATE TABLE IF NOT EXISTS session_places
     sessions  UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree(sessions)
-ORDER BY (app_id, grain, bucket, country, region, city, latitude, longitude);
+ORDER BY (app_id, grain, bucket, country, region, city, latitude, longitude)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS utm_sums
 (
@@ -211,7 +222,8 @@ CREATE TABLE IF NOT EXISTS utm_sums
     new_visitors UInt64 CODEC(T64, ZSTD(1))          -- sessions whose visitor never came by this combination before
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content);
+ORDER BY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- One row per session that has a source; prev is the same visitor's session of the same combination before it.
 CREATE TABLE IF NOT EXISTS utm_facts
@@ -227,7 +239,8 @@ CREATE TABLE IF NOT EXISTS utm_facts
     utm_content  LowCardinality(String)
 )
 ENGINE = MergeTree
-ORDER BY (app_id, started_at);
+ORDER BY (app_id, started_at)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Returning ones in the order of prev, and counted by (day, prev's day, combination) when the day is complete.
 CREATE TABLE IF NOT EXISTS utm_returns
@@ -242,7 +255,8 @@ CREATE TABLE IF NOT EXISTS utm_returns
     utm_content  LowCardinality(String)
 )
 ENGINE = MergeTree
-ORDER BY (app_id, prev);
+ORDER BY (app_id, prev)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS utm_return_pairs
 (
@@ -257,7 +271,8 @@ CREATE TABLE IF NOT EXISTS utm_return_pairs
     sessions     UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_term, utm_content);
+ORDER BY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_term, utm_content)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- What a sealing run computes from sessions: one row each, '' is absent. Stored nowhere but by its views.
 CREATE TABLE IF NOT EXISTS session_stage

@@ -50,12 +50,12 @@ export class Gate {
     if (this.#waiting >= this.#limits.maxWaiting) this.#makeRoomFor(key);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { key, resolve, reject, end: () => undefined };
-      const giveUp = (error: AppError) => () => {
+      const giveUp = (error: () => AppError) => () => {
         this.#remove(waiter);
-        reject(error);
+        reject(error());
       };
-      const timer = setTimeout(giveUp(overloaded()), maxWaitMs ?? this.#limits.maxWaitMs);
-      const leave = giveUp(gone());
+      const timer = setTimeout(giveUp(overloaded), maxWaitMs ?? this.#limits.maxWaitMs);
+      const leave = giveUp(gone);
       signal?.addEventListener('abort', leave, { once: true });
       waiter.end = () => {
         clearTimeout(timer);

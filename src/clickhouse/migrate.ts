@@ -59,7 +59,8 @@ export async function migrate(
     'create schema_migrations',
     `CREATE TABLE IF NOT EXISTS schema_migrations
        (version UInt32, name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
-     ENGINE = MergeTree ORDER BY version`,
+     ENGINE = MergeTree ORDER BY version
+     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1`,
   );
   const applied = new Map((await db.query(APPLIED)).map((row) => [row.version, row]));
   for (const [version, row] of applied) {

@@ -45,10 +45,9 @@ function assertType(req: Request, types: readonly string[]): void {
 let readingBytes = 0;
 
 function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> {
-  const tooLarge = new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
   if (Number(req.headers['content-length'] ?? 0) > LINGER_BYTES) {
     res.setHeader('Connection', 'close');
-    return Promise.reject(tooLarge);
+    return Promise.reject(tooLarge(limit));
   }
   const chunks: Buffer[] = [];
   let [size, kept] = [0, 0];
@@ -65,7 +64,7 @@ function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> 
     };
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > LINGER_BYTES) giveUp(tooLarge);
+      if (size > LINGER_BYTES) giveUp(tooLarge(limit));
       else if (size > limit) drop();
       else if (readingBytes + chunk.length > MAX_READING_BYTES) giveUp(tooMany());
       else {
@@ -74,10 +73,12 @@ function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> 
         readingBytes += chunk.length;
       }
     });
-    req.on('end', () => (size > limit ? reject(tooLarge) : resolve(Buffer.concat(chunks))));
+    req.on('end', () => (size > limit ? reject(tooLarge(limit)) : resolve(Buffer.concat(chunks))));
     req.on('error', () => reject(new AppError('bad_request', 'The body ended before its length.')));
   }).finally(drop);
 }
 
+const tooLarge = (limit: number): AppError =>
+  new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
 const tooMany = (): AppError =>
   new AppError('overloaded', 'Too many bodies at once. Try again shortly.', { retryAfterSeconds: 1 });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../domain/errors.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Claim, Flush, Journal } from './journal.ts';
+import type { KnownBatches } from './known-batches.ts';
 import type { Persistence } from './retry.ts';
 import type { Settler } from './settler.ts';
 
@@ -29,13 +30,15 @@ const MAX_WAITING = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 } 
 const LONGEST_CONFLICT_PAUSE_MS = 2_000;
 /** While one waits for the disk, the other is written down. More would only be smaller. */
 const FLUSHES_AT_ONCE = 2;
+/** What is left, from flush to flush, of a load that is over. */
+const FORGETTING = 0.9;
 
 export interface FlusherOptions {
   readonly journal: Journal;
   readonly settler: Settler;
   readonly persistence: Persistence;
-  /** No other process is on the store, so nobody else can claim a batch. */
-  readonly exclusive: boolean;
+  /** Null where other processes are on the store: somebody else may claim a batch. */
+  readonly known: KnownBatches | null;
 }
 
 /**
@@ -50,7 +53,7 @@ export interface FlusherOptions {
  * 4. the events are inserted from the journal with the flush's id as the token, in one block, views included;
  * 5. the batches are marked as stored, and their senders get their answer.
  *
- * Where no other process is on the store, batches that are stored already are looked up first, the flush is written down
+ * Where no other process is on the store, batches that may be stored already are looked up first, the flush is written down
  * with its verdict, and 2 and 3 are spared; so is waiting for 5, since these marks are only for the processes after this.
  *
  * A step whose outcome is unknown is repeated as it was until it succeeds; its flush waits for it. A process
@@ -62,6 +65,8 @@ export class Flusher {
   readonly #submitted = new Set<Promise<Outcome>>();
   readonly #held = { batches: 0, events: 0, bytes: 0 };
   #running = 0;
+  /** The most batches that were held lately. */
+  #peak = 0;
 
   constructor(options: FlusherOptions) {
     this.#options = options;
@@ -86,6 +91,7 @@ export class Flusher {
     this.#held.batches++;
     this.#held.events += batch.events;
     this.#held.bytes += batch.bytes;
+    this.#peak = Math.max(this.#peak, this.#held.batches);
     const outcome = new Promise<Outcome>((resolve, reject) => {
       this.#queue.push({ ...batch, resolve, reject, conflicts: 0 });
       this.#wake();
@@ -112,6 +118,7 @@ export class Flusher {
   #wake(): void {
     while (this.#isWorthAnother()) {
       this.#running++;
+      this.#peak = Math.max(this.#held.batches, this.#peak * FORGETTING);
       void this.#next().finally(() => {
         this.#running--;
         this.#wake();
@@ -119,14 +126,17 @@ export class Flusher {
     }
   }
 
-  /** Whether what waits is worth a flush beside those that are running. */
+  /**
+   * Whether what waits is worth a flush beside the one that is running: half of all there is, counting senders who have just got
+   * their answer and come again. Smaller ones would leave a rest that waits for a third.
+   */
   #isWorthAnother(): boolean {
     if (this.#queue.length === 0) return false;
     if (this.#running === 0) return true;
     return (
-      this.#options.exclusive &&
+      this.#options.known !== null &&
       this.#running < FLUSHES_AT_ONCE &&
-      this.#queue.length >= this.#held.batches / FLUSHES_AT_ONCE
+      this.#queue.length >= this.#peak / FLUSHES_AT_ONCE
     );
   }
 
@@ -161,8 +171,8 @@ export class Flusher {
   }
 
   async #flush(group: readonly Waiting[]): Promise<void> {
-    const { exclusive, settler } = this.#options;
-    const fresh = exclusive ? await this.#withoutStored(group) : group;
+    const { known, settler } = this.#options;
+    const fresh = known === null ? group : await this.#withoutStored(known, group);
     if (fresh.length === 0) return;
     const flush: Flush = {
       id: randomUUID(),
@@ -174,9 +184,12 @@ export class Flusher {
     for (const batch of fresh) batch.resolve('stored');
   }
 
-  async #withoutStored(group: readonly Waiting[]): Promise<readonly Waiting[]> {
+  async #withoutStored(known: KnownBatches, group: readonly Waiting[]): Promise<readonly Waiting[]> {
     const { journal, persistence } = this.#options;
-    const stored = await persistence.until('look up batches', () => journal.storedOf(group));
+    const possible = group.filter((batch) => known.mayHold(batch));
+    for (const batch of group) known.add(batch);
+    if (possible.length === 0) return group;
+    const stored = await persistence.until('look up batches', () => journal.storedOf(possible));
     return group.filter((batch) => {
       const isStored = stored.has(batchKey(batch));
       if (isStored) batch.resolve('duplicate');
@@ -186,9 +199,10 @@ export class Flusher {
 
   /** Writes the flush down. False when it was abandoned, and its batches start again. */
   async #isOurs(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
-    const { journal, settler, persistence, exclusive } = this.#options;
-    await persistence.until('claim', () => journal.claim(flush, exclusive));
-    if (exclusive) return true;
+    const { journal, settler, persistence, known } = this.#options;
+    const isAlone = known !== null;
+    await persistence.until('claim', () => journal.claim(flush, isAlone));
+    if (isAlone) return true;
     const claims = await persistence.until('look up claims', () => journal.claims(flush.id, settler.settled));
     const proposal = claims.length === 0 ? 'store' : 'abandon';
     const verdict = await persistence.until('decide', () => journal.decide(flush.id, proposal));

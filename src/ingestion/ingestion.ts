@@ -9,6 +9,7 @@ import { Flusher } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal } from './journal.ts';
 import { type Geo, journalRows, sessionColumns } from './journal-rows.ts';
+import { KnownBatches } from './known-batches.ts';
 import { BatchStore, unavailable } from './once.ts';
 import { type IngestLog, Persistence } from './retry.ts';
 import { Settler } from './settler.ts';
@@ -81,7 +82,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const journal = createJournal(db);
   const persistence = new Persistence(log);
   const settler = new Settler({ journal, persistence, log, exclusive: db.exclusive });
-  const flusher = new Flusher({ journal, settler, persistence, exclusive: db.exclusive });
+  const known = db.exclusive ? new KnownBatches() : null;
+  const flusher = new Flusher({ journal, settler, persistence, known });
   const store = new BatchStore(flusher, persistence);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });
@@ -140,6 +142,9 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   return {
     start: async () => {
       await settler.start();
+      known?.load(journal.storedAfter).catch((error: unknown) => {
+        log.warn({ err: error }, 'ingestion: stored batches could not be read; each will be looked up');
+      });
       housekeeping.start();
       reporting.start();
     },
@@ -152,6 +157,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     stats: () => ({ since, ...tally.counts(), waiting: flusher.held }),
     drain: async () => {
       store.close();
+      known?.close();
       await Promise.all([housekeeping.end(), reporting.end()]);
       const settled = flusher.idle().then(() => settler.markAll());
       await Promise.race([settled, sleep(LONGEST_DRAIN_MS, undefined, { ref: false })]);

@@ -53,6 +53,19 @@ const STORED: Query<{ app: string; batch: string }> = {
   row: z.object({ app: uuid, batch: uuid }),
 };
 
+const STORED_AFTER: Query<BatchKey> = {
+  name: 'ingestion: batches of a week',
+  sql: `
+    SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
+    WHERE inserted_at >= now64(3) - INTERVAL 7 DAY AND (app_id, batch_id) > ({app:UUID}, {batch:UUID})
+    ORDER BY app_id, batch_id LIMIT {limit:UInt32}`,
+  row: z.object({ app: uuid, batch: uuid }),
+};
+const FIRST: BatchKey = {
+  app: '00000000-0000-0000-0000-000000000000',
+  batch: '00000000-0000-0000-0000-000000000000',
+};
+
 /**
  * Claims count whether or not their flush is stored by now: one that was stored between the two halves of the question
  * would otherwise be in neither.
@@ -149,6 +162,10 @@ export function createJournal(db: Database) {
       const rows = await db.query(STORED, { apps, batches: batches.map(({ batch }) => batch) }, WRITER);
       return new Set(rows.map(batchKey));
     },
+
+    /** Stored batches after `last`, in the order of the store. */
+    storedAfter: (last: BatchKey | null, limit: number): Promise<BatchKey[]> =>
+      db.query(STORED_AFTER, { ...(last ?? FIRST), limit }, { lane: 'lookup' }),
 
     /** Who else holds the batches of a journalled flush. */
     claims: async (flush: string, settled: EpochMs): Promise<Claim[]> => {
