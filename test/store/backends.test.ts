@@ -68,6 +68,12 @@ describe.each(BACKENDS)('on $name', ({ open }) => {
     expect(versions).toEqual(readMigrations().map(({ version }) => version));
   });
 
+  test('every table syncs what it writes, and what a merge makes, to the disk', async () => {
+    const { unsynced, tables } = await db.queryOne(UNSYNCED);
+    expect(unsynced).toEqual([]);
+    expect(tables).toBeGreaterThan(25);
+  });
+
   test('an edited migration and an unknown one are refused', async () => {
     const [first, ...rest] = readMigrations() as [Migration, ...Migration[]];
     await expect(migrate(db, [{ ...first, checksum: 'edited' }, ...rest])).rejects.toThrow('was edited');
@@ -258,6 +264,18 @@ const SAMPLE_TOTAL: Query<{ rows: number; amount: number; rolledUp: number }> = 
           (SELECT sum(amount) FROM sample_totals WHERE name = {name:String}) AS rolledUp
         FROM samples WHERE name = {name:String}`,
   row: z.object({ rows: z.number(), amount: z.number(), rolledUp: z.number() }),
+};
+
+/** But for the samples of this file. */
+const UNSYNCED: Query<{ unsynced: string[]; tables: number }> = {
+  name: 'unsynced tables',
+  sql: `
+    SELECT toUInt32(count()) AS tables, groupArrayIf(name, NOT (engine_full LIKE '%fsync_after_insert = 1%'
+      AND engine_full LIKE '%fsync_part_directory = 1%'
+      AND engine_full LIKE '%min_compressed_bytes_to_fsync_after_merge = 1%')) AS unsynced
+    FROM system.tables
+    WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'sample%'`,
+  row: z.object({ unsynced: z.array(z.string()), tables: z.number() }),
 };
 
 const SESSION = {
