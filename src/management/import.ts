@@ -14,7 +14,7 @@ import { AppParams } from './schemas.ts';
 const PATH = '/apps/:appId/import';
 const BODY_LIMIT = 16 * 1024 ** 2;
 /** As many as one insert takes. */
-const MAX_EVENTS = 20_000;
+const MAX_EVENTS = 40_000;
 
 const ImportBody = z.strictObject({ sessions: z.array(z.unknown()) });
 
