@@ -24,7 +24,7 @@ export interface HealthDeps {
 /** GET /healthz and /readyz: no authentication, no limit. */
 export function servicePages(deps: HealthDeps): RequestHandler {
   const ping = remembered(() => inTime(deps.ping()));
-  const pages = new Map<string, () => Promise<unknown> | unknown>([
+  const pages = new Map<string, () => Promise<object> | object>([
     ['/healthz', () => ({ status: 'ok' })],
     ['/readyz', () => readiness(deps, ping)],
   ]);
@@ -51,7 +51,7 @@ const REDIS_WORDS = {
 async function readiness(
   { isDraining, redisState, sealing }: HealthDeps,
   ping: () => Promise<void>,
-): Promise<unknown> {
+): Promise<object> {
   if (isDraining()) {
     throw new AppError('overloaded', 'This process is shutting down and takes no new work.', {
       retryAfterSeconds: 1,

@@ -84,7 +84,7 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
         const value = await compute();
         timing.end('store');
         if (endpoint.method === 'post') replyToPost(req, res, 201, value);
-        else await replyToGet(req, res, value);
+        else await replyToGet(req, res, value as object);
         return;
       }
       const { accountId: account } = principal;

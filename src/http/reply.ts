@@ -19,11 +19,22 @@ export interface Table {
 }
 
 /** The answer to a GET or HEAD, in JSON: 200 with a strong ETag, or 304 when the caller has these bytes. */
-export async function replyToGet(req: Request, res: Response, value: unknown): Promise<void> {
-  const body = Buffer.from(JSON.stringify(value));
+export async function replyToGet(req: Request, res: Response, value: object): Promise<void> {
+  const { body, tag } = writtenOnce(value);
   const representation = representationOf(req, null);
-  const tag = digest(body);
   if (!isKnown(req, res, tag, representation)) await found(req, res, tag, body, representation);
+}
+
+/** What is kept because nothing changed comes as the same object again, and nobody writes to a result. */
+const written = new WeakMap<object, { readonly body: Buffer; readonly tag: string }>();
+
+function writtenOnce(value: object): { readonly body: Buffer; readonly tag: string } {
+  const known = written.get(value);
+  if (known !== undefined) return known;
+  const body = Buffer.from(JSON.stringify(value));
+  const now = { body, tag: digest(body) };
+  written.set(value, now);
+  return now;
 }
 
 /** Bytes that stay what they are for as long as the process runs. */
