@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { ENDPOINTS } from '../src/endpoints/index.ts';
-import type { BenchService } from './http-service.ts';
+import type { BenchService } from './service.ts';
 
 const APPS = 20;
 const KEYS_PER_APP = 10;

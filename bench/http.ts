@@ -1,12 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { localRedis } from '../test/support/redis.ts';
 import type { Bytes } from './http-bare.ts';
 import type { Load, Outcome, Poll } from './http-load.ts';
-import { type BenchService, benchService } from './http-service.ts';
 import { newSites, QUESTIONS, requestHead, type Site, sendSessions } from './http-site.ts';
 import { progress } from './progress.ts';
+import { type BenchService, startService } from './service.ts';
 import { median, rounded } from './statistics.ts';
 import { figure, table } from './table.ts';
 
@@ -75,14 +78,19 @@ async function withService<T>(
   redisUrl: string | null,
   work: (service: BenchService) => Promise<T>,
 ): Promise<T> {
-  const service = await benchService({
-    PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
-    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
-  });
+  const dataDir = mkdtempSync(join(tmpdir(), 'bench-http-'));
   try {
-    return await work(service);
+    const service = await startService(dataDir, {
+      PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
+      ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+    });
+    try {
+      return await work(service);
+    } finally {
+      await service.stop();
+    }
   } finally {
-    await service.stop();
+    rmSync(dataDir, { recursive: true, force: true });
   }
 }
 

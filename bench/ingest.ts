@@ -7,10 +7,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { type IngestService, startIngestService } from './ingest-service.ts';
 import { batchMaker, historyOf, type Target } from './ingest-traffic.ts';
 import { progress } from './progress.ts';
 import { Sender } from './sender.ts';
+import { type BenchService, startService } from './service.ts';
 import { percentile, rounded, timed } from './statistics.ts';
 import { figure, table } from './table.ts';
 
@@ -61,7 +61,7 @@ export async function benchIngest(
     const runs: Run[] = [];
     for (const { batch, senders } of CASES) {
       progress(`batches of ${batch}`);
-      const send = (service: IngestService, site: Site) =>
+      const send = (service: BenchService, site: Site) =>
         sendBatches(service, site, batch, senders, seconds * 1000);
       runs.push(await onEmptyStore(join(folder, `batches-${batch}`), send));
     }
@@ -91,10 +91,10 @@ interface Run extends Sent {
 
 async function onEmptyStore(
   dataDir: string,
-  work: (service: IngestService, site: Site) => Promise<Sent>,
+  work: (service: BenchService, site: Site) => Promise<Sent>,
 ): Promise<Run> {
   mkdirSync(dataDir);
-  const service = await startIngestService(dataDir);
+  const service = await startService(dataDir);
   try {
     const site = await newSite(service);
     const sent = await work(service, site);
@@ -109,7 +109,7 @@ interface Site extends Target {
   pageviews(): Promise<number>;
 }
 
-async function newSite(service: IngestService): Promise<Site> {
+async function newSite(service: BenchService): Promise<Site> {
   const { accountId } = Created.parse(await service.admin('account', 'create', '--name', 'Bench'));
   const { apiKey } = Key.parse(await service.admin('key', 'create', '--account', accountId));
   const headers = { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' };
@@ -133,7 +133,7 @@ async function newSite(service: IngestService): Promise<Site> {
 }
 
 async function sendBatches(
-  service: IngestService,
+  service: BenchService,
   target: Target,
   batch: number,
   senders: number,
@@ -169,7 +169,7 @@ async function sendBatches(
   return { record, sent: sent * maker.pageviews };
 }
 
-async function importHistory(service: IngestService, { appId }: Target, dataDir: string): Promise<Sent> {
+async function importHistory(service: BenchService, { appId }: Target, dataDir: string): Promise<Sent> {
   const file = join(dataDir, 'history.ndjson');
   const history = historyOf(IMPORT_EVENTS);
   await pipeline(Readable.from(history.lines), createWriteStream(file));

@@ -1,0 +1,76 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
+import { adminCall } from '../src/cli/admin-commands.ts';
+import { managementClient } from '../src/cli/management-client.ts';
+import { readConfig } from '../src/config.ts';
+import { epochMs } from '../src/domain/time.ts';
+
+type Settings = Readonly<Record<string, string>>;
+
+/** The service as `npm start` runs it, in a process of its own. */
+export interface BenchService {
+  readonly url: string;
+  readonly pid: number;
+  /** What a command that talks to it needs. */
+  readonly env: Settings;
+  admin(...args: string[]): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const Package = z.object({ scripts: z.object({ start: z.string() }) });
+const LISTENING = /^\{.*"msg":"listening".*$/m;
+const Listening = z.object({ url: z.string(), managementUrl: z.string() });
+const POLL_MS = 50;
+
+/**
+ * Starts it on free ports, on an embedded store in `dataDir`, a folder that is there. Its log goes to a file beside the store, so
+ * that nobody's time is spent on reading it.
+ */
+export async function startService(dataDir: string, more: Settings = {}): Promise<BenchService> {
+  const settings = { DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...more };
+  const log = join(dataDir, 'log');
+  const child = spawned(settings, openSync(log, 'a'));
+  const killAtExit = (): void => void child.kill('SIGKILL');
+  process.once('exit', killAtExit);
+  const exited = once(child, 'exit');
+  let line: string | undefined;
+  while (line === undefined) {
+    await sleep(POLL_MS);
+    const text = readFileSync(log, 'utf8');
+    if (child.exitCode !== null) throw new Error(`the service ended:\n${text}`);
+    line = LISTENING.exec(text)?.[0];
+  }
+  const { url, managementUrl } = Listening.parse(JSON.parse(line));
+  const env = { ...settings, MANAGEMENT_PORT: new URL(managementUrl).port };
+  const client = managementClient(readConfig(env), () => epochMs(Date.now()));
+  return {
+    url,
+    env,
+    pid: child.pid ?? 0,
+    admin: (...args) => {
+      const { method, path, body } = adminCall(args);
+      return client.call(method, path, body);
+    },
+    stop: async () => {
+      child.kill('SIGTERM');
+      await exited;
+      process.off('exit', killAtExit);
+    },
+  };
+}
+
+/** By the command of `npm start`, without npm between. */
+function spawned(settings: Settings, output: number) {
+  const { scripts } = Package.parse(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')));
+  const command = /^UV_THREADPOOL_SIZE=(\d+) exec node (.+)$/.exec(scripts.start);
+  if (command === null) throw new Error(`npm start is not what it was: ${scripts.start}`);
+  const [, threads = '', args = ''] = command;
+  const env = { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: threads, ...settings };
+  return spawn(process.execPath, args.split(' '), { cwd: ROOT, stdio: ['ignore', output, output], env });
+}
