@@ -170,7 +170,7 @@ class ClickHouseDatabase {
     });
   }
 
-  /** Inserts what `select` (without SETTINGS) finds, in its order, as one block. */
+  /** Inserts what `select` (without SETTINGS) finds, in its order, as one block; into the table's views side by side. */
   async insertFrom(
     table: string,
     columns: readonly string[],

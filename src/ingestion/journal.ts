@@ -57,7 +57,8 @@ const STORED_AFTER: Query<BatchKey> = {
   name: 'ingestion: batches of a week',
   sql: `
     SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
-    WHERE inserted_at >= now64(3) - INTERVAL 7 DAY AND (app_id, batch_id) > ({app:UUID}, {batch:UUID})
+    WHERE inserted_at >= now64(3) - INTERVAL 7 DAY
+      AND (app_id > {app:UUID} OR app_id = {app:UUID} AND batch_id > {batch:UUID})
     ORDER BY app_id, batch_id LIMIT {limit:UInt32}`,
   row: z.object({ app: uuid, batch: uuid }),
 };

@@ -5,7 +5,8 @@ import type { BatchKey } from './batch-key.ts';
 const BITS = 2 ** 27;
 /** More are not read at the start: they would take seconds, and fill the filter. */
 const MOST_LOADED = 5_000_000;
-const PAGE = 100_000;
+/** Some 10 ms of this thread: whoever else waits for it must not notice. */
+const PAGE = 10_000;
 /** Longer than the 7 days for which a batch is remembered. */
 const GENERATION_MS = 8 * DAY_MS;
 

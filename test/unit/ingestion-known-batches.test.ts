@@ -24,7 +24,7 @@ test('none that was stored, before or since, is ever taken for new', async () =>
     const from = last === null ? 0 : before.indexOf(last) + 1;
     return before.slice(from, from + limit);
   });
-  expect(asked).toEqual([null, before[99_999]]);
+  expect(asked).toEqual([null, ...Array.from({ length: 10 }, (_, i) => before[(i + 1) * 10_000 - 1])]);
   const since = Array.from({ length: 100_000 }, () => newBatch(app));
   for (const batch of since) known.add(batch);
   expect([...before, ...since].every((batch) => known.mayHold(batch))).toBe(true);
@@ -59,14 +59,14 @@ test('a store that cannot be read, or holds too much: every batch may be stored,
   let now = 0;
   const unread = new KnownBatches(() => now);
   await expect(unread.load(() => Promise.reject(new Error('away')))).rejects.toThrow('away');
-  const page = Array.from({ length: 100_000 }, () => newBatch());
+  const page = Array.from({ length: 10_000 }, () => newBatch());
   const full = new KnownBatches(() => now);
-  let pages = 0;
-  await full.load(() => {
-    pages++;
+  let loaded = 0;
+  await full.load((_, limit) => {
+    loaded += limit;
     return Promise.resolve(page);
   });
-  expect(pages).toBe(50);
+  expect(loaded).toBe(5_000_000);
   for (const known of [unread, full]) expect(known.mayHold(newBatch())).toBe(true);
   now = 9 * DAY_MS;
   for (const known of [unread, full]) {
@@ -77,7 +77,7 @@ test('a store that cannot be read, or holds too much: every batch may be stored,
 
 test('a load ends when it is closed, and then nothing is certain', async () => {
   const known = new KnownBatches();
-  const page = Array.from({ length: 100_000 }, () => newBatch());
+  const page = Array.from({ length: 10_000 }, () => newBatch());
   await known.load(() => {
     known.close();
     return Promise.resolve(page);
