@@ -33,6 +33,7 @@ export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimi
   if (redis === null) {
     return async ({ keyId }, res) => {
       const counted = await own.increment(nameOf(keyId));
+      // With Redis, requests wait for its answers together; this does the same without.
       await nextTurn();
       announce(res, requestsPerMinute, counted);
     };

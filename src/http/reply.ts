@@ -94,13 +94,10 @@ const etagOf = (tag: string, { mark }: Form, coding: Coding | null): string =>
 function isKnown(req: Request, res: Response, tag: string, { form, codings }: Representation): boolean {
   const ifNoneMatch = req.headers['if-none-match'];
   if (ifNoneMatch === undefined) return false;
-  const plain = etagOf(tag, form, null);
-  const coded = form.compressible ? codings : [];
-  const named =
-    // What a poller without codings sends.
-    ifNoneMatch === plain
-      ? plain
-      : namedEtag(ifNoneMatch, [plain, ...coded.map((coding) => etagOf(tag, form, coding))]);
+  const named = namedEtag(ifNoneMatch, [
+    etagOf(tag, form, null),
+    ...(form.compressible ? codings.map((coding) => etagOf(tag, form, coding)) : []),
+  ]);
   if (named === undefined) return false;
   validators(res, named);
   res.statusCode = 304;
