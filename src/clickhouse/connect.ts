@@ -59,6 +59,7 @@ export interface Connections {
 
 /** Statements that are being ended at once: a store that hangs does not pile them up. */
 const MAX_KILLS = 16;
+const KILL_MS = 2_000;
 const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** Opens the store and creates its database. Throws what the engine or the network says. */
@@ -132,17 +133,18 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
   } finally {
     await first.close();
   }
-  const open = (lane: Lane): ClickHouseClient =>
+  const clientOf = (connections: number, seconds: number): ClickHouseClient =>
     createClient({
       ...access,
       database: location.database,
-      max_open_connections: LANES[lane].places.server,
+      max_open_connections: connections,
       // Of silence. Each statement has a deadline of its own, which comes first.
-      request_timeout: (LANES[lane].seconds + 5) * 1000,
+      request_timeout: (seconds + 5) * 1000,
       application: 'session-analytics',
       compression: { request: false, response: false },
       keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
     });
+  const open = (lane: Lane): ClickHouseClient => clientOf(LANES[lane].places.server, LANES[lane].seconds);
   const lanes: Record<Lane, ClickHouseClient> = {
     read: open('read'),
     lookup: open('lookup'),
@@ -150,6 +152,8 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     write: open('write'),
     seal: open('seal'),
   };
+  // Connections of their own, and a deadline: where statements hang, so does what ends them, and nobody must wait behind it.
+  const ending = clientOf(MAX_KILLS, KILL_MS / 1000);
   let kills = 0;
   return {
     kind: 'server',
@@ -159,8 +163,12 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
       if (kills >= MAX_KILLS) return;
       kills++;
       // A closed connection alone ends no statement, unless the server is told to. What fails ends by its own limits.
-      lanes.lookup
-        .command({ query: 'KILL QUERY WHERE query_id = {id:String} ASYNC', query_params: { id } })
+      ending
+        .command({
+          query: 'KILL QUERY WHERE query_id = {id:String} ASYNC',
+          query_params: { id },
+          abort_signal: AbortSignal.timeout(KILL_MS),
+        })
         .catch(() => undefined)
         .finally(() => {
           kills--;
@@ -170,7 +178,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     cancels: true,
     exclusive: false,
     close: async () => {
-      await Promise.all(Object.values(lanes).map((client) => client.close()));
+      await Promise.all([ending, ...Object.values(lanes)].map((client) => client.close()));
     },
   };
 }
