@@ -2,34 +2,16 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
-import { type Migration, migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
+import { migrate } from '../../src/clickhouse/migrate.ts';
 import { AppError } from '../../src/domain/errors.ts';
+import { BACKENDS } from '../support/backends.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
-import { embeddedLocation, serverStore, type TestStore, testLocation, testStore } from '../support/store.ts';
-
-/** The same statements give the same answers on the embedded engine and over ClickHouse's HTTP interface. */
-interface Backend {
-  readonly name: string;
-  readonly open: () => Promise<{ store: TestStore; stop: () => Promise<void> }>;
-}
-
-const BACKENDS: readonly Backend[] = [
-  {
-    name: process.env['CLICKHOUSE_URL'] ? 'the server at CLICKHOUSE_URL' : 'the embedded engine',
-    open: async () => ({ store: await testStore(), stop: async () => undefined }),
-  },
-  {
-    name: 'the HTTP bridge',
-    open: async () => {
-      const bridge = await bridgeProcess();
-      return { store: await serverStore(bridge), stop: bridge.close };
-    },
-  },
-];
+import { embeddedLocation, serverStore, type TestStore, testLocation } from '../support/store.ts';
 
 const APP = '0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11';
 const START = Date.parse('2026-03-01T10:00:00.250Z');
 
+/** The same statements give the same answers on the embedded engine and over ClickHouse's HTTP interface. */
 describe.each(BACKENDS)('on $name', ({ open }) => {
   let store: TestStore;
   let db: Database;
@@ -61,24 +43,6 @@ describe.each(BACKENDS)('on $name', ({ open }) => {
 
   const total = async (name: string): Promise<{ rows: number; amount: number; rolledUp: number }> =>
     db.queryOne(SAMPLE_TOTAL, { name });
-
-  test('migrations are applied once, in order', async () => {
-    expect(await migrate(db)).toEqual([]);
-    const { versions } = await db.queryOne(VERSIONS);
-    expect(versions).toEqual(readMigrations().map(({ version }) => version));
-  });
-
-  test('every table syncs what it writes, and what a merge makes, to the disk', async () => {
-    const { unsynced, tables } = await db.queryOne(UNSYNCED);
-    expect(unsynced).toEqual([]);
-    expect(tables).toBeGreaterThan(25);
-  });
-
-  test('an edited migration and an unknown one are refused', async () => {
-    const [first, ...rest] = readMigrations() as [Migration, ...Migration[]];
-    await expect(migrate(db, [{ ...first, checksum: 'edited' }, ...rest])).rejects.toThrow('was edited');
-    await expect(migrate(db, rest)).rejects.toThrow('does not know');
-  });
 
   test('an insert goes through the views on events', async () => {
     await db.insert('events', [
@@ -252,30 +216,12 @@ const event = ({ at, ...rest }: { type: string; at: number; has_context?: number
   ...rest,
 });
 
-const VERSIONS: Query<{ versions: number[] }> = {
-  name: 'versions',
-  sql: 'SELECT arraySort(groupArray(version)) AS versions FROM schema_migrations',
-  row: z.object({ versions: z.array(z.number()) }),
-};
-
 const SAMPLE_TOTAL: Query<{ rows: number; amount: number; rolledUp: number }> = {
   name: 'sample total',
   sql: `SELECT count() AS rows, sum(amount) AS amount,
           (SELECT sum(amount) FROM sample_totals WHERE name = {name:String}) AS rolledUp
         FROM samples WHERE name = {name:String}`,
   row: z.object({ rows: z.number(), amount: z.number(), rolledUp: z.number() }),
-};
-
-/** But for the samples of this file. */
-const UNSYNCED: Query<{ unsynced: string[]; tables: number }> = {
-  name: 'unsynced tables',
-  sql: `
-    SELECT toUInt32(count()) AS tables, groupArrayIf(name, NOT (engine_full LIKE '%fsync_after_insert = 1%'
-      AND engine_full LIKE '%fsync_part_directory = 1%'
-      AND engine_full LIKE '%min_compressed_bytes_to_fsync_after_merge = 1%')) AS unsynced
-    FROM system.tables
-    WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND name NOT LIKE 'sample%'`,
-  row: z.object({ unsynced: z.array(z.string()), tables: z.number() }),
 };
 
 const SESSION = {

@@ -1,0 +1,57 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import type { Database, Query } from '../../src/clickhouse/database.ts';
+import { type Migration, migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
+import { BACKENDS } from '../support/backends.ts';
+import type { TestStore } from '../support/store.ts';
+
+describe.each(BACKENDS)('on $name', ({ open }) => {
+  let store: TestStore;
+  let db: Database;
+  let stop: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ store, stop } = await open());
+    db = store.db;
+  });
+
+  afterAll(async () => {
+    await store.close();
+    await stop();
+  });
+
+  test('migrations are applied once, in order', async () => {
+    expect(await migrate(db)).toEqual([]);
+    const { versions } = await db.queryOne(VERSIONS);
+    expect(versions).toEqual(readMigrations().map(({ version }) => version));
+  });
+
+  test('every table syncs what it writes, and what a merge makes, to the disk', async () => {
+    const { unsynced, tables } = await db.queryOne(UNSYNCED);
+    expect(unsynced).toEqual([]);
+    expect(tables).toBeGreaterThan(25);
+  });
+
+  test('an edited migration and an unknown one are refused', async () => {
+    const [first, ...rest] = readMigrations() as [Migration, ...Migration[]];
+    await expect(migrate(db, [{ ...first, checksum: 'edited' }, ...rest])).rejects.toThrow('was edited');
+    await expect(migrate(db, rest)).rejects.toThrow('does not know');
+  });
+});
+
+const VERSIONS: Query<{ versions: number[] }> = {
+  name: 'versions',
+  sql: 'SELECT arraySort(groupArray(version)) AS versions FROM schema_migrations',
+  row: z.object({ versions: z.array(z.number()) }),
+};
+
+const UNSYNCED: Query<{ unsynced: string[]; tables: number }> = {
+  name: 'unsynced tables',
+  sql: `
+    SELECT toUInt32(count()) AS tables, groupArrayIf(name, NOT (engine_full LIKE '%fsync_after_insert = 1%'
+      AND engine_full LIKE '%fsync_part_directory = 1%'
+      AND engine_full LIKE '%min_compressed_bytes_to_fsync_after_merge = 1%')) AS unsynced
+    FROM system.tables
+    WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+  row: z.object({ unsynced: z.array(z.string()), tables: z.number() }),
+};
