@@ -1,8 +1,10 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { Clock } from '../domain/time.ts';
 import { createReaders, type Readers } from '../facts/readers.ts';
+import { SealedCache } from '../facts/sealed-cache.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
-import type { Asker } from './ask.ts';
+import type { FactKind } from '../facts/watermarks.ts';
+import type { Asker, Facts } from './ask.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
@@ -21,7 +23,11 @@ export interface AnalyticsDeps {
   readonly readers?: Readers;
   /** Shared with whoever asks for versions of the data. */
   readonly snapshots?: ReadSnapshot;
+  /** What is remembered of sealed facts; 64 MiB where absent. */
+  readonly sealed?: SealedCache;
 }
+
+const SEALED_CACHE_BYTES = 64 * 1024 ** 2;
 
 /** Binds every question to a store and a clock. */
 export function createAnalytics({
@@ -29,8 +35,20 @@ export function createAnalytics({
   clock,
   readers = createReaders(0),
   snapshots = createSnapshots(db),
+  sealed = new SealedCache(SEALED_CACHE_BYTES),
 }: AnalyticsDeps): Analytics {
-  const asker: Asker = { db, clock, watermarks: async (app) => (await snapshots(app)).watermarks };
+  const asker: Asker = {
+    db,
+    clock,
+    facts: async (app) => {
+      const { watermarks, facts } = await snapshots(app);
+      const of = (kind: FactKind): Facts => ({
+        until: watermarks[kind],
+        recall: (query, load, make) => sealed.get(facts[kind], query, load, make),
+      });
+      return { page: of('page'), session: of('session') };
+    },
+  };
   const { reading } = readers;
   return {
     dataBounds: (app) => dataBounds(asker, app),

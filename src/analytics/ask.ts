@@ -1,15 +1,33 @@
-import type { Database } from '../clickhouse/database.ts';
+import type { Database, Query } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type Clock, epochMs, type OpenRange, type Range } from '../domain/time.ts';
-import type { Watermarks } from '../facts/watermarks.ts';
+import { type Clock, type EpochMs, epochMs, type OpenRange, type Range } from '../domain/time.ts';
+import type { FactKind } from '../facts/watermarks.ts';
 
 /** What every question is asked with. */
 export interface Asker {
   readonly db: Database;
   readonly clock: Clock;
-  /** How far the app's facts can be used now. */
-  watermarks(app: AppId): Promise<Watermarks>;
+  /** The app's facts as they can be used now. */
+  facts(app: AppId): Promise<{ readonly [Kind in FactKind]: Facts }>;
 }
+
+/** An app's facts of one kind. */
+export interface Facts {
+  /** Before this instant facts answer, from it on raw rows do. */
+  readonly until: EpochMs;
+  /**
+   * What `make` makes of the rows that `load` brings, or what it made of them before. `query` reads facts in whole hours before
+   * `until` alone; nobody may write to what it brings.
+   */
+  recall<Row, Made extends object>(
+    query: Pick<Query<Row>, 'name' | 'sql'>,
+    load: () => Promise<readonly Row[]>,
+    make: (rows: readonly Row[]) => Made,
+  ): Promise<Made>;
+}
+
+/** The rows as they are. */
+export const asTheyAre = <Row>(rows: readonly Row[]): readonly Row[] => rows;
 
 const BEGINNING = epochMs(0);
 /** The last ms of 2299: what the engine's DateTime64(3) reaches. */

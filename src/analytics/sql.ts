@@ -109,9 +109,22 @@ export const anyOf = (conditions: readonly string[]): string =>
 
 /** Which of the plans, whose ranges follow each other, `at` (epoch ms) lies in: 0, 1 … */
 export const periodOf = (at: string, plans: readonly Plan[]): string =>
-  plans
+  indexOf(
+    at,
+    plans.map(({ range }) => range.from),
+  );
+
+/** The same for what lies in their sealed hours: another ms of the same hour is the same text. */
+export const hoursPeriodOf = (at: string, plans: readonly Plan[]): string =>
+  indexOf(
+    at,
+    plans.map(({ range }) => Math.ceil(range.from / HOUR_MS) * HOUR_MS),
+  );
+
+const indexOf = (at: string, starts: readonly number[]): string =>
+  starts
     .slice(1)
-    .map(({ range }) => `toUInt8(${at} >= ${int(range.from)})`)
+    .map((start) => `toUInt8(${at} >= ${int(start)})`)
     .join(' + ') || 'toUInt8(0)';
 
 /** The parts that a plan needs, glued by UNION ALL; `empty` where it needs none. */

@@ -19,6 +19,11 @@ export interface Scope {
 export interface Snapshot {
   readonly watermarks: Watermarks;
   /**
+   * Names what the facts below each watermark hold: how far they go, and how many events they hold, of which there are only ever
+   * more. The same name means the same facts. Null where some of what was sealed is stale.
+   */
+  readonly facts: { readonly [Kind in FactKind]: string | null };
+  /**
    * Events in the scope's hours, by their own time and by their session's. Events are only ever added: where both
    * numbers are the same, so is the answer.
    */
@@ -105,14 +110,17 @@ export async function readSnapshot(db: Database, app: AppId, scope: Scope = NOTH
   };
   // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
   const row = await db.queryOne(SNAPSHOT, { app, ...bounds }, { lane: 'lookup' });
+  const whole = { page: row.pageLedger === row.pageSealed, session: row.sessionLedger === row.sessionSealed };
   const [page, session] = await Promise.all([
-    row.pageLedger === row.pageSealed ? epochMs(row.pageUntil) : firstStale(db, app, 'page', row.pageUntil),
-    row.sessionLedger === row.sessionSealed
-      ? epochMs(row.sessionUntil)
-      : firstStale(db, app, 'session', row.sessionUntil),
+    whole.page ? epochMs(row.pageUntil) : firstStale(db, app, 'page', row.pageUntil),
+    whole.session ? epochMs(row.sessionUntil) : firstStale(db, app, 'session', row.sessionUntil),
   ]);
   return {
     watermarks: { page, session },
+    facts: {
+      page: whole.page ? `${row.pageUntil} ${row.pageSealed}` : null,
+      session: whole.session ? `${row.sessionUntil} ${row.sessionSealed}` : null,
+    },
     version: [row.inEvents, row.inSessions],
     asOf: row.hours === 0 ? null : epochMs(row.asOf),
   };

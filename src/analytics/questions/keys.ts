@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
-import type { Plan } from '../plan.ts';
+import type { Facts } from '../ask.ts';
+import { isWide, type Plan, plan } from '../plan.ts';
 import {
   anyOf,
   bucket,
@@ -16,6 +17,8 @@ import {
   ofApp,
   unionAll,
 } from '../sql.ts';
+import { byText, descending } from './order.ts';
+import { Ranked, type Ranking } from './ranked.ts';
 
 /**
  * What events can be about: a page by its path (with the engagement on it); or the label of an error (its message), of a
@@ -27,6 +30,8 @@ export interface KeyGroup {
   /** Of a raw event; a low-cardinality column as it is stands in the way of nothing. */
   readonly kind: string;
   readonly key: string;
+  /** What the answer calls `key`: a label can be absent, a path cannot. */
+  readonly name: string;
   /** Types whose distinct sessions are counted. */
   readonly paired: string;
 }
@@ -36,6 +41,7 @@ export const PAGES: KeyGroup = {
   types: `'pageview', 'engagement'`,
   kind: `'page'`,
   key: 'path',
+  name: 'key',
   paired: `type = 'pageview'`,
 };
 
@@ -44,30 +50,105 @@ export const LABELS: KeyGroup = {
   types: `'error', 'click', 'custom'`,
   kind: 'toString(type)',
   key: 'label',
+  name: "if(key = '', '(none)', key)",
   paired: `type = 'error'`,
 };
 
+/** What is summed up by key, of `events`, `sessions`, `engaged_ms` and `engagements`; answers are ordered by the first. */
+export type Measures = readonly [string, ...string[]];
+
+const ROW = z.tuple([z.string(), z.string()], z.number());
+/** Kind, name, and the sum of each measure. */
+export type KeyRow = z.infer<typeof ROW>;
+
+const MEASURED: Ranking<KeyRow> = {
+  keyOf: ([kind, name]) => `${kind} ${name}`,
+  add: (a, b) => [a[0], a[1], ...sumsOf(a).map((sum, i) => sum + (sumsOf(b)[i] ?? 0))],
+  order: (a, b) => descending(a[2] ?? 0, b[2] ?? 0) || byText(a[1], b[1]) || byText(a[0], b[0]),
+};
+
+const sumsOf = ([, , ...sums]: KeyRow): number[] => sums;
+
 /**
- * Rows (kind, key, events, sessions, engaged_ms, engagements) whose sums by kind and key are exact for the plan's
- * range. `sessions`, of pages and errors, are distinct sessions with at least one event of the key in the range. `since` comes
- * from `lookBack`.
+ * The range's keys by name, largest first measure first, then by name. `sessions`, of pages and errors, are distinct sessions with at least
+ * one event of the key in the range. A key may be there for another measure than one that is 0.
  */
-export const keyRows = (app: AppId, plan: Plan, group: KeyGroup, since: number): string =>
+export async function keySums(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  range: Range,
+  group: KeyGroup,
+  measures: Measures,
+): Promise<Iterable<KeyRow>> {
+  const pieces = plan(range, facts.until);
+  const [sealed, rest] = await Promise.all([
+    sealedSums(db, facts, app, pieces, group, measures),
+    restOf(db, app, pieces, group, measures),
+  ]);
+  return sealed.with(rest);
+}
+
+async function sealedSums(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  pieces: Plan,
+  { kinds, name }: KeyGroup,
+  measures: Measures,
+): Promise<Ranked<KeyRow>> {
+  if (isEmpty(pieces.sealed)) return new Ranked<KeyRow>([], MEASURED);
+  const sums = measures.map((each) => `toInt64(sum(f.${SEALED_NAMES[each] ?? each})) AS ${each}`);
+  const query = {
+    name: 'sealed keys',
+    sql: `SELECT toString(kind) AS kind, ${name} AS name, ${sums.join(', ')} FROM event_facts AS f
+WHERE ${ofApp(app)} AND f.kind IN (${kinds}) AND ${inGrains([pieces])}
+GROUP BY kind, name ORDER BY ${measures[0]} DESC, name, kind`,
+    row: ROW,
+  };
+  return facts.recall(
+    query,
+    () => db.rows(query, { parallel: isWide(pieces) }),
+    (rows) => new Ranked(rows, MEASURED),
+  );
+}
+
+const SEALED_NAMES: Readonly<Record<string, string>> = { sessions: 'first_sessions' };
+
+/** What the sealed hours' sums do not hold. */
+async function restOf(
+  db: Database,
+  app: AppId,
+  pieces: Plan,
+  group: KeyGroup,
+  measures: Measures,
+): Promise<KeyRow[]> {
+  const rows = restRows(app, pieces, group, await lookBack(db, app, pieces, group));
+  if (rows === '') return [];
+  return db.rows(
+    {
+      name: 'raw keys',
+      sql: `SELECT toString(kind) AS kind, toString(${group.name}) AS name, ${measures.map((each) => `sum(r.${each}) AS ${each}`).join(', ')}
+FROM (${rows}) AS r GROUP BY kind, name`,
+      row: ROW,
+    },
+    { parallel: true },
+  );
+}
+
+/**
+ * Rows (kind, key, events, sessions, engaged_ms, engagements) whose sums by kind and key, added to those of the sealed hours, are
+ * exact for the plan's range. `since` comes from `lookBack`.
+ */
+const restRows = (app: AppId, plan: Plan, group: KeyGroup, since: number): string =>
   unionAll(
     [
-      isEmpty(plan.sealed) ? null : sealedRows(app, plan, group),
       revisited(app, plan, group),
       edgeRows(app, plan, group),
       plan.tail && tailRows(app, plan.tail, since, group),
     ],
     '',
   );
-
-const sealedRows = (app: AppId, plan: Plan, { kinds }: KeyGroup): string => `
-SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
-    f.engagements AS engagements
-FROM event_facts AS f
-WHERE ${ofApp(app)} AND f.kind IN (${kinds}) AND ${inGrains([plan])}`;
 
 /**
  * Pairs met again in a sealed hour count where they had not met within the range before: as a session lasts 24 h, only
@@ -130,7 +211,7 @@ const FIRST_START = z.object({ ms: z.number() });
  * When the first session of those that go on in the tail began, to the hour: 24 h before it at most, mostly less than one. The
  * tail's own start where there is none.
  */
-export async function lookBack(
+async function lookBack(
   db: Database,
   app: AppId,
   { range, tail }: Plan,

@@ -19,16 +19,17 @@ const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
   pagesPerSession: 2,
 };
 
-export async function kpis({ db, watermarks }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
+export async function kpis({ db, facts }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
-  const { session } = await watermarks(app);
+  const { session } = await facts(app);
   const periods = [previous, current];
   const [sessions, events] = await Promise.all([
     sessionTotals(
       db,
+      session,
       app,
-      periods.map((range) => plan(range, session)),
+      periods.map((range) => plan(range, session.until)),
       { newVisitors: false },
     ),
     eventTotals(db, app, periods),

@@ -2,14 +2,17 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type OpenRange, toIso } from '../../domain/time.ts';
-import { type Asker, closed } from '../ask.ts';
+import { type Asker, closed, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf, unionAll } from '../sql.ts';
 import { eventTotals } from './event-totals.ts';
-import { type KeyGroup, keyRows, LABELS, lookBack, PAGES } from './keys.ts';
+import { type KeyRow, keySums, LABELS, PAGES } from './keys.ts';
+import { byText, descending } from './order.ts';
+import { VIEWS } from './pageviews.ts';
+import { Ranked, type Ranking, take } from './ranked.ts';
 import { sessionTotals } from './session-totals.ts';
 
 /** Lists of sessions by value: the list's letter in `session_dimensions`, and the columns of a merged session and of a fact. */
@@ -29,11 +32,16 @@ const DIMENSIONS = {
 type Dimension = keyof typeof DIMENSIONS;
 const LISTED = Object.values(DIMENSIONS);
 
-const LIST_ROW = z.object({
-  letter: z.string(),
-  /** Negative sessions, name. */
-  top: z.array(z.tuple([z.number(), z.string()])),
-});
+const LIST_ROW = z.tuple([z.string(), z.number()]);
+/** The list's letter with the value behind it, and sessions. */
+type ListRow = z.infer<typeof LIST_ROW>;
+
+const LISTING: Ranking<ListRow> = {
+  keyOf: ([key]) => key,
+  add: ([key, a], [, b]) => [key, a + b],
+  order: ([a, x], [b, y]) => descending(x, y) || byText(a, b),
+};
+const TOP = 10;
 
 /** The values of a session's columns, as keys of lists. A session without a pageview is in neither list of pages. */
 const listRows = (sessions: string): string => `
@@ -43,14 +51,61 @@ ARRAY JOIN [${LISTED.map(({ letter, merged }) => `('${letter}', toString(${merge
 WHERE pair.2 != '' OR pair.1 NOT IN ('${DIMENSIONS.entryPages.letter}', '${DIMENSIONS.exitPages.letter}')
 GROUP BY key`;
 
-/** The ten most frequent values of each dimension, by name where they are equally frequent. */
-function topValues(db: Database, app: AppId, pieces: Plan): Promise<z.infer<typeof LIST_ROW>[]> {
+/** The most frequent values of each list, by name where they are equally frequent. */
+async function topValues(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  pieces: Plan,
+): Promise<(list: Dimension) => ListRow[]> {
+  const [sealed, rest] = await Promise.all([
+    sealedLists(db, facts, app, pieces),
+    restOfLists(db, app, pieces),
+  ]);
+  return (list) => {
+    const { letter } = DIMENSIONS[list];
+    const ranked = sealed.get(letter) ?? new Ranked<ListRow>([], LISTING);
+    return [...take(TOP, ranked.with(rest.filter(([key]) => key.startsWith(letter))))].map(
+      ([key, sessions]) => [key.slice(letter.length), sessions],
+    );
+  };
+}
+
+/** By letter. */
+async function sealedLists(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  pieces: Plan,
+): Promise<ReadonlyMap<string, Ranked<ListRow>>> {
+  if (isEmpty(pieces.sealed)) return new Map();
+  const query = {
+    name: 'sealed lists',
+    sql: `SELECT key, sum(d.sessions) AS total FROM session_dimensions AS d WHERE ${ofApp(app)} AND ${inGrains([pieces])}
+GROUP BY key ORDER BY total DESC, key`,
+    row: LIST_ROW,
+  };
+  return facts.recall(
+    query,
+    () => db.rows(query, { parallel: isWide(pieces) }),
+    (rows) =>
+      new Map(
+        LISTED.map(({ letter }) => [
+          letter,
+          new Ranked(
+            rows.filter(([key]) => key.startsWith(letter)),
+            LISTING,
+          ),
+        ]),
+      ),
+  );
+}
+
+/** Of the ragged ends and the tail. */
+async function restOfLists(db: Database, app: AppId, pieces: Plan): Promise<ListRow[]> {
   const edges = edgeRanges(pieces).map(spanOf);
-  const rows = unionAll(
+  const sql = unionAll(
     [
-      isEmpty(pieces.sealed)
-        ? null
-        : `SELECT key, d.sessions AS sessions FROM session_dimensions AS d WHERE ${ofApp(app)} AND ${inGrains([pieces])}`,
       edges.length === 0
         ? null
         : listRows(
@@ -69,72 +124,48 @@ FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', edges)}`,
     ],
     '',
   );
-  const sql = `SELECT substring(key, 1, 1) AS letter, groupArraySorted(10)((-toInt64(total), substring(key, 2))) AS top
-FROM (SELECT key, sum(r.sessions) AS total FROM (${rows}) AS r GROUP BY key)
-GROUP BY letter`;
-  return db.query({ name: 'top values', sql, row: LIST_ROW }, {}, { parallel: isWide(pieces) });
+  return sql === '' ? [] : db.rows({ name: 'raw lists', sql, row: LIST_ROW }, { parallel: true });
 }
 
-const KEY_ROW = z.object({
-  kind: z.enum(['page', 'click', 'error', 'custom']),
-  /** How many keys of the kind there are. */
-  keys: z.number(),
-  /** Negative count, name, sessions. */
-  top: z.array(z.tuple([z.number(), z.string(), z.number()])),
-});
+/** How many keys of a kind there are, and the most frequent of them, by name where they are equally frequent. */
+interface TopKeys {
+  readonly count: number;
+  readonly top: readonly { readonly name: string; readonly count: number; readonly sessions: number }[];
+}
 
-/** The ten most frequent keys of each kind, by name where they are equally frequent. */
-async function topKeys(
-  db: Database,
-  app: AppId,
-  pieces: Plan,
-  group: KeyGroup,
-): Promise<z.infer<typeof KEY_ROW>[]> {
-  const since = await lookBack(db, app, pieces, group);
-  // One column to group by is fastest; a label can be absent, a path cannot.
-  const isPages = group === PAGES;
-  const sql = `SELECT ${isPages ? group.kind : 'kind'} AS kind, count() AS keys, groupArraySorted(10)((-events, name, sessions)) AS top
-FROM
-(
-    SELECT ${isPages ? 'key AS name' : "kind, if(key = '', '(none)', key) AS name"}, sum(r.events) AS events, sum(r.sessions) AS sessions
-    FROM (${keyRows(app, pieces, group, since)}) AS r
-    GROUP BY ${isPages ? 'name' : 'kind, name'} HAVING events > 0
-)
-GROUP BY kind`;
-  return db.query({ name: 'top keys', sql, row: KEY_ROW }, {}, { parallel: isWide(pieces) });
+async function topKeys(rows: Promise<Iterable<KeyRow>>): Promise<(kind: string) => TopKeys> {
+  const kinds = new Map<string, { count: number; top: TopKeys['top'][number][] }>();
+  for (const [kind, name, count = 0, sessions = 0] of await rows) {
+    if (count === 0) break;
+    const found = kinds.get(kind) ?? { count: 0, top: [] };
+    kinds.set(kind, found);
+    found.count++;
+    if (found.top.length < TOP) found.top.push({ name, count, sessions });
+  }
+  return (kind) => kinds.get(kind) ?? { count: 0, top: [] };
 }
 
 export async function overview(
-  { db, watermarks }: Asker,
+  { db, facts }: Asker,
   app: AppId,
   range: OpenRange,
 ): Promise<ExtendedOverview> {
   const bounds = closed(range);
-  const { page, session } = await watermarks(app);
-  const sessionPlan = plan(bounds, session);
-  const pagePlan = plan(bounds, page);
-  const [[totals], lists, [events], pages, labels] = await Promise.all([
-    sessionTotals(db, app, [sessionPlan], { newVisitors: true }),
-    topValues(db, app, sessionPlan),
+  const { page, session } = await facts(app);
+  const pieces = plan(bounds, session.until);
+  const [[totals], listed, [events], pages, labels] = await Promise.all([
+    sessionTotals(db, session, app, [pieces], { newVisitors: true }),
+    topValues(db, session, app, pieces),
     eventTotals(db, app, [bounds]),
-    topKeys(db, app, pagePlan, PAGES),
-    topKeys(db, app, pagePlan, LABELS),
+    topKeys(keySums(db, page, app, bounds, PAGES, VIEWS)),
+    topKeys(keySums(db, page, app, bounds, LABELS, VIEWS)),
   ]);
   if (totals === undefined || events === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;
-  const listed = (list: Dimension) =>
-    lists.find(({ letter }) => letter === DIMENSIONS[list].letter)?.top ?? [];
   const shares = (list: Dimension): NamedShare[] =>
-    listed(list).map(([minus, name]) => ({ name, sessions: -minus, share: rate(-minus, sessions) }));
+    listed(list).map(([name, count]) => ({ name, sessions: count, share: rate(count, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
-    listed(list).map(([minus, path]) => ({ path, sessions: -minus }));
-  const tops = [...pages, ...labels];
-  const top = (kind: z.infer<typeof KEY_ROW>['kind']) =>
-    (tops.find((row) => row.kind === kind)?.top ?? []).map(([minus, name, met]) => ({
-      name,
-      count: -minus,
-      sessions: met,
-    }));
+    listed(list).map(([path, count]) => ({ path, sessions: count }));
   return {
     from: range.from === null ? null : toIso(range.from),
     to: range.to === null ? null : toIso(range.to),
@@ -149,10 +180,10 @@ export async function overview(
     },
     page: {
       pageviews: events.pageviews,
-      uniquePages: pages[0]?.keys ?? 0,
+      uniquePages: pages('page').count,
       pagesPerSession: perSession(totals.pageviews, sessions),
       averageTimeOnPageMs: averageMs(events.engagedMs, events.pageviews),
-      topPages: top('page').map((row) => ({
+      topPages: pages('page').top.map((row) => ({
         path: row.name,
         views: row.count,
         uniqueSessions: row.sessions,
@@ -165,8 +196,8 @@ export async function overview(
       clicksPerSession: perSession(totals.clicks, sessions),
       customEvents: events.customs,
       engagedMs: events.engagedMs,
-      topTargets: top('click').map((row) => ({ target: row.name, clicks: row.count })),
-      topCustomEvents: top('custom').map((row) => ({ name: row.name, count: row.count })),
+      topTargets: labels('click').top.map((row) => ({ target: row.name, clicks: row.count })),
+      topCustomEvents: labels('custom').top.map((row) => ({ name: row.name, count: row.count })),
     },
     technology: {
       browsers: shares('browsers'),
@@ -179,7 +210,11 @@ export async function overview(
       errors: events.errors,
       sessionsWithErrors: totals.withErrors,
       errorRate: rate(totals.withErrors, sessions),
-      topErrors: top('error').map((row) => ({ message: row.name, count: row.count, sessions: row.sessions })),
+      topErrors: labels('error').top.map((row) => ({
+        message: row.name,
+        count: row.count,
+        sessions: row.sessions,
+      })),
     },
     traffic: {
       channels: shares('channels'),

@@ -1,11 +1,22 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
+import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
-import { edgeRanges, HALF_HOURS, inGrains, inMs, isEmpty, ofApp, periodOf, spanOf } from '../sql.ts';
+import {
+  edgeRanges,
+  HALF_HOURS,
+  hoursPeriodOf,
+  inGrains,
+  inMs,
+  isEmpty,
+  ofApp,
+  periodOf,
+  spanOf,
+} from '../sql.ts';
 import { addedByPeriod } from './periods.ts';
-import { returningSessions, tailReturns } from './visitors.ts';
+import { returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
 
 const ROW = z.object({
   sessions: z.number(),
@@ -39,14 +50,15 @@ const NOTHING: SessionTotals = {
  */
 export async function sessionTotals(
   db: Database,
+  facts: Facts,
   app: AppId,
   plans: readonly Plan[],
   want: { readonly newVisitors: boolean },
 ): Promise<SessionTotals[]> {
   const [sums, edges, returning, tails] = await Promise.all([
-    sealedSums(db, app, plans),
+    sealedSums(db, facts, app, plans),
     edgeSums(db, app, plans),
-    returningSessions(db, app, plans),
+    returningSessions(db, facts, app, plans),
     Promise.all(plans.map((plan) => tailTotals(db, app, plan, want.newVisitors))),
   ]);
   const parts = [...sums, ...edges, ...returning, ...tails.map((tail, period) => ({ ...tail, period }))];
@@ -56,26 +68,37 @@ export async function sessionTotals(
 const IN_PERIOD = ROW.extend({ period: z.number() });
 
 /** One row per bucket; visitors as if nobody came back. */
-async function sealedSums(db: Database, app: AppId, plans: readonly Plan[]) {
+async function sealedSums(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
   if (plans.every(({ sealed }) => isEmpty(sealed))) return [];
-  return db.query({
+  const query = {
     name: 'session sums',
-    sql: `SELECT ${periodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sessions, sessions AS visitors, new_visitors AS newVisitors,
+    sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sessions, sessions AS visitors, new_visitors AS newVisitors,
     bounces, duration_ms AS durationMs, pageviews, clicks, with_errors AS withErrors
 FROM session_sums WHERE ${ofApp(app)} AND ${inGrains(plans, HALF_HOURS)}`,
     row: IN_PERIOD,
-  });
+  };
+  return facts.recall(
+    query,
+    () => db.query(query),
+    (rows) =>
+      addedByPeriod(plans, NOTHING, rows).map(
+        (totals, period): z.infer<typeof IN_PERIOD> => ({
+          ...totals,
+          period,
+        }),
+      ),
+  );
 }
 
-/** Sealed sessions of the ragged ends; visitors as if nobody came back. */
+/** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
 async function edgeSums(db: Database, app: AppId, plans: readonly Plan[]) {
   const edges = plans.flatMap(edgeRanges);
   if (edges.length === 0) return [];
   return db.query({
     name: 'session edges',
-    sql: `SELECT ${periodOf('started_at', plans)} AS period, count() AS sessions, sessions AS visitors, countIf(prev = -1) AS newVisitors,
-    sum(f.bounced) AS bounces, sum(f.duration_ms) AS durationMs, sum(f.pageviews) AS pageviews, sum(f.clicks) AS clicks,
-    countIf(f.errors > 0) AS withErrors
+    sql: `SELECT ${periodOf('started_at', plans)} AS period, count() AS sessions, countIf(NOT ${returnedAtTheEnd(plans)}) AS visitors,
+    countIf(prev = -1) AS newVisitors, sum(f.bounced) AS bounces, sum(f.duration_ms) AS durationMs, sum(f.pageviews) AS pageviews,
+    sum(f.clicks) AS clicks, countIf(f.errors > 0) AS withErrors
 FROM session_facts AS f WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))}
 GROUP BY period`,
     row: IN_PERIOD,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
-import type { Asker } from '../ask.ts';
+import { type Asker, asTheyAre, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
@@ -20,20 +20,19 @@ interface TehranHour {
 const SESSIONS_ROW = z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Sealed Tehran hours are sums of two half hours; from the one that the watermark cuts on, raw rows are counted. */
-async function sessionsByHour(db: Database, app: AppId, range: Range, watermark: EpochMs) {
-  const hours = Math.floor((Math.min(watermark, range.to + 1) - range.from) / HOUR_MS);
+async function sessionsByHour(db: Database, facts: Facts, app: AppId, range: Range) {
+  const hours = Math.floor((Math.min(facts.until, range.to + 1) - range.from) / HOUR_MS);
   const sealedEnd = range.from + Math.max(hours, 0) * HOUR_MS;
-  const [sealed, tail] = await Promise.all([
-    range.from < sealedEnd
-      ? db.query({
-          name: 'tehran hours: sessions',
-          sql: `SELECT toUnixTimestamp(toStartOfHour(bucket, 'Asia/Tehran')) AS hour, sum(s.sessions) AS sessions, sum(s.tehran_visitors) AS visitors
+  const query = {
+    name: 'tehran hours: sessions',
+    sql: `SELECT toUnixTimestamp(toStartOfHour(bucket, 'Asia/Tehran')) AS hour, sum(s.sessions) AS sessions, sum(s.tehran_visitors) AS visitors
 FROM session_sums AS s
 WHERE ${ofApp(app)} AND grain = 1 AND ${inSpans('bucket', [{ start: range.from, end: sealedEnd }])}
 GROUP BY hour`,
-          row: SESSIONS_ROW,
-        })
-      : [],
+    row: SESSIONS_ROW,
+  };
+  const [sealed, tail] = await Promise.all([
+    range.from < sealedEnd ? facts.recall(query, () => db.query(query), asTheyAre) : [],
     sealedEnd <= range.to
       ? db.query(
           {
@@ -62,10 +61,10 @@ WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans('bucket', [spanOf(range)])}`,
   });
 
 /** The hours of `range` (whole Tehran hours) that hold anything. */
-async function tehranHours({ db, watermarks }: Asker, app: AppId, range: Range): Promise<TehranHour[]> {
-  const { session } = await watermarks(app);
+async function tehranHours({ db, facts }: Asker, app: AppId, range: Range): Promise<TehranHour[]> {
+  const { session } = await facts(app);
   const [sessions, pageviews] = await Promise.all([
-    sessionsByHour(db, app, range, session),
+    sessionsByHour(db, session, app, range),
     pageviewsByHour(db, app, range),
   ]);
   const hours = new Map<number, TehranHour>();

@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import {
-  DAY_MS,
-  type EpochMs,
-  epochMs,
-  type OpenRange,
-  type Range,
-  toIso,
-  utcDayStart,
-} from '../../domain/time.ts';
-import type { Asker } from '../ask.ts';
-import { plan } from '../plan.ts';
+import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
+import { type Asker, asTheyAre, type Facts } from '../ask.ts';
+import { plan, type Span } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { eventsIn, inGrains, inMs, inSpans, int, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
+import { eventsIn, inGrains, inSpans, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
 import { ALWAYS_CURRENT } from './event-totals.ts';
+import { sessionTotals } from './session-totals.ts';
 import { tailByDay } from './visitors.ts';
 
 /** The first and last instant at which the app has a session or an event. */
@@ -30,17 +23,13 @@ WHERE l.app_id = {app:UUID}`,
 const SESSIONS_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 const EVENTS_ROW = z.object({ day: z.number(), pageviews: z.number(), clicks: z.number() });
 
-export async function userGrowth(
-  { db, watermarks }: Asker,
-  app: AppId,
-  range: OpenRange,
-): Promise<GrowthPoint[]> {
+export async function userGrowth({ db, facts }: Asker, app: AppId, range: OpenRange): Promise<GrowthPoint[]> {
   const bounded = await withinData(db, app, range);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
-  const { session } = await watermarks(app);
+  const { session } = await facts(app);
   const [sessions, events] = await Promise.all([
-    sessionsByDay(db, app, bounded, session),
+    sessionsByDay(db, session, app, bounded),
     eventsByDay(db, app, bounded),
   ]);
   const days = Array.from({ length: last - first + 1 }, (_, i) => ({
@@ -72,10 +61,10 @@ async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Pr
   return first > last ? null : { from: first, to: last };
 }
 
-/** Whole sealed days are sums; a day that the range or the watermark cuts is settled by its facts; the tail by raw rows. */
-async function sessionsByDay(db: Database, app: AppId, range: Range, watermark: EpochMs) {
+/** Whole sealed days are sums; a day that the range or the watermark cuts is a range of its own; the tail is settled by raw rows. */
+async function sessionsByDay(db: Database, facts: Facts, app: AppId, range: Range) {
   const end = range.to + 1;
-  const sealedEnd = Math.max(Math.min(end, watermark), range.from);
+  const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
   const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, sealedEnd);
   const lastDay = Math.max(Math.floor(sealedEnd / DAY_MS) * DAY_MS, firstDay);
   const cut = [
@@ -83,27 +72,32 @@ async function sessionsByDay(db: Database, app: AppId, range: Range, watermark: 
     { start: lastDay, end: sealedEnd },
   ].filter((span) => span.start < span.end);
   const [whole, cutDays, tail] = await Promise.all([
-    firstDay < lastDay
-      ? db.query({
-          name: 'growth sums',
-          sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sessions, day_visitors AS visitors FROM session_sums
-WHERE ${ofApp(app)} AND grain = 2 AND ${inSpans('bucket', [{ start: firstDay, end: lastDay }])}`,
-          row: SESSIONS_ROW,
-        })
-      : [],
-    cut.length === 0
-      ? []
-      : db.query({
-          name: 'growth cut days',
-          sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
-    countIf(prev < greatest(day * 86400000, ${int(range.from)})) AS visitors
-FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
-GROUP BY day`,
-          row: SESSIONS_ROW,
-        }),
+    firstDay < lastDay ? wholeDays(db, facts, app, { start: firstDay, end: lastDay }) : [],
+    sessionTotals(
+      db,
+      facts,
+      app,
+      cut.map((span) => plan({ from: epochMs(span.start), to: epochMs(span.end - 1) }, facts.until)),
+      { newVisitors: false },
+    ),
     sealedEnd < end ? tailByDay(db, app, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
   ]);
-  return [...whole, ...cutDays, ...tail];
+  const cutRows = cutDays.map(({ sessions, visitors }, index) => ({
+    day: Math.floor((cut[index]?.start ?? 0) / DAY_MS),
+    sessions,
+    visitors,
+  }));
+  return [...whole, ...cutRows, ...tail];
+}
+
+function wholeDays(db: Database, facts: Facts, app: AppId, days: Span) {
+  const query = {
+    name: 'growth sums',
+    sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sessions, day_visitors AS visitors FROM session_sums
+WHERE ${ofApp(app)} AND grain = 2 AND ${inSpans('bucket', [days])}`,
+    row: SESSIONS_ROW,
+  };
+  return facts.recall(query, () => db.query(query), asTheyAre);
 }
 
 async function eventsByDay(db: Database, app: AppId, range: Range) {

@@ -2,13 +2,13 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
-import { type Asker, closed } from '../ask.ts';
+import { type Asker, asTheyAre, closed, type Facts } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
 import { byText, descending, nullsLast } from './order.ts';
-import { returnsIn, sealedPart } from './visitors.ts';
+import { returnedAtTheEnd, returnsIn, sealedPart } from './visitors.ts';
 
 const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), z.number()]);
 type Row = z.infer<typeof ROW>;
@@ -24,16 +24,16 @@ const UTM = UTM_COLUMNS.join(', ');
 const MOST_LISTED = 100;
 
 export async function utmCampaigns(
-  { db, watermarks }: Asker,
+  { db, facts }: Asker,
   app: AppId,
   range: OpenRange,
 ): Promise<UtmCampaign[]> {
-  const { session } = await watermarks(app);
-  const pieces = plan(closed(range), session);
+  const { session } = await facts(app);
+  const pieces = plan(closed(range), session.until);
   const rows = await Promise.all([
-    sealedSums(db, app, pieces),
+    sealedSums(db, session, app, pieces),
     edges(db, app, pieces),
-    returning(db, app, pieces),
+    returning(db, session, app, pieces),
     pieces.tail === null ? [] : tailSums(db, app, pieces, pieces.tail),
   ]);
   return addedUp(rows.flat()).sort(ORDER).slice(0, MOST_LISTED);
@@ -68,40 +68,42 @@ function addedUp(rows: readonly Row[]): UtmCampaign[] {
 }
 
 /** Visitors as if nobody came back by the same combination. */
-async function sealedSums(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
+async function sealedSums(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly Row[]> {
   if (isEmpty(pieces.sealed)) return [];
-  return db.rows({
+  const query = {
     name: 'utm sums',
     sql: `SELECT ${UTM}, sum(u.sessions) AS sessions, sessions AS visitors FROM utm_sums AS u
 WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
     row: ROW,
-  });
+  };
+  return facts.recall(query, () => db.rows(query), asTheyAre);
 }
 
-/** Sealed sessions of the ragged ends; visitors as if nobody came back. */
+/** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
 async function edges(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
   const spans = edgeRanges(pieces).map(spanOf);
   if (spans.length === 0) return [];
   return db.rows({
     name: 'utm edges',
-    sql: `SELECT ${UTM}, count() AS sessions, sessions AS visitors FROM utm_facts
+    sql: `SELECT ${UTM}, count() AS sessions, countIf(NOT ${returnedAtTheEnd([pieces])}) AS visitors FROM utm_facts
 WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
     row: ROW,
   });
 }
 
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
-async function returning(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
+async function returning(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Row[]> {
   const tables = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
-  const found = await Promise.all(
-    returnsIn(app, [pieces], tables).map(({ n, from }) =>
-      db.rows({
-        name: 'utm returning',
-        sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
-        row: ROW,
-      }),
-    ),
-  );
+  const { inHours, fromTheEdge } = returnsIn(app, [pieces], tables);
+  const query = ({ n, from }: { readonly n: string; readonly from: string }) => ({
+    name: 'utm returning',
+    sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
+    row: ROW,
+  });
+  const found = await Promise.all([
+    ...inHours.map(query).map((asked) => facts.recall(asked, () => db.rows(asked), asTheyAre)),
+    ...fromTheEdge.map(query).map((asked) => db.rows(asked)),
+  ]);
   return found.flat();
 }
 

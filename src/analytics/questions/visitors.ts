@@ -2,9 +2,22 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
+import { asTheyAre, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, planReturns, type ReturnsPlan, type Span } from '../plan.ts';
-import { anyOf, bucket, inMs, inSpans, int, isEmpty, ofApp, periodOf, unionAll } from '../sql.ts';
+import {
+  anyOf,
+  bucket,
+  hoursPeriodOf,
+  inMs,
+  inSpans,
+  int,
+  isEmpty,
+  ofApp,
+  periodOf,
+  spanOf,
+  unionAll,
+} from '../sql.ts';
 
 /** The part of a plan's range that session facts answer, ragged ends included. */
 export const sealedPart = (plan: Plan): Span => {
@@ -27,60 +40,90 @@ interface Returns {
   readonly from: string;
 }
 
-/** What counts the sealed sessions that have an earlier one of their visitor in the same range, each once. */
-export function returnsIn(app: AppId, plans: readonly Plan[], tables: ReturnTables): Returns[] {
+/**
+ * What counts the sealed sessions that have an earlier one of their visitor in the same range, each once: those in the plans' whole
+ * hours, and those whose earlier one lies in what a range leaves of its first hour. Those that started in what it leaves of its last
+ * hour are counted with the other sums of that edge, by `returnedAtTheEnd`.
+ */
+export function returnsIn(
+  app: AppId,
+  plans: readonly Plan[],
+  tables: ReturnTables,
+): { readonly inHours: Returns[]; readonly fromTheEdge: Returns[] } {
   const pieces = plans
-    .map(sealedPart)
-    .filter((part) => !isEmpty(part))
-    .map(({ start, end }) => planReturns(start, end));
+    .filter(({ sealed }) => !isEmpty(sealed))
+    .map(({ sealed }) => planReturns(sealed.start, sealed.end));
   const where = (name: 'days' | 'byPrev' | 'byStart', condition: (piece: ReturnsPlan) => string): string[] =>
     pieces.filter((piece) => !isEmpty(piece[name])).map(condition);
-  return [
-    {
-      n: 'sum(sessions)',
-      at: 'toUnixTimestamp(day) * 1000',
-      table: tables.pairs,
-      where: where('days', ({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`),
-    },
-    {
-      n: 'count()',
-      at: 'prev',
-      table: tables.byPrev,
-      where: where('byPrev', ({ byPrev, end }) => `${inMs('prev', [byPrev])} AND started_at < ${int(end)}`),
-    },
-    {
-      n: 'count()',
-      at: 'started_at',
-      table: tables.byStart,
-      where: where(
-        'byStart',
-        ({ byStart, prevFrom }) => `${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`,
+  const statement = (n: string, at: string, table: string, conditions: readonly string[]): Returns[] =>
+    conditions.length === 0
+      ? []
+      : [{ n, at, from: `FROM ${table} WHERE ${ofApp(app)} AND ${anyOf(conditions)}` }];
+  const byPrev = (prev: Span, end: number): string => `${inMs('prev', [prev])} AND started_at < ${int(end)}`;
+  return {
+    inHours: [
+      ...statement(
+        'sum(sessions)',
+        'toUnixTimestamp(day) * 1000',
+        tables.pairs,
+        where('days', ({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`),
       ),
-    },
-  ]
-    .filter((each) => each.where.length > 0)
-    .map((each) => ({
-      n: each.n,
-      at: each.at,
-      from: `FROM ${each.table} WHERE ${ofApp(app)} AND ${anyOf(each.where)}`,
-    }));
+      ...statement(
+        'count()',
+        'prev',
+        tables.byPrev,
+        where('byPrev', (piece) => byPrev(piece.byPrev, piece.end)),
+      ),
+      ...statement(
+        'count()',
+        'started_at',
+        tables.byStart,
+        where(
+          'byStart',
+          ({ byStart, prevFrom }) => `${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`,
+        ),
+      ),
+    ],
+    fromTheEdge: statement(
+      'count()',
+      'prev',
+      tables.byPrev,
+      plans.flatMap((plan) => (plan.left === null ? [] : [byPrev(spanOf(plan.left), sealedPart(plan).end)])),
+    ),
+  };
 }
+
+/** Of facts in the plans' edges: started in the last one, and the same visitor came before, in the range but after its first edge. */
+export const returnedAtTheEnd = (plans: readonly Plan[]): string =>
+  anyOf(
+    plans.flatMap(({ range, left, right }) =>
+      right === null
+        ? []
+        : [
+            `${inMs('started_at', [spanOf(right)])} AND prev >= ${int(left === null ? range.from : left.to + 1)}`,
+          ],
+    ),
+  );
 
 const COUNT = z.object({ n: z.number() });
 const RETURNING = z.object({ period: z.number(), visitors: z.number() });
 
-/** Negative rows: distinct visitors of each range are its sessions less these. */
-export async function returningSessions(db: Database, app: AppId, plans: readonly Plan[]) {
+/** Negative rows: distinct visitors of each range are its sessions less these, and less those that returned at the end. */
+export async function returningSessions(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
   const tables = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
-  const found = await Promise.all(
-    returnsIn(app, plans, tables).map(({ n, at, from }) =>
-      db.query({
-        name: 'returning sessions',
-        sql: `SELECT ${periodOf(at, plans)} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
-        row: RETURNING,
-      }),
-    ),
-  );
+  const { inHours, fromTheEdge } = returnsIn(app, plans, tables);
+  const query = ({ n, from }: Returns, period: string) => ({
+    name: 'returning sessions',
+    sql: `SELECT ${period} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
+    row: RETURNING,
+  });
+  const found = await Promise.all([
+    ...inHours.map((returns) => {
+      const asked = query(returns, hoursPeriodOf(returns.at, plans));
+      return facts.recall(asked, () => db.query(asked), asTheyAre);
+    }),
+    ...fromTheEdge.map((returns) => db.query(query(returns, periodOf(returns.at, plans)))),
+  ]);
   return found.flat();
 }
 
