@@ -1,5 +1,6 @@
 import type { AppId } from '../domain/ids.ts';
 import type { Range } from '../domain/time.ts';
+import { firstText, lastText } from '../facts/session-states.ts';
 import { inRanges, ofApp } from './sql.ts';
 
 /** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
@@ -9,27 +10,27 @@ const COLUMNS = {
   clicks: 'sum(s.clicks)',
   errors: 'sum(s.errors)',
   bounced: 'sum(s.pageviews) <= 1 AND sum(s.clicks) = 0 AND sum(s.customs) = 0',
-  entry_path: 'min(s.entry).2',
-  exit_path: 'max(s.exit).2',
+  entry_path: firstText('s.entry'),
+  exit_path: lastText('s.exit'),
   // 128 bits by which facts know a visitor: no two ids collide in practice, and the id itself stays in one place.
-  visitor: 'reinterpretAsUInt128(sipHash128(min(s.visitor).2))',
+  visitor: `reinterpretAsUInt128(sipHash128(${firstText('s.visitor')}))`,
   browser: 'min(s.technology).3',
   os: 'min(s.technology).4',
   device: 'min(s.technology).5',
-  language: 'min(s.language).2',
-  screen: 'min(s.screen).2',
+  language: firstText('s.language'),
+  screen: firstText('s.screen'),
   referrer_host: 'min(s.referrer).3',
-  utm_source: 'min(s.utm_source).2',
-  utm_medium: 'min(s.utm_medium).2',
-  utm_campaign: 'min(s.utm_campaign).2',
-  utm_term: 'min(s.utm_term).2',
-  utm_content: 'min(s.utm_content).2',
+  utm_source: firstText('s.utm_source'),
+  utm_medium: firstText('s.utm_medium'),
+  utm_campaign: firstText('s.utm_campaign'),
+  utm_term: firstText('s.utm_term'),
+  utm_content: firstText('s.utm_content'),
   // The smallest signal of any field, see ingestion/channels.ts; a campaign, term or content speaks for `campaign` (5).
   channel: `['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(min(s.referrer).4, min(s.utm_source).3, min(s.utm_medium).3,
-        if(min(s.utm_campaign).2 != '' OR min(s.utm_term).2 != '' OR min(s.utm_content).2 != '', 5, 7))]`,
-  country: 'min(s.country).2',
-  region: 'min(s.region).2',
-  city: 'min(s.city).2',
+        if(${['s.utm_campaign', 's.utm_term', 's.utm_content'].map((state) => `${firstText(state)} != ''`).join(' OR ')}, 5, 7))]`,
+  country: firstText('s.country'),
+  region: firstText('s.region'),
+  city: firstText('s.city'),
   // Adding 0 makes -0 the 0 that it equals.
   latitude: 'min(s.latitude).2 + 0.',
   longitude: 'min(s.longitude).2 + 0.',

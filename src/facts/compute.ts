@@ -1,3 +1,4 @@
+import { firstText, lastText } from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
 
 /**
@@ -82,7 +83,7 @@ FROM
             s.app_id AS app_id,
             toUnixTimestamp64Milli(s.started_at) AS started,
             s.session AS session,
-            reinterpretAsUInt128(sipHash128(min(s.visitor).2)) AS visitor,
+            reinterpretAsUInt128(sipHash128(${firstText('s.visitor')})) AS visitor,
             sum(s.events) AS n_events,
             toUInt64(max(s.last_offset)) AS duration_ms,
             sum(s.pageviews) AS n_pageviews,
@@ -90,21 +91,21 @@ FROM
             sum(s.errors) AS n_errors,
             sum(s.customs) AS n_customs,
             min(s.technology) AS technology_,
-            min(s.screen).2 AS screen_,
-            min(s.language).2 AS language_,
+            ${firstText('s.screen')} AS screen_,
+            ${firstText('s.language')} AS language_,
             min(s.referrer) AS referrer_,
             min(s.utm_source) AS source_,
             min(s.utm_medium) AS medium_,
-            min(s.entry).2 AS entry_page,
-            max(s.exit).2 AS exit_page,
+            ${firstText('s.entry')} AS entry_page,
+            ${lastText('s.exit')} AS exit_page,
             source_.2 AS source_value,
             medium_.2 AS medium_value,
-            min(s.utm_campaign).2 AS campaign_,
-            min(s.utm_term).2 AS term_,
-            min(s.utm_content).2 AS content_,
-            min(s.country).2 AS country_,
-            min(s.region).2 AS region_,
-            min(s.city).2 AS city_,
+            ${firstText('s.utm_campaign')} AS campaign_,
+            ${firstText('s.utm_term')} AS term_,
+            ${firstText('s.utm_content')} AS content_,
+            ${firstText('s.country')} AS country_,
+            ${firstText('s.region')} AS region_,
+            ${firstText('s.city')} AS city_,
             min(s.latitude).2 AS latitude_,
             min(s.longitude).2 AS longitude_
         FROM sessions AS s
