@@ -78,36 +78,63 @@ function bucketsOf(first: number, last: number, coarsest: Grain): GrainSpan[] {
 
 const isSome = ({ start, end }: Span): boolean => start < end;
 
+/** The part of a plan's range that facts answer, ragged ends included. */
+export const sealedPart = ({ range, tail }: Plan): Span => {
+  const span = { start: range.from, end: tail === null ? range.to + 1 : tail.from };
+  return span.start < span.end ? span : NOTHING;
+};
+
 /**
- * Where returning sessions are counted: those that started in [from, end) and whose visitor's session before lies
- * in it too. Pairs of days count whole days; facts settle the two days that `from` and `end` cut.
+ * Where returning sessions are counted: those that started in the sealed part of a range and whose visitor's session before lies in it
+ * too. Each of them is in one of these places: the first three are made of whole hours, the others are what the range leaves of its
+ * first hour and its last.
  */
 export interface ReturnsPlan {
   /** Started in the span, prev from its start on: pairs of days. */
   readonly days: Span;
-  /** Prev in the span (what `from` leaves of its day), started before `end`: facts by prev. */
+  /** Prev in the span (what the first hour leaves of its day), started before `hoursEnd`: facts by prev. */
   readonly byPrev: Span;
-  /** Started in the span (what `end` leaves of its day), prev ≥ `prevFrom`: facts by start. */
+  /** Started in the span (what the last hour leaves of its day), prev ≥ `prevFrom`: facts by start. */
   readonly byStart: Span;
   readonly prevFrom: number;
+  readonly hoursEnd: number;
+  /** Prev in the span, started before `end`: facts by prev. */
+  readonly first: Span;
+  /** Started in the span, prev ≥ `afterFirst`: facts by start. */
+  readonly last: Span;
+  readonly afterFirst: number;
   readonly end: number;
 }
 
-/** `from` and `end` delimit the sealed part of a range. */
-export function planReturns(from: number, end: number): ReturnsPlan {
-  const firstDay = ceilTo(from, DAY_MS);
+export function planReturns(plan: Plan): ReturnsPlan {
+  const { left, right, sealed, range } = plan;
+  return {
+    ...hoursOfReturns(sealed),
+    first: spanOf(left),
+    last: spanOf(right),
+    afterFirst: left === null ? range.from : left.to + 1,
+    end: sealedPart(plan).end,
+  };
+}
+
+/** Pairs of days count whole days; facts settle the two days that the hours cut. */
+function hoursOfReturns({ start, end }: Span) {
+  const firstDay = ceilTo(start, DAY_MS);
   const lastDay = floorTo(end, DAY_MS);
   if (firstDay >= lastDay) {
-    return { days: NOTHING, byPrev: NOTHING, byStart: { start: from, end }, prevFrom: from, end };
+    return { days: NOTHING, byPrev: NOTHING, byStart: { start, end }, prevFrom: start, hoursEnd: end };
   }
   return {
     days: { start: firstDay, end: lastDay },
-    byPrev: { start: from, end: firstDay },
+    byPrev: { start, end: firstDay },
     byStart: { start: lastDay, end },
     prevFrom: firstDay,
-    end,
+    hoursEnd: end,
   };
 }
+
+const spanOf = (range: Range | null): Span =>
+  range === null ? NOTHING : { start: range.from, end: range.to + 1 };
 
 const WIDE_MS = 3 * DAY_MS;
 

@@ -25,8 +25,8 @@ export class SealedCache {
    * what `load` rejects with, and keeps nothing then.
    */
   async get<Row, Made extends object>(
-    version: string | null,
     { name, sql }: Pick<Query<Row>, 'name' | 'sql'>,
+    version: string | null,
     load: () => Promise<readonly Row[]>,
     make: (rows: readonly Row[]) => Made,
   ): Promise<Made> {

@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
 import { createReaders } from '../../src/facts/readers.ts';
 import { seal } from '../../src/facts/seal.ts';
-import { casesWith } from '../support/generate.ts';
+import { type Case, casesWith } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
-import { expectAgreement, type Hooks, type Subject } from '../support/oracle/compare.ts';
+import { askAbout, expectAgreement, type Hooks, type Subject } from '../support/oracle/compare.ts';
 import { oracleStore } from '../support/oracle/store.ts';
 import type { TestStore } from '../support/store.ts';
 
@@ -14,6 +14,8 @@ const FILES = 2;
 /** How many ranges all files ask for, each of every question; `npm run test:exact` asks for 100,000. */
 const RANGES = Number(process.env['SEALING_RANGES'] ?? 2_000);
 const PER_CASE = 20;
+/** Of them, asked for after every run, too. */
+const REMEMBERED = 2;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
@@ -29,9 +31,10 @@ const runsArbitrary = fc.array(
   { minLength: 1, maxLength: 7 },
 );
 
-/** Sealing at given moments of the arrival, and before the questions. */
+/** Sealing at given moments of the arrival, and before the questions; what is then remembered of the facts may be used or not. */
 function sealingAt(
   { db }: TestStore,
+  { probes }: Case,
   start: number,
   runs: readonly ({ readonly days: number; readonly hours: number } | null)[],
 ): Hooks {
@@ -41,6 +44,7 @@ function sealingAt(
     if (moment === null || moment === undefined) return at;
     const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
     await seal({ db, readers: createReaders(0), only: at.apps() }, now);
+    await askAbout(at, at.apps(), probes.slice(0, REMEMBERED));
     return at;
   };
   return { afterArrivals: run, beforeQuestions: run };
@@ -58,7 +62,11 @@ export function testSealing(seed: number): void {
           const starts = story.batches.flatMap(({ deliveries }) =>
             deliveries.map(({ session }) => session.startedAt),
           );
-          ranges += await expectAgreement(on.subject, story, sealingAt(on.store, Math.min(...starts), runs));
+          ranges += await expectAgreement(
+            on.subject,
+            story,
+            sealingAt(on.store, story, Math.min(...starts), runs),
+          );
           cases += 1;
         }),
         { numRuns: 10, endOnFailure: process.env['SEALING_SHRINK'] === undefined },
@@ -73,6 +81,6 @@ export function testSealing(seed: number): void {
     const from = new Date('2022-08-25T00:00:00Z').getTime();
     const runs = [{ days: 10, hours: 3 }, null, null, { days: 36, hours: 1 }, { days: 20, hours: 5 }];
     const story = randomTraffic({ seed, from, ...options });
-    await expectAgreement(on.subject, story, sealingAt(on.store, from, runs));
+    await expectAgreement(on.subject, story, sealingAt(on.store, story, from, runs));
   });
 }

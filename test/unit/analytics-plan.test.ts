@@ -7,6 +7,7 @@ import { epochMs } from '../../src/domain/time.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const START = Date.UTC(2024, 0, 15);
+const SEALED = epochMs(START + 400 * 24 * HOUR);
 
 /** On hours, days and months, a ms beside them, or anywhere within two years. */
 const instantArbitrary = fc.oneof(
@@ -85,33 +86,57 @@ test('a handful of buckets of each grain is enough', () => {
 });
 
 /** Whether the plan counts a session with this start and prev, and how often. */
-function counted(from: number, end: number, started: number, prev: number): number {
-  const pieces = planReturns(from, end);
+function counted(pieces: Plan, started: number, prev: number): number {
+  const returns = planReturns(pieces);
   const inSpan = ({ start, end: stop }: Span, at: number) => start <= at && at < stop;
   const floor = (at: number, unit: number) => Math.floor(at / unit) * unit;
   const [startDay, prevDay] = [floor(started, DAY), floor(prev, DAY)];
   return [
-    inSpan(pieces.days, startDay) && prevDay >= pieces.days.start,
-    inSpan(pieces.byPrev, prev) && started < pieces.end,
-    inSpan(pieces.byStart, started) && prev >= pieces.prevFrom,
+    inSpan(returns.days, startDay) && prevDay >= returns.days.start,
+    inSpan(returns.byPrev, prev) && started < returns.hoursEnd,
+    inSpan(returns.byStart, started) && prev >= returns.prevFrom,
+    inSpan(returns.first, prev) && started < returns.end,
+    inSpan(returns.last, started) && prev >= returns.afterFirst,
   ].filter(Boolean).length;
 }
 
-test('a returning session is counted once, where it and the one before it lie in the range', () => {
+test('a returning session is counted once, where it and the one before it lie in the sealed part of the range', () => {
   const near = fc.integer({ min: 0, max: 4 * DAY }).map((ms) => START + ms);
   const at = fc.oneof(
     near,
     fc.integer({ min: 0, max: 96 }).map((hours) => START + hours * HOUR),
+    // Within an hour of each other.
+    fc.integer({ min: 0, max: HOUR }).map((ms) => START + 2 * DAY + ms),
+  );
+  const sealed = fc.oneof(
+    fc.constant(START + 400 * DAY),
+    fc.integer({ min: 0, max: 96 }).map((hours) => START + hours * HOUR),
   );
   fc.assert(
-    fc.property(at, at, at, at, (a, b, c, d) => {
-      const [from, end] = [Math.min(a, b), Math.max(a, b)];
+    fc.property(at, at, at, at, sealed, (a, b, c, d, watermark) => {
+      const range = { from: epochMs(Math.min(a, b)), to: epochMs(Math.max(a, b)) };
       const [prev, started] = [Math.min(c, d), Math.max(c, d)];
-      fc.pre(from < end);
-      const within = started < end && prev >= from;
-      expect(counted(from, end, started, prev)).toBe(within ? 1 : 0);
+      const within = started <= range.to && started < watermark && prev >= range.from;
+      expect(counted(plan(range, epochMs(watermark)), started, prev)).toBe(within ? 1 : 0);
     }),
-    { numRuns: 20_000 },
+    { numRuns: 30_000 },
+  );
+});
+
+test('what lies between its ends is the same for any ms of the same two hours', () => {
+  const at = fc.integer({ min: 0, max: 40 * DAY });
+  fc.assert(
+    fc.property(at, at, fc.integer({ min: 1, max: HOUR - 1 }), (a, b, ms) => {
+      const [from, to] = [START + Math.min(a, b), START + Math.max(a, b)].map(
+        (each) => Math.floor(each / HOUR) * HOUR,
+      );
+      const at = (start: number) =>
+        plan({ from: epochMs((from ?? 0) + start), to: epochMs((to ?? 0) + start) }, SEALED);
+      const [some, other] = [at(1), at(ms)];
+      expect(other.buckets).toEqual(some.buckets);
+      const { first, last, afterFirst, end, ...hours } = planReturns(other);
+      expect(planReturns(some)).toMatchObject(hours);
+    }),
   );
 });
 

@@ -4,11 +4,11 @@ import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
 import { type Asker, asTheyAre, closed, type Facts } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
-import { type Plan, plan } from '../plan.ts';
+import { type Plan, plan, sealedPart } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
 import { byText, descending, nullsLast } from './order.ts';
-import { returnedAtTheEnd, returnsIn, sealedPart } from './visitors.ts';
+import { returnedAtTheEnd, returnsIn } from './visitors.ts';
 
 const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), z.number()]);
 type Row = z.infer<typeof ROW>;
@@ -94,7 +94,7 @@ WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
 async function returning(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Row[]> {
   const tables = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
-  const { inHours, fromTheEdge } = returnsIn(app, [pieces], tables);
+  const { inHours, atTheStart } = returnsIn(app, [pieces], tables);
   const query = ({ n, from }: { readonly n: string; readonly from: string }) => ({
     name: 'utm returning',
     sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
@@ -102,7 +102,7 @@ async function returning(db: Database, facts: Facts, app: AppId, pieces: Plan): 
   });
   const found = await Promise.all([
     ...inHours.map(query).map((asked) => facts.recall(asked, () => db.rows(asked), asTheyAre)),
-    ...fromTheEdge.map(query).map((asked) => db.rows(asked)),
+    ...atTheStart.map(query).map((asked) => db.rows(asked)),
   ]);
   return found.flat();
 }

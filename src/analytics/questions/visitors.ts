@@ -4,7 +4,7 @@ import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import { asTheyAre, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, planReturns, type ReturnsPlan, type Span } from '../plan.ts';
+import { type Plan, planReturns, type ReturnsPlan } from '../plan.ts';
 import {
   anyOf,
   bucket,
@@ -15,16 +15,8 @@ import {
   isEmpty,
   ofApp,
   periodOf,
-  spanOf,
   unionAll,
 } from '../sql.ts';
-
-/** The part of a plan's range that session facts answer, ragged ends included. */
-export const sealedPart = (plan: Plan): Span => {
-  const start = plan.range.from;
-  const end = plan.tail === null ? plan.range.to + 1 : plan.tail.from;
-  return start < end ? { start, end } : { start: 0, end: 0 };
-};
 
 /** Where sealed sessions are found whose visitor came before: the same three places for visitors at all and by campaign. */
 interface ReturnTables {
@@ -41,68 +33,61 @@ interface Returns {
 }
 
 /**
- * What counts the sealed sessions that have an earlier one of their visitor in the same range, each once: those in the plans' whole
- * hours, and those whose earlier one lies in what a range leaves of its first hour. Those that started in what it leaves of its last
- * hour are counted with the other sums of that edge, by `returnedAtTheEnd`.
+ * What counts the sealed sessions that have an earlier one of their visitor in the same range, each once: those of whole hours, and
+ * those that the first edge settles. The ones that started in the last edge are counted with its other sums, by `returnedAtTheEnd`.
  */
 export function returnsIn(
   app: AppId,
   plans: readonly Plan[],
   tables: ReturnTables,
-): { readonly inHours: Returns[]; readonly fromTheEdge: Returns[] } {
-  const pieces = plans
-    .filter(({ sealed }) => !isEmpty(sealed))
-    .map(({ sealed }) => planReturns(sealed.start, sealed.end));
-  const where = (name: 'days' | 'byPrev' | 'byStart', condition: (piece: ReturnsPlan) => string): string[] =>
-    pieces.filter((piece) => !isEmpty(piece[name])).map(condition);
-  const statement = (n: string, at: string, table: string, conditions: readonly string[]): Returns[] =>
-    conditions.length === 0
+): { readonly inHours: Returns[]; readonly atTheStart: Returns[] } {
+  const pieces = plans.map(planReturns);
+  const count = (
+    { n, at, table }: { readonly n: string; readonly at: string; readonly table: string },
+    place: 'days' | 'byPrev' | 'byStart' | 'first',
+    condition: (piece: ReturnsPlan) => string,
+  ): Returns[] => {
+    const conditions = pieces.filter((piece) => !isEmpty(piece[place])).map(condition);
+    return conditions.length === 0
       ? []
       : [{ n, at, from: `FROM ${table} WHERE ${ofApp(app)} AND ${anyOf(conditions)}` }];
-  const byPrev = (prev: Span, end: number): string => `${inMs('prev', [prev])} AND started_at < ${int(end)}`;
+  };
+  const pairs = { n: 'sum(sessions)', at: 'toUnixTimestamp(day) * 1000', table: tables.pairs };
+  const byPrev = { n: 'count()', at: 'prev', table: tables.byPrev };
+  const byStart = { n: 'count()', at: 'started_at', table: tables.byStart };
   return {
     inHours: [
-      ...statement(
-        'sum(sessions)',
-        'toUnixTimestamp(day) * 1000',
-        tables.pairs,
-        where('days', ({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`),
+      ...count(
+        pairs,
+        'days',
+        ({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`,
       ),
-      ...statement(
-        'count()',
-        'prev',
-        tables.byPrev,
-        where('byPrev', (piece) => byPrev(piece.byPrev, piece.end)),
+      ...count(
+        byPrev,
+        'byPrev',
+        (piece) => `${inMs('prev', [piece.byPrev])} AND started_at < ${int(piece.hoursEnd)}`,
       ),
-      ...statement(
-        'count()',
-        'started_at',
-        tables.byStart,
-        where(
-          'byStart',
-          ({ byStart, prevFrom }) => `${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`,
-        ),
+      ...count(
+        byStart,
+        'byStart',
+        (piece) => `${inMs('started_at', [piece.byStart])} AND prev >= ${int(piece.prevFrom)}`,
       ),
     ],
-    fromTheEdge: statement(
-      'count()',
-      'prev',
-      tables.byPrev,
-      plans.flatMap((plan) => (plan.left === null ? [] : [byPrev(spanOf(plan.left), sealedPart(plan).end)])),
+    atTheStart: count(
+      byPrev,
+      'first',
+      ({ first, end }) => `${inMs('prev', [first])} AND started_at < ${int(end)}`,
     ),
   };
 }
 
-/** Of facts in the plans' edges: started in the last one, and the same visitor came before, in the range but after its first edge. */
+/** Of facts by start in the plans' edges: the visitor returned, and no other place of `planReturns` counts it. */
 export const returnedAtTheEnd = (plans: readonly Plan[]): string =>
   anyOf(
-    plans.flatMap(({ range, left, right }) =>
-      right === null
-        ? []
-        : [
-            `${inMs('started_at', [spanOf(right)])} AND prev >= ${int(left === null ? range.from : left.to + 1)}`,
-          ],
-    ),
+    plans
+      .map(planReturns)
+      .filter(({ last }) => !isEmpty(last))
+      .map(({ last, afterFirst }) => `${inMs('started_at', [last])} AND prev >= ${int(afterFirst)}`),
   );
 
 const COUNT = z.object({ n: z.number() });
@@ -111,7 +96,7 @@ const RETURNING = z.object({ period: z.number(), visitors: z.number() });
 /** Negative rows: distinct visitors of each range are its sessions less these, and less those that returned at the end. */
 export async function returningSessions(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
   const tables = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
-  const { inHours, fromTheEdge } = returnsIn(app, plans, tables);
+  const { inHours, atTheStart } = returnsIn(app, plans, tables);
   const query = ({ n, from }: Returns, period: string) => ({
     name: 'returning sessions',
     sql: `SELECT ${period} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
@@ -122,7 +107,7 @@ export async function returningSessions(db: Database, facts: Facts, app: AppId, 
       const asked = query(returns, hoursPeriodOf(returns.at, plans));
       return facts.recall(asked, () => db.query(asked), asTheyAre);
     }),
-    ...fromTheEdge.map((returns) => db.query(query(returns, periodOf(returns.at, plans)))),
+    ...atTheStart.map((returns) => db.query(query(returns, periodOf(returns.at, plans)))),
   ]);
   return found.flat();
 }

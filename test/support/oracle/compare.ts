@@ -65,6 +65,12 @@ export async function expectAgreement(subject: Subject, story: Case, hooks: Hook
   return apps.length * story.probes.length;
 }
 
+/** Asks without looking at the answers: what is remembered from now must not be in the way of later ones. */
+export async function askAbout({ analytics }: Subject, apps: readonly AppId[], probes: readonly Probe[]) {
+  const questions = [...ABOUT_ALL, ...probes.flatMap(aboutRange)];
+  await Promise.all(apps.flatMap((app) => questions.map(({ ask }) => ask(analytics, app))));
+}
+
 /** Sends everything in order, and returns what counts of it: each batch once. */
 async function store(
   first: Subject,

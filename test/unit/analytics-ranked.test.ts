@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { Ranked, type Ranking, take } from '../../src/analytics/questions/ranked.ts';
+
+interface Row {
+  readonly key: string;
+  readonly n: number;
+}
+
+const RANKING: Ranking<Row> = {
+  keyOf: ({ key }) => key,
+  add: (a, b) => ({ ...a, n: a.n + b.n }),
+  order: (a, b) => b.n - a.n || (a.key < b.key ? -1 : 1),
+};
+
+const rows = fc.array(
+  fc.record({ key: fc.constantFrom(...'abcdefghij'), n: fc.integer({ min: -3, max: 3 }) }),
+);
+
+/** All rows added up by key, sorted. */
+function sorted(all: readonly Row[]): Row[] {
+  const sums = new Map<string, number>();
+  for (const { key, n } of all) sums.set(key, (sums.get(key) ?? 0) + n);
+  return [...sums].map(([key, n]) => ({ key, n })).sort(RANKING.order);
+}
+
+test('kept rows and others are added up and in order, again and again', () => {
+  fc.assert(
+    fc.property(rows, fc.array(rows, { maxLength: 3 }), fc.nat(12), (kept, others, limit) => {
+      const ranked = new Ranked(sorted(kept).reverse(), RANKING);
+      for (const more of others) {
+        const expected = sorted([...kept, ...more]);
+        expect([...ranked.with(more)]).toEqual(expected);
+        expect([...take(limit, ranked.with(more))]).toEqual(expected.slice(0, limit));
+      }
+      expect([...ranked.with([])]).toEqual(sorted(kept));
+    }),
+    { numRuns: 2_000 },
+  );
+});
