@@ -7,7 +7,7 @@ import { table } from './table.ts';
 
 const TENANTS = 4;
 /** Full soon: while a cache fills, memory grows, which would hide what does not end. */
-const SMALL_CACHE = { ANSWER_CACHE_MIB: '4' };
+const SMALL_CACHES = { ANSWER_CACHE_MIB: '4', FACTS_CACHE_MIB: '4' };
 /** What is measured together. */
 const WINDOW_MS = 20_000;
 
@@ -26,7 +26,7 @@ interface Stretch extends Held {
  * that the service keeps up with. What must not drift: memory, open files, threads, latency.
  */
 export async function benchSoak(minutes: number) {
-  const service = await running(SMALL_CACHE);
+  const service = await running(SMALL_CACHES);
   try {
     const tenants = await Promise.all(Array.from({ length: TENANTS }, () => service.newTenant()));
     for (const { app } of tenants) await fill(service, app, 2);

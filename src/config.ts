@@ -23,6 +23,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** What all kept answers may take. */
   readonly answerCacheBytes: number;
+  /** What may be remembered of sealed facts; 0: nothing. */
+  readonly factsCacheBytes: number;
   readonly eventMaxAgeDays: number;
   /** Null on the embedded store: made at first start, in the data folder. */
   readonly managementJwtSecret: string | null;
@@ -92,6 +94,7 @@ const Settings = z
     MANAGEMENT_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
     GEOIP_DATABASE: text.optional(),
     ANSWER_CACHE_MIB: whole(1, 65_536).default(64),
+    FACTS_CACHE_MIB: whole(0, 65_536).default(64),
   })
   // `when`: also said when single settings are wrong, so that one start names everything.
   .refine(
@@ -138,6 +141,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dashboardUrl: settings.DASHBOARD_URL?.replace(/\/+$/, '') ?? null,
     logLevel: settings.LOG_LEVEL,
     answerCacheBytes: settings.ANSWER_CACHE_MIB * 1024 ** 2,
+    factsCacheBytes: settings.FACTS_CACHE_MIB * 1024 ** 2,
     eventMaxAgeDays: settings.EVENT_MAX_AGE_DAYS,
     managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
     geoipDatabase: settings.GEOIP_DATABASE ?? null,

@@ -9,6 +9,7 @@ import type { Config } from './config.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
 import { createReaders } from './facts/readers.ts';
+import { SealedCache } from './facts/sealed-cache.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
@@ -91,7 +92,8 @@ async function start(
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
   const readers = createReaders(db.exclusive ? 0 : OTHERS_READ_MS);
   const snapshots = createSnapshots(db);
-  const analytics = createAnalytics({ db, clock, readers, snapshots });
+  const sealed = new SealedCache(config.factsCacheBytes);
+  const analytics = createAnalytics({ db, clock, readers, snapshots, sealed });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(async () => geo.close());
   const { eventMaxAgeDays: maxAgeDays } = config;
