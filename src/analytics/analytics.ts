@@ -44,7 +44,7 @@ export function createAnalytics({
       const { watermarks, facts } = await snapshots(app);
       const of = (kind: FactKind): Facts => ({
         until: watermarks[kind],
-        recall: (query, load, make) => sealed.get(query, facts[kind], load, make),
+        recall: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
       });
       return { page: of('page'), session: of('session') };
     },

@@ -1,6 +1,7 @@
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Clock, type EpochMs, epochMs, type OpenRange, type Range } from '../domain/time.ts';
+import type { Keep } from '../facts/sealed-cache.ts';
 import type { FactKind } from '../facts/watermarks.ts';
 
 /** What every question is asked with. */
@@ -16,13 +17,14 @@ export interface Facts {
   /** Before this instant facts answer, from it on raw rows do. */
   readonly until: EpochMs;
   /**
-   * What `make` makes of the rows that `load` brings, or what it made of them before. `query` reads facts in whole hours before
+   * What `make` makes of the rows that `load` brings, or what it made of them before. `query` reads facts, or raw events, from before
    * `until` alone; nobody may write to what it brings.
    */
   recall<Row, Made extends object>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
     load: () => Promise<readonly Row[]>,
     make: (rows: readonly Row[]) => Made,
+    keep?: Keep,
   ): Promise<Made>;
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Query } from '../clickhouse/database.ts';
 
@@ -7,13 +8,22 @@ const SAMPLE = 64;
 const ROW_BYTES = 100;
 const ENTRY_BYTES = 1_000;
 
+/** Statements that were asked once. */
+const MOST_SEEN = 10_000;
+
 /**
- * What statements brought that read sealed facts of whole hours, for the next question about these hours: the ends of a poller's
- * range move by the millisecond, the sealed hours between them by the hour. An entry belongs to a version of the facts (see
- * `Snapshot.facts`), and is never used for another one.
+ * When a statement's rows are kept. The sealed hours in the middle of a poller's range are the same for an hour: at once. Its ragged
+ * ends may move by the millisecond, or never: when they are asked for again.
+ */
+export type Keep = 'at once' | 'when repeated';
+
+/**
+ * What statements brought that read what is sealed and nothing else, for the next question about the same. An entry belongs to a
+ * version of the facts (see `Snapshot.facts`), and is never used for another one.
  */
 export class SealedCache {
   readonly #kept: LRUCache<string, object> | null;
+  readonly #seen = new LRUCache<string, true>({ max: MOST_SEEN });
 
   /** `maxBytes`, about, are kept at most; 0: nothing. */
   constructor(maxBytes: number) {
@@ -29,6 +39,7 @@ export class SealedCache {
     version: string | null,
     load: () => Promise<readonly Row[]>,
     make: (rows: readonly Row[]) => Made,
+    keep: Keep = 'at once',
   ): Promise<Made> {
     if (version === null || this.#kept === null) return make(await load());
     const key = `${name} ${version} ${sql}`;
@@ -37,13 +48,23 @@ export class SealedCache {
     if (kept !== undefined) return kept as Made;
     const rows = await load();
     const made = make(rows);
-    this.#kept.set(key, made, { size: bytesOf(rows) + key.length + ENTRY_BYTES });
+    if (keep === 'at once' || this.#isRepeated(key)) {
+      this.#kept.set(key, made, { size: bytesOf(rows) + key.length + ENTRY_BYTES });
+    }
     return made;
+  }
+
+  #isRepeated(key: string): boolean {
+    const short = createHash('sha1').update(key).digest('base64');
+    const seen = this.#seen.has(short);
+    this.#seen.set(short, true);
+    return seen;
   }
 
   /** For measurements: as if nobody had asked yet. */
   clear(): void {
     this.#kept?.clear();
+    this.#seen.clear();
   }
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import type { Database } from '../../clickhouse/database.ts';
+import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
+import { asTheyAre, type Facts } from '../ask.ts';
 import { plan } from '../plan.ts';
 import { eventsIn, inGrains, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
 import { addedByPeriod } from './periods.ts';
@@ -24,12 +25,21 @@ const NOTHING: EventTotals = { pageviews: 0, clicks: 0, errors: 0, customs: 0, e
 /** Counts of the events whose timestamp lies in each of `ranges`, which follow each other without overlap. */
 export async function eventTotals(
   db: Database,
+  facts: Facts,
   app: AppId,
   ranges: readonly Range[],
 ): Promise<EventTotals[]> {
   const plans = ranges.map((range) => plan(range, ALWAYS_CURRENT, 'day'));
   const raw = plans.flatMap(rawRanges);
-  const [whole, cut] = await Promise.all([
+  const edges = (cut: readonly Range[]) => ({
+    name: 'event edges',
+    sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
+    countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors, countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs
+FROM events WHERE ${ofApp(app)} AND ${eventsIn(cut)}
+GROUP BY period`,
+    row: IN_PERIOD,
+  });
+  const [whole, ...cut] = await Promise.all([
     plans.every(({ sealed }) => isEmpty(sealed))
       ? []
       : db.query({
@@ -40,16 +50,23 @@ FROM traffic AS t WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)}
 GROUP BY period`,
           row: IN_PERIOD,
         }),
-    raw.length === 0
-      ? []
-      : db.query({
-          name: 'event edges',
-          sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors, countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs
-FROM events WHERE ${ofApp(app)} AND ${eventsIn(raw)}
-GROUP BY period`,
-          row: IN_PERIOD,
-        }),
+    ...rawEvents(db, facts, raw, edges),
   ]);
-  return addedByPeriod(ranges, NOTHING, [...whole, ...cut]);
+  return addedByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
+}
+
+/** Raw events of ragged ends, asked for by `queryOf`: those before the watermark may be remembered. */
+export function rawEvents<Row>(
+  db: Database,
+  facts: Facts,
+  ranges: readonly Range[],
+  queryOf: (ranges: readonly Range[]) => Query<Row>,
+): Promise<readonly Row[]>[] {
+  const sealed = ranges.filter(({ to }) => to < facts.until);
+  const live = ranges.filter(({ to }) => to >= facts.until);
+  const query = queryOf(sealed);
+  return [
+    ...(sealed.length === 0 ? [] : [facts.recall(query, () => db.query(query), asTheyAre, 'when repeated')]),
+    ...(live.length === 0 ? [] : [db.query(queryOf(live))]),
+  ];
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
+import { asTheyAre, type Facts } from '../ask.ts';
 import { isWide, type Plan, plan } from '../plan.ts';
 import {
   anyOf,
@@ -82,11 +82,12 @@ export async function keySums(
   measures: Measures,
 ): Promise<Iterable<KeyRow>> {
   const pieces = plan(range, facts.until);
-  const [sealed, rest] = await Promise.all([
+  const [sealed, edges, tail] = await Promise.all([
     sealedSums(db, facts, app, pieces, group, measures),
-    restOf(db, app, pieces, group, measures),
+    edgeSums(db, facts, app, pieces, group, measures),
+    tailSums(db, app, pieces, group, measures),
   ]);
-  return sealed.with(rest);
+  return sealed.with([...edges, ...tail]);
 }
 
 async function sealedSums(
@@ -115,40 +116,38 @@ GROUP BY kind, name ORDER BY ${measures[0]} DESC, name, kind`,
 
 const SEALED_NAMES: Readonly<Record<string, string>> = { sessions: 'first_sessions' };
 
-/** What the sealed hours' sums do not hold. */
-async function restOf(
+/** What the sealed hours' sums do not hold of the sealed part. */
+async function edgeSums(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  pieces: Plan,
+  group: KeyGroup,
+  measures: Measures,
+): Promise<readonly KeyRow[]> {
+  const rows = unionAll([revisited(app, pieces, group), edgeRows(app, pieces, group)], '');
+  if (rows === '') return [];
+  const query = { name: 'key edges', sql: addedUp(rows, group, measures), row: ROW };
+  return facts.recall(query, () => db.rows(query, { parallel: true }), asTheyAre, 'when repeated');
+}
+
+async function tailSums(
   db: Database,
   app: AppId,
   pieces: Plan,
   group: KeyGroup,
   measures: Measures,
 ): Promise<KeyRow[]> {
-  const rows = restRows(app, pieces, group, await lookBack(db, app, pieces, group));
-  if (rows === '') return [];
-  return db.rows(
-    {
-      name: 'raw keys',
-      sql: `SELECT toString(kind) AS kind, toString(${group.name}) AS name, ${measures.map((each) => `sum(r.${each}) AS ${each}`).join(', ')}
-FROM (${rows}) AS r GROUP BY kind, name`,
-      row: ROW,
-    },
-    { parallel: true },
-  );
+  const { tail } = pieces;
+  if (tail === null) return [];
+  const rows = tailRows(app, tail, await lookBack(db, app, pieces, group), group);
+  return db.rows({ name: 'key tail', sql: addedUp(rows, group, measures), row: ROW }, { parallel: true });
 }
 
-/**
- * Rows (kind, key, events, sessions, engaged_ms, engagements) whose sums by kind and key, added to those of the sealed hours, are
- * exact for the plan's range. `since` comes from `lookBack`.
- */
-const restRows = (app: AppId, plan: Plan, group: KeyGroup, since: number): string =>
-  unionAll(
-    [
-      revisited(app, plan, group),
-      edgeRows(app, plan, group),
-      plan.tail && tailRows(app, plan.tail, since, group),
-    ],
-    '',
-  );
+/** Of rows (kind, key, events, sessions, engaged_ms, engagements). */
+const addedUp = (rows: string, { name }: KeyGroup, measures: Measures): string => `
+SELECT toString(kind) AS kind, toString(${name}) AS name, ${measures.map((each) => `sum(r.${each}) AS ${each}`).join(', ')}
+FROM (${rows}) AS r GROUP BY kind, name`;
 
 /**
  * Pairs met again in a sealed hour count where they had not met within the range before: as a session lasts 24 h, only

@@ -22,7 +22,7 @@ const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
 export async function kpis({ db, facts }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
-  const { session } = await facts(app);
+  const { page, session } = await facts(app);
   const periods = [previous, current];
   const [sessions, events] = await Promise.all([
     sessionTotals(
@@ -32,7 +32,7 @@ export async function kpis({ db, facts }: Asker, app: AppId, current: Range): Pr
       periods.map((range) => plan(range, session.until)),
       { newVisitors: false },
     ),
-    eventTotals(db, app, periods),
+    eventTotals(db, page, app, periods),
   ]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');

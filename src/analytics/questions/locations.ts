@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type Asker, closed, type Facts } from '../ask.ts';
+import { type Asker, asTheyAre, closed, type Facts } from '../ask.ts';
 import { HAS_PLACE, mergedSessions } from '../merged-sessions.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { Location } from '../results.ts';
@@ -49,7 +49,7 @@ export async function locations(
   const pieces = plan(closed(range), session.until);
   const [sealed, edges, tail] = await Promise.all([
     sealedPlaces(db, session, app, pieces),
-    edgePlaces(db, app, pieces),
+    edgePlaces(db, session, app, pieces),
     tailPlaces(db, app, pieces),
   ]);
   return [...take(limit, sealed.with([...edges, ...tail].map(placeOf)))];
@@ -70,15 +70,16 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${PLACE}`,
   );
 }
 
-async function edgePlaces(db: Database, app: AppId, pieces: Plan) {
+async function edgePlaces(db: Database, facts: Facts, app: AppId, pieces: Plan) {
   const edges = edgeRanges(pieces);
   if (edges.length === 0) return [];
-  return db.rows({
+  const query = {
     name: 'location edges',
     sql: `SELECT ${PLACE}, count() AS count FROM session_facts
 WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND ${HAS_PLACE} GROUP BY ${PLACE}`,
     row: ROW,
-  });
+  };
+  return facts.recall(query, () => db.rows(query), asTheyAre, 'when repeated');
 }
 
 async function tailPlaces(db: Database, app: AppId, { tail }: Plan) {

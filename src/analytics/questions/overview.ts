@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type OpenRange, toIso } from '../../domain/time.ts';
-import { type Asker, closed, type Facts } from '../ask.ts';
+import { type Asker, asTheyAre, closed, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
-import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf, unionAll } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
 import { eventTotals } from './event-totals.ts';
 import { type KeyRow, keySums, LABELS, PAGES } from './keys.ts';
 import { byText, descending } from './order.ts';
@@ -58,10 +58,12 @@ async function topValues(
   app: AppId,
   pieces: Plan,
 ): Promise<(list: Dimension) => ListRow[]> {
-  const [sealed, rest] = await Promise.all([
+  const [sealed, edges, tail] = await Promise.all([
     sealedLists(db, facts, app, pieces),
-    restOfLists(db, app, pieces),
+    edgeLists(db, facts, app, pieces),
+    tailLists(db, app, pieces),
   ]);
+  const rest = [...edges, ...tail];
   return (list) => {
     const { letter } = DIMENSIONS[list];
     const ranked = sealed.get(letter) ?? new Ranked<ListRow>([], LISTING);
@@ -101,30 +103,25 @@ GROUP BY key ORDER BY total DESC, key`,
   );
 }
 
-/** Of the ragged ends and the tail. */
-async function restOfLists(db: Database, app: AppId, pieces: Plan): Promise<ListRow[]> {
+async function edgeLists(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly ListRow[]> {
   const edges = edgeRanges(pieces).map(spanOf);
-  const sql = unionAll(
-    [
-      edges.length === 0
-        ? null
-        : listRows(
-            `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}
+  if (edges.length === 0) return [];
+  const query = {
+    name: 'list edges',
+    sql: listRows(
+      `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}
 FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', edges)}`,
-          ),
-      pieces.tail === null
-        ? null
-        : listRows(
-            mergedSessions(
-              app,
-              [pieces.tail],
-              LISTED.map(({ merged }) => merged),
-            ),
-          ),
-    ],
-    '',
-  );
-  return sql === '' ? [] : db.rows({ name: 'raw lists', sql, row: LIST_ROW }, { parallel: true });
+    ),
+    row: LIST_ROW,
+  };
+  return facts.recall(query, () => db.rows(query), asTheyAre, 'when repeated');
+}
+
+async function tailLists(db: Database, app: AppId, { tail }: Plan): Promise<ListRow[]> {
+  if (tail === null) return [];
+  const columns = LISTED.map(({ merged }) => merged);
+  const sql = listRows(mergedSessions(app, [tail], columns));
+  return db.rows({ name: 'list tail', sql, row: LIST_ROW }, { parallel: true });
 }
 
 /** How many keys of a kind there are, and the most frequent of them, by name where they are equally frequent. */
@@ -156,7 +153,7 @@ export async function overview(
   const [[totals], listed, [events], pages, labels] = await Promise.all([
     sessionTotals(db, session, app, [pieces], { newVisitors: true }),
     topValues(db, session, app, pieces),
-    eventTotals(db, app, [bounds]),
+    eventTotals(db, page, app, [bounds]),
     topKeys(keySums(db, page, app, bounds, PAGES, VIEWS)),
     topKeys(keySums(db, page, app, bounds, LABELS, VIEWS)),
   ]);

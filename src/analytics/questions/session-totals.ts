@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import type { Facts } from '../ask.ts';
+import { asTheyAre, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
 import {
@@ -57,7 +57,7 @@ export async function sessionTotals(
 ): Promise<SessionTotals[]> {
   const [sums, edges, returning, tails] = await Promise.all([
     sealedSums(db, facts, app, plans),
-    edgeSums(db, app, plans),
+    edgeSums(db, facts, app, plans),
     returningSessions(db, facts, app, plans),
     Promise.all(plans.map((plan) => tailTotals(db, app, plan, want.newVisitors))),
   ]);
@@ -91,10 +91,10 @@ FROM session_sums WHERE ${ofApp(app)} AND ${inGrains(plans, HALF_HOURS)}`,
 }
 
 /** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
-async function edgeSums(db: Database, app: AppId, plans: readonly Plan[]) {
+async function edgeSums(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
   const edges = plans.flatMap(edgeRanges);
   if (edges.length === 0) return [];
-  return db.query({
+  const query = {
     name: 'session edges',
     sql: `SELECT ${periodOf('started_at', plans)} AS period, count() AS sessions, countIf(NOT ${returnedAtTheEnd(plans)}) AS visitors,
     countIf(prev = -1) AS newVisitors, sum(f.bounced) AS bounces, sum(f.duration_ms) AS durationMs, sum(f.pageviews) AS pageviews,
@@ -102,7 +102,8 @@ async function edgeSums(db: Database, app: AppId, plans: readonly Plan[]) {
 FROM session_facts AS f WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))}
 GROUP BY period`,
     row: IN_PERIOD,
-  });
+  };
+  return facts.recall(query, () => db.query(query), asTheyAre, 'when repeated');
 }
 
 /** Unsealed sessions, less the visitors that came before them. */

@@ -7,7 +7,7 @@ import { plan, type Span } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
 import { eventsIn, inGrains, inSpans, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
-import { ALWAYS_CURRENT } from './event-totals.ts';
+import { ALWAYS_CURRENT, rawEvents } from './event-totals.ts';
 import { sessionTotals } from './session-totals.ts';
 import { tailByDay } from './visitors.ts';
 
@@ -27,10 +27,10 @@ export async function userGrowth({ db, facts }: Asker, app: AppId, range: OpenRa
   const bounded = await withinData(db, app, range);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
-  const { session } = await facts(app);
+  const { page, session } = await facts(app);
   const [sessions, events] = await Promise.all([
     sessionsByDay(db, session, app, bounded),
-    eventsByDay(db, app, bounded),
+    eventsByDay(db, page, app, bounded),
   ]);
   const days = Array.from({ length: last - first + 1 }, (_, i) => ({
     date: toIso(epochMs((first + i) * DAY_MS)).slice(0, 10),
@@ -100,10 +100,9 @@ WHERE ${ofApp(app)} AND grain = 2 AND ${inSpans('bucket', [days])}`,
   return facts.recall(query, () => db.query(query), asTheyAre);
 }
 
-async function eventsByDay(db: Database, app: AppId, range: Range) {
+async function eventsByDay(db: Database, facts: Facts, app: AppId, range: Range) {
   const pieces = plan(range, ALWAYS_CURRENT, 'day');
-  const raw = rawRanges(pieces);
-  const [whole, cut] = await Promise.all([
+  const [whole, ...cut] = await Promise.all([
     isEmpty(pieces.sealed)
       ? []
       : db.query({
@@ -113,16 +112,14 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces], UTC)}
 GROUP BY day`,
           row: EVENTS_ROW,
         }),
-    raw.length === 0
-      ? []
-      : db.query({
-          name: 'growth event edges',
-          sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
+    ...rawEvents(db, facts, rawRanges(pieces), (ranges) => ({
+      name: 'growth event edges',
+      sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks
-FROM events WHERE ${ofApp(app)} AND ${eventsIn(raw)}
+FROM events WHERE ${ofApp(app)} AND ${eventsIn(ranges)}
 GROUP BY day`,
-          row: EVENTS_ROW,
-        }),
+      row: EVENTS_ROW,
+    })),
   ]);
-  return [...whole, ...cut];
+  return [...whole, ...cut.flat()];
 }

@@ -32,7 +32,7 @@ export async function utmCampaigns(
   const pieces = plan(closed(range), session.until);
   const rows = await Promise.all([
     sealedSums(db, session, app, pieces),
-    edges(db, app, pieces),
+    edges(db, session, app, pieces),
     returning(db, session, app, pieces),
     pieces.tail === null ? [] : tailSums(db, app, pieces, pieces.tail),
   ]);
@@ -80,15 +80,16 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
 }
 
 /** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
-async function edges(db: Database, app: AppId, pieces: Plan): Promise<Row[]> {
+async function edges(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly Row[]> {
   const spans = edgeRanges(pieces).map(spanOf);
   if (spans.length === 0) return [];
-  return db.rows({
+  const query = {
     name: 'utm edges',
     sql: `SELECT ${UTM}, count() AS sessions, countIf(NOT ${returnedAtTheEnd([pieces])}) AS visitors FROM utm_facts
 WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
     row: ROW,
-  });
+  };
+  return facts.recall(query, () => db.rows(query), asTheyAre, 'when repeated');
 }
 
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
@@ -102,7 +103,9 @@ async function returning(db: Database, facts: Facts, app: AppId, pieces: Plan): 
   });
   const found = await Promise.all([
     ...inHours.map(query).map((asked) => facts.recall(asked, () => db.rows(asked), asTheyAre)),
-    ...atTheStart.map(query).map((asked) => db.rows(asked)),
+    ...atTheStart
+      .map(query)
+      .map((asked) => facts.recall(asked, () => db.rows(asked), asTheyAre, 'when repeated')),
   ]);
   return found.flat();
 }

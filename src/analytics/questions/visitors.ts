@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
+import type { Keep } from '../../facts/sealed-cache.ts';
 import { asTheyAre, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, planReturns, type ReturnsPlan } from '../plan.ts';
@@ -102,12 +103,13 @@ export async function returningSessions(db: Database, facts: Facts, app: AppId, 
     sql: `SELECT ${period} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
     row: RETURNING,
   });
+  const asked = (returns: Returns, period: string, keep: Keep) => {
+    const statement = query(returns, period);
+    return facts.recall(statement, () => db.query(statement), asTheyAre, keep);
+  };
   const found = await Promise.all([
-    ...inHours.map((returns) => {
-      const asked = query(returns, hoursPeriodOf(returns.at, plans));
-      return facts.recall(asked, () => db.query(asked), asTheyAre);
-    }),
-    ...atTheStart.map((returns) => db.query(query(returns, periodOf(returns.at, plans)))),
+    ...inHours.map((returns) => asked(returns, hoursPeriodOf(returns.at, plans), 'at once')),
+    ...atTheStart.map((returns) => asked(returns, periodOf(returns.at, plans), 'when repeated')),
   ]);
   return found.flat();
 }
