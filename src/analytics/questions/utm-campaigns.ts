@@ -127,9 +127,11 @@ async function tailSums(db: Database, app: AppId, pieces: Plan, tail: Range): Pr
       ? []
       : db.rows(
           {
+            // Most are no visitor of the tail at all, which one number tells far faster than a number and five texts.
             name: 'utm tail, known',
             sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [part])} AND (visitor, ${UTM}) IN (${tagged})
+WHERE ${ofApp(app)} AND ${inMs('started_at', [part])}
+    AND visitor IN (SELECT visitor FROM (${tagged})) AND (visitor, ${UTM}) IN (${tagged})
 GROUP BY ${UTM}`,
             row: ROW,
           },
