@@ -6,12 +6,14 @@ import { figure, mebibytes, short, table } from './table.ts';
 
 export function printResults(measured: readonly Measured[]): void {
   const rows = measured.map(
-    ({ case: { endpoint, range }, ms, cpuMs, rawMs, rawCpuMs, reads, statements, equal }) => [
+    ({ case: { endpoint, range }, ms, cpuMs, againMs, rawMs, rawCpuMs, reads, statements, equal }) => [
       endpoint,
       range,
       figure(median(ms)),
       figure(percentile(ms, 0.99)),
       figure(median(cpuMs)),
+      figure(median(againMs)),
+      figure(percentile(againMs, 0.99)),
       figure(median(rawMs)),
       figure(median(rawCpuMs)),
       `${figure(median(rawMs) / median(ms))}×`,
@@ -27,6 +29,8 @@ export function printResults(measured: readonly Measured[]): void {
     'p50 ms',
     'p99 ms',
     'cpu ms',
+    'again ms',
+    'again p99',
     'raw ms',
     'raw cpu ms',
     'ratio',

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { createAnalytics } from '../src/analytics/analytics.ts';
+import { SealedCache } from '../src/facts/sealed-cache.ts';
 import { casesOf } from './cases.ts';
 import { type AnswerSchema, AskSchema } from './protocol.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
@@ -15,7 +16,8 @@ const [dir = '', events, days] = process.argv.slice(2);
 const shape = { events: Number(events), days: Number(days) };
 const { db } = await openBenchStore(dir, shape, () => undefined);
 const clock = () => NOW;
-const analytics = createAnalytics({ db, clock });
+// Nothing is remembered: what is measured is the store.
+const analytics = createAnalytics({ db, clock, sealed: new SealedCache(0) });
 const raw = createRawAnalytics({ db, clock });
 const cases = casesOf(shape);
 
