@@ -45,6 +45,7 @@ export function createAnalytics({
       const of = (kind: FactKind): Facts => ({
         until: watermarks[kind],
         recall: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
+        isRepeated: (query) => sealed.isRepeated(query, facts[kind]),
       });
       return { page: of('page'), session: of('session') };
     },

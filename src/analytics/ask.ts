@@ -26,6 +26,11 @@ export interface Facts {
     make: (rows: readonly Row[]) => Made,
     keep?: Keep,
   ): Promise<Made>;
+  /**
+   * Whether `query` was asked for before, by this or by `recall`; from now on it was. Where it was not, one statement for everything
+   * can be faster than what brings all that is worth to be remembered.
+   */
+  isRepeated(query: Pick<Query<unknown>, 'name' | 'sql'>): boolean;
 }
 
 /** The rows as they are. */

@@ -42,19 +42,25 @@ export class SealedCache {
     keep: Keep = 'at once',
   ): Promise<Made> {
     if (version === null || this.#kept === null) return make(await load());
-    const key = `${name} ${version} ${sql}`;
+    const key = keyOf({ name, sql }, version);
     const kept = this.#kept.get(key);
-    // The name says which statement it is, and with that what is made of it.
     if (kept !== undefined) return kept as Made;
     const rows = await load();
     const made = make(rows);
-    if (keep === 'at once' || this.#isRepeated(key)) {
+    if (keep === 'at once' || this.#seenBefore(key)) {
       this.#kept.set(key, made, { size: bytesOf(rows) + key.length + ENTRY_BYTES });
     }
     return made;
   }
 
-  #isRepeated(key: string): boolean {
+  /** Whether it was asked for before; from now on it was. Never where nothing can be kept. */
+  isRepeated(query: Pick<Query<unknown>, 'name' | 'sql'>, version: string | null): boolean {
+    if (version === null || this.#kept === null) return false;
+    const key = keyOf(query, version);
+    return this.#kept.has(key) || this.#seenBefore(key);
+  }
+
+  #seenBefore(key: string): boolean {
     const short = createHash('sha1').update(key).digest('base64');
     const seen = this.#seen.has(short);
     this.#seen.set(short, true);
@@ -67,6 +73,10 @@ export class SealedCache {
     this.#seen.clear();
   }
 }
+
+/** A statement's name says what is made of its rows. */
+const keyOf = ({ name, sql }: Pick<Query<unknown>, 'name' | 'sql'>, version: string): string =>
+  `${name} ${version} ${sql}`;
 
 function bytesOf(rows: readonly unknown[]): number {
   if (rows.length === 0) return 0;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '../../clickhouse/database.ts';
+import type { Database, Query, RunOptions } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import { asTheyAre, type Facts } from '../ask.ts';
@@ -26,6 +26,8 @@ import { Ranked, type Ranking } from './ranked.ts';
  */
 export interface KeyGroup {
   readonly kinds: string;
+  /** Where there is one. */
+  readonly onlyKind: string | null;
   readonly types: string;
   /** Of a raw event; a low-cardinality column as it is stands in the way of nothing. */
   readonly kind: string;
@@ -38,6 +40,7 @@ export interface KeyGroup {
 
 export const PAGES: KeyGroup = {
   kinds: `'page'`,
+  onlyKind: `'page'`,
   types: `'pageview', 'engagement'`,
   kind: `'page'`,
   key: 'path',
@@ -47,6 +50,7 @@ export const PAGES: KeyGroup = {
 
 export const LABELS: KeyGroup = {
   kinds: `'error', 'click', 'custom'`,
+  onlyKind: null,
   types: `'error', 'click', 'custom'`,
   kind: 'toString(type)',
   key: 'label',
@@ -54,126 +58,248 @@ export const LABELS: KeyGroup = {
   paired: `type = 'error'`,
 };
 
-/** What is summed up by key, of `events`, `sessions`, `engaged_ms` and `engagements`; answers are ordered by the first. */
-export type Measures = readonly [string, ...string[]];
+/** An answer's row: the key's kind and name, and a sum of each of its columns. */
+interface Measures<Row extends KeyRow> {
+  readonly row: z.ZodType<Row>;
+  /** Each by what it is a sum of: `events`, `sessions`, `engaged_ms` or `engagements`. The answer is ordered by the first. */
+  readonly columns: Readonly<Record<Exclude<keyof Row, keyof KeyRow>, string>>;
+  readonly ranking: Ranking<Row>;
+}
 
-const ROW = z.tuple([z.string(), z.string()], z.number());
-/** Kind, name, and the sum of each measure. */
-export type KeyRow = z.infer<typeof ROW>;
+interface KeyRow {
+  readonly kind: string;
+  readonly name: string;
+}
 
-const MEASURED: Ranking<KeyRow> = {
-  keyOf: ([kind, name]) => `${kind} ${name}`,
-  add: (a, b) => [a[0], a[1], ...sumsOf(a).map((sum, i) => sum + (sumsOf(b)[i] ?? 0))],
-  order: (a, b) => descending(a[2] ?? 0, b[2] ?? 0) || byText(a[1], b[1]) || byText(a[0], b[0]),
+const KEY = { kind: z.string(), name: z.string() };
+const keyOf = ({ kind, name }: KeyRow): string => `${kind} ${name}`;
+const byName = (a: KeyRow, b: KeyRow): number => byText(a.name, b.name) || byText(a.kind, b.kind);
+
+const VIEWS_ROW = z.object({ ...KEY, events: z.number(), sessions: z.number() });
+type Views = z.infer<typeof VIEWS_ROW>;
+
+/** How often a page was viewed and by how many sessions; the same of clicks, errors and custom events. */
+export const VIEWS: Measures<Views> = {
+  row: VIEWS_ROW,
+  columns: { events: 'events', sessions: 'sessions' },
+  ranking: {
+    keyOf,
+    add: (a, b) => ({ ...a, events: a.events + b.events, sessions: a.sessions + b.sessions }),
+    order: (a, b) => descending(a.events, b.events) || byName(a, b),
+  },
 };
 
-const sumsOf = ([, , ...sums]: KeyRow): number[] => sums;
+const TIME_ROW = z.object({ ...KEY, engagedMs: z.number(), events: z.number(), engagements: z.number() });
+
+/** How long sessions were engaged with a page. */
+export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
+  row: TIME_ROW,
+  columns: { engagedMs: 'engaged_ms', events: 'events', engagements: 'engagements' },
+  ranking: {
+    keyOf,
+    add: (a, b) => ({
+      ...a,
+      engagedMs: a.engagedMs + b.engagedMs,
+      events: a.events + b.events,
+      engagements: a.engagements + b.engagements,
+    }),
+    order: (a, b) => descending(a.engagedMs, b.engagedMs) || byName(a, b),
+  },
+};
+
+/** What is asked about a group of keys. */
+export interface KeyQuestion<Row extends KeyRow> {
+  readonly db: Database;
+  readonly facts: Facts;
+  readonly app: AppId;
+  readonly range: Range;
+  readonly group: KeyGroup;
+  readonly measures: Measures<Row>;
+}
 
 /**
- * The range's keys by name, largest first measure first, then by name. `sessions`, of pages and errors, are distinct sessions with at least
+ * The range's keys, largest first measure first, then by name. `sessions`, of pages and errors, are distinct sessions with at least
  * one event of the key in the range. A key may be there for another measure than one that is 0.
  */
-export async function keySums(
-  db: Database,
-  facts: Facts,
-  app: AppId,
-  range: Range,
-  group: KeyGroup,
-  measures: Measures,
-): Promise<Iterable<KeyRow>> {
+export async function keySums<Row extends KeyRow>(asked: KeyQuestion<Row>): Promise<Iterable<Row>> {
+  const { db, measures } = asked;
+  const pieces = piecesOf(asked);
+  if (pieces.isRepeated) return remembered(asked, pieces);
+  const query = { name: 'keys', sql: addedUp(asked, await pieces.all(), IN_ORDER), row: measures.row };
+  return db.query(query, {}, pieces.options);
+}
+
+/** How many keys of a kind there are, and the most frequent of them, by name where they are equally frequent. */
+export interface TopKeys {
+  readonly keys: number;
+  readonly top: readonly { readonly name: string; readonly count: number; readonly sessions: number }[];
+}
+
+const TOP_ROW = z.object({
+  kind: z.string(),
+  keys: z.number(),
+  /** Negative count, name, sessions. */
+  top: z.array(z.tuple([z.number(), z.string(), z.number()])),
+});
+
+/** By kind. */
+export async function topKeys(asked: KeyQuestion<Views>, count: number): Promise<(kind: string) => TopKeys> {
+  const pieces = piecesOf(asked);
+  const kinds = new Map<string, { keys: number; top: TopKeys['top'][number][] }>();
+  if (pieces.isRepeated) {
+    for (const { kind, name, events, sessions } of await remembered(asked, pieces)) {
+      if (events === 0) break;
+      const found = kinds.get(kind) ?? { keys: 0, top: [] };
+      kinds.set(kind, found);
+      found.keys++;
+      if (found.top.length < count) found.top.push({ name, count: events, sessions });
+    }
+  } else {
+    const sql = `SELECT kind, count() AS keys, groupArraySorted(${int(count)})((-events, name, sessions)) AS top
+FROM (${addedUp(asked, await pieces.all())} HAVING events > 0)
+GROUP BY kind`;
+    for (const { kind, keys, top } of await asked.db.query(
+      { name: 'top keys', sql, row: TOP_ROW },
+      {},
+      pieces.options,
+    )) {
+      kinds.set(kind, {
+        keys,
+        top: top.map(([minus, name, sessions]) => ({ name, count: -minus, sessions })),
+      });
+    }
+  }
+  return (kind) => kinds.get(kind) ?? { keys: 0, top: [] };
+}
+
+/** The rows of which the answer is made, glued by UNION ALL: of the sealed hours, of the ragged ends, of the tail. */
+interface KeyPieces<Row> {
+  readonly options: RunOptions;
+  readonly sealed: Query<Row> | null;
+  readonly edges: Query<Row> | null;
+  /** Whether it pays to remember the sealed hours. */
+  readonly isRepeated: boolean;
+  tail(): Promise<string | null>;
+  all(): Promise<string>;
+}
+
+function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
+  const { db, facts, app, range, group, measures } = asked;
   const pieces = plan(range, facts.until);
-  const [sealed, edges, tail] = await Promise.all([
-    sealedSums(db, facts, app, pieces, group, measures),
-    edgeSums(db, facts, app, pieces, group, measures),
-    tailSums(db, app, pieces, group, measures),
-  ]);
-  return sealed.with([...edges, ...tail]);
-}
-
-async function sealedSums(
-  db: Database,
-  facts: Facts,
-  app: AppId,
-  pieces: Plan,
-  { kinds, name }: KeyGroup,
-  measures: Measures,
-): Promise<Ranked<KeyRow>> {
-  if (isEmpty(pieces.sealed)) return new Ranked<KeyRow>([], MEASURED);
-  const sums = measures.map((each) => `toInt64(sum(f.${SEALED_NAMES[each] ?? each})) AS ${each}`);
-  const query = {
-    name: 'sealed keys',
-    sql: `SELECT toString(kind) AS kind, ${name} AS name, ${sums.join(', ')} FROM event_facts AS f
-WHERE ${ofApp(app)} AND f.kind IN (${kinds}) AND ${inGrains([pieces])}
-GROUP BY kind, name ORDER BY ${measures[0]} DESC, name, kind`,
-    row: ROW,
+  const rows = {
+    sealed: isEmpty(pieces.sealed) ? null : sealedRows(app, pieces, group),
+    edges: unionAll([revisitedAtEnds(app, pieces, group), edgeRows(app, pieces, group)], '') || null,
   };
-  return facts.recall(
-    query,
-    () => db.rows(query, { parallel: isWide(pieces) }),
-    (rows) => new Ranked(rows, MEASURED),
-  );
+  const tail = async () => (pieces.tail === null ? null : tailRows(db, app, pieces, pieces.tail, group));
+  const query = (name: string, of: string | null, order = '') =>
+    of === null ? null : { name, sql: addedUp(asked, of, order), row: measures.row };
+  const sealed = query('sealed keys', rows.sealed, IN_ORDER);
+  const edges = query('key edges', rows.edges);
+  if (edges !== null) facts.isRepeated(edges);
+  return {
+    options: { parallel: isWide(pieces) },
+    sealed,
+    edges,
+    isRepeated: sealed !== null && facts.isRepeated(sealed),
+    tail,
+    all: async () => unionAll([rows.sealed, rows.edges, await tail()], NO_ROWS),
+  };
 }
 
-const SEALED_NAMES: Readonly<Record<string, string>> = { sessions: 'first_sessions' };
-
-/** What the sealed hours' sums do not hold of the sealed part. */
-async function edgeSums(
-  db: Database,
-  facts: Facts,
-  app: AppId,
-  pieces: Plan,
-  group: KeyGroup,
-  measures: Measures,
-): Promise<readonly KeyRow[]> {
-  const rows = unionAll([revisited(app, pieces, group), edgeRows(app, pieces, group)], '');
-  if (rows === '') return [];
-  const query = { name: 'key edges', sql: addedUp(rows, group, measures), row: ROW };
-  return facts.recall(query, () => db.rows(query, { parallel: true }), asTheyAre, 'when repeated');
+/** With the sealed hours, and ends that are asked for again, from what is remembered of them. */
+async function remembered<Row extends KeyRow>(
+  asked: KeyQuestion<Row>,
+  { options, sealed, edges, tail }: KeyPieces<Row>,
+): Promise<Iterable<Row>> {
+  const {
+    db,
+    facts,
+    measures: { row, ranking },
+  } = asked;
+  const tailQuery = async (): Promise<Row[]> => {
+    const rows = await tail();
+    return rows === null ? [] : db.query({ name: 'key tail', sql: addedUp(asked, rows), row }, {}, options);
+  };
+  const [ranked, atEnds, atTail] = await Promise.all([
+    sealed === null
+      ? new Ranked<Row>([], ranking)
+      : facts.recall(
+          sealed,
+          () => db.query(sealed, {}, options),
+          (rows) => new Ranked(rows, ranking),
+        ),
+    edges === null ? [] : facts.recall(edges, () => db.query(edges, {}, options), asTheyAre, 'when repeated'),
+    tailQuery(),
+  ]);
+  return ranked.with([...atEnds, ...atTail]);
 }
 
-async function tailSums(
-  db: Database,
-  app: AppId,
-  pieces: Plan,
-  group: KeyGroup,
-  measures: Measures,
-): Promise<KeyRow[]> {
-  const { tail } = pieces;
-  if (tail === null) return [];
-  const rows = tailRows(app, tail, await lookBack(db, app, pieces, group), group);
-  return db.rows({ name: 'key tail', sql: addedUp(rows, group, measures), row: ROW }, { parallel: true });
-}
+/** By the first measure, which is the third column. */
+const IN_ORDER = 'ORDER BY 3 DESC, name, kind';
+const NO_ROWS = `SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engaged_ms, 0 AS engagements WHERE false`;
 
-/** Of rows (kind, key, events, sessions, engaged_ms, engagements). */
-const addedUp = (rows: string, { name }: KeyGroup, measures: Measures): string => `
-SELECT toString(kind) AS kind, toString(${name}) AS name, ${measures.map((each) => `sum(r.${each}) AS ${each}`).join(', ')}
-FROM (${rows}) AS r GROUP BY kind, name`;
+/** Sums of rows (kind, key, events, sessions, engaged_ms, engagements). One column to group by is fastest. */
+const addedUp = <Row extends KeyRow>(
+  { group, measures }: KeyQuestion<Row>,
+  rows: string,
+  order = '',
+): string => `SELECT ${group.onlyKind ?? 'toString(kind)'} AS kind, toString(${group.name}) AS name, ${Object.entries(
+  measures.columns,
+)
+  .map(([column, of]) => `sum(r.${of}) AS ${column}`)
+  .join(', ')}
+FROM (${rows}) AS r GROUP BY ${group.onlyKind === null ? 'kind, name' : 'name'} ${order}`;
 
 /**
- * Pairs met again in a sealed hour count where they had not met within the range before: as a session lasts 24 h, only
- * those of the first day can have met before the range. Pairs of the right edge that had met within the range before
- * are taken off again: the sealed hour that it cuts knows them.
+ * The sealed hours, as if nothing had been before them. Pairs met again in a sealed hour count where they had not met within these
+ * hours before: as a session lasts 24 h, only those of the first day can have met before them.
  */
-function revisited(app: AppId, plan: Plan, { kinds }: KeyGroup): string | null {
-  const { start, end } = plan.sealed;
-  const from = int(plan.range.from);
+function sealedRows(app: AppId, pieces: Plan, { kinds }: KeyGroup): string {
+  const { start, end } = pieces.sealed;
+  const firstDay = { start, end: Math.min(end, start + DAY_MS) };
+  return `
+SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
+    f.engagements AS engagements
+FROM event_facts AS f
+WHERE ${ofApp(app)} AND f.kind IN (${kinds}) AND ${inGrains([pieces])}
+UNION ALL
+${revisitsWhere(app, kinds, '1', [`${inSpans('v.hour', [firstDay])} AND prev_at < ${int(start)}`])}`;
+}
+
+/**
+ * Taken off again: pairs of the sealed hours that had met in the first edge, and pairs of the last one that had met within the range
+ * before, as the sealed hour that it cuts knows.
+ */
+function revisitedAtEnds(
+  app: AppId,
+  { range, left, sealed, right }: Plan,
+  { kinds }: KeyGroup,
+): string | null {
   const again: string[] = [];
-  if (start < end) {
-    const span = { start, end: Math.min(end, plan.range.from + DAY_MS) };
-    again.push(`${inSpans('v.hour', [span])} AND prev_at < ${from}`);
-  }
-  if (plan.right !== null) {
+  if (left !== null && !isEmpty(sealed)) {
+    const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
     again.push(
-      `v.hour = ${bucket(plan.right.from)} AND first_at <= ${int(plan.right.to)} AND prev_at >= ${from}`,
+      `${inSpans('v.hour', [firstDay])} AND prev_at >= ${int(range.from)} AND prev_at < ${int(sealed.start)}`,
     );
   }
-  if (again.length === 0) return null;
-  return `
-SELECT toString(kind) AS kind, key, toInt64(0) AS events, if(prev_at < ${from}, toInt64(1), toInt64(-1)) AS sessions,
-    toUInt64(0) AS engaged_ms, toUInt64(0) AS engagements
-FROM revisits AS v
-WHERE ${ofApp(app)} AND v.kind IN (${kinds}) AND ${anyOf(again)}`;
+  if (right !== null) {
+    again.push(
+      `v.hour = ${bucket(right.from)} AND first_at <= ${int(right.to)} AND prev_at >= ${int(range.from)}`,
+    );
+  }
+  return again.length === 0 ? null : revisitsWhere(app, kinds, '-1', again);
 }
+
+const revisitsWhere = (
+  app: AppId,
+  kinds: string,
+  sessions: string,
+  conditions: readonly string[],
+): string => `
+SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engaged_ms,
+    toUInt64(0) AS engagements
+FROM revisits AS v
+WHERE ${ofApp(app)} AND v.kind IN (${kinds}) AND ${anyOf(conditions)}`;
 
 /** Raw rows of the ragged ends, each less than an hour: a pair counts once in each. */
 function edgeRows(app: AppId, plan: Plan, group: KeyGroup): string | null {
@@ -191,14 +317,22 @@ WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
 GROUP BY kind, key`;
 
 /** Unsealed rows, and off again the pairs that had met within the range before. */
-const tailRows = (app: AppId, tail: Range, since: number, group: KeyGroup): string =>
-  unionAll(
+async function tailRows(
+  db: Database,
+  app: AppId,
+  pieces: Plan,
+  tail: Range,
+  group: KeyGroup,
+): Promise<string> {
+  const since = await lookBack(db, app, pieces, group);
+  return unionAll(
     [
       rawRows(app, [tail], group, `uniqExactIf((session_id, started_at), ${group.paired})`),
       since > 0 && since < tail.from ? metBefore(app, tail, since, group) : null,
     ],
     '',
   );
+}
 
 /** Sessions that began before the tail and go on in it. */
 const goingOn = (app: AppId, tail: Range, paired: string): string =>

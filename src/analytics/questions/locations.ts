@@ -66,7 +66,7 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${PLACE}`,
   return facts.recall(
     query,
     () => db.rows(query),
-    (rows) => new Ranked(rows.map(placeOf), PLACES),
+    (rows) => new Ranked(rows.map(placeOf).sort(ORDER), PLACES),
   );
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '../../clickhouse/database.ts';
+import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type OpenRange, toIso } from '../../domain/time.ts';
 import { type Asker, asTheyAre, closed, type Facts } from '../ask.ts';
@@ -7,11 +7,10 @@ import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
-import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf, unionAll } from '../sql.ts';
 import { eventTotals } from './event-totals.ts';
-import { type KeyRow, keySums, LABELS, PAGES } from './keys.ts';
+import { LABELS, PAGES, topKeys, VIEWS } from './keys.ts';
 import { byText, descending } from './order.ts';
-import { VIEWS } from './pageviews.ts';
 import { Ranked, type Ranking, take } from './ranked.ts';
 import { sessionTotals } from './session-totals.ts';
 
@@ -32,14 +31,14 @@ const DIMENSIONS = {
 type Dimension = keyof typeof DIMENSIONS;
 const LISTED = Object.values(DIMENSIONS);
 
-const LIST_ROW = z.tuple([z.string(), z.number()]);
 /** The list's letter with the value behind it, and sessions. */
+const LIST_ROW = z.object({ key: z.string(), sessions: z.number() });
 type ListRow = z.infer<typeof LIST_ROW>;
 
 const LISTING: Ranking<ListRow> = {
-  keyOf: ([key]) => key,
-  add: ([key, a], [, b]) => [key, a + b],
-  order: ([a, x], [b, y]) => descending(x, y) || byText(a, b),
+  keyOf: ({ key }) => key,
+  add: (a, b) => ({ key: a.key, sessions: a.sessions + b.sessions }),
+  order: (a, b) => descending(a.sessions, b.sessions) || byText(a.key, b.key),
 };
 const TOP = 10;
 
@@ -51,62 +50,90 @@ ARRAY JOIN [${LISTED.map(({ letter, merged }) => `('${letter}', toString(${merge
 WHERE pair.2 != '' OR pair.1 NOT IN ('${DIMENSIONS.entryPages.letter}', '${DIMENSIONS.exitPages.letter}')
 GROUP BY key`;
 
+const TOP_ROW = z.object({
+  letter: z.string(),
+  /** Negative sessions, name. */
+  top: z.array(z.tuple([z.number(), z.string()])),
+});
+
+interface Listed {
+  readonly name: string;
+  readonly sessions: number;
+}
+
 /** The most frequent values of each list, by name where they are equally frequent. */
 async function topValues(
   db: Database,
   facts: Facts,
   app: AppId,
   pieces: Plan,
-): Promise<(list: Dimension) => ListRow[]> {
-  const [sealed, edges, tail] = await Promise.all([
-    sealedLists(db, facts, app, pieces),
-    edgeLists(db, facts, app, pieces),
-    tailLists(db, app, pieces),
+): Promise<(list: Dimension) => Listed[]> {
+  const sealed = sealedLists(app, pieces);
+  const edges = edgeLists(app, pieces);
+  const tail = tailLists(app, pieces);
+  const options = { parallel: isWide(pieces) };
+  if (edges !== null) facts.isRepeated(edges);
+  if (sealed === null || !facts.isRepeated(sealed)) {
+    const rows = unionAll(
+      [sealed, edges, tail].map((query) => query?.sql ?? null),
+      NO_LISTS,
+    );
+    const sql = `SELECT substring(key, 1, 1) AS letter, groupArraySorted(${TOP})((-toInt64(sessions), substring(key, 2))) AS top
+FROM (${addedUp(rows)})
+GROUP BY letter`;
+    const found = await db.query({ name: 'top values', sql, row: TOP_ROW }, {}, options);
+    return (list) =>
+      (found.find(({ letter }) => letter === DIMENSIONS[list].letter)?.top ?? []).map(([minus, name]) => ({
+        name,
+        sessions: -minus,
+      }));
+  }
+  const [ranked, ...rest] = await Promise.all([
+    facts.recall(
+      sealed,
+      () => db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
+      rankedByLetter,
+    ),
+    edges === null ? [] : facts.recall(edges, () => db.query(edges), asTheyAre, 'when repeated'),
+    tail === null ? [] : db.query(tail, {}, options),
   ]);
-  const rest = [...edges, ...tail];
   return (list) => {
     const { letter } = DIMENSIONS[list];
-    const ranked = sealed.get(letter) ?? new Ranked<ListRow>([], LISTING);
-    return [...take(TOP, ranked.with(rest.filter(([key]) => key.startsWith(letter))))].map(
-      ([key, sessions]) => [key.slice(letter.length), sessions],
-    );
+    const more = rest.flat().filter(({ key }) => key.startsWith(letter));
+    const all = (ranked.get(letter) ?? new Ranked<ListRow>([], LISTING)).with(more);
+    return [...take(TOP, all)].map(({ key, sessions }) => ({ name: key.slice(letter.length), sessions }));
   };
 }
 
-/** By letter. */
-async function sealedLists(
-  db: Database,
-  facts: Facts,
-  app: AppId,
-  pieces: Plan,
-): Promise<ReadonlyMap<string, Ranked<ListRow>>> {
-  if (isEmpty(pieces.sealed)) return new Map();
-  const query = {
+const addedUp = (rows: string): string =>
+  `SELECT key, sum(r.sessions) AS sessions FROM (${rows}) AS r GROUP BY key`;
+
+const rankedByLetter = (rows: readonly ListRow[]): ReadonlyMap<string, Ranked<ListRow>> =>
+  new Map(
+    LISTED.map(({ letter }) => [
+      letter,
+      new Ranked(
+        rows.filter(({ key }) => key.startsWith(letter)),
+        LISTING,
+      ),
+    ]),
+  );
+
+const NO_LISTS = `SELECT '' AS key, 0 AS sessions WHERE false`;
+
+function sealedLists(app: AppId, pieces: Plan): Query<ListRow> | null {
+  if (isEmpty(pieces.sealed)) return null;
+  return {
     name: 'sealed lists',
-    sql: `SELECT key, sum(d.sessions) AS total FROM session_dimensions AS d WHERE ${ofApp(app)} AND ${inGrains([pieces])}
-GROUP BY key ORDER BY total DESC, key`,
+    sql: `SELECT key, d.sessions AS sessions FROM session_dimensions AS d WHERE ${ofApp(app)} AND ${inGrains([pieces])}`,
     row: LIST_ROW,
   };
-  return facts.recall(
-    query,
-    () => db.rows(query, { parallel: isWide(pieces) }),
-    (rows) =>
-      new Map(
-        LISTED.map(({ letter }) => [
-          letter,
-          new Ranked(
-            rows.filter(([key]) => key.startsWith(letter)),
-            LISTING,
-          ),
-        ]),
-      ),
-  );
 }
 
-async function edgeLists(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly ListRow[]> {
+function edgeLists(app: AppId, pieces: Plan): Query<ListRow> | null {
   const edges = edgeRanges(pieces).map(spanOf);
-  if (edges.length === 0) return [];
-  const query = {
+  if (edges.length === 0) return null;
+  return {
     name: 'list edges',
     sql: listRows(
       `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}
@@ -114,32 +141,12 @@ FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', edges)}`,
     ),
     row: LIST_ROW,
   };
-  return facts.recall(query, () => db.rows(query), asTheyAre, 'when repeated');
 }
 
-async function tailLists(db: Database, app: AppId, { tail }: Plan): Promise<ListRow[]> {
-  if (tail === null) return [];
+function tailLists(app: AppId, { tail }: Plan): Query<ListRow> | null {
+  if (tail === null) return null;
   const columns = LISTED.map(({ merged }) => merged);
-  const sql = listRows(mergedSessions(app, [tail], columns));
-  return db.rows({ name: 'list tail', sql, row: LIST_ROW }, { parallel: true });
-}
-
-/** How many keys of a kind there are, and the most frequent of them, by name where they are equally frequent. */
-interface TopKeys {
-  readonly count: number;
-  readonly top: readonly { readonly name: string; readonly count: number; readonly sessions: number }[];
-}
-
-async function topKeys(rows: Promise<Iterable<KeyRow>>): Promise<(kind: string) => TopKeys> {
-  const kinds = new Map<string, { count: number; top: TopKeys['top'][number][] }>();
-  for (const [kind, name, count = 0, sessions = 0] of await rows) {
-    if (count === 0) break;
-    const found = kinds.get(kind) ?? { count: 0, top: [] };
-    kinds.set(kind, found);
-    found.count++;
-    if (found.top.length < TOP) found.top.push({ name, count, sessions });
-  }
-  return (kind) => kinds.get(kind) ?? { count: 0, top: [] };
+  return { name: 'list tail', sql: listRows(mergedSessions(app, [tail], columns)), row: LIST_ROW };
 }
 
 export async function overview(
@@ -154,15 +161,15 @@ export async function overview(
     sessionTotals(db, session, app, [pieces], { newVisitors: true }),
     topValues(db, session, app, pieces),
     eventTotals(db, page, app, [bounds]),
-    topKeys(keySums(db, page, app, bounds, PAGES, VIEWS)),
-    topKeys(keySums(db, page, app, bounds, LABELS, VIEWS)),
+    topKeys({ db, facts: page, app, range: bounds, group: PAGES, measures: VIEWS }, TOP),
+    topKeys({ db, facts: page, app, range: bounds, group: LABELS, measures: VIEWS }, TOP),
   ]);
   if (totals === undefined || events === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;
   const shares = (list: Dimension): NamedShare[] =>
-    listed(list).map(([name, count]) => ({ name, sessions: count, share: rate(count, sessions) }));
+    listed(list).map((row) => ({ ...row, share: rate(row.sessions, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
-    listed(list).map(([path, count]) => ({ path, sessions: count }));
+    listed(list).map((row) => ({ path: row.name, sessions: row.sessions }));
   return {
     from: range.from === null ? null : toIso(range.from),
     to: range.to === null ? null : toIso(range.to),
@@ -177,7 +184,7 @@ export async function overview(
     },
     page: {
       pageviews: events.pageviews,
-      uniquePages: pages('page').count,
+      uniquePages: pages('page').keys,
       pagesPerSession: perSession(totals.pageviews, sessions),
       averageTimeOnPageMs: averageMs(events.engagedMs, events.pageviews),
       topPages: pages('page').top.map((row) => ({

@@ -2,10 +2,7 @@ import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { PageView } from '../results.ts';
-import { keySums, type Measures, PAGES } from './keys.ts';
-
-/** The extended overview lists pages by the same. */
-export const VIEWS: Measures = ['events', 'sessions'];
+import { keySums, PAGES, VIEWS } from './keys.ts';
 
 export async function pageviews(
   { db, facts }: Asker,
@@ -15,16 +12,16 @@ export async function pageviews(
 ): Promise<PageView[]> {
   const { page } = await facts(app);
   const found: PageView[] = [];
-  for (const [, path, views = 0, uniqueSessions = 0] of await keySums(
+  for (const row of await keySums({
     db,
-    page,
+    facts: page,
     app,
-    closed(range),
-    PAGES,
-    VIEWS,
-  )) {
-    if (views === 0 || found.length === limit) break;
-    found.push({ path, views, uniqueSessions });
+    range: closed(range),
+    group: PAGES,
+    measures: VIEWS,
+  })) {
+    if (row.events === 0 || found.length === limit) break;
+    found.push({ path: row.name, views: row.events, uniqueSessions: row.sessions });
   }
   return found;
 }

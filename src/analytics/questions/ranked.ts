@@ -8,50 +8,58 @@ export interface Ranking<Row> {
 }
 
 /** Rows in the order of an answer, each key once: made once, read often. */
-export class Ranked<Row> {
+export class Ranked<Row extends object> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
-  readonly #byKey: ReadonlyMap<string, Row>;
+  #byKey: ReadonlyMap<string, Row> | undefined;
 
+  /** The rows are in the order of `ranking`: what the engine sorts need not be sorted again. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
     this.#ranking = ranking;
-    this.#rows = [...rows].sort((a, b) => ranking.order(a, b));
-    this.#byKey = new Map(rows.map((row) => [ranking.keyOf(row), row]));
+    this.#rows = rows;
   }
 
   /** These rows and `more`, whose keys may come again, added up and in order: as much work as there is in `more`, and is taken. */
   *with(more: readonly Row[]): Generator<Row, void> {
-    const { keyOf, order } = this.#ranking;
-    const changed = this.#added(more);
-    const sorted = [...changed.values()].sort(order);
+    const { order } = this.#ranking;
+    const { sums, replaced } = this.#added(more);
+    const sorted = sums.sort(order);
     let next = 0;
     for (const row of this.#rows) {
-      if (changed.size > 0 && changed.has(keyOf(row))) continue;
+      if (replaced.has(row)) continue;
       for (let other = sorted[next]; other !== undefined && order(other, row) < 0; other = sorted[++next]) {
         yield other;
       }
       yield row;
     }
-    yield* sorted.slice(next);
+    for (; next < sorted.length; next++) yield sorted[next] as Row;
   }
 
-  #added(more: readonly Row[]): Map<string, Row> {
+  /** The sums of `more` with the rows of the same keys, and these rows. */
+  #added(more: readonly Row[]): { readonly sums: Row[]; readonly replaced: ReadonlySet<Row> } {
+    const replaced = new Set<Row>();
+    const sums = new Map<string, Row>();
+    if (more.length === 0) return { sums: [], replaced };
     const { keyOf, add } = this.#ranking;
-    const added = new Map<string, Row>();
+    this.#byKey ??= new Map(this.#rows.map((row) => [keyOf(row), row]));
     for (const row of more) {
       const key = keyOf(row);
-      const known = added.get(key) ?? this.#byKey.get(key);
-      added.set(key, known === undefined ? row : add(known, row));
+      const sum = sums.get(key);
+      const kept = sum === undefined ? this.#byKey.get(key) : undefined;
+      if (kept !== undefined) replaced.add(kept);
+      const known = sum ?? kept;
+      sums.set(key, known === undefined ? row : add(known, row));
     }
-    return added;
+    return { sums: [...sums.values()], replaced };
   }
 }
 
 /** The first `count`, and no work for what comes after. */
 export function* take<T>(count: number, from: Iterable<T>): Generator<T, void> {
   let left = count;
+  if (left === 0) return;
   for (const each of from) {
-    if (left-- === 0) return;
     yield each;
+    if (--left === 0) return;
   }
 }

@@ -3,9 +3,7 @@ import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
-import { keySums, type Measures, PAGES } from './keys.ts';
-
-const TIME: Measures = ['engaged_ms', 'events', 'engagements'];
+import { keySums, PAGES, TIME } from './keys.ts';
 
 export async function timeSpent(
   { db, facts }: Asker,
@@ -15,18 +13,22 @@ export async function timeSpent(
 ): Promise<TimeSpent[]> {
   const { page } = await facts(app);
   const found: TimeSpent[] = [];
-  for (const [, path, totalMs = 0, views = 0, engagements = 0] of await keySums(
+  for (const { name, engagedMs, events, engagements } of await keySums({
     db,
-    page,
+    facts: page,
     app,
-    closed(range),
-    PAGES,
-    TIME,
-  )) {
+    range: closed(range),
+    group: PAGES,
+    measures: TIME,
+  })) {
     if (found.length === limit) break;
     // Pages that were viewed and never engaged with are not listed; an engagement may have lasted 0 ms.
     if (engagements === 0) continue;
-    found.push({ path, totalMs, averageMs: averageMs(totalMs, views > 0 ? views : engagements) });
+    found.push({
+      path: name,
+      totalMs: engagedMs,
+      averageMs: averageMs(engagedMs, events > 0 ? events : engagements),
+    });
   }
   return found;
 }

@@ -1,14 +1,21 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
+import {
+  DAY_MS,
+  type EpochMs,
+  epochMs,
+  type OpenRange,
+  type Range,
+  toIso,
+  utcDayStart,
+} from '../../domain/time.ts';
 import { type Asker, asTheyAre, type Facts } from '../ask.ts';
 import { plan, type Span } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { eventsIn, inGrains, inSpans, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
+import { eventsIn, inGrains, inMs, inSpans, int, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
 import { ALWAYS_CURRENT, rawEvents } from './event-totals.ts';
-import { sessionTotals } from './session-totals.ts';
 import { tailByDay } from './visitors.ts';
 
 /** The first and last instant at which the app has a session or an event. */
@@ -61,7 +68,7 @@ async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Pr
   return first > last ? null : { from: first, to: last };
 }
 
-/** Whole sealed days are sums; a day that the range or the watermark cuts is a range of its own; the tail is settled by raw rows. */
+/** Whole sealed days are sums; a day that the range or the watermark cuts is settled by its facts; the tail by raw rows. */
 async function sessionsByDay(db: Database, facts: Facts, app: AppId, range: Range) {
   const end = range.to + 1;
   const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
@@ -73,21 +80,22 @@ async function sessionsByDay(db: Database, facts: Facts, app: AppId, range: Rang
   ].filter((span) => span.start < span.end);
   const [whole, cutDays, tail] = await Promise.all([
     firstDay < lastDay ? wholeDays(db, facts, app, { start: firstDay, end: lastDay }) : [],
-    sessionTotals(
-      db,
-      facts,
-      app,
-      cut.map((span) => plan({ from: epochMs(span.start), to: epochMs(span.end - 1) }, facts.until)),
-      { newVisitors: false },
-    ),
+    cut.length === 0 ? [] : cutDaysOf(db, facts, app, cut, range.from),
     sealedEnd < end ? tailByDay(db, app, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
   ]);
-  const cutRows = cutDays.map(({ sessions, visitors }, index) => ({
-    day: Math.floor((cut[index]?.start ?? 0) / DAY_MS),
-    sessions,
-    visitors,
-  }));
-  return [...whole, ...cutRows, ...tail];
+  return [...whole, ...cutDays, ...tail];
+}
+
+function cutDaysOf(db: Database, facts: Facts, app: AppId, cut: readonly Span[], from: EpochMs) {
+  const query = {
+    name: 'growth cut days',
+    sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
+    countIf(prev < greatest(day * 86400000, ${int(from)})) AS visitors
+FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
+GROUP BY day`,
+    row: SESSIONS_ROW,
+  };
+  return facts.recall(query, () => db.query(query), asTheyAre, 'when repeated');
 }
 
 function wholeDays(db: Database, facts: Facts, app: AppId, days: Span) {
