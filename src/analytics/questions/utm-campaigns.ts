@@ -8,7 +8,7 @@ import { type Plan, plan, sealedPart } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
 import { byText, descending, nullsLast } from './order.ts';
-import { returnedAtTheEnd, returnsIn } from './visitors.ts';
+import { askReturns, returnedAtTheEnd } from './visitors.ts';
 
 const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), z.number()]);
 type Row = z.infer<typeof ROW>;
@@ -92,23 +92,19 @@ WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
   return facts.recall(query, () => db.rows(query), asTheyAre, 'when repeated');
 }
 
+const RETURN_TABLES = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
+
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
-async function returning(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Row[]> {
-  const tables = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
-  const { inHours, atTheStart } = returnsIn(app, [pieces], tables);
-  const query = ({ n, from }: { readonly n: string; readonly from: string }) => ({
-    name: 'utm returning',
-    sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
-    row: ROW,
-  });
-  const found = await Promise.all([
-    ...inHours.map(query).map((asked) => facts.recall(asked, () => db.rows(asked), asTheyAre)),
-    ...atTheStart
-      .map(query)
-      .map((asked) => facts.recall(asked, () => db.rows(asked), asTheyAre, 'when repeated')),
-  ]);
-  return found.flat();
-}
+const returning = (db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Row[]> =>
+  askReturns<Row>(
+    { facts, app, plans: [pieces], tables: RETURN_TABLES },
+    ({ n, from }) => ({
+      name: 'utm returning',
+      sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
+      row: ROW,
+    }),
+    (query) => db.rows(query),
+  );
 
 /** Unsealed sessions, less the visitors that came by the same combination in the sealed part of the range. */
 async function tailSums(db: Database, app: AppId, pieces: Plan, tail: Range): Promise<Row[]> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Database } from '../../clickhouse/database.ts';
+import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import type { Keep } from '../../facts/sealed-cache.ts';
@@ -26,60 +26,104 @@ interface ReturnTables {
   readonly byStart: string;
 }
 
-/** A statement's parts: it counts returning sessions by `n`, each in the range that `at` (epoch ms) lies in. */
+/** A count of returning sessions by `n`, each in the range that `at` (epoch ms) lies in, in one of the places. */
 interface Returns {
   readonly n: string;
   readonly at: string;
-  readonly from: string;
+  readonly table: string;
+  /** Conditions on whole hours, and on the first edges. */
+  readonly inHours: readonly string[];
+  readonly atTheStart: readonly string[];
 }
 
 /**
- * What counts the sealed sessions that have an earlier one of their visitor in the same range, each once: those of whole hours, and
- * those that the first edge settles. The ones that started in the last edge are counted with its other sums, by `returnedAtTheEnd`.
+ * What counts the sealed sessions that have an earlier one of their visitor in the same range, each once; but for those that started
+ * in the last edge: they are counted with its other sums, by `returnedAtTheEnd`.
  */
-export function returnsIn(
-  app: AppId,
-  plans: readonly Plan[],
-  tables: ReturnTables,
-): { readonly inHours: Returns[]; readonly atTheStart: Returns[] } {
+function returnsIn(plans: readonly Plan[], tables: ReturnTables): Returns[] {
   const pieces = plans.map(planReturns);
-  const count = (
-    { n, at, table }: { readonly n: string; readonly at: string; readonly table: string },
+  const where = (
     place: 'days' | 'byPrev' | 'byStart' | 'first',
     condition: (piece: ReturnsPlan) => string,
-  ): Returns[] => {
-    const conditions = pieces.filter((piece) => !isEmpty(piece[place])).map(condition);
-    return conditions.length === 0
-      ? []
-      : [{ n, at, from: `FROM ${table} WHERE ${ofApp(app)} AND ${anyOf(conditions)}` }];
-  };
-  const pairs = { n: 'sum(sessions)', at: 'toUnixTimestamp(day) * 1000', table: tables.pairs };
-  const byPrev = { n: 'count()', at: 'prev', table: tables.byPrev };
-  const byStart = { n: 'count()', at: 'started_at', table: tables.byStart };
-  return {
-    inHours: [
-      ...count(
-        pairs,
-        'days',
-        ({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`,
-      ),
-      ...count(
-        byPrev,
+  ): string[] => pieces.filter((piece) => !isEmpty(piece[place])).map(condition);
+  return [
+    {
+      n: 'sum(sessions)',
+      at: 'toUnixTimestamp(day) * 1000',
+      table: tables.pairs,
+      inHours: where('days', ({ days }) => `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`),
+      atTheStart: [],
+    },
+    {
+      n: 'count()',
+      at: 'prev',
+      table: tables.byPrev,
+      inHours: where(
         'byPrev',
         (piece) => `${inMs('prev', [piece.byPrev])} AND started_at < ${int(piece.hoursEnd)}`,
       ),
-      ...count(
-        byStart,
+      atTheStart: where('first', ({ first, end }) => `${inMs('prev', [first])} AND started_at < ${int(end)}`),
+    },
+    {
+      n: 'count()',
+      at: 'started_at',
+      table: tables.byStart,
+      inHours: where(
         'byStart',
         (piece) => `${inMs('started_at', [piece.byStart])} AND prev >= ${int(piece.prevFrom)}`,
       ),
-    ],
-    atTheStart: count(
-      byPrev,
-      'first',
-      ({ first, end }) => `${inMs('prev', [first])} AND started_at < ${int(end)}`,
-    ),
+      atTheStart: [],
+    },
+  ];
+}
+
+/** What a statement of returning sessions is made of. */
+interface ReturnsParts {
+  readonly n: string;
+  /** Which of the plans. */
+  readonly period: string;
+  readonly from: string;
+}
+
+/** The rows of all statements that count returning sessions: hours that are asked for again are remembered apart from the edges. */
+export async function askReturns<Row>(
+  { facts, app, plans, tables }: AskedReturns,
+  queryOf: (parts: ReturnsParts) => Query<Row>,
+  load: (query: Query<Row>) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const statement = (
+    { n, at, table }: Returns,
+    conditions: readonly string[],
+    period: (at: string, plans: readonly Plan[]) => string,
+  ): Query<Row> =>
+    queryOf({
+      n,
+      period: period(at, plans),
+      from: `FROM ${table} WHERE ${ofApp(app)} AND ${anyOf(conditions)}`,
+    });
+  const ask = (returns: Returns): Promise<readonly Row[]>[] => {
+    const { inHours, atTheStart } = returns;
+    const hours = statement(returns, inHours, hoursPeriodOf);
+    const start = statement(returns, atTheStart, periodOf);
+    const recall = (query: Query<Row>, keep?: Keep) =>
+      facts.recall(query, () => load(query), asTheyAre, keep);
+    if (atTheStart.length > 0 && inHours.length > 0 && !facts.isRepeated(hours)) {
+      facts.isRepeated(start);
+      return [load(statement(returns, [...inHours, ...atTheStart], periodOf))];
+    }
+    return [
+      ...(inHours.length === 0 ? [] : [recall(hours)]),
+      ...(atTheStart.length === 0 ? [] : [recall(start, 'when repeated')]),
+    ];
   };
+  return (await Promise.all(returnsIn(plans, tables).flatMap(ask))).flat();
+}
+
+interface AskedReturns {
+  readonly facts: Facts;
+  readonly app: AppId;
+  readonly plans: readonly Plan[];
+  readonly tables: ReturnTables;
 }
 
 /** Of facts by start in the plans' edges: the visitor returned, and no other place of `planReturns` counts it. */
@@ -94,25 +138,19 @@ export const returnedAtTheEnd = (plans: readonly Plan[]): string =>
 const COUNT = z.object({ n: z.number() });
 const RETURNING = z.object({ period: z.number(), visitors: z.number() });
 
+const RETURN_TABLES = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
+
 /** Negative rows: distinct visitors of each range are its sessions less these, and less those that returned at the end. */
-export async function returningSessions(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
-  const tables = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
-  const { inHours, atTheStart } = returnsIn(app, plans, tables);
-  const query = ({ n, from }: Returns, period: string) => ({
-    name: 'returning sessions',
-    sql: `SELECT ${period} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
-    row: RETURNING,
-  });
-  const asked = (returns: Returns, period: string, keep: Keep) => {
-    const statement = query(returns, period);
-    return facts.recall(statement, () => db.query(statement), asTheyAre, keep);
-  };
-  const found = await Promise.all([
-    ...inHours.map((returns) => asked(returns, hoursPeriodOf(returns.at, plans), 'at once')),
-    ...atTheStart.map((returns) => asked(returns, periodOf(returns.at, plans), 'when repeated')),
-  ]);
-  return found.flat();
-}
+export const returningSessions = (db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) =>
+  askReturns(
+    { facts, app, plans, tables: RETURN_TABLES },
+    ({ n, period, from }) => ({
+      name: 'returning sessions',
+      sql: `SELECT ${period} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
+      row: RETURNING,
+    }),
+    (query) => db.query(query),
+  );
 
 const KNOWN = z.object({ known: z.number(), inRange: z.number() });
 
