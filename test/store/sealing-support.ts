@@ -39,15 +39,22 @@ function sealingAt(
   runs: readonly ({ readonly days: number; readonly hours: number } | null)[],
 ): Hooks {
   let next = 0;
-  const run = async (at: Subject): Promise<Subject> => {
+  const run = async (at: Subject, times: number): Promise<Subject> => {
     const moment = runs[next++ % runs.length];
-    if (moment === null || moment === undefined) return at;
-    const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
-    await seal({ db, readers: createReaders(0), only: at.apps() }, now);
-    await askAbout(at, at.apps(), probes.slice(0, REMEMBERED));
+    if (moment !== null && moment !== undefined) {
+      const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
+      await seal({ db, readers: createReaders(0), only: at.apps() }, now);
+    }
+    for (let time = 0; time < times; time++) {
+      await askAbout(at, at.apps(), probes.slice(0, REMEMBERED));
+    }
     return at;
   };
-  return { afterArrivals: run, beforeQuestions: run };
+  return {
+    afterArrivals: (at) => run(at, 1),
+    // At the third time everything that can be is remembered.
+    beforeQuestions: (at) => run(at, 3),
+  };
 }
 
 /** A file's tests: its part of the random ranges, by a seed of its own each time, and one story of weeks by a fixed one. */

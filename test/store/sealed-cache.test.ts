@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { migrate } from '../../src/clickhouse/migrate.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
+import { type EpochMs, epochMs } from '../../src/domain/time.ts';
+import { createReaders } from '../../src/facts/readers.ts';
+import { seal } from '../../src/facts/seal.ts';
+import { SealedCache } from '../../src/facts/sealed-cache.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import type { TestedApp } from '../support/oracle/compare.ts';
+import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { testLocation } from '../support/store.ts';
+
+const START = Date.UTC(2026, 2, 1);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const LATER = epochMs(START + 30 * DAY);
+const place = testLocation();
+
+let db: Database;
+let analytics: Analytics;
+let fresh: Analytics;
+let deliver: Awaited<ReturnType<typeof subjectOn>>['deliver'];
+let app: TestedApp;
+let statements: string[] = [];
+
+beforeAll(async () => {
+  db = await openDatabase(place.location, { onStatement: ({ name }) => statements.push(name) });
+  await migrate(db);
+  ({ deliver } = await subjectOn(db));
+  analytics = createAnalytics({ db, clock: () => LATER });
+  fresh = createAnalytics({ db, clock: () => LATER, sealed: new SealedCache(0) });
+  app = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
+  const traffic = randomTraffic({
+    seed: 7,
+    from: START,
+    apps: 1,
+    sessions: 300,
+    visitors: 80,
+    days: 6,
+    probes: 1,
+  });
+  for (const { deliveries } of traffic.batches) await deliver(app, randomUUID(), deliveries);
+  await seal({ db, readers: createReaders(0), only: [app.id] }, LATER);
+});
+afterAll(async () => {
+  await db?.close();
+  place.remove();
+});
+
+type Range = { readonly from: EpochMs; readonly to: EpochMs };
+const QUESTIONS: Readonly<Record<string, (from: Analytics, id: AppId, range: Range) => Promise<unknown>>> = {
+  kpis: (from, id, range) => from.kpis(id, range),
+  overview: (from, id, range) => from.overview(id, range),
+  pageviews: (from, id, range) => from.pageviews(id, range),
+  timeSpent: (from, id, range) => from.timeSpent(id, range),
+  userGrowth: (from, id, range) => from.userGrowth(id, range),
+  locations: (from, id, range) => from.locations(id, range),
+  utmCampaigns: (from, id, range) => from.utmCampaigns(id, range),
+};
+/** Sums of events are current to the last one, and always read. */
+const LIVE = new Set(['event sums', 'growth events', 'snapshot']);
+
+/** What is read from facts and raw rows to answer every question; each answer is that of one who remembers nothing. */
+async function readFor(range: Range): Promise<Record<string, string[]>> {
+  const read: Record<string, string[]> = {};
+  for (const [name, ask] of Object.entries(QUESTIONS)) {
+    statements = [];
+    const answer = await ask(analytics, app.id, range);
+    read[name] = statements.filter((each) => !LIVE.has(each));
+    expect(answer, name).toEqual(await ask(fresh, app.id, range));
+  }
+  return read;
+}
+
+const NOTHING = Object.fromEntries(Object.keys(QUESTIONS).map((name) => [name, []]));
+const AT = { from: epochMs(START + 7 * HOUR + 123_456), to: epochMs(START + 5 * DAY + 2 * HOUR + 1_234_567) };
+const moved = (ms: number): Range => ({ from: epochMs(AT.from + ms), to: epochMs(AT.to + ms) });
+
+test('a range that is asked for again is read from memory', async () => {
+  await readFor(AT);
+  await readFor(AT);
+  expect(await readFor(AT)).toEqual(NOTHING);
+});
+
+test('where its ends have moved within their hours, the ends alone are read', async () => {
+  const read = Object.values(await readFor(moved(4_321))).flat();
+  expect(new Set(read)).toEqual(
+    new Set([
+      'session edges',
+      'returning sessions',
+      'event edges',
+      'list edges',
+      'key edges',
+      'growth cut days',
+      'growth event edges',
+      'location edges',
+      'utm edges',
+      'utm returning',
+    ]),
+  );
+});
+
+test('late events count at once, and after the next run all is remembered anew', async () => {
+  const before = await analytics.pageviews(app.id, AT);
+  const startedAt = START + 3 * DAY;
+  const late = {
+    session: { id: randomUUID(), visitorId: randomUUID(), startedAt },
+    context: {},
+    events: [{ type: 'pageview' as const, timestamp: startedAt + 1_000, path: '/late' }],
+  };
+  await deliver(app, randomUUID(), [late as never]);
+  expect(Object.values(await readFor(AT)).flat()).not.toEqual([]);
+  const after = await analytics.pageviews(app.id, AT);
+  expect(after).toContainEqual({ path: '/late', views: 1, uniqueSessions: 1 });
+  expect(after).toHaveLength(before.length + 1);
+
+  await seal({ db, readers: createReaders(0), only: [app.id] }, LATER);
+  expect(Object.values(await readFor(AT)).flat()).not.toEqual([]);
+  await readFor(AT);
+  expect(await readFor(AT)).toEqual(NOTHING);
+  expect(await analytics.pageviews(app.id, AT)).toEqual(after);
+});
