@@ -65,8 +65,8 @@ export async function topValues(
   const edges = edgeLists(app, pieces);
   const tail = tailLists(app, pieces);
   const options = { parallel: isWide(pieces) };
-  if (edges !== null) facts.isRepeated(edges);
   if (sealed === null || !facts.isRepeated(sealed)) {
+    if (edges !== null) facts.isRepeated(edges);
     const rows = unionAll(
       [sealed, edges, tail].map((query) => query?.sql ?? null),
       NO_LISTS,

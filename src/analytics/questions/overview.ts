@@ -5,7 +5,8 @@ import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
 import { eventTotals } from './event-totals.ts';
-import { LABELS, PAGES, topKeys, VIEWS } from './keys.ts';
+import { LABELS, PAGES } from './key-rows.ts';
+import { topKeys, VIEWS } from './keys.ts';
 import { type Dimension, topValues } from './lists.ts';
 import { sessionTotals } from './session-totals.ts';
 

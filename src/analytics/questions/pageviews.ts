@@ -2,7 +2,8 @@ import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { PageView } from '../results.ts';
-import { keySums, PAGES, VIEWS } from './keys.ts';
+import { PAGES } from './key-rows.ts';
+import { keySums, VIEWS } from './keys.ts';
 
 export async function pageviews(
   { db, facts }: Asker,

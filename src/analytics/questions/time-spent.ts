@@ -3,7 +3,8 @@ import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
-import { keySums, PAGES, TIME } from './keys.ts';
+import { PAGES } from './key-rows.ts';
+import { keySums, TIME } from './keys.ts';
 
 export async function timeSpent(
   { db, facts }: Asker,

@@ -1,0 +1,194 @@
+import { z } from 'zod';
+import type { Database } from '../../clickhouse/database.ts';
+import type { AppId } from '../../domain/ids.ts';
+import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
+import type { Plan } from '../plan.ts';
+import {
+  anyOf,
+  bucket,
+  edgeRanges,
+  eventsIn,
+  inGrains,
+  inSpans,
+  instant,
+  int,
+  isEmpty,
+  ofApp,
+  unionAll,
+} from '../sql.ts';
+
+/*
+ * Rows (kind, key, events, sessions, engaged_ms, engagements) of the pieces of a plan: their sums by kind and key are exact for its
+ * range. Null where a plan has no such piece.
+ */
+
+/**
+ * What events can be about: a page by its path (with the engagement on it); or the label of an error (its message), of a
+ * click (its target) or of a custom event (its name).
+ */
+export interface KeyGroup {
+  readonly kinds: string;
+  /** Where there is one. */
+  readonly onlyKind: string | null;
+  readonly types: string;
+  /** Of a raw event; a low-cardinality column as it is stands in the way of nothing. */
+  readonly kind: string;
+  readonly key: string;
+  /** What the answer calls `key`: a label can be absent, a path cannot. */
+  readonly name: string;
+  /** Types whose distinct sessions are counted. */
+  readonly paired: string;
+}
+
+export const PAGES: KeyGroup = {
+  kinds: `'page'`,
+  onlyKind: `'page'`,
+  types: `'pageview', 'engagement'`,
+  kind: `'page'`,
+  key: 'path',
+  name: 'key',
+  paired: `type = 'pageview'`,
+};
+
+export const LABELS: KeyGroup = {
+  kinds: `'error', 'click', 'custom'`,
+  onlyKind: null,
+  types: `'error', 'click', 'custom'`,
+  kind: 'toString(type)',
+  key: 'label',
+  name: "if(key = '', '(none)', key)",
+  paired: `type = 'error'`,
+};
+
+/**
+ * The sealed hours, as if nothing had been before them. Pairs met again in a sealed hour count where they had not met within these
+ * hours before: as a session lasts 24 h, only those of the first day can have met before them.
+ */
+export function sealedRows(app: AppId, pieces: Plan, { kinds }: KeyGroup): string | null {
+  if (isEmpty(pieces.sealed)) return null;
+  const { start, end } = pieces.sealed;
+  const firstDay = { start, end: Math.min(end, start + DAY_MS) };
+  return `
+SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
+    f.engagements AS engagements
+FROM event_facts AS f
+WHERE ${ofApp(app)} AND f.kind IN (${kinds}) AND ${inGrains([pieces])}
+UNION ALL
+${revisitsWhere(app, kinds, '1', [`${inSpans('v.hour', [firstDay])} AND prev_at < ${int(start)}`])}`;
+}
+
+/**
+ * Taken off again: pairs of the sealed hours that had met in the first edge, and pairs of the last one that had met within the range
+ * before, as the sealed hour that it cuts knows.
+ */
+function revisitedAtEnds(
+  app: AppId,
+  { range, left, sealed, right }: Plan,
+  { kinds }: KeyGroup,
+): string | null {
+  const again: string[] = [];
+  if (left !== null && !isEmpty(sealed)) {
+    const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
+    again.push(
+      `${inSpans('v.hour', [firstDay])} AND prev_at >= ${int(range.from)} AND prev_at < ${int(sealed.start)}`,
+    );
+  }
+  if (right !== null) {
+    again.push(
+      `v.hour = ${bucket(right.from)} AND first_at <= ${int(right.to)} AND prev_at >= ${int(range.from)}`,
+    );
+  }
+  return again.length === 0 ? null : revisitsWhere(app, kinds, '-1', again);
+}
+
+const revisitsWhere = (
+  app: AppId,
+  kinds: string,
+  sessions: string,
+  conditions: readonly string[],
+): string => `
+SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engaged_ms,
+    toUInt64(0) AS engagements
+FROM revisits AS v
+WHERE ${ofApp(app)} AND v.kind IN (${kinds}) AND ${anyOf(conditions)}`;
+
+/** What the ragged ends change and add. */
+export const edgeRows = (app: AppId, pieces: Plan, group: KeyGroup): string | null =>
+  unionAll([revisitedAtEnds(app, pieces, group), rawEdges(app, pieces, group)], '') || null;
+
+/** Raw rows of the ragged ends, each less than an hour: a pair counts once in each. */
+function rawEdges(app: AppId, plan: Plan, group: KeyGroup): string | null {
+  const edges = edgeRanges(plan);
+  if (edges.length === 0) return null;
+  const side = plan.right === null ? '0' : `timestamp >= ${instant(plan.right.from)}`;
+  return rawRows(app, edges, group, `uniqExactIf((session_id, started_at, ${side}), ${group.paired})`);
+}
+
+const rawRows = (app: AppId, ranges: readonly Range[], group: KeyGroup, pairs: string): string => `
+SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
+    toInt64(${pairs}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
+FROM events
+WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
+GROUP BY kind, key`;
+
+/** Unsealed rows, and off again the pairs that had met within the range before. */
+export async function tailRows(
+  db: Database,
+  app: AppId,
+  pieces: Plan,
+  group: KeyGroup,
+): Promise<string | null> {
+  const { range, tail } = pieces;
+  if (tail === null) return null;
+  const since = range.from < tail.from ? await lookBack(db, app, range, tail, group) : tail.from;
+  return unionAll(
+    [
+      rawRows(app, [tail], group, `uniqExactIf((session_id, started_at), ${group.paired})`),
+      since < tail.from ? metBefore(app, tail, since, group) : null,
+    ],
+    '',
+  );
+}
+
+/** Sessions that began before the tail and go on in it. */
+const goingOn = (app: AppId, tail: Range, paired: string): string =>
+  `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
+
+const FIRST_START = z.object({ ms: z.number() });
+
+/**
+ * When the first session of those that go on in the tail began, to the hour: 24 h before it at most, mostly less than one. The
+ * tail's own start where there is none.
+ */
+async function lookBack(
+  db: Database,
+  app: AppId,
+  range: Range,
+  tail: Range,
+  { paired }: KeyGroup,
+): Promise<number> {
+  const { ms } = await db.queryOne({
+    name: 'sessions that go on',
+    sql: `SELECT toUnixTimestamp64Milli(coalesce(minOrNull(started_at), ${instant(tail.from)})) AS ms ${goingOn(app, tail, paired)}`,
+    row: FIRST_START,
+  });
+  return Math.max(range.from, ms);
+}
+
+/** Of the sessions that go on in the tail: their pairs that met on both sides of its start. */
+function metBefore(app: AppId, tail: Range, since: number, { kind, key, paired }: KeyGroup): string {
+  const start = instant(tail.from);
+  const around = { from: epochMs(since), to: tail.to };
+  return `
+SELECT kind, key, toInt64(0) AS events, -toInt64(count()) AS sessions, toUInt64(0) AS engaged_ms, toUInt64(0) AS engagements
+FROM
+(
+    SELECT ${kind} AS kind, ${key} AS key
+    FROM events
+    WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([around])} AND started_at < ${start}
+        AND (session_id, started_at) IN (SELECT session_id, started_at ${goingOn(app, tail, paired)})
+    GROUP BY kind, key, session_id, started_at
+    HAVING min(timestamp) < ${start} AND max(timestamp) >= ${start}
+)
+GROUP BY kind, key`;
+}
