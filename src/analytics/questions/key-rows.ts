@@ -131,23 +131,20 @@ FROM events
 WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
 GROUP BY kind, key`;
 
-/** Unsealed rows, and off again the pairs that had met within the range before. */
-export async function tailRows(
+/** Unsealed rows, as if nothing had been before them. */
+export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup): string | null =>
+  tail && rawRows(app, [tail], group, `uniqExactIf((session_id, started_at), ${group.paired})`);
+
+/** Off again the pairs of the tail that had met within the range before. */
+export async function metBeforeTail(
   db: Database,
   app: AppId,
-  pieces: Plan,
+  { range, tail }: Plan,
   group: KeyGroup,
 ): Promise<string | null> {
-  const { range, tail } = pieces;
-  if (tail === null) return null;
-  const since = range.from < tail.from ? await lookBack(db, app, range, tail, group) : tail.from;
-  return unionAll(
-    [
-      rawRows(app, [tail], group, `uniqExactIf((session_id, started_at), ${group.paired})`),
-      since < tail.from ? metBefore(app, tail, since, group) : null,
-    ],
-    '',
-  );
+  if (tail === null || range.from >= tail.from) return null;
+  const since = await lookBack(db, app, range, tail, group);
+  return since < tail.from ? metBefore(app, tail, since, group) : null;
 }
 
 /** Sessions that began before the tail and go on in it. */

@@ -5,7 +5,7 @@ import type { Range } from '../../domain/time.ts';
 import { asTheyAre, type Facts } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
-import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
+import { edgeRows, type KeyGroup, metBeforeTail, sealedRows, tailRows } from './key-rows.ts';
 import { byText, descending } from './order.ts';
 import { Ranked, type Ranking } from './ranked.ts';
 
@@ -130,7 +130,8 @@ interface KeyPieces<Row> {
   readonly edges: Query<Row> | null;
   /** Whether it pays to remember the sealed hours. */
   readonly isRepeated: boolean;
-  tail(): Promise<string | null>;
+  readonly tail: Query<Row> | null;
+  metBeforeTail(): Promise<Query<Row> | null>;
   all(): Promise<string>;
 }
 
@@ -140,8 +141,9 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   const rows = {
     sealed: sealedRows(app, pieces, group),
     edges: edgeRows(app, pieces, group),
+    tail: tailRows(app, pieces, group),
   };
-  const tail = () => tailRows(db, app, pieces, group);
+  const met = () => metBeforeTail(db, app, pieces, group);
   const query = (name: string, of: string | null, order = '') =>
     of === null ? null : { name, sql: addedUp(asked, of, order), row: measures.row };
   const sealed = query('sealed keys', rows.sealed, IN_ORDER);
@@ -153,37 +155,32 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
     sealed,
     edges,
     isRepeated,
-    tail,
-    all: async () => unionAll([rows.sealed, rows.edges, await tail()], NO_ROWS),
+    tail: query('key tail', rows.tail),
+    metBeforeTail: async () => query('key tail, met before', await met()),
+    all: async () => unionAll([rows.sealed, rows.edges, rows.tail, await met()], NO_ROWS),
   };
 }
 
 /** With the sealed hours, and ends that are asked for again, from what is remembered of them. */
 async function remembered<Row extends KeyRow>(
-  asked: KeyQuestion<Row>,
-  { options, sealed, edges, tail }: KeyPieces<Row>,
+  { db, facts, measures: { ranking } }: KeyQuestion<Row>,
+  { options, sealed, edges, tail, metBeforeTail: met }: KeyPieces<Row>,
 ): Promise<Iterable<Row>> {
-  const {
-    db,
-    facts,
-    measures: { row, ranking },
-  } = asked;
-  const tailQuery = async (): Promise<Row[]> => {
-    const rows = await tail();
-    return rows === null ? [] : db.query({ name: 'key tail', sql: addedUp(asked, rows), row }, {}, options);
-  };
-  const [ranked, atEnds, atTail] = await Promise.all([
+  const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
+    query === null ? Promise.resolve([]) : db.query(query, {}, options);
+  const [ranked, ...more] = await Promise.all([
     sealed === null
       ? new Ranked<Row>([], ranking)
       : facts.recall(
           sealed,
-          () => db.query(sealed, {}, options),
+          () => load(sealed),
           (rows) => new Ranked(rows, ranking),
         ),
-    edges === null ? [] : facts.recall(edges, () => db.query(edges, {}, options), asTheyAre, 'when repeated'),
-    tailQuery(),
+    edges === null ? [] : facts.recall(edges, () => load(edges), asTheyAre, 'when repeated'),
+    load(tail),
+    met().then(load),
   ]);
-  return ranked.with([...atEnds, ...atTail]);
+  return ranked.with(more.flat());
 }
 
 /** By the first measure, which is the third column. */
