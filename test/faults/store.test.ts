@@ -17,7 +17,7 @@ const ROWS = [
   { path: '/b', views: 1, uniqueSessions: 1 },
 ];
 /** The statement that answers it. */
-const PAGEVIEWS = /uniqueSessions/;
+const PAGEVIEWS = /sum\(r\.sessions\) AS sessions/;
 
 beforeAll(async () => {
   bridge = await bridgeProcess();

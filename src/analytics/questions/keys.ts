@@ -7,13 +7,16 @@ import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
 import { edgeRows, type KeyGroup, metBeforeTail, sealedRows, tailRows } from './key-rows.ts';
 import { byText, descending } from './order.ts';
-import { Ranked, type Ranking } from './ranked.ts';
+import { Ranked, type Ranking, take } from './ranked.ts';
 
 /** An answer's row: the key's kind and name, and a sum of each of its columns. */
 interface Measures<Row extends KeyRow> {
   readonly row: z.ZodType<Row>;
   /** Each by what it is a sum of: `events`, `sessions`, `engaged_ms` or `engagements`. The answer is ordered by the first. */
   readonly columns: Readonly<Record<Exclude<keyof Row, keyof KeyRow>, string>>;
+  /** What a row must have to be listed, and the same as a condition on the columns. */
+  isListed(row: Row): boolean;
+  readonly listed: string;
   readonly ranking: Ranking<Row>;
 }
 
@@ -33,6 +36,8 @@ type Views = z.infer<typeof VIEWS_ROW>;
 export const VIEWS: Measures<Views> = {
   row: VIEWS_ROW,
   columns: { events: 'events', sessions: 'sessions' },
+  isListed: ({ events }) => events > 0,
+  listed: 'events > 0',
   ranking: {
     keyOf,
     add: (a, b) => ({ ...a, events: a.events + b.events, sessions: a.sessions + b.sessions }),
@@ -46,6 +51,9 @@ const TIME_ROW = z.object({ ...KEY, engagedMs: z.number(), events: z.number(), e
 export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
   row: TIME_ROW,
   columns: { engagedMs: 'engaged_ms', events: 'events', engagements: 'engagements' },
+  // An engagement may have lasted 0 ms.
+  isListed: ({ engagements }) => engagements > 0,
+  listed: 'engagements > 0',
   ranking: {
     keyOf,
     add: (a, b) => ({
@@ -69,15 +77,22 @@ export interface KeyQuestion<Row extends KeyRow> {
 }
 
 /**
- * The range's keys, largest first measure first, then by name. `sessions`, of pages and errors, are distinct sessions with at least
- * one event of the key in the range. A key may be there for another measure than one that is 0.
+ * The first `limit` of the range's keys, largest first measure first, then by name. `sessions`, of pages and errors, are distinct
+ * sessions with at least one event of the key in the range.
  */
-export async function keySums<Row extends KeyRow>(asked: KeyQuestion<Row>): Promise<Iterable<Row>> {
+export async function keySums<Row extends KeyRow>(asked: KeyQuestion<Row>, limit: number): Promise<Row[]> {
   const { db, measures } = asked;
   const pieces = piecesOf(asked);
-  if (pieces.isRepeated) return remembered(asked, pieces);
-  const query = { name: 'keys', sql: addedUp(asked, await pieces.all(), IN_ORDER), row: measures.row };
+  if (pieces.isRepeated) {
+    return [...take(limit, listed(measures, await remembered(asked, pieces)))];
+  }
+  const rest = `HAVING ${measures.listed} ${IN_ORDER} LIMIT ${int(limit)}`;
+  const query = { name: 'keys', sql: addedUp(asked, await pieces.all(), rest), row: measures.row };
   return db.query(query, {}, pieces.options);
+}
+
+function* listed<Row extends KeyRow>({ isListed }: Measures<Row>, rows: Iterable<Row>): Generator<Row, void> {
+  for (const row of rows) if (isListed(row)) yield row;
 }
 
 /** How many keys of a kind there are, and the most frequent of them, by name where they are equally frequent. */
@@ -98,8 +113,7 @@ export async function topKeys(asked: KeyQuestion<Views>, count: number): Promise
   const pieces = piecesOf(asked);
   const kinds = new Map<string, { keys: number; top: TopKeys['top'][number][] }>();
   if (pieces.isRepeated) {
-    for (const { kind, name, events, sessions } of await remembered(asked, pieces)) {
-      if (events === 0) break;
+    for (const { kind, name, events, sessions } of listed(asked.measures, await remembered(asked, pieces))) {
       const found = kinds.get(kind) ?? { keys: 0, top: [] };
       kinds.set(kind, found);
       found.keys++;
@@ -107,7 +121,7 @@ export async function topKeys(asked: KeyQuestion<Views>, count: number): Promise
     }
   } else {
     const sql = `SELECT kind, count() AS keys, groupArraySorted(${int(count)})((-events, name, sessions)) AS top
-FROM (${addedUp(asked, await pieces.all())} HAVING events > 0)
+FROM (${addedUp(asked, await pieces.all(), `HAVING ${asked.measures.listed}`)})
 GROUP BY kind`;
     for (const { kind, keys, top } of await asked.db.query(
       { name: 'top keys', sql, row: TOP_ROW },
@@ -191,10 +205,10 @@ const NO_ROWS = `SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS 
 const addedUp = <Row extends KeyRow>(
   { group, measures }: KeyQuestion<Row>,
   rows: string,
-  order = '',
+  rest = '',
 ): string => `SELECT ${group.onlyKind ?? 'toString(kind)'} AS kind, toString(${group.name}) AS name, ${Object.entries(
   measures.columns,
 )
   .map(([column, of]) => `sum(r.${of}) AS ${column}`)
   .join(', ')}
-FROM (${rows}) AS r GROUP BY ${group.onlyKind === null ? 'kind, name' : 'name'} ${order}`;
+FROM (${rows}) AS r GROUP BY ${group.onlyKind === null ? 'kind, name' : 'name'} ${rest}`;

@@ -12,17 +12,7 @@ export async function pageviews(
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<PageView[]> {
   const { page } = await facts(app);
-  const found: PageView[] = [];
-  for (const row of await keySums({
-    db,
-    facts: page,
-    app,
-    range: closed(range),
-    group: PAGES,
-    measures: VIEWS,
-  })) {
-    if (row.events === 0 || found.length === limit) break;
-    found.push({ path: row.name, views: row.events, uniqueSessions: row.sessions });
-  }
-  return found;
+  const asked = { db, facts: page, app, range: closed(range), group: PAGES, measures: VIEWS };
+  const rows = await keySums(asked, limit);
+  return rows.map(({ name, events, sessions }) => ({ path: name, views: events, uniqueSessions: sessions }));
 }

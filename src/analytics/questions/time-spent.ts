@@ -13,23 +13,11 @@ export async function timeSpent(
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<TimeSpent[]> {
   const { page } = await facts(app);
-  const found: TimeSpent[] = [];
-  for (const { name, engagedMs, events, engagements } of await keySums({
-    db,
-    facts: page,
-    app,
-    range: closed(range),
-    group: PAGES,
-    measures: TIME,
-  })) {
-    if (found.length === limit) break;
-    // Pages that were viewed and never engaged with are not listed; an engagement may have lasted 0 ms.
-    if (engagements === 0) continue;
-    found.push({
-      path: name,
-      totalMs: engagedMs,
-      averageMs: averageMs(engagedMs, events > 0 ? events : engagements),
-    });
-  }
-  return found;
+  const asked = { db, facts: page, app, range: closed(range), group: PAGES, measures: TIME };
+  const rows = await keySums(asked, limit);
+  return rows.map(({ name, engagedMs, events, engagements }) => ({
+    path: name,
+    totalMs: engagedMs,
+    averageMs: averageMs(engagedMs, events > 0 ? events : engagements),
+  }));
 }
