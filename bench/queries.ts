@@ -38,8 +38,6 @@ interface QueryRecord {
 }
 
 const MIN_RAW_RUNS = 3;
-/** As much as the service keeps unless it is told otherwise. */
-const SEALED_BYTES = 64 * 1024 ** 2;
 
 /** Every question and range on one data set, beside the raw exact answers. */
 export async function benchQueries(
@@ -50,7 +48,7 @@ export async function benchQueries(
   let statements: StatementStats[] = [];
   const { db, location, manifest } = await openBenchStore(dir, shape, (stats) => statements.push(stats));
   const clock = () => NOW;
-  const sealed = new SealedCache(SEALED_BYTES);
+  const sealed = new SealedCache();
   const counter = await openReadCounter(location);
   try {
     const rollups = await rollupsAreExact(db);

@@ -5,10 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { adminCall } from '../src/cli/admin-commands.ts';
-import { managementClient } from '../src/cli/management-client.ts';
-import { readConfig } from '../src/config.ts';
-import { epochMs } from '../src/domain/time.ts';
+import { type Admin, adminOf } from '../test/support/admin.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -18,7 +15,7 @@ export interface BenchService {
   readonly pid: number;
   /** What a command that talks to it needs. */
   readonly env: Settings;
-  admin(...args: string[]): Promise<unknown>;
+  readonly admin: Admin;
   stop(): Promise<void>;
 }
 
@@ -48,15 +45,11 @@ export async function startService(dataDir: string, more: Settings = {}): Promis
   }
   const { url, managementUrl } = Listening.parse(JSON.parse(line));
   const env = { ...settings, MANAGEMENT_PORT: new URL(managementUrl).port };
-  const client = managementClient(readConfig(env), () => epochMs(Date.now()));
   return {
     url,
     env,
     pid: child.pid ?? 0,
-    admin: (...args) => {
-      const { method, path, body } = adminCall(args);
-      return client.call(method, path, body);
-    },
+    admin: adminOf(env),
     stop: async () => {
       child.kill('SIGTERM');
       await exited;

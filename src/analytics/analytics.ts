@@ -23,11 +23,9 @@ export interface AnalyticsDeps {
   readonly readers?: Readers;
   /** Shared with whoever asks for versions of the data. */
   readonly snapshots?: ReadSnapshot;
-  /** What is remembered of sealed facts; 64 MiB where absent. */
+  /** What is remembered of sealed facts. */
   readonly sealed?: SealedCache;
 }
-
-const SEALED_CACHE_BYTES = 64 * 1024 ** 2;
 
 /** Binds every question to a store and a clock. */
 export function createAnalytics({
@@ -35,7 +33,7 @@ export function createAnalytics({
   clock,
   readers = createReaders(0),
   snapshots = createSnapshots(db),
-  sealed = new SealedCache(SEALED_CACHE_BYTES),
+  sealed = new SealedCache(),
 }: AnalyticsDeps): Analytics {
   const asker: Asker = {
     db,
@@ -44,7 +42,8 @@ export function createAnalytics({
       const { watermarks, facts } = await snapshots(app);
       const of = (kind: FactKind): Facts => ({
         until: watermarks[kind],
-        recall: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
+        recall: (query, load, keep) => sealed.get(query, facts[kind], load, (rows) => rows, keep),
+        recallMade: (query, load, make) => sealed.get(query, facts[kind], load, make),
         isRepeated: (query) => sealed.isRepeated(query, facts[kind]),
       });
       return { page: of('page'), session: of('session') };

@@ -17,14 +17,19 @@ export interface Facts {
   /** Before this instant facts answer, from it on raw rows do. */
   readonly until: EpochMs;
   /**
-   * What `make` makes of the rows that `load` brings, or what it made of them before. `query` reads facts, or raw events, from before
-   * `until` alone; nobody may write to what it brings.
+   * The rows that `load` brings, or brought before. `query` reads facts, or raw events, from before `until` alone; nobody may write to
+   * what it brings.
    */
-  recall<Row, Made extends object>(
+  recall<Row>(
+    query: Pick<Query<Row>, 'name' | 'sql'>,
+    load: () => Promise<readonly Row[]>,
+    keep?: Keep,
+  ): Promise<readonly Row[]>;
+  /** The same for what `make` makes of the rows; kept at once. */
+  recallMade<Row, Made extends object>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
     load: () => Promise<readonly Row[]>,
     make: (rows: readonly Row[]) => Made,
-    keep?: Keep,
   ): Promise<Made>;
   /**
    * Whether `query` was asked for before, by this or by `recall`; from now on it was. Where it was not, one statement for everything
@@ -32,9 +37,6 @@ export interface Facts {
    */
   isRepeated(query: Pick<Query<unknown>, 'name' | 'sql'>): boolean;
 }
-
-/** The rows as they are. */
-export const asTheyAre = <Row>(rows: readonly Row[]): readonly Row[] => rows;
 
 const BEGINNING = epochMs(0);
 /** The last ms of 2299: what the engine's DateTime64(3) reaches. */

@@ -78,6 +78,10 @@ function bucketsOf(first: number, last: number, coarsest: Grain): GrainSpan[] {
 
 const isSome = ({ start, end }: Span): boolean => start < end;
 
+/** Empty where there is no range. */
+export const spanOf = (range: Range | null): Span =>
+  range === null ? NOTHING : { start: range.from, end: range.to + 1 };
+
 /** The part of a plan's range that facts answer, ragged ends included. */
 export const sealedPart = ({ range, tail }: Plan): Span => {
   const span = { start: range.from, end: tail === null ? range.to + 1 : tail.from };
@@ -132,9 +136,6 @@ function hoursOfReturns({ start, end }: Span) {
     hoursEnd: end,
   };
 }
-
-const spanOf = (range: Range | null): Span =>
-  range === null ? NOTHING : { start: range.from, end: range.to + 1 };
 
 const WIDE_MS = 3 * DAY_MS;
 

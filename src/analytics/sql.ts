@@ -138,6 +138,4 @@ export const rawRanges = (plan: Plan): Range[] =>
 /** The ragged ends of what is sealed, each less than an hour. */
 export const edgeRanges = ({ left, right }: Plan): Range[] => [left, right].filter((edge) => edge !== null);
 
-export const spanOf = ({ from, to }: Range): Span => ({ start: from, end: to + 1 });
-
 export const isEmpty = ({ start, end }: Span): boolean => start >= end;

@@ -8,6 +8,7 @@ const SAMPLE = 64;
 const ROW_BYTES = 100;
 const ENTRY_BYTES = 1_000;
 
+const DEFAULT_BYTES = 64 * 1024 ** 2;
 /** Statements that were asked once. */
 const MOST_SEEN = 10_000;
 
@@ -26,7 +27,7 @@ export class SealedCache {
   readonly #seen = new LRUCache<string, true>({ max: MOST_SEEN });
 
   /** `maxBytes`, about, are kept at most; 0: nothing. */
-  constructor(maxBytes: number) {
+  constructor(maxBytes = DEFAULT_BYTES) {
     this.#kept = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes });
   }
 

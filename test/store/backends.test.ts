@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { BACKENDS } from '../support/backends.ts';
+import { onEachBackend } from '../support/backends.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
-import { embeddedLocation, serverStore, type TestStore, testLocation } from '../support/store.ts';
+import { embeddedLocation, serverStore, testLocation } from '../support/store.ts';
 
 const APP = '0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11';
 const START = Date.parse('2026-03-01T10:00:00.250Z');
 
 /** The same statements give the same answers on the embedded engine and over ClickHouse's HTTP interface. */
-describe.each(BACKENDS)('on $name', ({ open }) => {
-  let store: TestStore;
+onEachBackend((on) => {
   let db: Database;
-  let stop: () => Promise<void>;
 
   beforeAll(async () => {
-    ({ store, stop } = await open());
-    db = store.db;
+    db = on.db;
     await db.command(
       'create samples',
       `CREATE TABLE samples (at DateTime64(3, 'UTC'), name String, amount UInt64)
@@ -34,11 +31,6 @@ describe.each(BACKENDS)('on $name', ({ open }) => {
       'create sample view',
       'CREATE MATERIALIZED VIEW sample_view TO sample_totals AS SELECT name, sum(amount) AS amount FROM samples GROUP BY name',
     );
-  });
-
-  afterAll(async () => {
-    await store.close();
-    await stop();
   });
 
   const total = async (name: string): Promise<{ rows: number; amount: number; rolledUp: number }> =>

@@ -1,22 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../src/clickhouse/database.ts';
+import { expect, test } from 'vitest';
 import type { ExportColumn } from '../../src/clickhouse/export.ts';
-import { bridgeProcess } from '../support/bridge-process.ts';
-import { serverStore, type TestStore, testStore } from '../support/store.ts';
-
-const BACKENDS = [
-  {
-    name: 'the embedded engine',
-    open: async () => ({ store: await testStore(), stop: async () => undefined }),
-  },
-  {
-    name: 'the HTTP bridge',
-    open: async () => {
-      const bridge = await bridgeProcess();
-      return { store: await serverStore(bridge), stop: bridge.close };
-    },
-  },
-];
+import { onEachBackend } from '../support/backends.ts';
 
 const COLUMNS: readonly ExportColumn[] = [
   { name: 'date', type: 'Date32', nullable: false },
@@ -31,20 +15,9 @@ const ROWS = [
   { date: '2299-12-31', path: "it's {p0:String}", count: -1, share: -0.5, city: 'Köln' },
 ];
 
-describe.each(BACKENDS)('on $name', ({ open }) => {
-  let store: TestStore;
-  let db: Database;
-  let stop: () => Promise<void>;
-  beforeAll(async () => {
-    ({ store, stop } = await open());
-    db = store.db;
-  });
-  afterAll(async () => {
-    await store.close();
-    await stop();
-  });
+onEachBackend((on) => {
   const ndjson = async (rows: readonly object[]): Promise<unknown[]> =>
-    (await db.export(COLUMNS, JSON.stringify(rows), 'JSONEachRow'))
+    (await on.db.export(COLUMNS, JSON.stringify(rows), 'JSONEachRow'))
       .toString()
       .split('\n')
       .filter((line) => line !== '')
@@ -56,23 +29,23 @@ describe.each(BACKENDS)('on $name', ({ open }) => {
   });
 
   test('CSV: RFC 4180, an absent value is not an empty text', async () => {
-    const csv = await db.export(COLUMNS, JSON.stringify(ROWS.slice(1)), 'CSVWithNames');
+    const csv = await on.db.export(COLUMNS, JSON.stringify(ROWS.slice(1)), 'CSVWithNames');
     expect(csv.toString()).toBe(
       '"date","path","count","share","city"\r\n' +
         '"1970-01-01","=1+1",0,,""\r\n' +
         '"2299-12-31","it\'s {p0:String}",-1,-0.5,"Köln"\r\n',
     );
-    expect((await db.export(COLUMNS, '[]', 'CSVWithNames')).toString()).toBe(
+    expect((await on.db.export(COLUMNS, '[]', 'CSVWithNames')).toString()).toBe(
       '"date","path","count","share","city"\r\n',
     );
   });
 
   test('Parquet and Arrow, also without rows', async () => {
     for (const json of [JSON.stringify(ROWS), '[]']) {
-      const parquet = await db.export(COLUMNS, json, 'Parquet');
+      const parquet = await on.db.export(COLUMNS, json, 'Parquet');
       expect(parquet.subarray(0, 4).toString()).toBe('PAR1');
       expect(parquet.subarray(-4).toString()).toBe('PAR1');
-      const arrow = await db.export(COLUMNS, json, 'ArrowStream');
+      const arrow = await on.db.export(COLUMNS, json, 'ArrowStream');
       expect(arrow.readInt32LE(0)).toBe(-1);
     }
   });

@@ -1,41 +1,26 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Database, Query } from '../../src/clickhouse/database.ts';
+import type { Query } from '../../src/clickhouse/database.ts';
 import { type Migration, migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
-import { BACKENDS } from '../support/backends.ts';
-import type { TestStore } from '../support/store.ts';
+import { onEachBackend } from '../support/backends.ts';
 
-describe.each(BACKENDS)('on $name', ({ open }) => {
-  let store: TestStore;
-  let db: Database;
-  let stop: () => Promise<void>;
-
-  beforeAll(async () => {
-    ({ store, stop } = await open());
-    db = store.db;
-  });
-
-  afterAll(async () => {
-    await store.close();
-    await stop();
-  });
-
+onEachBackend((on) => {
   test('migrations are applied once, in order', async () => {
-    expect(await migrate(db)).toEqual([]);
-    const { versions } = await db.queryOne(VERSIONS);
+    expect(await migrate(on.db)).toEqual([]);
+    const { versions } = await on.db.queryOne(VERSIONS);
     expect(versions).toEqual(readMigrations().map(({ version }) => version));
   });
 
   test('every table syncs what it writes, and what a merge makes, to the disk', async () => {
-    const { unsynced, tables } = await db.queryOne(UNSYNCED);
+    const { unsynced, tables } = await on.db.queryOne(UNSYNCED);
     expect(unsynced).toEqual([]);
     expect(tables).toBeGreaterThan(25);
   });
 
   test('an edited migration and an unknown one are refused', async () => {
     const [first, ...rest] = readMigrations() as [Migration, ...Migration[]];
-    await expect(migrate(db, [{ ...first, checksum: 'edited' }, ...rest])).rejects.toThrow('was edited');
-    await expect(migrate(db, rest)).rejects.toThrow('does not know');
+    await expect(migrate(on.db, [{ ...first, checksum: 'edited' }, ...rest])).rejects.toThrow('was edited');
+    await expect(migrate(on.db, rest)).rejects.toThrow('does not know');
   });
 });
 

@@ -1,3 +1,5 @@
+import { afterAll, beforeAll, describe } from 'vitest';
+import type { Database } from '../../src/clickhouse/database.ts';
 import { bridgeProcess } from './bridge-process.ts';
 import { serverStore, type TestStore, testStore } from './store.ts';
 
@@ -7,8 +9,7 @@ interface Backend {
   readonly open: () => Promise<{ store: TestStore; stop: () => Promise<void> }>;
 }
 
-/** Both ways, for tests of what must be the same on each. */
-export const BACKENDS: readonly Backend[] = [
+const BACKENDS: readonly Backend[] = [
   {
     name: process.env['CLICKHOUSE_URL'] ? 'the server at CLICKHOUSE_URL' : 'the embedded engine',
     open: async () => ({ store: await testStore(), stop: async () => undefined }),
@@ -21,3 +22,28 @@ export const BACKENDS: readonly Backend[] = [
     },
   },
 ];
+
+/** Describes `tests` on each, for what must be the same on both: on an empty store, to be asked for within them. */
+export function onEachBackend(
+  tests: (on: { readonly store: TestStore; readonly db: Database }) => void,
+): void {
+  describe.each(BACKENDS)('on $name', ({ open }) => {
+    let store: TestStore;
+    let stop: () => Promise<void>;
+    beforeAll(async () => {
+      ({ store, stop } = await open());
+    });
+    afterAll(async () => {
+      await store.close();
+      await stop();
+    });
+    tests({
+      get store() {
+        return store;
+      },
+      get db() {
+        return store.db;
+      },
+    });
+  });
+}

@@ -3,10 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { adminCall } from '../../src/cli/admin-commands.ts';
-import { managementClient } from '../../src/cli/management-client.ts';
-import { readConfig } from '../../src/config.ts';
-import { epochMs } from '../../src/domain/time.ts';
+import { type Admin, adminOf } from './admin.ts';
 
 /** The service as it is started by `npm start`, in a process of its own. */
 export interface ServiceProcess {
@@ -14,7 +11,7 @@ export interface ServiceProcess {
   readonly managementUrl: string;
   readonly pid: number;
   /** The `admin` command against it: `admin('account', 'create', '--name', 'Acme')`. */
-  admin(...args: string[]): Promise<unknown>;
+  readonly admin: Admin;
   /** All that it has printed. */
   output(): string;
   /** SIGTERM and the exit code: null where a signal ended it. */
@@ -42,17 +39,11 @@ export async function serviceProcess(settings: Readonly<Record<string, string>>)
   const printed: string[] = [];
   child.stderr.on('data', (text: Buffer) => printed.push(text.toString()));
   const { url, managementUrl } = await listening(child, printed);
-  const client = managementClient(readConfig({ ...env, MANAGEMENT_PORT: new URL(managementUrl).port }), () =>
-    epochMs(Date.now()),
-  );
   return {
     url,
     managementUrl,
     pid: child.pid ?? 0,
-    admin: (...args) => {
-      const { method, path, body } = adminCall(args);
-      return client.call(method, path, body);
-    },
+    admin: adminOf({ ...env, MANAGEMENT_PORT: new URL(managementUrl).port }),
     output: () => printed.join(''),
     stop: () => {
       child.kill('SIGTERM');

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
-import { asTheyAre, type Facts } from '../ask.ts';
+import type { Facts } from '../ask.ts';
 import { plan } from '../plan.ts';
 import { eventsIn, inGrains, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
 import { addedByPeriod } from './periods.ts';
@@ -66,7 +66,7 @@ export function rawEvents<Row>(
   const live = ranges.filter(({ to }) => to >= facts.until);
   const query = queryOf(sealed);
   return [
-    ...(sealed.length === 0 ? [] : [facts.recall(query, () => db.query(query), asTheyAre, 'when repeated')]),
+    ...(sealed.length === 0 ? [] : [facts.recall(query, () => db.query(query), 'when repeated')]),
     ...(live.length === 0 ? [] : [db.query(queryOf(live))]),
   ];
 }

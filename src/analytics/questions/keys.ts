@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Query, RunOptions } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Range } from '../../domain/time.ts';
-import { asTheyAre, type Facts } from '../ask.ts';
+import type { Facts } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
 import { edgeRows, type KeyGroup, metBeforeTail, sealedRows, tailRows } from './key-rows.ts';
@@ -185,12 +185,12 @@ async function remembered<Row extends KeyRow>(
   const [ranked, ...more] = await Promise.all([
     sealed === null
       ? new Ranked<Row>([], ranking)
-      : facts.recall(
+      : facts.recallMade(
           sealed,
           () => load(sealed),
           (rows) => new Ranked(rows, ranking),
         ),
-    edges === null ? [] : facts.recall(edges, () => load(edges), asTheyAre, 'when repeated'),
+    edges === null ? [] : facts.recall(edges, () => load(edges), 'when repeated'),
     load(tail),
     met().then(load),
   ]);

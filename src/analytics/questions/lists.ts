@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { asTheyAre, type Facts } from '../ask.ts';
+import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { isWide, type Plan } from '../plan.ts';
-import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp, spanOf, unionAll } from '../sql.ts';
+import { isWide, type Plan, spanOf } from '../plan.ts';
+import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp, unionAll } from '../sql.ts';
 import { byText, descending } from './order.ts';
 import { Ranked, type Ranking, take } from './ranked.ts';
 
@@ -81,19 +81,20 @@ GROUP BY letter`;
         sessions: -minus,
       }));
   }
-  const [ranked, ...rest] = await Promise.all([
-    facts.recall(
+  const [ranked, ...more] = await Promise.all([
+    facts.recallMade(
       sealed,
       () => db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
       rankedByLetter,
     ),
-    edges === null ? [] : facts.recall(edges, () => db.query(edges), asTheyAre, 'when repeated'),
+    edges === null ? [] : facts.recall(edges, () => db.query(edges), 'when repeated'),
     tail === null ? [] : db.query(tail, {}, options),
   ]);
+  const rest = more.flat();
   return (list) => {
     const { letter } = DIMENSIONS[list];
-    const more = rest.flat().filter(({ key }) => key.startsWith(letter));
-    const all = (ranked.get(letter) ?? new Ranked<ListRow>([], LISTING)).with(more);
+    const own = rest.filter(({ key }) => key.startsWith(letter));
+    const all = (ranked.get(letter) ?? new Ranked<ListRow>([], LISTING)).with(own);
     return [...take(count, all)].map(({ key, sessions }) => ({ name: key.slice(letter.length), sessions }));
   };
 }

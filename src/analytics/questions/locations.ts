@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type Asker, asTheyAre, closed, type Facts } from '../ask.ts';
+import { type Asker, closed, type Facts } from '../ask.ts';
 import { HAS_PLACE, mergedSessions } from '../merged-sessions.ts';
-import { type Plan, plan } from '../plan.ts';
+import { type Plan, plan, spanOf } from '../plan.ts';
 import type { Location } from '../results.ts';
-import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, isEmpty, ofApp } from '../sql.ts';
 import { descending, nullsLast } from './order.ts';
 import { Ranked, type Ranking, take } from './ranked.ts';
 
@@ -63,7 +63,7 @@ async function sealedPlaces(db: Database, facts: Facts, app: AppId, pieces: Plan
 WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${PLACE}`,
     row: ROW,
   };
-  return facts.recall(
+  return facts.recallMade(
     query,
     () => db.rows(query),
     (rows) => new Ranked(rows.map(placeOf).sort(ORDER), PLACES),
@@ -79,7 +79,7 @@ async function edgePlaces(db: Database, facts: Facts, app: AppId, pieces: Plan) 
 WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND ${HAS_PLACE} GROUP BY ${PLACE}`,
     row: ROW,
   };
-  return facts.recall(query, () => db.rows(query), asTheyAre, 'when repeated');
+  return facts.recall(query, () => db.rows(query), 'when repeated');
 }
 
 async function tailPlaces(db: Database, app: AppId, { tail }: Plan) {

@@ -1,20 +1,10 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { asTheyAre, type Facts } from '../ask.ts';
+import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import type { Plan } from '../plan.ts';
-import {
-  edgeRanges,
-  HALF_HOURS,
-  hoursPeriodOf,
-  inGrains,
-  inMs,
-  isEmpty,
-  ofApp,
-  periodOf,
-  spanOf,
-} from '../sql.ts';
+import { type Plan, spanOf } from '../plan.ts';
+import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, ofApp, periodOf } from '../sql.ts';
 import { addedByPeriod } from './periods.ts';
 import { returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
 
@@ -77,7 +67,7 @@ async function sealedSums(db: Database, facts: Facts, app: AppId, plans: readonl
 FROM session_sums WHERE ${ofApp(app)} AND ${inGrains(plans, HALF_HOURS)}`,
     row: IN_PERIOD,
   };
-  return facts.recall(
+  return facts.recallMade(
     query,
     () => db.query(query),
     (rows) =>
@@ -103,7 +93,7 @@ FROM session_facts AS f WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(s
 GROUP BY period`,
     row: IN_PERIOD,
   };
-  return facts.recall(query, () => db.query(query), asTheyAre, 'when repeated');
+  return facts.recall(query, () => db.query(query), 'when repeated');
 }
 
 /** Unsealed sessions, less the visitors that came before them. */

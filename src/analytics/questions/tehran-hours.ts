@@ -2,11 +2,12 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
-import { type Asker, asTheyAre, type Facts } from '../ask.ts';
+import type { Asker, Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
+import { spanOf } from '../plan.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
-import { inSpans, ofApp, spanOf } from '../sql.ts';
+import { inSpans, ofApp } from '../sql.ts';
 import { activityWindow, heatmapWindow, TEHRAN, type TehranTime, tehranTime } from '../tehran.ts';
 
 /** What happened in one Tehran hour; a visitor counts once in it. */
@@ -32,7 +33,7 @@ GROUP BY hour`,
     row: SESSIONS_ROW,
   };
   const [sealed, tail] = await Promise.all([
-    range.from < sealedEnd ? facts.recall(query, () => db.query(query), asTheyAre) : [],
+    range.from < sealedEnd ? facts.recall(query, () => db.query(query)) : [],
     sealedEnd <= range.to
       ? db.query(
           {

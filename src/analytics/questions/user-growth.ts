@@ -10,7 +10,7 @@ import {
   toIso,
   utcDayStart,
 } from '../../domain/time.ts';
-import { type Asker, asTheyAre, type Facts } from '../ask.ts';
+import type { Asker, Facts } from '../ask.ts';
 import { plan, type Span } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
@@ -95,7 +95,7 @@ FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
 GROUP BY day`,
     row: SESSIONS_ROW,
   };
-  return facts.recall(query, () => db.query(query), asTheyAre, 'when repeated');
+  return facts.recall(query, () => db.query(query), 'when repeated');
 }
 
 function wholeDays(db: Database, facts: Facts, app: AppId, days: Span) {
@@ -105,7 +105,7 @@ function wholeDays(db: Database, facts: Facts, app: AppId, days: Span) {
 WHERE ${ofApp(app)} AND grain = 2 AND ${inSpans('bucket', [days])}`,
     row: SESSIONS_ROW,
   };
-  return facts.recall(query, () => db.query(query), asTheyAre);
+  return facts.recall(query, () => db.query(query));
 }
 
 async function eventsByDay(db: Database, facts: Facts, app: AppId, range: Range) {

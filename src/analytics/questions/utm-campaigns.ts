@@ -2,11 +2,11 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
-import { type Asker, asTheyAre, closed, type Facts } from '../ask.ts';
+import { type Asker, closed, type Facts } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
-import { type Plan, plan, sealedPart } from '../plan.ts';
+import { type Plan, plan, sealedPart, spanOf } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
-import { edgeRanges, inGrains, inMs, isEmpty, ofApp, spanOf } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, isEmpty, ofApp } from '../sql.ts';
 import { byText, descending, nullsLast } from './order.ts';
 import { askReturns, returnedAtTheEnd } from './visitors.ts';
 
@@ -76,7 +76,7 @@ async function sealedSums(db: Database, facts: Facts, app: AppId, pieces: Plan):
 WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
     row: ROW,
   };
-  return facts.recall(query, () => db.rows(query), asTheyAre);
+  return facts.recall(query, () => db.rows(query));
 }
 
 /** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
@@ -89,7 +89,7 @@ async function edges(db: Database, facts: Facts, app: AppId, pieces: Plan): Prom
 WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
     row: ROW,
   };
-  return facts.recall(query, () => db.rows(query), asTheyAre, 'when repeated');
+  return facts.recall(query, () => db.rows(query), 'when repeated');
 }
 
 const RETURN_TABLES = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };

@@ -3,7 +3,7 @@ import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import type { Keep } from '../../facts/sealed-cache.ts';
-import { asTheyAre, type Facts } from '../ask.ts';
+import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, planReturns, type ReturnsPlan } from '../plan.ts';
 import {
@@ -105,8 +105,7 @@ export async function askReturns<Row>(
     const { inHours, atTheStart } = returns;
     const hours = statement(returns, inHours, hoursPeriodOf);
     const start = statement(returns, atTheStart, periodOf);
-    const recall = (query: Query<Row>, keep?: Keep) =>
-      facts.recall(query, () => load(query), asTheyAre, keep);
+    const recall = (query: Query<Row>, keep?: Keep) => facts.recall(query, () => load(query), keep);
     if (atTheStart.length > 0 && inHours.length > 0 && !facts.isRepeated(hours)) {
       facts.isRepeated(start);
       return [load(statement(returns, [...inHours, ...atTheStart], periodOf))];
