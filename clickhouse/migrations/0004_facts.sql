@@ -134,7 +134,20 @@ ENGINE = MergeTree
 ORDER BY (app_id, started_at)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- The same sessions in the order of prev: those whose visitor came back.
+-- The same sessions in the order of visitors: when some of them came last is found without reading the others. Small granules
+-- and blocks: looking for a visitor reads one of them.
+CREATE TABLE IF NOT EXISTS visitor_sessions
+(
+    app_id     UUID,
+    visitor    UInt128 CODEC(ZSTD(1)),
+    started_at Int64 CODEC(ZSTD(1))
+)
+ENGINE = MergeTree
+ORDER BY (app_id, visitor, started_at)
+SETTINGS index_granularity = 1024, min_compress_block_size = 16384, max_compress_block_size = 32768,
+    fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
+
+-- And in the order of prev: those whose visitor came back.
 CREATE TABLE IF NOT EXISTS session_returns
 (
     app_id     UUID,
@@ -315,6 +328,9 @@ SELECT
     app_id, started_at, prev, visitor, duration_ms, pageviews, clicks, errors, bounced, browser, os, device, screen, language,
     channel, referrer, entry_page, exit_page, utm_source, country, region, city, latitude, longitude
 FROM session_stage;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS visitor_sessions_from_stage TO visitor_sessions AS
+SELECT app_id, visitor, started_at FROM session_stage;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_returns_from_stage TO session_returns AS
 SELECT app_id, prev, started_at FROM session_stage WHERE prev != -1;

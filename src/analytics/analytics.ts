@@ -43,7 +43,8 @@ export function createAnalytics({
       const of = (kind: FactKind): Facts => ({
         until: watermarks[kind],
         recall: (query, load, keep) => sealed.get(query, facts[kind], load, (rows) => rows, keep),
-        recallMade: (query, load, make) => sealed.get(query, facts[kind], load, make),
+        recallMade: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
+        recallEach: (query, keys, load) => sealed.each(query, facts[kind], keys, load),
         isRepeated: (query) => sealed.isRepeated(query, facts[kind]),
       });
       return { page: of('page'), session: of('session') };

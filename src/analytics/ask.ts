@@ -25,12 +25,22 @@ export interface Facts {
     load: () => Promise<readonly Row[]>,
     keep?: Keep,
   ): Promise<readonly Row[]>;
-  /** The same for what `make` makes of the rows; kept at once. */
+  /** The same for what `make` makes of the rows. */
   recallMade<Row, Made extends object>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
     load: () => Promise<readonly Row[]>,
     make: (rows: readonly Row[]) => Made,
+    keep?: Keep,
   ): Promise<Made>;
+  /**
+   * A value of sealed facts for each of `keys`, and for others asked about before: those that nobody knows yet are brought by `load`,
+   * which has to answer for each of its keys.
+   */
+  recallEach<Value>(
+    query: Pick<Query<unknown>, 'name' | 'sql'>,
+    keys: readonly string[],
+    load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+  ): Promise<ReadonlyMap<string, Value>>;
   /**
    * Whether `query` was asked for before, by this or by `recall`; from now on it was. Where it was not, one statement for everything
    * can be faster than what brings all that is worth to be remembered.

@@ -55,6 +55,14 @@ export const inSpans = (column: string, spans: readonly Span[]): string =>
 export const inMs = (column: string, spans: readonly Span[]): string =>
   anyOf(spans.map(({ start, end }) => `${column} >= ${int(start)} AND ${column} < ${int(end)}`));
 
+/** `column` (UInt128) is one of `values`, each the base64 of its 16 bytes, lowest first: in as little text as it takes. */
+export function inUInt128(column: string, values: readonly string[]): string {
+  const bytes = Buffer.concat(values.map((value) => Buffer.from(value, 'base64')));
+  if (bytes.length !== values.length * 16) throw new Error('not the base64 of 16 bytes');
+  return `${column} IN (SELECT reinterpretAsUInt128(substring(base64Decode('${bytes.toString('base64')}'), number * 16 + 1, 16))
+    FROM numbers(${int(values.length)}))`;
+}
+
 /** What a DateTime can hold, in seconds: 1970 to 2106. No bucket can lie outside of it. */
 const LAST_SECOND = 0xffff_ffff;
 

@@ -117,7 +117,7 @@ FROM
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
             (0, '', '', '', ''), '', '', (0, '', '', 0), (0, '', 0), (0, '', 0), '', '',
             '', '', '', '', '', '', '', '', 0, 0
-        FROM session_facts
+        FROM visitor_sessions
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
             AND (app_id, visitor) IN (${VISITORS_SQL})
         GROUP BY app_id, visitor

@@ -7,6 +7,8 @@ const SAMPLE = 64;
 /** What a row and an entry take beside their text. */
 const ROW_BYTES = 100;
 const ENTRY_BYTES = 1_000;
+/** What one of the values takes that were asked for by key. */
+const VALUE_BYTES = 250;
 
 const DEFAULT_BYTES = 64 * 1024 ** 2;
 /** Statements that were asked once. */
@@ -52,6 +54,27 @@ export class SealedCache {
       this.#kept.set(key, made, { size: bytesOf(rows) + key.length + ENTRY_BYTES });
     }
     return made;
+  }
+
+  /**
+   * A value for each of `keys`: known, or brought now by `load`, which gets the keys that are not known yet and has to answer for each
+   * of them. What `query` names is what was asked for before about other keys. Rejects with what `load` rejects with.
+   */
+  async each<Value>(
+    query: Pick<Query<unknown>, 'name' | 'sql'>,
+    version: string | null,
+    keys: readonly string[],
+    load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+  ): Promise<ReadonlyMap<string, Value>> {
+    if (version === null || this.#kept === null) return load(keys);
+    const key = keyOf(query, version);
+    const known = (this.#kept.get(key) ?? new Map()) as Map<string, Value>;
+    const unknown = keys.filter((each) => !known.has(each));
+    if (unknown.length > 0) {
+      for (const [each, value] of await load(unknown)) known.set(each, value);
+      this.#kept.set(key, known, { size: known.size * VALUE_BYTES + key.length + ENTRY_BYTES });
+    }
+    return known;
   }
 
   /** Whether it was asked for before; from now on it was. Never where nothing can be kept. */

@@ -144,7 +144,7 @@ export const CUTS: { readonly [Kind in FactKind]: readonly Cut[] } = {
     ...GRAINED.session.map(grainedCut),
     { table: 'return_pairs', stale: `day >= ${at('day')}` },
     { table: 'utm_return_pairs', stale: `day >= ${at('day')}` },
-    ...['session_facts', 'session_returns', 'utm_facts', 'utm_returns'].map((table) => ({
+    ...['session_facts', 'visitor_sessions', 'session_returns', 'utm_facts', 'utm_returns'].map((table) => ({
       table,
       stale: 'started_at >= {hour:Int64}',
     })),

@@ -109,6 +109,57 @@ test('where its ends have moved within their hours, the ends alone are read', as
   expect(await readFor(range)).toEqual(NOTHING);
 });
 
+const LOOK_UPS = ['last sessions', 'last utm sessions', 'returning in the tail', 'utm tail, known'];
+const NOW = { from: AT.from, to: LATER };
+const lookedUp = async (): Promise<string[]> =>
+  Object.values(await readFor(NOW))
+    .flat()
+    .filter((each) => LOOK_UPS.includes(each));
+
+/** A session of the unsealed tail. */
+const visit = (visitorId: string) => ({
+  session: { id: randomUUID(), visitorId, startedAt: LATER - 10 * 60_000 },
+  context: { utm: { source: 'newsletter' } },
+  events: [{ type: 'pageview' as const, timestamp: LATER - 9 * 60_000, path: '/now' }],
+});
+
+test('visitors of the tail are looked up once, whatever comes in beside', async () => {
+  await deliver(app, randomUUID(), [visit('v1'), visit('v2'), visit('nobody before')] as never[]);
+  expect(await lookedUp()).not.toEqual([]);
+  await lookedUp();
+  expect(await lookedUp()).toEqual([]);
+
+  await deliver(app, randomUUID(), [visit('v3'), visit('v1'), visit('another')] as never[]);
+  // Each by the first question that meets them.
+  expect(await lookedUp()).toEqual(['last sessions', 'last utm sessions']);
+  expect(await lookedUp()).toEqual([]);
+});
+
+test('a tail of more visitors than are named is counted in the store', { timeout: 60_000 }, async () => {
+  const [sealedVisitors, tailVisitors] = [500, 20_100];
+  const insert = (sessions: number, startedAt: number) =>
+    db.command(
+      'many sessions',
+      `INSERT INTO events (app_id, timestamp, session_id, started_at, type, path, has_context, visitor_id)
+SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), concat('many ', toString({at:Int64} + number)), fromUnixTimestamp64Milli({at:Int64}),
+    'pageview', '/', 1, concat('many ', toString(number)) FROM numbers({sessions:UInt64})`,
+      { app: many, at: startedAt, sessions },
+    );
+  const many = appId(randomUUID());
+  await insert(sealedVisitors, START + DAY);
+  await seal({ db, readers: createReaders(0), only: [many] }, LATER);
+  await insert(tailVisitors, LATER - 10 * 60_000);
+  for (let time = 0; time < 3; time++) {
+    statements = [];
+    const { session } = await analytics.overview(many, { from: null, to: null });
+    expect(session).toMatchObject({ sessions: sealedVisitors + tailVisitors, visitors: tailVisitors });
+    expect(session).toMatchObject({ newVisitors: tailVisitors, returningVisitors: 0 });
+    expect(statements).toContain('returning in the tail');
+    const after = await analytics.kpis(many, { from: epochMs(START + 2 * DAY), to: LATER });
+    expect(after.current).toMatchObject({ sessions: tailVisitors, visitors: tailVisitors });
+  }
+});
+
 test('late events count at once, and after the next run all is remembered anew', async () => {
   const before = await analytics.pageviews(app.id, AT);
   const startedAt = START + 3 * DAY;

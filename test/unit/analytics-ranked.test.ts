@@ -32,6 +32,8 @@ test('kept rows and others are added up and in order, again and again', () => {
         const expected = sorted([...kept, ...more]);
         expect([...ranked.with(more)]).toEqual(expected);
         expect([...take(limit, ranked.with(more))]).toEqual(expected.slice(0, limit));
+        expect([...ranked.including(more).with(kept)]).toEqual(sorted([...kept, ...more, ...kept]));
+        expect(ranked.including(more)).toBe(ranked.including(more));
       }
       expect([...ranked.with([])]).toEqual(sorted(kept));
     }),

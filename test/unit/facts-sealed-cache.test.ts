@@ -67,6 +67,50 @@ test('what is made of the rows is kept, and the oldest goes when it is full', as
   expect(made).toBe(21);
 });
 
+test('of values by key those are loaded that nobody knows yet', async () => {
+  const cache = new SealedCache(1_000_000);
+  const asked: (readonly string[])[] = [];
+  const ask = async (version: string | null, ...keys: string[]) => {
+    const found = await cache.each(QUERY, version, keys, async (unknown) => {
+      asked.push(unknown);
+      return new Map(unknown.map((key) => [key, key.length]));
+    });
+    return keys.map((key) => found.get(key));
+  };
+  expect(await ask('a', 'x', 'yy')).toEqual([1, 2]);
+  expect(await ask('a', 'zzz', 'yy')).toEqual([3, 2]);
+  expect(await ask('a', 'x', 'yy', 'zzz')).toEqual([1, 2, 3]);
+  expect(await ask('b', 'x')).toEqual([1]);
+  expect(await ask(null, 'x')).toEqual([1]);
+  expect(asked).toEqual([['x', 'yy'], ['zzz'], ['x'], ['x']]);
+});
+
+test('values by key take their place, and go when it is full', async () => {
+  const cache = new SealedCache(100_000);
+  let loaded = 0;
+  const ask = (version: string, count: number) =>
+    cache.each(
+      QUERY,
+      version,
+      Array.from({ length: count }, (_, i) => `key ${i}`),
+      async (unknown) => {
+        loaded += unknown.length;
+        return new Map(unknown.map((key) => [key, 1]));
+      },
+    );
+  await ask('a', 200);
+  await ask('a', 300);
+  expect(loaded).toBe(300);
+  await ask('b', 300);
+  expect(loaded).toBe(600);
+  await ask('a', 300);
+  expect(loaded).toBe(900);
+  // More than there is room for: answered, and not kept.
+  expect((await ask('c', 1_000)).size).toBe(1_000);
+  await ask('c', 1_000);
+  expect(loaded).toBe(2_900);
+});
+
 test('after clear everything is loaded again', async () => {
   const cache = new SealedCache(1_000_000);
   const asked = asking(cache);

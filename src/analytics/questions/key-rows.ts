@@ -27,9 +27,7 @@ import {
  * click (its target) or of a custom event (its name).
  */
 export interface KeyGroup {
-  readonly kinds: string;
-  /** Where there is one. */
-  readonly onlyKind: string | null;
+  readonly kinds: readonly string[];
   readonly types: string;
   /** Of a raw event; a low-cardinality column as it is stands in the way of nothing. */
   readonly kind: string;
@@ -41,8 +39,7 @@ export interface KeyGroup {
 }
 
 export const PAGES: KeyGroup = {
-  kinds: `'page'`,
-  onlyKind: `'page'`,
+  kinds: ['page'],
   types: `'pageview', 'engagement'`,
   kind: `'page'`,
   key: 'path',
@@ -50,14 +47,16 @@ export const PAGES: KeyGroup = {
   paired: `type = 'pageview'`,
 };
 
-export const LABELS: KeyGroup = {
-  kinds: `'error', 'click', 'custom'`,
-  onlyKind: null,
-  types: `'error', 'click', 'custom'`,
-  kind: 'toString(type)',
-  key: 'label',
+const OF_PAGES = `type IN (${PAGES.types})`;
+
+/** Pages, errors, clicks and custom events at once: one statement for all takes less than one for each. */
+export const EVERYTHING: KeyGroup = {
+  kinds: ['page', 'error', 'click', 'custom'],
+  types: `${PAGES.types}, 'error', 'click', 'custom'`,
+  kind: `if(${OF_PAGES}, 'page', toString(type))`,
+  key: `if(${OF_PAGES}, path, label)`,
   name: "if(key = '', '(none)', key)",
-  paired: `type = 'error'`,
+  paired: `type IN ('pageview', 'error')`,
 };
 
 /**
@@ -72,7 +71,7 @@ export function sealedRows(app: AppId, pieces: Plan, { kinds }: KeyGroup): strin
 SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
     f.engagements AS engagements
 FROM event_facts AS f
-WHERE ${ofApp(app)} AND f.kind IN (${kinds}) AND ${inGrains([pieces])}
+WHERE ${ofApp(app)} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}
 UNION ALL
 ${revisitsWhere(app, kinds, '1', [`${inSpans('v.hour', [firstDay])} AND prev_at < ${int(start)}`])}`;
 }
@@ -101,16 +100,19 @@ function revisitedAtEnds(
   return again.length === 0 ? null : revisitsWhere(app, kinds, '-1', again);
 }
 
+/** Words of ours as SQL. */
+const texts = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
+
 const revisitsWhere = (
   app: AppId,
-  kinds: string,
+  kinds: readonly string[],
   sessions: string,
   conditions: readonly string[],
 ): string => `
 SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engaged_ms,
     toUInt64(0) AS engagements
 FROM revisits AS v
-WHERE ${ofApp(app)} AND v.kind IN (${kinds}) AND ${anyOf(conditions)}`;
+WHERE ${ofApp(app)} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 
 /** What the ragged ends change and add. */
 export const edgeRows = (app: AppId, pieces: Plan, group: KeyGroup): string | null =>
@@ -143,47 +145,54 @@ export async function metBeforeTail(
   group: KeyGroup,
 ): Promise<string | null> {
   if (tail === null || range.from >= tail.from) return null;
-  const since = await lookBack(db, app, range, tail, group);
-  return since < tail.from ? metBefore(app, tail, since, group) : null;
+  const { since, starts } = await goingOn(db, app, tail, group);
+  return since < tail.from
+    ? metBefore(app, tail, { since: Math.max(range.from, since), starts }, group)
+    : null;
 }
 
-/** Sessions that began before the tail and go on in it. */
-const goingOn = (app: AppId, tail: Range, paired: string): string =>
-  `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
+/** More starts of sessions than that are not written into a statement. */
+const MOST_STARTS = 2_000;
 
-const FIRST_START = z.object({ ms: z.number() });
+const GOING_ON = z.object({ since: z.number(), starts: z.array(z.number()) });
+type GoingOn = z.infer<typeof GOING_ON>;
 
 /**
- * When the first session of those that go on in the tail began, to the hour: 24 h before it at most, mostly less than one. The
- * tail's own start where there is none.
+ * Sessions that began before the tail and go on in it: when the first of them did, 24 h before it at most and mostly less than one, and
+ * when each of them did. The tail's own start where there is none.
  */
-async function lookBack(
-  db: Database,
-  app: AppId,
-  range: Range,
-  tail: Range,
-  { paired }: KeyGroup,
-): Promise<number> {
-  const { ms } = await db.queryOne({
+const goingOn = (db: Database, app: AppId, tail: Range, { paired }: KeyGroup): Promise<GoingOn> =>
+  db.queryOne({
     name: 'sessions that go on',
-    sql: `SELECT toUnixTimestamp64Milli(coalesce(minOrNull(started_at), ${instant(tail.from)})) AS ms ${goingOn(app, tail, paired)}`,
-    row: FIRST_START,
+    sql: `SELECT toUnixTimestamp64Milli(coalesce(minOrNull(started_at), ${instant(tail.from)})) AS since,
+    groupUniqArray(${MOST_STARTS + 1})(toUnixTimestamp64Milli(started_at)) AS starts ${inBoth(app, tail, paired)}`,
+    row: GOING_ON,
   });
-  return Math.max(range.from, ms);
-}
+
+const inBoth = (app: AppId, tail: Range, paired: string): string =>
+  `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
 
 /** Of the sessions that go on in the tail: their pairs that met on both sides of its start. */
-function metBefore(app: AppId, tail: Range, since: number, { kind, key, paired }: KeyGroup): string {
+function metBefore(
+  app: AppId,
+  tail: Range,
+  { since, starts }: GoingOn,
+  { kind, key, paired }: KeyGroup,
+): string {
   const start = instant(tail.from);
   const around = { from: epochMs(since), to: tail.to };
+  // Nearly all other sessions started at another ms: few are left to be grouped.
+  const some =
+    starts.length > MOST_STARTS
+      ? `started_at IN (SELECT started_at ${inBoth(app, tail, paired)})`
+      : `toUnixTimestamp64Milli(started_at) IN (${starts.map(int).join(', ')})`;
   return `
 SELECT kind, key, toInt64(0) AS events, -toInt64(count()) AS sessions, toUInt64(0) AS engaged_ms, toUInt64(0) AS engagements
 FROM
 (
     SELECT ${kind} AS kind, ${key} AS key
     FROM events
-    WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([around])} AND started_at < ${start}
-        AND (session_id, started_at) IN (SELECT session_id, started_at ${goingOn(app, tail, paired)})
+    WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([around])} AND ${some}
     GROUP BY kind, key, session_id, started_at
     HAVING min(timestamp) < ${start} AND max(timestamp) >= ${start}
 )

@@ -7,7 +7,7 @@ import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
 import { edgeRows, type KeyGroup, metBeforeTail, sealedRows, tailRows } from './key-rows.ts';
 import { byText, descending } from './order.ts';
-import { Ranked, type Ranking, take } from './ranked.ts';
+import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
 
 /** An answer's row: the key's kind and name, and a sum of each of its columns. */
 interface Measures<Row extends KeyRow> {
@@ -26,8 +26,9 @@ interface KeyRow {
 }
 
 const KEY = { kind: z.string(), name: z.string() };
-const keyOf = ({ kind, name }: KeyRow): string => `${kind} ${name}`;
-const byName = (a: KeyRow, b: KeyRow): number => byText(a.name, b.name) || byText(a.kind, b.kind);
+/** Each kind is a list of its own. */
+const keyOf = ({ name }: KeyRow): string => name;
+const byName = (a: KeyRow, b: KeyRow): number => byText(a.name, b.name);
 
 const VIEWS_ROW = z.object({ ...KEY, events: z.number(), sessions: z.number() });
 type Views = z.infer<typeof VIEWS_ROW>;
@@ -77,14 +78,15 @@ export interface KeyQuestion<Row extends KeyRow> {
 }
 
 /**
- * The first `limit` of the range's keys, largest first measure first, then by name. `sessions`, of pages and errors, are distinct
+ * The first `limit` of the range's keys, which are of one kind, largest first measure first, then by name. `sessions`, of pages and errors, are distinct
  * sessions with at least one event of the key in the range.
  */
 export async function keySums<Row extends KeyRow>(asked: KeyQuestion<Row>, limit: number): Promise<Row[]> {
   const { db, measures } = asked;
   const pieces = piecesOf(asked);
   if (pieces.isRepeated) {
-    return [...take(limit, listed(measures, await remembered(asked, pieces)))];
+    const kinds = await remembered(asked, pieces);
+    return [...take(limit, listed(measures, kinds(asked.group.kinds[0] ?? '')))];
   }
   const rest = `HAVING ${measures.listed} ${IN_ORDER} LIMIT ${int(limit)}`;
   const query = { name: 'keys', sql: addedUp(asked, await pieces.all(), rest), row: measures.row };
@@ -111,30 +113,26 @@ const TOP_ROW = z.object({
 /** By kind. */
 export async function topKeys(asked: KeyQuestion<Views>, count: number): Promise<(kind: string) => TopKeys> {
   const pieces = piecesOf(asked);
-  const kinds = new Map<string, { keys: number; top: TopKeys['top'][number][] }>();
   if (pieces.isRepeated) {
-    for (const { kind, name, events, sessions } of listed(asked.measures, await remembered(asked, pieces))) {
-      const found = kinds.get(kind) ?? { keys: 0, top: [] };
-      kinds.set(kind, found);
-      found.keys++;
-      if (found.top.length < count) found.top.push({ name, count: events, sessions });
-    }
-  } else {
-    const sql = `SELECT kind, count() AS keys, groupArraySorted(${int(count)})((-events, name, sessions)) AS top
+    const kinds = await remembered(asked, pieces);
+    return (kind) => {
+      const found = [...listed(asked.measures, kinds(kind))];
+      const top = found.slice(0, count);
+      return {
+        keys: found.length,
+        top: top.map(({ name, events, sessions }) => ({ name, count: events, sessions })),
+      };
+    };
+  }
+  const sql = `SELECT kind, count() AS keys, groupArraySorted(${int(count)})((-events, name, sessions)) AS top
 FROM (${addedUp(asked, await pieces.all(), `HAVING ${asked.measures.listed}`)})
 GROUP BY kind`;
-    for (const { kind, keys, top } of await asked.db.query(
-      { name: 'top keys', sql, row: TOP_ROW },
-      {},
-      pieces.options,
-    )) {
-      kinds.set(kind, {
-        keys,
-        top: top.map(([minus, name, sessions]) => ({ name, count: -minus, sessions })),
-      });
-    }
-  }
-  return (kind) => kinds.get(kind) ?? { keys: 0, top: [] };
+  const rows = await asked.db.query({ name: 'top keys', sql, row: TOP_ROW }, {}, pieces.options);
+  const kinds = new Map(rows.map((row) => [row.kind, row]));
+  return (kind) => {
+    const { keys, top } = kinds.get(kind) ?? { keys: 0, top: [] };
+    return { keys, top: top.map(([minus, name, sessions]) => ({ name, count: -minus, sessions })) };
+  };
 }
 
 /** The rows of which the answer is made, glued by UNION ALL: of the sealed hours, of the ragged ends, of the tail. */
@@ -175,26 +173,23 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   };
 }
 
-/** With the sealed hours, and ends that are asked for again, from what is remembered of them. */
+/** By kind, in order: with the sealed hours, and ends that are asked for again, from what is remembered of them. */
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
   { options, sealed, edges, tail, metBeforeTail: met }: KeyPieces<Row>,
-): Promise<Iterable<Row>> {
+): Promise<(kind: string) => Iterable<Row>> {
   const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
     query === null ? Promise.resolve([]) : db.query(query, {}, options);
-  const [ranked, ...more] = await Promise.all([
-    sealed === null
-      ? new Ranked<Row>([], ranking)
-      : facts.recallMade(
-          sealed,
-          () => load(sealed),
-          (rows) => new Ranked(rows, ranking),
-        ),
-    edges === null ? [] : facts.recall(edges, () => load(edges), 'when repeated'),
+  const byKind = (rows: readonly Row[]) => byList(rows, ({ kind }) => kind);
+  const ranked = (rows: readonly Row[]) =>
+    new Map([...byKind(rows)].map(([kind, own]) => [kind, new Ranked(own, ranking)]));
+  const [hours, ends, ...latest] = await Promise.all([
+    sealed === null ? ranked([]) : facts.recallMade(sealed, () => load(sealed), ranked),
+    edges === null ? byKind([]) : facts.recallMade(edges, () => load(edges), byKind, 'when repeated'),
     load(tail),
     met().then(load),
   ]);
-  return ranked.with(more.flat());
+  return rankedLists(hours, ends, byKind(latest.flat()), ranking);
 }
 
 /** By the first measure, which is the third column. */
@@ -206,9 +201,11 @@ const addedUp = <Row extends KeyRow>(
   { group, measures }: KeyQuestion<Row>,
   rows: string,
   rest = '',
-): string => `SELECT ${group.onlyKind ?? 'toString(kind)'} AS kind, toString(${group.name}) AS name, ${Object.entries(
+): string => `SELECT ${onlyKind(group) ?? 'toString(kind)'} AS kind, toString(${group.name}) AS name, ${Object.entries(
   measures.columns,
 )
   .map(([column, of]) => `sum(r.${of}) AS ${column}`)
   .join(', ')}
-FROM (${rows}) AS r GROUP BY ${group.onlyKind === null ? 'kind, name' : 'name'} ${rest}`;
+FROM (${rows}) AS r GROUP BY ${onlyKind(group) === null ? 'kind, name' : 'name'} ${rest}`;
+
+const onlyKind = ({ kinds }: KeyGroup): string | null => (kinds.length === 1 ? `'${kinds[0]}'` : null);

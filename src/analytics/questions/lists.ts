@@ -6,7 +6,7 @@ import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, spanOf } from '../plan.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp, unionAll } from '../sql.ts';
 import { byText, descending } from './order.ts';
-import { Ranked, type Ranking, take } from './ranked.ts';
+import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
 
 /** Lists of sessions by value: the list's letter in `session_dimensions`, and the columns of a merged session and of a fact. */
 const DIMENSIONS = {
@@ -34,13 +34,15 @@ const LISTING: Ranking<ListRow> = {
   add: (a, b) => ({ key: a.key, sessions: a.sessions + b.sessions }),
   order: (a, b) => descending(a.sessions, b.sessions) || byText(a.key, b.key),
 };
+
+const NO_PAGE = [DIMENSIONS.entryPages, DIMENSIONS.exitPages].map(({ letter }) => `'${letter}'`).join(', ');
+
 /** The values of a session's columns, as keys of lists. A session without a pageview is in neither list of pages. */
 const listRows = (sessions: string): string => `
-SELECT concat(pair.1, if(pair.2 = '', '(none)', pair.2)) AS key, count() AS sessions
-FROM (${sessions})
-ARRAY JOIN [${LISTED.map(({ letter, merged }) => `('${letter}', toString(${merged}))`).join(', ')}] AS pair
-WHERE pair.2 != '' OR pair.1 NOT IN ('${DIMENSIONS.entryPages.letter}', '${DIMENSIONS.exitPages.letter}')
-GROUP BY key`;
+SELECT if(length(word) = 1, concat(word, '(none)'), word) AS key, count() AS sessions
+FROM (SELECT arrayJoin([${LISTED.map(({ letter, merged }) => `concat('${letter}', ${merged})`).join(', ')}]) AS word FROM (${sessions}))
+WHERE word NOT IN (${NO_PAGE})
+GROUP BY word`;
 
 const TOP_ROW = z.object({
   letter: z.string(),
@@ -81,37 +83,31 @@ GROUP BY letter`;
         sessions: -minus,
       }));
   }
-  const [ranked, ...more] = await Promise.all([
+  const [ranked, ends, latest] = await Promise.all([
     facts.recallMade(
       sealed,
       () => db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
       rankedByLetter,
     ),
-    edges === null ? [] : facts.recall(edges, () => db.query(edges), 'when repeated'),
+    edges === null ? byLetter([]) : facts.recallMade(edges, () => db.query(edges), byLetter, 'when repeated'),
     tail === null ? [] : db.query(tail, {}, options),
   ]);
-  const rest = more.flat();
+  const lists = rankedLists(ranked, ends, byLetter(latest), LISTING);
   return (list) => {
     const { letter } = DIMENSIONS[list];
-    const own = rest.filter(({ key }) => key.startsWith(letter));
-    const all = (ranked.get(letter) ?? new Ranked<ListRow>([], LISTING)).with(own);
-    return [...take(count, all)].map(({ key, sessions }) => ({ name: key.slice(letter.length), sessions }));
+    return [...take(count, lists(letter))].map(({ key, sessions }) => ({
+      name: key.slice(letter.length),
+      sessions,
+    }));
   };
 }
 
 const addedUp = (rows: string): string =>
   `SELECT key, sum(r.sessions) AS sessions FROM (${rows}) AS r GROUP BY key`;
 
+const byLetter = (rows: readonly ListRow[]) => byList(rows, ({ key }) => key.charAt(0));
 const rankedByLetter = (rows: readonly ListRow[]): ReadonlyMap<string, Ranked<ListRow>> =>
-  new Map(
-    LISTED.map(({ letter }) => [
-      letter,
-      new Ranked(
-        rows.filter(({ key }) => key.startsWith(letter)),
-        LISTING,
-      ),
-    ]),
-  );
+  new Map([...byLetter(rows)].map(([letter, own]) => [letter, new Ranked(own, LISTING)]));
 
 const NO_LISTS = `SELECT '' AS key, 0 AS sessions WHERE false`;
 

@@ -5,7 +5,7 @@ import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
 import { eventTotals } from './event-totals.ts';
-import { LABELS, PAGES } from './key-rows.ts';
+import { EVERYTHING } from './key-rows.ts';
 import { topKeys, VIEWS } from './keys.ts';
 import { type Dimension, topValues } from './lists.ts';
 import { sessionTotals } from './session-totals.ts';
@@ -21,15 +21,15 @@ export async function overview(
   const bounds = closed(range);
   const { page, session } = await facts(app);
   const pieces = plan(bounds, session.until);
-  const [[totals], listed, [events], pages, labels] = await Promise.all([
+  const [[totals], listed, [events], keys] = await Promise.all([
     sessionTotals(db, session, app, [pieces], { newVisitors: true }),
     topValues(db, session, app, pieces, TOP),
     eventTotals(db, page, app, [bounds]),
-    topKeys({ db, facts: page, app, range: bounds, group: PAGES, measures: VIEWS }, TOP),
-    topKeys({ db, facts: page, app, range: bounds, group: LABELS, measures: VIEWS }, TOP),
+    topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING, measures: VIEWS }, TOP),
   ]);
   if (totals === undefined || events === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;
+  const pages = keys('page');
   const shares = (list: Dimension): NamedShare[] =>
     listed(list).map((row) => ({ ...row, share: rate(row.sessions, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
@@ -48,10 +48,10 @@ export async function overview(
     },
     page: {
       pageviews: events.pageviews,
-      uniquePages: pages('page').keys,
+      uniquePages: pages.keys,
       pagesPerSession: perSession(totals.pageviews, sessions),
       averageTimeOnPageMs: averageMs(events.engagedMs, events.pageviews),
-      topPages: pages('page').top.map((row) => ({
+      topPages: pages.top.map((row) => ({
         path: row.name,
         views: row.count,
         uniqueSessions: row.sessions,
@@ -64,8 +64,8 @@ export async function overview(
       clicksPerSession: perSession(totals.clicks, sessions),
       customEvents: events.customs,
       engagedMs: events.engagedMs,
-      topTargets: labels('click').top.map((row) => ({ target: row.name, clicks: row.count })),
-      topCustomEvents: labels('custom').top.map((row) => ({ name: row.name, count: row.count })),
+      topTargets: keys('click').top.map((row) => ({ target: row.name, clicks: row.count })),
+      topCustomEvents: keys('custom').top.map((row) => ({ name: row.name, count: row.count })),
     },
     technology: {
       browsers: shares('browsers'),
@@ -78,7 +78,7 @@ export async function overview(
       errors: events.errors,
       sessionsWithErrors: totals.withErrors,
       errorRate: rate(totals.withErrors, sessions),
-      topErrors: labels('error').top.map((row) => ({
+      topErrors: keys('error').top.map((row) => ({
         message: row.name,
         count: row.count,
         sessions: row.sessions,

@@ -1,4 +1,4 @@
-/** How rows are told apart, added up and put in the order of an answer. */
+/** How rows of one list are told apart, added up and put in the order of an answer. */
 export interface Ranking<Row> {
   keyOf(row: Row): string;
   /** Writes to neither. */
@@ -12,6 +12,7 @@ export class Ranked<Row extends object> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #byKey: ReadonlyMap<string, Row> | undefined;
+  readonly #including = new WeakMap<readonly Row[], Ranked<Row>>();
 
   /** The rows are in the order of `ranking`: what the engine sorts need not be sorted again. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
@@ -35,6 +36,14 @@ export class Ranked<Row extends object> {
     for (; next < sorted.length; next++) yield sorted[next] as Row;
   }
 
+  /** The same, made once for as long as somebody keeps `more`. */
+  including(more: readonly Row[]): Ranked<Row> {
+    if (more.length === 0) return this;
+    const made = this.#including.get(more) ?? new Ranked([...this.with(more)], this.#ranking);
+    this.#including.set(more, made);
+    return made;
+  }
+
   /** The sums of `more` with the rows of the same keys, and these rows. */
   #added(more: readonly Row[]): { readonly sums: Row[]; readonly replaced: ReadonlySet<Row> } {
     const replaced = new Set<Row>();
@@ -53,6 +62,34 @@ export class Ranked<Row extends object> {
     return { sums: [...sums.values()], replaced };
   }
 }
+
+/** Rows by the list that they belong to, each in the order that it has. */
+export function byList<Row>(
+  rows: readonly Row[],
+  listOf: (row: Row) => string,
+): ReadonlyMap<string, readonly Row[]> {
+  const lists = new Map<string, Row[]>();
+  for (const row of rows) {
+    const list = listOf(row);
+    const known = lists.get(list);
+    if (known === undefined) lists.set(list, [row]);
+    else known.push(row);
+  }
+  return lists;
+}
+
+/** Lists of which the sealed hours are kept in order: rows of the ends are put in once, those of the tail for each question. */
+export const rankedLists =
+  <Row extends object>(
+    sealed: ReadonlyMap<string, Ranked<Row>>,
+    ends: ReadonlyMap<string, readonly Row[]>,
+    tail: ReadonlyMap<string, readonly Row[]>,
+    ranking: Ranking<Row>,
+  ) =>
+  (list: string): Generator<Row, void> =>
+    (sealed.get(list) ?? new Ranked<Row>([], ranking))
+      .including(ends.get(list) ?? [])
+      .with(tail.get(list) ?? []);
 
 /** The first `count`, and no work for what comes after. */
 export function* take<T>(count: number, from: Iterable<T>): Generator<T, void> {

@@ -5,8 +5,9 @@ import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, spanOf } from '../plan.ts';
 import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, ofApp, periodOf } from '../sql.ts';
+import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } from './last-visits.ts';
 import { addedByPeriod } from './periods.ts';
-import { returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
+import { type Known, returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
 
 const ROW = z.object({
   sessions: z.number(),
@@ -49,7 +50,7 @@ export async function sessionTotals(
     sealedSums(db, facts, app, plans),
     edgeSums(db, facts, app, plans),
     returningSessions(db, facts, app, plans),
-    Promise.all(plans.map((plan) => tailTotals(db, app, plan, want.newVisitors))),
+    Promise.all(plans.map((plan) => tailTotals(db, facts, app, plan, want.newVisitors))),
   ]);
   const parts = [...sums, ...edges, ...returning, ...tails.map((tail, period) => ({ ...tail, period }))];
   return addedByPeriod(plans, NOTHING, parts);
@@ -96,32 +97,43 @@ GROUP BY period`,
   return facts.recall(query, () => db.query(query), 'when repeated');
 }
 
+const NAMED = ROW.extend({ names: NAMES });
+
 /** Unsealed sessions, less the visitors that came before them. */
 async function tailTotals(
   db: Database,
+  facts: Facts,
   app: AppId,
   plan: Plan,
   newVisitors: boolean,
 ): Promise<Partial<SessionTotals>> {
-  const { tail } = plan;
+  const { tail, range, watermark } = plan;
   if (tail === null) return {};
-  const [totals, { known, inRange }] = await Promise.all([
+  const ask = <Row>(row: z.ZodType<Row>, more = ''): Promise<Row> =>
     db.queryOne(
       {
         name: 'session tail',
         sql: `SELECT count() AS sessions, uniqExact(visitor) AS visitors, visitors AS newVisitors, sum(m.bounced) AS bounces,
-    sum(m.duration_ms) AS durationMs, sum(m.pageviews) AS pageviews, sum(m.clicks) AS clicks, countIf(m.errors > 0) AS withErrors
+    sum(m.duration_ms) AS durationMs, sum(m.pageviews) AS pageviews, sum(m.clicks) AS clicks, countIf(m.errors > 0) AS withErrors${more}
 FROM (${mergedSessions(app, [tail], ['bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', 'visitor'])}) AS m`,
-        row: ROW,
+        row,
       },
       {},
       { parallel: true },
-    ),
-    tailReturns(db, app, plan, tail, newVisitors),
-  ]);
-  return {
+    );
+  const less = (totals: SessionTotals, { known, inRange }: Known): SessionTotals => ({
     ...totals,
     visitors: totals.visitors - inRange,
     newVisitors: totals.newVisitors - known,
-  };
+  });
+  const counted = () => tailReturns(db, app, plan, tail, newVisitors);
+  if (range.from < watermark && areLookedUp(facts, app, SESSIONS)) {
+    const { names, ...totals } = await ask(NAMED, `, ${NAMED_VISITORS} AS names`);
+    if (areTooMany(names)) return less(totals, await counted());
+    const last = await lastVisits(db, facts, app, SESSIONS, names);
+    const since = (from: number): number => names.filter((name) => last(name) >= from).length;
+    return less(totals, { known: since(0), inRange: since(range.from) });
+  }
+  const [totals, known] = await Promise.all([ask(ROW), counted()]);
+  return less(totals, known);
 }

@@ -4,9 +4,10 @@ import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
 import { type Asker, closed, type Facts } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
-import { type Plan, plan, sealedPart, spanOf } from '../plan.ts';
+import { type Plan, plan, type Span, sealedPart, spanOf } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp } from '../sql.ts';
+import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, visitOf } from './last-visits.ts';
 import { byText, descending, nullsLast } from './order.ts';
 import { askReturns, returnedAtTheEnd } from './visitors.ts';
 
@@ -34,7 +35,7 @@ export async function utmCampaigns(
     sealedSums(db, session, app, pieces),
     edges(db, session, app, pieces),
     returning(db, session, app, pieces),
-    pieces.tail === null ? [] : tailSums(db, app, pieces, pieces.tail),
+    pieces.tail === null ? [] : tailSums(db, session, app, pieces, pieces.tail),
   ]);
   return addedUp(rows.flat()).sort(ORDER).slice(0, MOST_LISTED);
 }
@@ -106,33 +107,51 @@ const returning = (db: Database, facts: Facts, app: AppId, pieces: Plan): Promis
     (query) => db.rows(query),
   );
 
+/** By the same combination. */
+const CAMPAIGN_VISITS = { name: 'last utm sessions', table: 'utm_facts', words: UTM_COLUMNS };
+const NAMED = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), NAMES]);
+
+const visitsOf = ([source, medium, campaign, term, content, , names]: z.infer<
+  typeof NAMED
+>): readonly string[] => names.map((name) => visitOf(name, [source, medium, campaign, term, content]));
+
 /** Unsealed sessions, less the visitors that came by the same combination in the sealed part of the range. */
-async function tailSums(db: Database, app: AppId, pieces: Plan, tail: Range): Promise<Row[]> {
+async function tailSums(db: Database, facts: Facts, app: AppId, pieces: Plan, tail: Range): Promise<Row[]> {
   const part = sealedPart(pieces);
   const tagged = `SELECT visitor, ${UTM} FROM (${mergedSessions(app, [tail], [...UTM_COLUMNS, 'visitor'])}) WHERE utm_source != ''`;
+  const count = <Counted extends readonly unknown[]>(visitors: string, row: z.ZodType<Counted>) => {
+    const sql = `SELECT ${UTM}, count() AS sessions, ${visitors} AS visitors FROM (${tagged}) GROUP BY ${UTM}`;
+    return db.rows({ name: 'utm tail', sql, row }, { parallel: true });
+  };
+  if (!isEmpty(part) && areLookedUp(facts, app, CAMPAIGN_VISITS)) {
+    const rows = await count(NAMED_VISITORS, NAMED);
+    if (!rows.some(([, , , , , , names]) => areTooMany(names))) {
+      const last = await lastVisits(db, facts, app, CAMPAIGN_VISITS, rows.flatMap(visitsOf));
+      return rows.map((row): Row => {
+        const [source, medium, campaign, term, content, sessions] = row;
+        const fresh = visitsOf(row).filter((visit) => last(visit) < part.start);
+        return [source, medium, campaign, term, content, sessions, fresh.length];
+      });
+    }
+  }
   const [counted, known] = await Promise.all([
-    db.rows(
-      {
-        name: 'utm tail',
-        sql: `SELECT ${UTM}, count() AS sessions, uniqExact(visitor) AS visitors FROM (${tagged}) GROUP BY ${UTM}`,
-        row: ROW,
-      },
-      { parallel: true },
-    ),
-    isEmpty(part)
-      ? []
-      : db.rows(
-          {
-            // Most are no visitor of the tail at all, which one number tells far faster than a number and five texts.
-            name: 'utm tail, known',
-            sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [part])}
-    AND visitor IN (SELECT visitor FROM (${tagged})) AND (visitor, ${UTM}) IN (${tagged})
-GROUP BY ${UTM}`,
-            row: ROW,
-          },
-          { parallel: true },
-        ),
+    count('uniqExact(visitor)', ROW),
+    isEmpty(part) ? [] : knownBefore(db, app, part, tagged),
   ]);
   return [...counted, ...known];
 }
+
+/** Those visitors of `tagged` that came by the same combination in `part`, as negative visitors. */
+const knownBefore = (db: Database, app: AppId, part: Span, tagged: string): Promise<Row[]> =>
+  db.rows(
+    {
+      // Most are no visitor of the tail at all, which one number tells far faster than a number and five texts.
+      name: 'utm tail, known',
+      sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', [part])}
+    AND visitor IN (SELECT visitor FROM (${tagged})) AND (visitor, ${UTM}) IN (${tagged})
+GROUP BY ${UTM}`,
+      row: ROW,
+    },
+    { parallel: true },
+  );

@@ -152,6 +152,8 @@ export const returningSessions = (db: Database, facts: Facts, app: AppId, plans:
   );
 
 const KNOWN = z.object({ known: z.number(), inRange: z.number() });
+/** Visitors of a tail that came before it at all (right only where it is wanted), and in the range. */
+export type Known = z.infer<typeof KNOWN>;
 
 /**
  * Of the distinct visitors of the unsealed tail, how many came before it at all, and how many came before it in the range.
@@ -163,7 +165,7 @@ export async function tailReturns(
   { watermark, range }: Plan,
   tail: Range,
   ever: boolean,
-): Promise<z.infer<typeof KNOWN>> {
+): Promise<Known> {
   const visitors = `SELECT visitor FROM (${mergedSessions(app, [tail], ['visitor'])})`;
   const from = ever ? '' : ` AND started_at >= ${int(range.from)}`;
   const sealed =
