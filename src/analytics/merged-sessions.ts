@@ -1,7 +1,20 @@
 import type { AppId } from '../domain/ids.ts';
 import type { Range } from '../domain/time.ts';
-import { firstText, lastText } from '../facts/session-states.ts';
+import {
+  channelOf,
+  firstText,
+  firstWords,
+  lastText,
+  REFERRER,
+  SPEAKING,
+  TECHNOLOGY,
+} from '../facts/session-states.ts';
 import { inRanges, ofApp } from './sql.ts';
+
+const technology = firstWords('s.technology', TECHNOLOGY);
+const referrer = firstWords('s.referrer', REFERRER);
+const source = firstWords('s.utm_source', SPEAKING);
+const medium = firstWords('s.utm_medium', SPEAKING);
 
 /** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
 const COLUMNS = {
@@ -14,20 +27,21 @@ const COLUMNS = {
   exit_path: lastText('s.exit'),
   // 128 bits by which facts know a visitor: no two ids collide in practice, and the id itself stays in one place.
   visitor: `reinterpretAsUInt128(sipHash128(${firstText('s.visitor')}))`,
-  browser: 'min(s.technology).3',
-  os: 'min(s.technology).4',
-  device: 'min(s.technology).5',
+  browser: `${technology}[2]`,
+  os: `${technology}[3]`,
+  device: `${technology}[4]`,
   language: firstText('s.language'),
   screen: firstText('s.screen'),
-  referrer_host: 'min(s.referrer).3',
-  utm_source: firstText('s.utm_source'),
-  utm_medium: firstText('s.utm_medium'),
+  referrer_host: `${referrer}[2]`,
+  utm_source: `${source}[1]`,
+  utm_medium: `${medium}[1]`,
   utm_campaign: firstText('s.utm_campaign'),
   utm_term: firstText('s.utm_term'),
   utm_content: firstText('s.utm_content'),
-  // The smallest signal of any field, see ingestion/channels.ts; a campaign, term or content speaks for `campaign` (5).
-  channel: `['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(min(s.referrer).4, min(s.utm_source).3, min(s.utm_medium).3,
-        if(${['s.utm_campaign', 's.utm_term', 's.utm_content'].map((state) => `${firstText(state)} != ''`).join(' OR ')}, 5, 7))]`,
+  channel: channelOf(
+    [`${referrer}[3]`, `${source}[2]`, `${medium}[2]`],
+    ['s.utm_campaign', 's.utm_term', 's.utm_content'].map(firstText),
+  ),
   country: firstText('s.country'),
   region: firstText('s.region'),
   city: firstText('s.city'),

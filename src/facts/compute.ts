@@ -1,4 +1,12 @@
-import { firstText, lastText } from './session-states.ts';
+import {
+  channelOf,
+  firstText,
+  firstWords,
+  lastText,
+  REFERRER,
+  SPEAKING,
+  TECHNOLOGY,
+} from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
 
 /**
@@ -63,10 +71,9 @@ const SESSION_SQL = `INSERT INTO session_stage
 SELECT
     app_id, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
     n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
-    technology_.3, technology_.4, technology_.5, screen_, language_,
-    ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(referrer_.4, source_.3, medium_.3,
-        if(campaign_ != '' OR term_ != '' OR content_ != '', 5, 7))],
-    referrer_.3, entry_page, exit_page, source_value, medium_value, campaign_, term_, content_,
+    technology_[2], technology_[3], technology_[4], screen_, language_,
+    ${channelOf(['referrer_[3]', 'source_[2]', 'medium_[2]'], ['campaign_', 'term_', 'content_'])},
+    referrer_[2], entry_page, exit_page, source_value, medium_value, campaign_, term_, content_,
     country_, region_, city_, latitude_ + 0., longitude_ + 0.
 FROM
 (
@@ -90,16 +97,16 @@ FROM
             sum(s.clicks) AS n_clicks,
             sum(s.errors) AS n_errors,
             sum(s.customs) AS n_customs,
-            min(s.technology) AS technology_,
+            ${firstWords('s.technology', TECHNOLOGY)} AS technology_,
             ${firstText('s.screen')} AS screen_,
             ${firstText('s.language')} AS language_,
-            min(s.referrer) AS referrer_,
-            min(s.utm_source) AS source_,
-            min(s.utm_medium) AS medium_,
+            ${firstWords('s.referrer', REFERRER)} AS referrer_,
+            ${firstWords('s.utm_source', SPEAKING)} AS source_,
+            ${firstWords('s.utm_medium', SPEAKING)} AS medium_,
             ${firstText('s.entry')} AS entry_page,
             ${lastText('s.exit')} AS exit_page,
-            source_.2 AS source_value,
-            medium_.2 AS medium_value,
+            source_[1] AS source_value,
+            medium_[1] AS medium_value,
             ${firstText('s.utm_campaign')} AS campaign_,
             ${firstText('s.utm_term')} AS term_,
             ${firstText('s.utm_content')} AS content_,
@@ -115,7 +122,7 @@ FROM
         GROUP BY s.app_id, s.started_at, s.session
         UNION ALL
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
-            (0, '', '', '', ''), '', '', (0, '', '', 0), (0, '', 0), (0, '', 0), '', '',
+            ['', '', '', ''], '', '', ['', '', '7'], ['', '7'], ['', '7'], '', '',
             '', '', '', '', '', '', '', '', 0, 0
         FROM visitor_sessions
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
@@ -123,7 +130,7 @@ FROM
         GROUP BY app_id, visitor
         UNION ALL
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
-            (0, '', '', '', ''), '', '', (0, '', '', 0), (0, '', 0), (0, '', 0), '', '',
+            ['', '', '', ''], '', '', ['', '', '7'], ['', '7'], ['', '7'], '', '',
             utm_source, utm_medium, utm_campaign, utm_term, utm_content, '', '', '', 0, 0
         FROM utm_facts
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}

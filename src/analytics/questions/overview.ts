@@ -21,11 +21,12 @@ export async function overview(
   const bounds = closed(range);
   const { page, session } = await facts(app);
   const pieces = plan(bounds, session.until);
-  const [[totals], listed, [events], keys] = await Promise.all([
-    sessionTotals(db, session, app, [pieces], { newVisitors: true }),
+  // What takes longest begins first.
+  const [listed, keys, [totals], [events]] = await Promise.all([
     topValues(db, session, app, pieces, TOP),
-    eventTotals(db, page, app, [bounds]),
     topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING, measures: VIEWS }, TOP),
+    sessionTotals(db, session, app, [pieces], { newVisitors: true }),
+    eventTotals(db, page, app, [bounds]),
   ]);
   if (totals === undefined || events === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;

@@ -131,8 +131,13 @@ FROM (${mergedSessions(app, [tail], ['bounced', 'duration_ms', 'pageviews', 'cli
     const { names, ...totals } = await ask(NAMED, `, ${NAMED_VISITORS} AS names`);
     if (areTooMany(names)) return less(totals, await counted());
     const last = await lastVisits(db, facts, app, SESSIONS, names);
-    const since = (from: number): number => names.filter((name) => last(name) >= from).length;
-    return less(totals, { known: since(0), inRange: since(range.from) });
+    let [known, inRange] = [0, 0];
+    for (const name of names) {
+      const start = last(name);
+      if (start >= 0) known++;
+      if (start >= range.from) inRange++;
+    }
+    return less(totals, { known, inRange });
   }
   const [totals, known] = await Promise.all([ask(ROW), counted()]);
   return less(totals, known);
