@@ -14,13 +14,11 @@ const ROW = z.object({
   pageviews: z.number(),
   clicks: z.number(),
   errors: z.number(),
-  customs: z.number(),
-  engagedMs: z.number(),
 });
 const IN_PERIOD = ROW.extend({ period: z.number() });
 export type EventTotals = z.infer<typeof ROW>;
 
-const NOTHING: EventTotals = { pageviews: 0, clicks: 0, errors: 0, customs: 0, engagedMs: 0 };
+const NOTHING: EventTotals = { pageviews: 0, clicks: 0, errors: 0 };
 
 /** Counts of the events whose timestamp lies in each of `ranges`, which follow each other without overlap. */
 export async function eventTotals(
@@ -34,7 +32,7 @@ export async function eventTotals(
   const edges = (cut: readonly Range[]) => ({
     name: 'event edges',
     sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors, countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs
+    countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
 FROM events WHERE ${ofApp(app)} AND ${eventsIn(cut)}
 GROUP BY period`,
     row: IN_PERIOD,
@@ -45,7 +43,7 @@ GROUP BY period`,
       : db.query({
           name: 'event sums',
           sql: `SELECT ${periodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks,
-    sum(t.errors) AS errors, sum(t.customs) AS customs, sum(t.engaged_ms) AS engagedMs
+    sum(t.errors) AS errors
 FROM traffic AS t WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)}
 GROUP BY period`,
           row: IN_PERIOD,

@@ -97,42 +97,84 @@ function* listed<Row extends KeyRow>({ isListed }: Measures<Row>, rows: Iterable
   for (const row of rows) if (isListed(row)) yield row;
 }
 
-/** How many keys of a kind there are, and the most frequent of them, by name where they are equally frequent. */
+const COUNTS_ROW = VIEWS_ROW.extend({ engagedMs: z.number() });
+type Counts = z.infer<typeof COUNTS_ROW>;
+
+/** All that the overview says of a key and of all keys of its kind together. */
+const COUNTS: Measures<Counts> = {
+  row: COUNTS_ROW,
+  columns: { ...VIEWS.columns, engagedMs: 'engaged_ms' },
+  isListed: VIEWS.isListed,
+  listed: VIEWS.listed,
+  ranking: {
+    keyOf,
+    add: (a, b) => ({ ...VIEWS.ranking.add(a, b), engagedMs: a.engagedMs + b.engagedMs }),
+    order: VIEWS.ranking.order,
+  },
+};
+
+/** Keys of a kind: how many were met, their events and the engagement with them, and the most frequent, by name where they are equal. */
 export interface TopKeys {
   readonly keys: number;
+  readonly events: number;
+  readonly engagedMs: number;
   readonly top: readonly { readonly name: string; readonly count: number; readonly sessions: number }[];
 }
+
+const NO_KEYS: TopKeys = { keys: 0, events: 0, engagedMs: 0, top: [] };
 
 const TOP_ROW = z.object({
   kind: z.string(),
   keys: z.number(),
+  allEvents: z.number(),
+  allEngagedMs: z.number(),
   /** Negative count, name, sessions. */
   top: z.array(z.tuple([z.number(), z.string(), z.number()])),
 });
 
 /** By kind. */
-export async function topKeys(asked: KeyQuestion<Views>, count: number): Promise<(kind: string) => TopKeys> {
+export async function topKeys(
+  question: Omit<KeyQuestion<Counts>, 'measures'>,
+  count: number,
+): Promise<(kind: string) => TopKeys> {
+  const asked = { ...question, measures: COUNTS };
   const pieces = piecesOf(asked);
   if (pieces.isRepeated) {
     const kinds = await remembered(asked, pieces);
-    return (kind) => {
-      const found = [...listed(asked.measures, kinds(kind))];
-      const top = found.slice(0, count);
-      return {
-        keys: found.length,
-        top: top.map(({ name, events, sessions }) => ({ name, count: events, sessions })),
-      };
-    };
+    return (kind) => topOf(kinds(kind), count);
   }
-  const sql = `SELECT kind, count() AS keys, groupArraySorted(${int(count)})((-events, name, sessions)) AS top
-FROM (${addedUp(asked, await pieces.all(), `HAVING ${asked.measures.listed}`)})
+  const { listed } = COUNTS;
+  const sql = `SELECT kind, countIf(${listed}) AS keys, sum(events) AS allEvents, sum(engagedMs) AS allEngagedMs,
+    groupArraySortedIf(${int(count)})((-events, name, sessions), ${listed}) AS top
+FROM (${addedUp(asked, await pieces.all())})
 GROUP BY kind`;
   const rows = await asked.db.query({ name: 'top keys', sql, row: TOP_ROW }, {}, pieces.options);
-  const kinds = new Map(rows.map((row) => [row.kind, row]));
-  return (kind) => {
-    const { keys, top } = kinds.get(kind) ?? { keys: 0, top: [] };
-    return { keys, top: top.map(([minus, name, sessions]) => ({ name, count: -minus, sessions })) };
-  };
+  const kinds = new Map(
+    rows.map(({ kind, keys, allEvents, allEngagedMs, top }): [string, TopKeys] => [
+      kind,
+      {
+        keys,
+        events: allEvents,
+        engagedMs: allEngagedMs,
+        top: top.map(([minus, name, sessions]) => ({ name, count: -minus, sessions })),
+      },
+    ]),
+  );
+  return (kind) => kinds.get(kind) ?? NO_KEYS;
+}
+
+/** Of all rows of a kind, in order. */
+function topOf(rows: Iterable<Counts>, count: number): TopKeys {
+  const top: TopKeys['top'][number][] = [];
+  let [keys, allEvents, allEngagedMs] = [0, 0, 0];
+  for (const row of rows) {
+    allEvents += row.events;
+    allEngagedMs += row.engagedMs;
+    if (!COUNTS.isListed(row)) continue;
+    keys++;
+    if (top.length < count) top.push({ name: row.name, count: row.events, sessions: row.sessions });
+  }
+  return { keys, events: allEvents, engagedMs: allEngagedMs, top };
 }
 
 /** The rows of which the answer is made, glued by UNION ALL: of the sealed hours, of the ragged ends, of the tail. */

@@ -4,9 +4,8 @@ import { type Asker, closed } from '../ask.ts';
 import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
-import { eventTotals } from './event-totals.ts';
 import { EVERYTHING } from './key-rows.ts';
-import { topKeys, VIEWS } from './keys.ts';
+import { topKeys } from './keys.ts';
 import { type Dimension, topValues } from './lists.ts';
 import { sessionTotals } from './session-totals.ts';
 
@@ -22,15 +21,17 @@ export async function overview(
   const { page, session } = await facts(app);
   const pieces = plan(bounds, session.until);
   // What takes longest begins first.
-  const [listed, keys, [totals], [events]] = await Promise.all([
+  const [listed, keys, [totals]] = await Promise.all([
     topValues(db, session, app, pieces, TOP),
-    topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING, measures: VIEWS }, TOP),
+    topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING }, TOP),
     sessionTotals(db, session, app, [pieces], { newVisitors: true }),
-    eventTotals(db, page, app, [bounds]),
   ]);
-  if (totals === undefined || events === undefined) throw new Error('overview: no totals');
+  if (totals === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;
   const pages = keys('page');
+  const clicks = keys('click');
+  const customs = keys('custom');
+  const errors = keys('error');
   const shares = (list: Dimension): NamedShare[] =>
     listed(list).map((row) => ({ ...row, share: rate(row.sessions, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
@@ -48,10 +49,10 @@ export async function overview(
       averageDurationMs: averageMs(totals.durationMs, sessions),
     },
     page: {
-      pageviews: events.pageviews,
+      pageviews: pages.events,
       uniquePages: pages.keys,
       pagesPerSession: perSession(totals.pageviews, sessions),
-      averageTimeOnPageMs: averageMs(events.engagedMs, events.pageviews),
+      averageTimeOnPageMs: averageMs(pages.engagedMs, pages.events),
       topPages: pages.top.map((row) => ({
         path: row.name,
         views: row.count,
@@ -61,12 +62,12 @@ export async function overview(
       exitPages: paths('exitPages'),
     },
     interaction: {
-      clicks: events.clicks,
+      clicks: clicks.events,
       clicksPerSession: perSession(totals.clicks, sessions),
-      customEvents: events.customs,
-      engagedMs: events.engagedMs,
-      topTargets: keys('click').top.map((row) => ({ target: row.name, clicks: row.count })),
-      topCustomEvents: keys('custom').top.map((row) => ({ name: row.name, count: row.count })),
+      customEvents: customs.events,
+      engagedMs: pages.engagedMs,
+      topTargets: clicks.top.map((row) => ({ target: row.name, clicks: row.count })),
+      topCustomEvents: customs.top.map((row) => ({ name: row.name, count: row.count })),
     },
     technology: {
       browsers: shares('browsers'),
@@ -76,10 +77,10 @@ export async function overview(
       languages: shares('languages'),
     },
     error: {
-      errors: events.errors,
+      errors: errors.events,
       sessionsWithErrors: totals.withErrors,
       errorRate: rate(totals.withErrors, sessions),
-      topErrors: keys('error').top.map((row) => ({
+      topErrors: errors.top.map((row) => ({
         message: row.name,
         count: row.count,
         sessions: row.sessions,
