@@ -135,6 +135,34 @@ test('visitors of the tail are looked up once, whatever comes in beside', async 
   expect(await lookedUp()).toEqual([]);
 });
 
+test('what sessions that go on had met before the tail is looked up once', async () => {
+  const id = randomUUID();
+  const view = (minutesAgo: number, path: string) => ({
+    session: { id, visitorId: 'v1', startedAt: LATER - 120 * 60_000 },
+    context: {},
+    events: [{ type: 'pageview' as const, timestamp: LATER - minutesAgo * 60_000, path }],
+  });
+  const asked = async (): Promise<string[]> => {
+    const { pageviews = [], overview = [], timeSpent = [] } = await readFor(NOW);
+    expect(timeSpent).not.toContain('pairs that go on');
+    return [...pageviews, ...overview].filter((each) => each.includes('pairs') || each.includes('met'));
+  };
+  const unique = async (path: string) =>
+    (await analytics.pageviews(app.id, NOW)).find((row) => row.path === path)?.uniqueSessions;
+  await deliver(app, randomUUID(), [view(119, '/again'), view(118, '/before')] as never[]);
+  await seal({ db, readers: createReaders(0), only: [app.id] }, LATER);
+  await deliver(app, randomUUID(), [view(9, '/again')] as never[]);
+  await readFor(NOW);
+  expect((await asked()).filter((each) => each === 'pairs before')).toHaveLength(2);
+  expect(await asked()).toEqual(['pairs that go on', 'pairs that go on']);
+  expect(await unique('/again')).toBe(1);
+
+  await deliver(app, randomUUID(), [view(8, '/before'), view(7, '/after')] as never[]);
+  expect(await asked()).toEqual(['pairs that go on', 'pairs that go on']);
+  expect(await unique('/before')).toBe(1);
+  expect(await unique('/after')).toBe(1);
+});
+
 test('a tail of more visitors than are named is counted in the store', { timeout: 60_000 }, async () => {
   const [sealedVisitors, tailVisitors] = [500, 20_100];
   const insert = (sessions: number, startedAt: number) =>

@@ -34,8 +34,8 @@ export interface KeyGroup {
   readonly key: string;
   /** What the answer calls `key`: a label can be absent, a path cannot. */
   readonly name: string;
-  /** Types whose distinct sessions are counted. */
-  readonly paired: string;
+  /** Which events have their distinct sessions counted. */
+  readonly paired: string | null;
 }
 
 export const PAGES: KeyGroup = {
@@ -48,6 +48,9 @@ export const PAGES: KeyGroup = {
 };
 
 const OF_PAGES = `type IN (${PAGES.types})`;
+
+/** Pages without their sessions: less to be read. */
+export const TIMES: KeyGroup = { ...PAGES, paired: null };
 
 /** Pages, errors, clicks and custom events at once: one statement for all takes less than one for each. */
 export const EVERYTHING: KeyGroup = {
@@ -63,17 +66,17 @@ export const EVERYTHING: KeyGroup = {
  * The sealed hours, as if nothing had been before them. Pairs met again in a sealed hour count where they had not met within these
  * hours before: as a session lasts 24 h, only those of the first day can have met before them.
  */
-export function sealedRows(app: AppId, pieces: Plan, { kinds }: KeyGroup): string | null {
+export function sealedRows(app: AppId, pieces: Plan, { kinds, paired }: KeyGroup): string | null {
   if (isEmpty(pieces.sealed)) return null;
   const { start, end } = pieces.sealed;
   const firstDay = { start, end: Math.min(end, start + DAY_MS) };
-  return `
+  const metAgain = `${inSpans('v.hour', [firstDay])} AND prev_at < ${int(start)}`;
+  const sums = `
 SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
     f.engagements AS engagements
 FROM event_facts AS f
-WHERE ${ofApp(app)} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}
-UNION ALL
-${revisitsWhere(app, kinds, '1', [`${inSpans('v.hour', [firstDay])} AND prev_at < ${int(start)}`])}`;
+WHERE ${ofApp(app)} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
+  return unionAll([sums, paired === null ? null : revisitsWhere(app, kinds, '1', [metAgain])], '');
 }
 
 /**
@@ -83,8 +86,9 @@ ${revisitsWhere(app, kinds, '1', [`${inSpans('v.hour', [firstDay])} AND prev_at 
 function revisitedAtEnds(
   app: AppId,
   { range, left, sealed, right }: Plan,
-  { kinds }: KeyGroup,
+  { kinds, paired }: KeyGroup,
 ): string | null {
+  if (paired === null) return null;
   const again: string[] = [];
   if (left !== null && !isEmpty(sealed)) {
     const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
@@ -123,32 +127,32 @@ function rawEdges(app: AppId, plan: Plan, group: KeyGroup): string | null {
   const edges = edgeRanges(plan);
   if (edges.length === 0) return null;
   const side = plan.right === null ? '0' : `timestamp >= ${instant(plan.right.from)}`;
-  return rawRows(app, edges, group, `uniqExactIf((session_id, started_at, ${side}), ${group.paired})`);
+  return rawRows(app, edges, group, `session_id, started_at, ${side}`);
 }
 
-const rawRows = (app: AppId, ranges: readonly Range[], group: KeyGroup, pairs: string): string => `
+/** A pair counts once for each value of `session`. */
+const rawRows = (app: AppId, ranges: readonly Range[], group: KeyGroup, session: string): string => `
 SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
-    toInt64(${pairs}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
+    toInt64(${group.paired === null ? '0' : `uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
 FROM events
 WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
 GROUP BY kind, key`;
 
 /** Unsealed rows, as if nothing had been before them. */
 export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup): string | null =>
-  tail && rawRows(app, [tail], group, `uniqExactIf((session_id, started_at), ${group.paired})`);
+  tail && rawRows(app, [tail], group, 'session_id, started_at');
 
 /** Off again the pairs of the tail that had met within the range before. */
 export async function metBeforeTail(
   db: Database,
   app: AppId,
   { range, tail }: Plan,
-  group: KeyGroup,
+  { paired, ...group }: KeyGroup,
 ): Promise<string | null> {
-  if (tail === null || range.from >= tail.from) return null;
-  const { since, starts } = await goingOn(db, app, tail, group);
-  return since < tail.from
-    ? metBefore(app, tail, { since: Math.max(range.from, since), starts }, group)
-    : null;
+  if (tail === null || range.from >= tail.from || paired === null) return null;
+  const { since, starts } = await goingOn(db, app, tail, paired);
+  if (since >= tail.from) return null;
+  return metBefore(app, tail, { since: Math.max(range.from, since), starts }, { ...group, paired });
 }
 
 /** More starts of sessions than that are not written into a statement. */
@@ -161,7 +165,7 @@ type GoingOn = z.infer<typeof GOING_ON>;
  * Sessions that began before the tail and go on in it: when the first of them did, 24 h before it at most and mostly less than one, and
  * when each of them did. The tail's own start where there is none.
  */
-const goingOn = (db: Database, app: AppId, tail: Range, { paired }: KeyGroup): Promise<GoingOn> =>
+const goingOn = (db: Database, app: AppId, tail: Range, paired: string): Promise<GoingOn> =>
   db.queryOne({
     name: 'sessions that go on',
     sql: `SELECT toUnixTimestamp64Milli(coalesce(minOrNull(started_at), ${instant(tail.from)})) AS since,
@@ -177,7 +181,7 @@ function metBefore(
   app: AppId,
   tail: Range,
   { since, starts }: GoingOn,
-  { kind, key, paired }: KeyGroup,
+  { kind, key, paired }: Pick<KeyGroup, 'kind' | 'key'> & { readonly paired: string },
 ): string {
   const start = instant(tail.from);
   const around = { from: epochMs(since), to: tail.to };

@@ -6,6 +6,7 @@ import type { Facts } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
 import { edgeRows, type KeyGroup, metBeforeTail, sealedRows, tailRows } from './key-rows.ts';
+import { metBefore } from './met-before.ts';
 import { byText, descending } from './order.ts';
 import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
 
@@ -18,6 +19,8 @@ interface Measures<Row extends KeyRow> {
   isListed(row: Row): boolean;
   readonly listed: string;
   readonly ranking: Ranking<Row>;
+  /** A row that adds `sessions` and nothing else. */
+  ofSessions(key: KeyRow, sessions: number): Row;
 }
 
 interface KeyRow {
@@ -44,6 +47,7 @@ export const VIEWS: Measures<Views> = {
     add: (a, b) => ({ ...a, events: a.events + b.events, sessions: a.sessions + b.sessions }),
     order: (a, b) => descending(a.events, b.events) || byName(a, b),
   },
+  ofSessions: (key, sessions) => ({ ...key, events: 0, sessions }),
 };
 
 const TIME_ROW = z.object({ ...KEY, engagedMs: z.number(), events: z.number(), engagements: z.number() });
@@ -65,6 +69,7 @@ export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
     }),
     order: (a, b) => descending(a.engagedMs, b.engagedMs) || byName(a, b),
   },
+  ofSessions: (key) => ({ ...key, engagedMs: 0, events: 0, engagements: 0 }),
 };
 
 /** What is asked about a group of keys. */
@@ -111,6 +116,7 @@ const COUNTS: Measures<Counts> = {
     add: (a, b) => ({ ...VIEWS.ranking.add(a, b), engagedMs: a.engagedMs + b.engagedMs }),
     order: VIEWS.ranking.order,
   },
+  ofSessions: (key, sessions) => ({ ...VIEWS.ofSessions(key, sessions), engagedMs: 0 }),
 };
 
 /** Keys of a kind: how many were met, their events and the engagement with them, and the most frequent, by name where they are equal. */
@@ -185,7 +191,8 @@ interface KeyPieces<Row> {
   /** Whether it pays to remember the sealed hours. */
   readonly isRepeated: boolean;
   readonly tail: Query<Row> | null;
-  metBeforeTail(): Promise<Query<Row> | null>;
+  /** Off again what of the tail had been met in the range before. */
+  metBefore(): Promise<readonly Row[]>;
   all(): Promise<string>;
 }
 
@@ -197,6 +204,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
     edges: edgeRows(app, pieces, group),
     tail: tailRows(app, pieces, group),
   };
+  const options = { parallel: isWide(pieces) };
   const met = () => metBeforeTail(db, app, pieces, group);
   const query = (name: string, of: string | null, order = '') =>
     of === null ? null : { name, sql: addedUp(asked, of, order), row: measures.row };
@@ -205,12 +213,20 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   const isRepeated = sealed !== null && facts.isRepeated(sealed);
   if (!isRepeated && edges !== null) facts.isRepeated(edges);
   return {
-    options: { parallel: isWide(pieces) },
+    options,
     sealed,
     edges,
     isRepeated,
     tail: query('key tail', rows.tail),
-    metBeforeTail: async () => query('key tail, met before', await met()),
+    metBefore: async () => {
+      const { paired } = group;
+      if (paired === null) return [];
+      const found = await metBefore(db, facts, app, pieces, { ...group, paired });
+      if (found !== null)
+        return found.map(({ kind, key }) => measures.ofSessions({ kind, name: nameOf(key) }, -1));
+      const asked = query('key tail, met before', await met());
+      return asked === null ? [] : db.query(asked, {}, options);
+    },
     all: async () => unionAll([rows.sealed, rows.edges, rows.tail, await met()], NO_ROWS),
   };
 }
@@ -218,7 +234,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
 /** By kind, in order: with the sealed hours, and ends that are asked for again, from what is remembered of them. */
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
-  { options, sealed, edges, tail, metBeforeTail: met }: KeyPieces<Row>,
+  { options, sealed, edges, tail, metBefore: met }: KeyPieces<Row>,
 ): Promise<(kind: string) => Iterable<Row>> {
   const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
     query === null ? Promise.resolve([]) : db.query(query, {}, options);
@@ -229,7 +245,7 @@ async function remembered<Row extends KeyRow>(
     sealed === null ? ranked([]) : facts.recallMade(sealed, () => load(sealed), ranked),
     edges === null ? byKind([]) : facts.recallMade(edges, () => load(edges), byKind, 'when repeated'),
     load(tail),
-    met().then(load),
+    met(),
   ]);
   return rankedLists(hours, ends, byKind(latest.flat()), ranking);
 }
@@ -249,5 +265,8 @@ const addedUp = <Row extends KeyRow>(
   .map(([column, of]) => `sum(r.${of}) AS ${column}`)
   .join(', ')}
 FROM (${rows}) AS r GROUP BY ${onlyKind(group) === null ? 'kind, name' : 'name'} ${rest}`;
+
+/** What an answer calls an absent label. A page has a path. */
+const nameOf = (key: string): string => (key === '' ? '(none)' : key);
 
 const onlyKind = ({ kinds }: KeyGroup): string | null => (kinds.length === 1 ? `'${kinds[0]}'` : null);

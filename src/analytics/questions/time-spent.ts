@@ -3,7 +3,7 @@ import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
-import { PAGES } from './key-rows.ts';
+import { TIMES } from './key-rows.ts';
 import { keySums, TIME } from './keys.ts';
 
 export async function timeSpent(
@@ -13,7 +13,7 @@ export async function timeSpent(
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<TimeSpent[]> {
   const { page } = await facts(app);
-  const asked = { db, facts: page, app, range: closed(range), group: PAGES, measures: TIME };
+  const asked = { db, facts: page, app, range: closed(range), group: TIMES, measures: TIME };
   const rows = await keySums(asked, limit);
   return rows.map(({ name, engagedMs, events, engagements }) => ({
     path: name,
