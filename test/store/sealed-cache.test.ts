@@ -135,6 +135,8 @@ test('visitors of the tail are looked up once, whatever comes in beside', async 
   expect(await lookedUp()).toEqual([]);
 });
 
+const GOING_ON = ['sessions that go on', 'met before', 'key tail, met before'];
+
 test('what sessions that go on had met before the tail is looked up once', async () => {
   const id = randomUUID();
   const view = (minutesAgo: number, path: string) => ({
@@ -144,8 +146,8 @@ test('what sessions that go on had met before the tail is looked up once', async
   });
   const asked = async (): Promise<string[]> => {
     const { pageviews = [], overview = [], timeSpent = [] } = await readFor(NOW);
-    expect(timeSpent).not.toContain('pairs that go on');
-    return [...pageviews, ...overview].filter((each) => each.includes('pairs') || each.includes('met'));
+    expect(timeSpent).not.toContain('sessions that go on');
+    return [...pageviews, ...overview].filter((each) => GOING_ON.includes(each));
   };
   const unique = async (path: string) =>
     (await analytics.pageviews(app.id, NOW)).find((row) => row.path === path)?.uniqueSessions;
@@ -153,12 +155,12 @@ test('what sessions that go on had met before the tail is looked up once', async
   await seal({ db, readers: createReaders(0), only: [app.id] }, LATER);
   await deliver(app, randomUUID(), [view(9, '/again')] as never[]);
   await readFor(NOW);
-  expect((await asked()).filter((each) => each === 'pairs before')).toHaveLength(2);
-  expect(await asked()).toEqual(['pairs that go on', 'pairs that go on']);
+  expect((await asked()).filter((each) => each === 'met before')).toHaveLength(2);
+  expect(await asked()).toEqual(['sessions that go on', 'sessions that go on']);
   expect(await unique('/again')).toBe(1);
 
   await deliver(app, randomUUID(), [view(8, '/before'), view(7, '/after')] as never[]);
-  expect(await asked()).toEqual(['pairs that go on', 'pairs that go on']);
+  expect(await asked()).toEqual(['sessions that go on', 'sessions that go on']);
   expect(await unique('/before')).toBe(1);
   expect(await unique('/after')).toBe(1);
 });

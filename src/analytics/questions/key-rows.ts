@@ -1,7 +1,5 @@
-import { z } from 'zod';
-import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
+import { DAY_MS, type Range } from '../../domain/time.ts';
 import type { Plan } from '../plan.ts';
 import {
   anyOf,
@@ -141,64 +139,3 @@ GROUP BY kind, key`;
 /** Unsealed rows, as if nothing had been before them. */
 export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup): string | null =>
   tail && rawRows(app, [tail], group, 'session_id, started_at');
-
-/** Off again the pairs of the tail that had met within the range before. */
-export async function metBeforeTail(
-  db: Database,
-  app: AppId,
-  { range, tail }: Plan,
-  { paired, ...group }: KeyGroup,
-): Promise<string | null> {
-  if (tail === null || range.from >= tail.from || paired === null) return null;
-  const { since, starts } = await goingOn(db, app, tail, paired);
-  if (since >= tail.from) return null;
-  return metBefore(app, tail, { since: Math.max(range.from, since), starts }, { ...group, paired });
-}
-
-/** More starts of sessions than that are not written into a statement. */
-const MOST_STARTS = 2_000;
-
-const GOING_ON = z.object({ since: z.number(), starts: z.array(z.number()) });
-type GoingOn = z.infer<typeof GOING_ON>;
-
-/**
- * Sessions that began before the tail and go on in it: when the first of them did, 24 h before it at most and mostly less than one, and
- * when each of them did. The tail's own start where there is none.
- */
-const goingOn = (db: Database, app: AppId, tail: Range, paired: string): Promise<GoingOn> =>
-  db.queryOne({
-    name: 'sessions that go on',
-    sql: `SELECT toUnixTimestamp64Milli(coalesce(minOrNull(started_at), ${instant(tail.from)})) AS since,
-    groupUniqArray(${MOST_STARTS + 1})(toUnixTimestamp64Milli(started_at)) AS starts ${inBoth(app, tail, paired)}`,
-    row: GOING_ON,
-  });
-
-const inBoth = (app: AppId, tail: Range, paired: string): string =>
-  `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
-
-/** Of the sessions that go on in the tail: their pairs that met on both sides of its start. */
-function metBefore(
-  app: AppId,
-  tail: Range,
-  { since, starts }: GoingOn,
-  { kind, key, paired }: Pick<KeyGroup, 'kind' | 'key'> & { readonly paired: string },
-): string {
-  const start = instant(tail.from);
-  const around = { from: epochMs(since), to: tail.to };
-  // Nearly all other sessions started at another ms: few are left to be grouped.
-  const some =
-    starts.length > MOST_STARTS
-      ? `started_at IN (SELECT started_at ${inBoth(app, tail, paired)})`
-      : `toUnixTimestamp64Milli(started_at) IN (${starts.map(int).join(', ')})`;
-  return `
-SELECT kind, key, toInt64(0) AS events, -toInt64(count()) AS sessions, toUInt64(0) AS engaged_ms, toUInt64(0) AS engagements
-FROM
-(
-    SELECT ${kind} AS kind, ${key} AS key
-    FROM events
-    WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([around])} AND ${some}
-    GROUP BY kind, key, session_id, started_at
-    HAVING min(timestamp) < ${start} AND max(timestamp) >= ${start}
-)
-GROUP BY kind, key`;
-}

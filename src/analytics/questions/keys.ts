@@ -5,8 +5,8 @@ import type { Range } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
-import { edgeRows, type KeyGroup, metBeforeTail, sealedRows, tailRows } from './key-rows.ts';
-import { metBefore } from './met-before.ts';
+import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
+import { metBefore, metBeforeRows } from './met-before.ts';
 import { byText, descending } from './order.ts';
 import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
 
@@ -205,7 +205,9 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
     tail: tailRows(app, pieces, group),
   };
   const options = { parallel: isWide(pieces) };
-  const met = () => metBeforeTail(db, app, pieces, group);
+  const { paired } = group;
+  const pairs = paired === null ? null : { ...group, paired };
+  const met = async () => pairs && metBeforeRows(db, app, pieces, pairs);
   const query = (name: string, of: string | null, order = '') =>
     of === null ? null : { name, sql: addedUp(asked, of, order), row: measures.row };
   const sealed = query('sealed keys', rows.sealed, IN_ORDER);
@@ -219,9 +221,8 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
     isRepeated,
     tail: query('key tail', rows.tail),
     metBefore: async () => {
-      const { paired } = group;
-      if (paired === null) return [];
-      const found = await metBefore(db, facts, app, pieces, { ...group, paired });
+      if (pairs === null) return [];
+      const found = await metBefore(db, facts, app, pieces, pairs);
       if (found !== null)
         return found.map(({ kind, key }) => measures.ofSessions({ kind, name: nameOf(key) }, -1));
       const asked = query('key tail, met before', await met());

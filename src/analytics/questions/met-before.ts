@@ -7,30 +7,87 @@ import type { Plan } from '../plan.ts';
 import { eventsIn, instant, int, ofApp } from '../sql.ts';
 
 /*
- * A session that began before the unsealed tail and goes on in it counts once for each key that it meets on both sides. What such
- * sessions had met before the tail is sealed: it is looked up once for each of them, and remembered.
+ * A session that began before the unsealed tail and goes on in it counts once for each key that it meets on both sides: pairs of session
+ * and key that are to be taken off again. Asked for the first time, one more part of the statement finds them. From then on what such
+ * sessions had met before the tail, which is sealed, is looked up once for each of them and remembered.
  */
 
-/** What is counted: the kind and key of a raw event, and which types have sessions counted. */
+/** What is counted: the kind and key of a raw event, and which events have sessions counted. */
 interface Pairs {
   readonly kind: string;
   readonly key: string;
   readonly paired: string;
 }
 
+/** The sessions that began before the tail, as they go on in it. */
+const goingOn = (app: AppId, tail: Range, paired: string): string =>
+  `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
+
+const STARTED = 'toUnixTimestamp64Milli(started_at)';
+
+/** More starts of sessions than that are not written into a statement. */
+const MOST_STARTS = 2_000;
+
+const FIRST = z.object({ since: z.number(), starts: z.array(z.number()) });
+
+/**
+ * The pairs as rows of keys with negative sessions; null where the plan has none. Read is from when the first of these sessions began, 24 h
+ * before the tail at most and mostly less than one; nearly all other sessions started at another ms, and few are left to be grouped.
+ */
+export async function metBeforeRows(
+  db: Database,
+  app: AppId,
+  { range, tail }: Plan,
+  { kind, key, paired }: Pairs,
+): Promise<string | null> {
+  if (tail === null || range.from >= tail.from) return null;
+  const start = instant(tail.from);
+  const { since, starts } = await db.queryOne({
+    name: 'sessions that go on',
+    sql: `SELECT toUnixTimestamp64Milli(coalesce(minOrNull(started_at), ${start})) AS since,
+    groupUniqArray(${MOST_STARTS + 1})(${STARTED}) AS starts ${goingOn(app, tail, paired)}`,
+    row: FIRST,
+  });
+  if (since >= tail.from) return null;
+  const around = { from: epochMs(Math.max(range.from, since)), to: tail.to };
+  const theirs =
+    starts.length > MOST_STARTS
+      ? `started_at IN (SELECT started_at ${goingOn(app, tail, paired)})`
+      : startedAt(starts);
+  return `
+SELECT kind, key, toInt64(0) AS events, -toInt64(count()) AS sessions, toUInt64(0) AS engaged_ms, toUInt64(0) AS engagements
+FROM
+(
+    SELECT ${kind} AS kind, ${key} AS key
+    FROM events
+    WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([around])} AND ${theirs}
+    GROUP BY kind, key, session_id, started_at
+    HAVING min(timestamp) < ${start} AND max(timestamp) >= ${start}
+)
+GROUP BY kind, key`;
+}
+
+const startedAt = (starts: readonly number[]): string => `${STARTED} IN (${starts.map(int).join(', ')})`;
+
+/** A key, and its kind in front: `page /pricing`. No kind has a space in it. */
+const pairOf = ({ kind, key }: Pairs): string => `concat(${kind}, ' ', ${key})`;
+const asMet = (pair: string): Met => {
+  const space = pair.indexOf(' ');
+  return { kind: pair.slice(0, space), key: pair.slice(space + 1) };
+};
+
 export interface Met {
   readonly kind: string;
   readonly key: string;
 }
 
-const MOST_PAIRS = 20_000;
-/** In one statement. */
-const MOST_SESSIONS = 2_000;
+/** More sessions that go on than that are not named one by one. */
+const MOST_SESSIONS = 5_000;
 
-const PAIR = z.tuple([z.number(), z.string(), z.string(), z.string()]);
-const MET = z.tuple([z.number(), z.string(), z.string(), z.string(), z.number()]);
+const SESSION = z.tuple([z.number(), z.string(), z.array(z.string())]);
+const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
 
-/** Each key of the tail once for each session that had met it in the range before; null where that are too many to be named. */
+/** The key of each pair, with what is remembered; null where the sessions that go on are too many to be named. */
 export async function metBefore(
   db: Database,
   facts: Facts,
@@ -39,33 +96,23 @@ export async function metBefore(
   pairs: Pairs,
 ): Promise<readonly Met[] | null> {
   if (tail === null || range.from >= tail.from) return [];
-  const found = await pairsThatGoOn(db, app, tail, pairs);
-  if (found.length > MOST_PAIRS) return null;
-  const sessions = [...new Set(found.map(([started, session]) => sessionOf(started, session)))];
-  const before = await pairsBefore(db, facts, app, sessions, pairs);
-  return found
-    .filter(([started, session, kind, key]) => {
-      const last = before.get(sessionOf(started, session))?.get(pairOf(kind, key));
-      return last !== undefined && last >= range.from;
-    })
-    .map(([, , kind, key]) => ({ kind, key }));
+  const sessions = await db.rows({
+    name: 'sessions that go on',
+    sql: `SELECT ${STARTED}, session_id, groupUniqArray(${pairOf(pairs)}) ${goingOn(app, tail, pairs.paired)}
+GROUP BY started_at, session_id LIMIT ${MOST_SESSIONS + 1}`,
+    row: SESSION,
+  });
+  if (sessions.length > MOST_SESSIONS) return null;
+  const names = sessions.map(([started, id]) => sessionOf(started, id));
+  const before = await pairsBefore(db, facts, app, names, pairs);
+  return sessions.flatMap(([started, id, met]) => {
+    const last = before.get(sessionOf(started, id));
+    return met.filter((pair) => (last?.get(pair) ?? -1) >= range.from).map(asMet);
+  });
 }
 
 const sessionOf = (started: number, id: string): string => `${started} ${id}`;
 const startOf = (session: string): number => Number(session.slice(0, session.indexOf(' ')));
-const pairOf = (kind: string, key: string): string => `${kind} ${key}`;
-
-const STARTED = 'toUnixTimestamp64Milli(started_at)';
-
-/** What the sessions that began before the tail meet in it. */
-const pairsThatGoOn = (db: Database, app: AppId, tail: Range, { kind, key, paired }: Pairs) =>
-  db.rows({
-    name: 'pairs that go on',
-    sql: `SELECT DISTINCT ${STARTED}, session_id, ${kind}, ${key}
-FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}
-LIMIT ${MOST_PAIRS + 1}`,
-    row: PAIR,
-  });
 
 /** For each of the sessions what it had met when sealing ended, and when last (epoch ms). */
 const pairsBefore = (
@@ -73,25 +120,25 @@ const pairsBefore = (
   facts: Facts,
   app: AppId,
   sessions: readonly string[],
-  { kind, key, paired }: Pairs,
+  pairs: Pairs,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> =>
   facts.recallEach(
-    { name: 'pairs before', sql: `${ofApp(app)} AND ${paired}` },
+    { name: 'met before', sql: `${ofApp(app)} AND ${pairs.paired}` },
     sessions,
     async (unknown) => {
       const met = new Map(unknown.map((session) => [session, new Map<string, number>()]));
-      for (let at = 0; at < unknown.length; at += MOST_SESSIONS) {
-        const starts = unknown.slice(at, at + MOST_SESSIONS).map(startOf);
+      for (let at = 0; at < unknown.length; at += MOST_STARTS) {
+        const starts = unknown.slice(at, at + MOST_STARTS).map(startOf);
         const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(facts.until - 1) };
         const rows = await db.rows({
-          name: 'pairs before',
-          sql: `SELECT ${STARTED} AS started, session_id, ${kind} AS kind, ${key} AS key, max(toUnixTimestamp64Milli(timestamp))
-FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([sealed])} AND ${STARTED} IN (${starts.map(int).join(', ')})
-GROUP BY started, session_id, kind, key`,
+          name: 'met before',
+          sql: `SELECT ${STARTED} AS started, session_id, ${pairOf(pairs)} AS pair, max(toUnixTimestamp64Milli(timestamp))
+FROM events WHERE ${ofApp(app)} AND ${pairs.paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
+GROUP BY started, session_id, pair`,
           row: MET,
         });
-        for (const [started, session, kindOf, keyOf, last] of rows) {
-          met.get(sessionOf(started, session))?.set(pairOf(kindOf, keyOf), last);
+        for (const [started, session, pair, last] of rows) {
+          met.get(sessionOf(started, session))?.set(pair, last);
         }
       }
       return met;
