@@ -44,7 +44,12 @@ export const VIEWS: Measures<Views> = {
   listed: 'events > 0',
   ranking: {
     keyOf,
-    add: (a, b) => ({ ...a, events: a.events + b.events, sessions: a.sessions + b.sessions }),
+    add: (a, b) => ({
+      kind: a.kind,
+      name: a.name,
+      events: a.events + b.events,
+      sessions: a.sessions + b.sessions,
+    }),
     order: (a, b) => descending(a.events, b.events) || byName(a, b),
   },
   ofSessions: (key, sessions) => ({ ...key, events: 0, sessions }),
@@ -113,7 +118,13 @@ const COUNTS: Measures<Counts> = {
   listed: VIEWS.listed,
   ranking: {
     keyOf,
-    add: (a, b) => ({ ...VIEWS.ranking.add(a, b), engagedMs: a.engagedMs + b.engagedMs }),
+    add: (a, b) => ({
+      kind: a.kind,
+      name: a.name,
+      events: a.events + b.events,
+      sessions: a.sessions + b.sessions,
+      engagedMs: a.engagedMs + b.engagedMs,
+    }),
     order: VIEWS.ranking.order,
   },
   ofSessions: (key, sessions) => ({ ...VIEWS.ofSessions(key, sessions), engagedMs: 0 }),
