@@ -12,7 +12,7 @@ export class Ranked<Row extends object> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #byKey: ReadonlyMap<string, Row> | undefined;
-  readonly #including = new WeakMap<readonly Row[], Ranked<Row>>();
+  #including: { readonly more: readonly Row[]; readonly made: Ranked<Row> } | undefined;
 
   /** The rows are in the order of `ranking`: what the engine sorts need not be sorted again. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
@@ -36,12 +36,13 @@ export class Ranked<Row extends object> {
     for (; next < sorted.length; next++) yield sorted[next] as Row;
   }
 
-  /** The same, made once for as long as somebody keeps `more`. */
+  /** The same, made once for as long as it is always the same `more`. */
   including(more: readonly Row[]): Ranked<Row> {
     if (more.length === 0) return this;
-    const made = this.#including.get(more) ?? new Ranked([...this.with(more)], this.#ranking);
-    this.#including.set(more, made);
-    return made;
+    if (this.#including?.more !== more) {
+      this.#including = { more, made: new Ranked([...this.with(more)], this.#ranking) };
+    }
+    return this.#including.made;
   }
 
   /** The sums of `more` with the rows of the same keys, and these rows. */
