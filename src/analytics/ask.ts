@@ -36,7 +36,7 @@ export interface Facts {
    * A value of sealed facts for each of `keys`, and for others asked about before: those that nobody knows yet are brought by `load`,
    * which has to answer for each of its keys.
    */
-  recallEach<Value>(
+  recallEach<Value extends number | ReadonlyMap<string, number>>(
     query: Pick<Query<unknown>, 'name' | 'sql'>,
     keys: readonly string[],
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,

@@ -1,20 +1,7 @@
 import type { AppId } from '../domain/ids.ts';
 import type { Range } from '../domain/time.ts';
-import {
-  channelOf,
-  firstText,
-  firstWords,
-  lastText,
-  REFERRER,
-  SPEAKING,
-  TECHNOLOGY,
-} from '../facts/session-states.ts';
+import { channelOf, FIRST, firstText, lastText } from '../facts/session-states.ts';
 import { inRanges, ofApp } from './sql.ts';
-
-const technology = firstWords('s.technology', TECHNOLOGY);
-const referrer = firstWords('s.referrer', REFERRER);
-const source = firstWords('s.utm_source', SPEAKING);
-const medium = firstWords('s.utm_medium', SPEAKING);
 
 /** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
 const COLUMNS = {
@@ -27,19 +14,19 @@ const COLUMNS = {
   exit_path: lastText('s.exit'),
   // 128 bits by which facts know a visitor: no two ids collide in practice, and the id itself stays in one place.
   visitor: `reinterpretAsUInt128(sipHash128(${firstText('s.visitor')}))`,
-  browser: `${technology}[2]`,
-  os: `${technology}[3]`,
-  device: `${technology}[4]`,
+  browser: `${FIRST.technology}[2]`,
+  os: `${FIRST.technology}[3]`,
+  device: `${FIRST.technology}[4]`,
   language: firstText('s.language'),
   screen: firstText('s.screen'),
-  referrer_host: `${referrer}[2]`,
-  utm_source: `${source}[1]`,
-  utm_medium: `${medium}[1]`,
+  referrer_host: `${FIRST.referrer}[2]`,
+  utm_source: `${FIRST.source}[1]`,
+  utm_medium: `${FIRST.medium}[1]`,
   utm_campaign: firstText('s.utm_campaign'),
   utm_term: firstText('s.utm_term'),
   utm_content: firstText('s.utm_content'),
   channel: channelOf(
-    [`${referrer}[3]`, `${source}[2]`, `${medium}[2]`],
+    [`${FIRST.referrer}[3]`, `${FIRST.source}[2]`, `${FIRST.medium}[2]`],
     ['s.utm_campaign', 's.utm_term', 's.utm_content'].map(firstText),
   ),
   country: firstText('s.country'),

@@ -1,12 +1,4 @@
-import {
-  channelOf,
-  firstText,
-  firstWords,
-  lastText,
-  REFERRER,
-  SPEAKING,
-  TECHNOLOGY,
-} from './session-states.ts';
+import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
 
 /**
@@ -97,12 +89,12 @@ FROM
             sum(s.clicks) AS n_clicks,
             sum(s.errors) AS n_errors,
             sum(s.customs) AS n_customs,
-            ${firstWords('s.technology', TECHNOLOGY)} AS technology_,
+            ${FIRST.technology} AS technology_,
             ${firstText('s.screen')} AS screen_,
             ${firstText('s.language')} AS language_,
-            ${firstWords('s.referrer', REFERRER)} AS referrer_,
-            ${firstWords('s.utm_source', SPEAKING)} AS source_,
-            ${firstWords('s.utm_medium', SPEAKING)} AS medium_,
+            ${FIRST.referrer} AS referrer_,
+            ${FIRST.source} AS source_,
+            ${FIRST.medium} AS medium_,
             ${firstText('s.entry')} AS entry_page,
             ${lastText('s.exit')} AS exit_page,
             source_[1] AS source_value,

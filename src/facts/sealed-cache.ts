@@ -7,8 +7,9 @@ const SAMPLE = 64;
 /** What a row and an entry take beside their text. */
 const ROW_BYTES = 100;
 const ENTRY_BYTES = 1_000;
-/** What one of the values takes that were asked for by key. */
+/** What one of the values takes that were asked for by key: a number, or each of several. */
 const VALUE_BYTES = 250;
+type Kept = number | ReadonlyMap<string, number>;
 
 const DEFAULT_BYTES = 64 * 1024 ** 2;
 /** Statements that were asked once. */
@@ -60,7 +61,7 @@ export class SealedCache {
    * A value for each of `keys`: known, or brought now by `load`, which gets the keys that are not known yet and has to answer for each
    * of them. What `query` names is what was asked for before about other keys. Rejects with what `load` rejects with.
    */
-  async each<Value>(
+  async each<Value extends Kept>(
     query: Pick<Query<unknown>, 'name' | 'sql'>,
     version: string | null,
     keys: readonly string[],
@@ -72,7 +73,9 @@ export class SealedCache {
     const unknown = keys.filter((each) => !known.has(each));
     if (unknown.length > 0) {
       for (const [each, value] of await load(unknown)) known.set(each, value);
-      this.#kept.set(key, known, { size: known.size * VALUE_BYTES + key.length + ENTRY_BYTES });
+      let values = 0;
+      for (const value of known.values()) values += typeof value === 'number' ? 1 : 1 + value.size;
+      this.#kept.set(key, known, { size: values * VALUE_BYTES + key.length + ENTRY_BYTES });
     }
     return known;
   }

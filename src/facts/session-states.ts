@@ -14,19 +14,23 @@ export const firstText = (state: string): string => `substring(min(${asText(stat
 export const lastText = (state: string): string => `substring(max(${asText(state)}), 5)`;
 
 /** All words of the smallest state, an array; `types` as they are in the state. A number has one digit. */
-export function firstWords(state: string, types: readonly ('text' | 'digit')[]): string {
+function firstWords(state: string, types: readonly ('text' | 'digit')[]): string {
   const words = types.map((type, i) =>
     type === 'text' ? `${state}.${i + 2}` : `toString(${state}.${i + 2})`,
   );
   return `splitByChar('\\0', substring(min(concat(${offsetOf(state)}, ${words.join(", '\\0', ")})), 5))`;
 }
 
-/** A session's user agent, browser, operating system and device. */
-export const TECHNOLOGY = ['text', 'text', 'text', 'text'] as const;
-/** Its referrer, the referrer's host, and the channel that it speaks for. */
-export const REFERRER = ['text', 'text', 'digit'] as const;
-/** A source or medium, and the channel that it speaks for. */
-export const SPEAKING = ['text', 'digit'] as const;
+/** The states of more than one word, of rows of `sessions AS s`. */
+export const FIRST = {
+  /** User agent, browser, operating system, device. */
+  technology: firstWords('s.technology', ['text', 'text', 'text', 'text']),
+  /** The referrer, its host, and the channel that it speaks for. */
+  referrer: firstWords('s.referrer', ['text', 'text', 'digit']),
+  /** The source, the medium, each with the channel that it speaks for. */
+  source: firstWords('s.utm_source', ['text', 'digit']),
+  medium: firstWords('s.utm_medium', ['text', 'digit']),
+} as const;
 
 /** The channel of a session, from the channels that its words speak for (see ingestion/channels.ts) and its other UTM words. */
 export const channelOf = (
