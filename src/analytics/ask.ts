@@ -22,13 +22,13 @@ export interface Facts {
    */
   recall<Row>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
-    load: () => Promise<readonly Row[]>,
+    load: (isRepeated: boolean) => Promise<readonly Row[]>,
     keep?: Keep,
   ): Promise<readonly Row[]>;
   /** The same for what `make` makes of the rows. */
   recallMade<Row, Made extends object>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
-    load: () => Promise<readonly Row[]>,
+    load: (isRepeated: boolean) => Promise<readonly Row[]>,
     make: (rows: readonly Row[]) => Made,
     keep?: Keep,
   ): Promise<Made>;

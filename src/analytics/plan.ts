@@ -39,25 +39,25 @@ const ceilTo = (ms: number, unit: number): number => Math.ceil(ms / unit) * unit
 const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
 /** Inclusive ends, or null where nothing lies between. */
-const rangeOf = (start: number, end: number): Range | null =>
-  start < end ? { from: epochMs(start), to: epochMs(end - 1) } : null;
+const rangeOrNull = (start: number, end: number): Range | null =>
+  start < end ? rangeOf({ start, end }) : null;
 
 /** Splits `range` at the watermark (a whole UTC hour; 0 where nothing is sealed), up to the coarsest grain there is. */
 export function plan(range: Range, watermark: EpochMs, coarsest: Grain = 'day256'): Plan {
   const end = range.to + 1;
   const sealedEnd = Math.min(end, watermark);
-  const tail = rangeOf(Math.max(range.from, watermark), end);
+  const tail = rangeOrNull(Math.max(range.from, watermark), end);
   const none = { range, watermark, left: null, sealed: NOTHING, buckets: [], right: null, tail };
   if (range.from >= sealedEnd) return none;
   const first = ceilTo(range.from, HOUR_MS);
   const last = floorTo(sealedEnd, HOUR_MS);
-  if (first > last) return { ...none, left: rangeOf(range.from, sealedEnd) };
+  if (first > last) return { ...none, left: rangeOrNull(range.from, sealedEnd) };
   return {
     ...none,
-    left: rangeOf(range.from, first),
+    left: rangeOrNull(range.from, first),
     sealed: { start: first, end: last },
     buckets: bucketsOf(first, last, coarsest),
-    right: rangeOf(last, sealedEnd),
+    right: rangeOrNull(last, sealedEnd),
   };
 }
 
@@ -77,6 +77,9 @@ function bucketsOf(first: number, last: number, coarsest: Grain): GrainSpan[] {
 }
 
 const isSome = ({ start, end }: Span): boolean => start < end;
+
+/** Of a span that is not empty. */
+export const rangeOf = ({ start, end }: Span): Range => ({ from: epochMs(start), to: epochMs(end - 1) });
 
 /** Empty where there is no range. */
 export const spanOf = (range: Range | null): Span =>

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Query } from '../clickhouse/database.ts';
 
-/** Rows of one statement are alike: so many of them tell how large all are. */
+/** Rows of one statement are alike: so many of them, from all over, tell how large all are. */
 const SAMPLE = 64;
 /** What a row and an entry take beside their text. */
 const ROW_BYTES = 100;
@@ -35,23 +35,24 @@ export class SealedCache {
   }
 
   /**
-   * What `make` makes of the rows: kept, or loaded now; always loaded where `version` is null. Nobody may write to it. Rejects with
-   * what `load` rejects with, and keeps nothing then.
+   * What `make` makes of the rows: kept, or loaded now; always loaded where `version` is null. Nobody may write to it. `load` hears
+   * whether its rows are kept because they are asked for again. Rejects with what it rejects with, and keeps nothing then.
    */
   async get<Row, Made extends object>(
     { name, sql }: Pick<Query<Row>, 'name' | 'sql'>,
     version: string | null,
-    load: () => Promise<readonly Row[]>,
+    load: (isRepeated: boolean) => Promise<readonly Row[]>,
     make: (rows: readonly Row[]) => Made,
     keep: Keep = 'at once',
   ): Promise<Made> {
-    if (version === null || this.#kept === null) return make(await load());
+    if (version === null || this.#kept === null) return make(await load(false));
     const key = keyOf({ name, sql }, version);
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept as Made;
-    const rows = await load();
+    const isRepeated = keep === 'when repeated' && this.#seenBefore(key);
+    const rows = await load(isRepeated);
     const made = make(rows);
-    if (keep === 'at once' || this.#seenBefore(key)) {
+    if (keep === 'at once' || isRepeated) {
       this.#kept.set(key, made, { size: bytesOf(rows) + key.length + ENTRY_BYTES });
     }
     return made;
@@ -107,7 +108,8 @@ const keyOf = ({ name, sql }: Pick<Query<unknown>, 'name' | 'sql'>, version: str
 
 function bytesOf(rows: readonly unknown[]): number {
   if (rows.length === 0) return 0;
-  const sample = rows.slice(0, SAMPLE);
+  const step = Math.max(1, Math.floor(rows.length / SAMPLE));
+  const sample = Array.from({ length: Math.min(rows.length, SAMPLE) }, (_, i) => rows[i * step]);
   const each = JSON.stringify(sample).length / sample.length;
   return Math.ceil(rows.length * (2 * each + ROW_BYTES));
 }

@@ -3,8 +3,9 @@ import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
-import { plan } from '../plan.ts';
-import { eventsIn, inGrains, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
+import { plan, rangeOf, spanOf } from '../plan.ts';
+import { eventsIn, inGrains, inHours, int, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
+import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { addedByPeriod } from './periods.ts';
 
 /** The views of the raw table keep these sums current: no hour of them is ever "not yet sealed". */
@@ -29,14 +30,22 @@ export async function eventTotals(
 ): Promise<EventTotals[]> {
   const plans = ranges.map((range) => plan(range, ALWAYS_CURRENT, 'day'));
   const raw = plans.flatMap(rawRanges);
-  const edges = (cut: readonly Range[]) => ({
-    name: 'event edges',
-    sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
+  const edges: EventEnds<z.infer<typeof IN_PERIOD>> = {
+    queryOf: (cut) => ({
+      name: 'event edges',
+      sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
 FROM events WHERE ${ofApp(app)} AND ${eventsIn(cut)}
 GROUP BY period`,
-    row: IN_PERIOD,
-  });
+      row: IN_PERIOD,
+    }),
+    rowOf: (start, counted) => ({
+      period: ranges.findIndex(({ to }) => start <= to),
+      pageviews: counted('pageview'),
+      clicks: counted('click'),
+      errors: counted('error'),
+    }),
+  };
   const [whole, ...cut] = await Promise.all([
     plans.every(({ sealed }) => isEmpty(sealed))
       ? []
@@ -48,23 +57,50 @@ FROM traffic AS t WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)}
 GROUP BY period`,
           row: IN_PERIOD,
         }),
-    ...rawEvents(db, facts, raw, edges),
+    ...rawEvents({ db, facts, app }, raw, edges),
   ]);
   return addedByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
 }
 
-/** Raw events of ragged ends, asked for by `queryOf`: those before the watermark may be remembered. */
+/** What is asked about raw events of ragged ends: by a statement, and as a row of what a part of an hour holds of each type. */
+export interface EventEnds<Row> {
+  queryOf(ranges: readonly Range[]): Query<Row>;
+  rowOf(start: number, counted: (type: 'pageview' | 'click' | 'error') => number): Row;
+}
+
+/** Those before the watermark may be remembered. */
 export function rawEvents<Row>(
-  db: Database,
-  facts: Facts,
+  { db, facts, app }: { readonly db: Database; readonly facts: Facts; readonly app: AppId },
   ranges: readonly Range[],
-  queryOf: (ranges: readonly Range[]) => Query<Row>,
+  { queryOf, rowOf }: EventEnds<Row>,
 ): Promise<readonly Row[]>[] {
   const sealed = ranges.filter(({ to }) => to < facts.until);
   const live = ranges.filter(({ to }) => to >= facts.until);
   const query = queryOf(sealed);
+  const load = fromHoursOr(
+    async () => {
+      const cut = await cutHours(db, facts, sealed.map(spanOf), eventsOfHour(app));
+      return (
+        cut?.map((hour) => {
+          const counts = new Map(countedIn(hour));
+          return rowOf(hour.part.start, (type) => counts.get(type) ?? 0);
+        }) ?? null
+      );
+    },
+    () => db.query(query),
+  );
   return [
-    ...(sealed.length === 0 ? [] : [facts.recall(query, () => db.query(query), 'when repeated')]),
+    ...(sealed.length === 0 ? [] : [facts.recall(query, load, 'when repeated')]),
     ...(live.length === 0 ? [] : [db.query(queryOf(live))]),
   ];
 }
+
+const eventsOfHour = (app: AppId) =>
+  instantsByKey(
+    'event hour',
+    z.string(),
+    (
+      hour,
+    ) => `SELECT type, groupArray(toUInt32(toUnixTimestamp64Milli(timestamp) - ${int(hour.start)})) FROM events
+WHERE ${ofApp(app)} AND type IN ('pageview', 'click', 'error') AND ${inHours([rangeOf(hour)])} GROUP BY type`,
+  );

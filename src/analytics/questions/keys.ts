@@ -5,6 +5,8 @@ import type { Range } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
+import { fromHoursOr } from './cut-hours.ts';
+import { edgesOfHours, type KeySums, NO_SUMS } from './key-hours.ts';
 import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
 import { metBefore, metBeforeRows } from './met-before.ts';
 import { byText, descending } from './order.ts';
@@ -19,8 +21,7 @@ interface Measures<Row extends KeyRow> {
   isListed(row: Row): boolean;
   readonly listed: string;
   readonly ranking: Ranking<Row>;
-  /** A row that adds `sessions` and nothing else. */
-  ofSessions(key: KeyRow, sessions: number): Row;
+  rowOf(sums: KeySums): Row;
 }
 
 interface KeyRow {
@@ -52,7 +53,7 @@ export const VIEWS: Measures<Views> = {
     }),
     order: (a, b) => descending(a.events, b.events) || byName(a, b),
   },
-  ofSessions: (key, sessions) => ({ ...key, events: 0, sessions }),
+  rowOf: ({ kind, key, events, sessions }) => ({ kind, name: nameOf(key), events, sessions }),
 };
 
 const TIME_ROW = z.object({ ...KEY, engagedMs: z.number(), events: z.number(), engagements: z.number() });
@@ -74,7 +75,13 @@ export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
     }),
     order: (a, b) => descending(a.engagedMs, b.engagedMs) || byName(a, b),
   },
-  ofSessions: (key) => ({ ...key, engagedMs: 0, events: 0, engagements: 0 }),
+  rowOf: ({ kind, key, events, engaged_ms, engagements }) => ({
+    kind,
+    name: nameOf(key),
+    engagedMs: engaged_ms,
+    events,
+    engagements,
+  }),
 };
 
 /** What is asked about a group of keys. */
@@ -127,7 +134,13 @@ const COUNTS: Measures<Counts> = {
     }),
     order: VIEWS.ranking.order,
   },
-  ofSessions: (key, sessions) => ({ ...VIEWS.ofSessions(key, sessions), engagedMs: 0 }),
+  rowOf: ({ kind, key, events, sessions, engaged_ms }) => ({
+    kind,
+    name: nameOf(key),
+    events,
+    sessions,
+    engagedMs: engaged_ms,
+  }),
 };
 
 /** Keys of a kind: how many were met, their events and the engagement with them, and the most frequent, by name where they are equal. */
@@ -199,6 +212,8 @@ interface KeyPieces<Row> {
   readonly options: RunOptions;
   readonly sealed: Query<Row> | null;
   readonly edges: Query<Row> | null;
+  /** The same from the hours that they cut; null where these are not known. */
+  edgesOfHours(): Promise<readonly Row[] | null>;
   /** Whether it pays to remember the sealed hours. */
   readonly isRepeated: boolean;
   readonly tail: Query<Row> | null;
@@ -229,13 +244,14 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
     options,
     sealed,
     edges,
+    edgesOfHours: async () =>
+      (await edgesOfHours(db, facts, app, pieces, group))?.map(measures.rowOf) ?? null,
     isRepeated,
     tail: query('key tail', rows.tail),
     metBefore: async () => {
       if (pairs === null) return [];
       const found = await metBefore(db, facts, app, pieces, pairs);
-      if (found !== null)
-        return found.map(({ kind, key }) => measures.ofSessions({ kind, name: nameOf(key) }, -1));
+      if (found !== null) return found.map((pair) => measures.rowOf({ ...NO_SUMS, ...pair, sessions: -1 }));
       const asked = query('key tail, met before', await met());
       return asked === null ? [] : db.query(asked, {}, options);
     },
@@ -246,7 +262,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
 /** By kind, in order: with the sealed hours, and ends that are asked for again, from what is remembered of them. */
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
-  { options, sealed, edges, tail, metBefore: met }: KeyPieces<Row>,
+  { options, sealed, edges, edgesOfHours: ofHours, tail, metBefore: met }: KeyPieces<Row>,
 ): Promise<(kind: string) => Iterable<Row>> {
   const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
     query === null ? Promise.resolve([]) : db.query(query, {}, options);
@@ -255,7 +271,14 @@ async function remembered<Row extends KeyRow>(
     new Map([...byKind(rows)].map(([kind, own]) => [kind, new Ranked(own, ranking)]));
   const [hours, ends, ...latest] = await Promise.all([
     sealed === null ? ranked([]) : facts.recallMade(sealed, () => load(sealed), ranked),
-    edges === null ? byKind([]) : facts.recallMade(edges, () => load(edges), byKind, 'when repeated'),
+    edges === null
+      ? byKind([])
+      : facts.recallMade(
+          edges,
+          fromHoursOr(ofHours, () => load(edges)),
+          byKind,
+          'when repeated',
+        ),
     load(tail),
     met(),
   ]);

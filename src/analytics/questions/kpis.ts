@@ -5,7 +5,8 @@ import { plan } from '../plan.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
 import { averageMs, lastPlaces, perSession, rate, ratio } from '../rounding.ts';
 import { type EventTotals, eventTotals } from './event-totals.ts';
-import { type SessionTotals, sessionTotals } from './session-totals.ts';
+import type { SessionTotals } from './session-hours.ts';
+import { sessionTotals } from './session-totals.ts';
 
 /** Decimals of each metric, and with that the list of them. */
 const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {

@@ -3,8 +3,9 @@ import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { isWide, type Plan, spanOf } from '../plan.ts';
+import { isWide, type Plan, type Span, spanOf } from '../plan.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp, unionAll } from '../sql.ts';
+import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { byText, descending } from './order.ts';
 import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
 
@@ -38,9 +39,9 @@ const LISTING: Ranking<ListRow> = {
 const NO_PAGE = [DIMENSIONS.entryPages, DIMENSIONS.exitPages].map(({ letter }) => `'${letter}'`).join(', ');
 
 /** The values of a session's columns, as keys of lists. A session without a pageview is in neither list of pages. */
-const listRows = (sessions: string): string => `
-SELECT if(length(word) = 1, concat(word, '(none)'), word) AS key, count() AS sessions
-FROM (SELECT arrayJoin([${LISTED.map(({ letter, merged }) => `concat('${letter}', ${merged})`).join(', ')}]) AS word FROM (${sessions}))
+const listRows = (sessions: string, measure = 'count() AS sessions', measured = ''): string => `
+SELECT if(length(word) = 1, concat(word, '(none)'), word) AS key, ${measure}
+FROM (SELECT arrayJoin([${LISTED.map(({ letter, merged }) => `concat('${letter}', ${merged})`).join(', ')}]) AS word${measured} FROM (${sessions}))
 WHERE word NOT IN (${NO_PAGE})
 GROUP BY word`;
 
@@ -89,7 +90,9 @@ GROUP BY letter`;
       () => db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
       rankedByLetter,
     ),
-    edges === null ? byLetter([]) : facts.recallMade(edges, () => db.query(edges), byLetter, 'when repeated'),
+    edges === null
+      ? byLetter([])
+      : facts.recallMade(edges, loadEdges(db, facts, app, pieces, edges), byLetter, 'when repeated'),
     tail === null ? [] : db.query(tail, {}, options),
   ]);
   const lists = rankedLists(ranked, ends, byLetter(latest), LISTING);
@@ -123,15 +126,30 @@ function sealedLists(app: AppId, pieces: Plan): Query<ListRow> | null {
 function edgeLists(app: AppId, pieces: Plan): Query<ListRow> | null {
   const edges = edgeRanges(pieces).map(spanOf);
   if (edges.length === 0) return null;
-  return {
-    name: 'list edges',
-    sql: listRows(
-      `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}
-FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', edges)}`,
-    ),
-    row: LIST_ROW,
-  };
+  return { name: 'list edges', sql: listRows(factsIn(app, edges)), row: LIST_ROW };
 }
+
+const factsIn = (app: AppId, spans: readonly Span[]): string =>
+  `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}, started_at
+FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', spans)}`;
+
+const loadEdges = (db: Database, facts: Facts, app: AppId, pieces: Plan, edges: Query<ListRow>) =>
+  fromHoursOr(
+    async () => {
+      const cut = await cutHours(db, facts, edgeRanges(pieces).map(spanOf), listsOfHour(app));
+      return cut?.flatMap(countedIn).map(([key, sessions]): ListRow => ({ key, sessions })) ?? null;
+    },
+    () => db.query<ListRow>(edges),
+  );
+
+const listsOfHour = (app: AppId) =>
+  instantsByKey('list hour', z.string(), (hour) =>
+    listRows(
+      factsIn(app, [hour]),
+      `groupArray(toUInt32(started_at - ${int(hour.start)})) AS at`,
+      ', started_at',
+    ),
+  );
 
 function tailLists(app: AppId, { tail }: Plan): Query<ListRow> | null {
   if (tail === null) return null;

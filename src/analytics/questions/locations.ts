@@ -6,12 +6,15 @@ import { type Asker, closed, type Facts } from '../ask.ts';
 import { HAS_PLACE, mergedSessions } from '../merged-sessions.ts';
 import { type Plan, plan, spanOf } from '../plan.ts';
 import type { Location } from '../results.ts';
-import { edgeRanges, inGrains, inMs, isEmpty, ofApp } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp } from '../sql.ts';
+import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { descending, nullsLast } from './order.ts';
 import { Ranked, type Ranking, take } from './ranked.ts';
 
 const PLACE = 'country, region, city, latitude, longitude';
-const ROW = z.tuple([z.string(), z.string(), z.string(), z.number(), z.number(), z.number()]);
+const PLACE_COLUMNS = [z.string(), z.string(), z.string(), z.number(), z.number()] as const;
+const PLACE_ROW = z.tuple(PLACE_COLUMNS);
+const ROW = z.tuple([...PLACE_COLUMNS, z.number()]);
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
@@ -79,8 +82,23 @@ async function edgePlaces(db: Database, facts: Facts, app: AppId, pieces: Plan) 
 WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND ${HAS_PLACE} GROUP BY ${PLACE}`,
     row: ROW,
   };
-  return facts.recall(query, () => db.rows(query), 'when repeated');
+  const load = fromHoursOr(
+    async () => {
+      const cut = await cutHours(db, facts, edges.map(spanOf), placesOfHour(app));
+      return cut?.flatMap(countedIn).map(([place, count]): z.infer<typeof ROW> => [...place, count]) ?? null;
+    },
+    () => db.rows(query),
+  );
+  return facts.recall(query, load, 'when repeated');
 }
+
+const placesOfHour = (app: AppId) =>
+  instantsByKey(
+    'location hour',
+    PLACE_ROW,
+    (hour) => `SELECT (${PLACE}), groupArray(toUInt32(started_at - ${int(hour.start)})) FROM session_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])} AND ${HAS_PLACE} GROUP BY ${PLACE}`,
+  );
 
 async function tailPlaces(db: Database, app: AppId, { tail }: Plan) {
   if (tail === null) return [];

@@ -12,7 +12,8 @@ export class Ranked<Row extends object> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #byKey: ReadonlyMap<string, Row> | undefined;
-  #including: { readonly more: readonly Row[]; readonly made: Ranked<Row> } | undefined;
+  #ends: readonly Row[] | undefined;
+  #including: Ranked<Row> | undefined;
 
   /** The rows are in the order of `ranking`: what the engine sorts need not be sorted again. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
@@ -36,13 +37,16 @@ export class Ranked<Row extends object> {
     for (; next < sorted.length; next++) yield sorted[next] as Row;
   }
 
-  /** The same, made once for as long as it is always the same `more`. */
-  including(more: readonly Row[]): Ranked<Row> {
-    if (more.length === 0) return this;
-    if (this.#including?.more !== more) {
-      this.#including = { more, made: new Ranked([...this.with(more)], this.#ranking) };
+  /** The same with `ends` and `more`; what is made of `ends` is kept for as long as they are the same array each time. */
+  withBoth(ends: readonly Row[], more: readonly Row[]): Generator<Row, void> {
+    if (ends.length === 0) return this.with(more);
+    if (this.#ends !== ends) {
+      this.#ends = ends;
+      this.#including = undefined;
+      return this.with([...ends, ...more]);
     }
-    return this.#including.made;
+    this.#including ??= new Ranked([...this.with(ends)], this.#ranking);
+    return this.#including.with(more);
   }
 
   /** The sums of `more` with the rows of the same keys, and these rows. */
@@ -88,9 +92,7 @@ export const rankedLists =
     ranking: Ranking<Row>,
   ) =>
   (list: string): Generator<Row, void> =>
-    (sealed.get(list) ?? new Ranked<Row>([], ranking))
-      .including(ends.get(list) ?? [])
-      .with(tail.get(list) ?? []);
+    (sealed.get(list) ?? new Ranked<Row>([], ranking)).withBoth(ends.get(list) ?? [], tail.get(list) ?? []);
 
 /** The first `count`, and no work for what comes after. */
 export function* take<T>(count: number, from: Iterable<T>): Generator<T, void> {

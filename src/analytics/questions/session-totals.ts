@@ -3,36 +3,19 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, spanOf } from '../plan.ts';
+import { type Plan, planReturns, spanOf } from '../plan.ts';
 import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, ofApp, periodOf } from '../sql.ts';
+import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } from './last-visits.ts';
 import { addedByPeriod } from './periods.ts';
+import {
+  NO_SESSIONS,
+  SESSION_TOTALS,
+  type SessionTotals,
+  sessionsOfHour,
+  totalsOf,
+} from './session-hours.ts';
 import { type Known, returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
-
-const ROW = z.object({
-  sessions: z.number(),
-  visitors: z.number(),
-  newVisitors: z.number(),
-  bounces: z.number(),
-  durationMs: z.number(),
-  pageviews: z.number(),
-  clicks: z.number(),
-  withErrors: z.number(),
-});
-
-/** Sums over the sessions that started in a range; pageviews and clicks are the sessions' own. */
-export type SessionTotals = z.infer<typeof ROW>;
-
-const NOTHING: SessionTotals = {
-  sessions: 0,
-  visitors: 0,
-  newVisitors: 0,
-  bounces: 0,
-  durationMs: 0,
-  pageviews: 0,
-  clicks: 0,
-  withErrors: 0,
-};
 
 /**
  * The totals of each of `plans`, whose ranges follow each other without overlap and of which the last alone may want
@@ -53,10 +36,10 @@ export async function sessionTotals(
     Promise.all(plans.map((plan) => tailTotals(db, facts, app, plan, want.newVisitors))),
   ]);
   const parts = [...sums, ...edges, ...returning, ...tails.map((tail, period) => ({ ...tail, period }))];
-  return addedByPeriod(plans, NOTHING, parts);
+  return addedByPeriod(plans, NO_SESSIONS, parts);
 }
 
-const IN_PERIOD = ROW.extend({ period: z.number() });
+const IN_PERIOD = SESSION_TOTALS.extend({ period: z.number() });
 
 /** One row per bucket; visitors as if nobody came back. */
 async function sealedSums(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
@@ -72,7 +55,7 @@ FROM session_sums WHERE ${ofApp(app)} AND ${inGrains(plans, HALF_HOURS)}`,
     query,
     () => db.query(query),
     (rows) =>
-      addedByPeriod(plans, NOTHING, rows).map(
+      addedByPeriod(plans, NO_SESSIONS, rows).map(
         (totals, period): z.infer<typeof IN_PERIOD> => ({
           ...totals,
           period,
@@ -94,10 +77,37 @@ FROM session_facts AS f WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(s
 GROUP BY period`,
     row: IN_PERIOD,
   };
-  return facts.recall(query, () => db.query(query), 'when repeated');
+  const load = fromHoursOr(
+    () => edgesOfHours(db, facts, app, plans),
+    () => db.query(query),
+  );
+  return facts.recall(query, load, 'when repeated');
 }
 
-const NAMED = ROW.extend({ names: NAMES });
+async function edgesOfHours(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
+  const ends = plans.flatMap((plan, period) => {
+    const { last, afterFirst } = planReturns(plan);
+    return edgeRanges(plan).map((edge) => {
+      const part = spanOf(edge);
+      // Who returned at the end is in the last edge alone.
+      return { part, period, prevBefore: part.start === last.start ? afterFirst : Number.POSITIVE_INFINITY };
+    });
+  });
+  const cut = await cutHours(
+    db,
+    facts,
+    ends.map(({ part }) => part),
+    sessionsOfHour(app),
+  );
+  return (
+    cut?.map(({ part, kept }, i) => {
+      const { period = 0, prevBefore = 0 } = ends[i] ?? {};
+      return { period, ...totalsOf(kept, part, prevBefore) };
+    }) ?? null
+  );
+}
+
+const NAMED = SESSION_TOTALS.extend({ names: NAMES });
 
 /** Unsealed sessions, less the visitors that came before them. */
 async function tailTotals(
@@ -139,6 +149,6 @@ FROM (${mergedSessions(app, [tail], ['bounced', 'duration_ms', 'pageviews', 'cli
     }
     return less(totals, { known, inRange });
   }
-  const [totals, known] = await Promise.all([ask(ROW), counted()]);
+  const [totals, known] = await Promise.all([ask(SESSION_TOTALS), counted()]);
   return less(totals, known);
 }

@@ -5,6 +5,7 @@ import {
   DAY_MS,
   type EpochMs,
   epochMs,
+  HOUR_MS,
   type OpenRange,
   type Range,
   toIso,
@@ -15,7 +16,9 @@ import { plan, type Span } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
 import { eventsIn, inGrains, inMs, inSpans, int, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
+import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { ALWAYS_CURRENT, rawEvents } from './event-totals.ts';
+import { returnsOfHour, sessionsOfHour, totalsOf } from './session-hours.ts';
 import { tailByDay } from './visitors.ts';
 
 /** The first and last instant at which the app has a session or an event. */
@@ -95,7 +98,73 @@ FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
 GROUP BY day`,
     row: SESSIONS_ROW,
   };
-  return facts.recall(query, () => db.query(query), 'when repeated');
+  const load = fromHoursOr(
+    () => cutDaysOfHours(db, facts, app, cut, from),
+    () => db.query(query),
+  );
+  return facts.recall(query, load, 'when repeated');
+}
+
+/** Whole hours of the cut days stay the same while `from` moves within its hour; the hours that are cut themselves are known. */
+async function cutDaysOfHours(db: Database, facts: Facts, app: AppId, cut: readonly Span[], from: EpochMs) {
+  const days = cut.map(({ start, end }) => {
+    const first = Math.min(Math.ceil(start / HOUR_MS) * HOUR_MS, end);
+    const last = Math.max(Math.floor(end / HOUR_MS) * HOUR_MS, first);
+    const dayStart = utcDayStart(epochMs(start));
+    return {
+      day: dayStart / DAY_MS,
+      /** A visitor is counted in its first session of the day from here on. */
+      since: Math.max(dayStart, from),
+      hours: { start: first, end: last },
+      ends: [
+        { start, end: first },
+        { start: last, end },
+      ].filter((span) => !isEmpty(span)),
+    };
+  });
+  const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ day, since, part })));
+  const firstHour = { start: from, end: Math.ceil(from / HOUR_MS) * HOUR_MS };
+  const [cutEnds, returns] = await Promise.all([
+    cutHours(
+      db,
+      facts,
+      ends.map(({ part }) => part),
+      sessionsOfHour(app),
+    ),
+    isEmpty(firstHour) ? [] : cutHours(db, facts, [firstHour], returnsOfHour(app)),
+  ]);
+  if (cutEnds === null || returns === null) return null;
+  const whole = days.filter(({ hours }) => !isEmpty(hours));
+  const query = {
+    name: 'growth cut hours',
+    sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
+    countIf(prev < greatest(day * 86400000, ${int(firstHour.end)})) AS visitors
+FROM session_facts WHERE ${ofApp(app)} AND ${inMs(
+      'started_at',
+      whole.map(({ hours }) => hours),
+    )}
+GROUP BY day`,
+    row: SESSIONS_ROW,
+  };
+  const rows = whole.length === 0 ? [] : await facts.recall(query, () => db.query(query));
+  // Those that came in the range's first hour before are no new visitors of its first day.
+  const again = whole
+    .filter(({ since }) => since === from)
+    .flatMap(({ day, hours }) =>
+      returns.flatMap(({ part, kept }) =>
+        kept.map(({ pairs }) => ({
+          day,
+          sessions: 0,
+          visitors: pairs.countIn(part, hours.start) - pairs.countIn(part, hours.end),
+        })),
+      ),
+    );
+  const cutRows = cutEnds.map(({ part, kept }, i) => {
+    const { day = 0, since = 0 } = ends[i] ?? {};
+    const { sessions, visitors } = totalsOf(kept, part, since);
+    return { day, sessions, visitors };
+  });
+  return [...rows, ...again, ...cutRows];
 }
 
 function wholeDays(db: Database, facts: Facts, app: AppId, days: Span) {
@@ -120,14 +189,21 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces], UTC)}
 GROUP BY day`,
           row: EVENTS_ROW,
         }),
-    ...rawEvents(db, facts, rawRanges(pieces), (ranges) => ({
-      name: 'growth event edges',
-      sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
+    ...rawEvents({ db, facts, app }, rawRanges(pieces), {
+      queryOf: (ranges) => ({
+        name: 'growth event edges',
+        sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks
 FROM events WHERE ${ofApp(app)} AND ${eventsIn(ranges)}
 GROUP BY day`,
-      row: EVENTS_ROW,
-    })),
+        row: EVENTS_ROW,
+      }),
+      rowOf: (start, counted) => ({
+        day: Math.floor(start / DAY_MS),
+        pageviews: counted('pageview'),
+        clicks: counted('click'),
+      }),
+    }),
   ]);
   return [...whole, ...cut.flat()];
 }

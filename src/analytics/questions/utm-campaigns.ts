@@ -4,14 +4,18 @@ import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
 import { type Asker, closed, type Facts } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
-import { type Plan, plan, type Span, sealedPart, spanOf } from '../plan.ts';
+import { type Plan, plan, planReturns, type Span, sealedPart, spanOf } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp } from '../sql.ts';
+import { cutHours, fromHoursOr, pairsByKey } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, visitOf } from './last-visits.ts';
 import { byText, descending, nullsLast } from './order.ts';
 import { askReturns, returnedAtTheEnd } from './visitors.ts';
 
-const ROW = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), z.number()]);
+const WORD_COLUMNS = [z.string(), z.string(), z.string(), z.string(), z.string()] as const;
+const WORDS = z.tuple(WORD_COLUMNS);
+type Words = z.infer<typeof WORDS>;
+const ROW = z.tuple([...WORD_COLUMNS, z.number(), z.number()]);
 type Row = z.infer<typeof ROW>;
 
 const UTM_COLUMNS = [
@@ -84,32 +88,67 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
 async function edges(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly Row[]> {
   const spans = edgeRanges(pieces).map(spanOf);
   if (spans.length === 0) return [];
+  const { last, afterFirst } = planReturns(pieces);
   const query = {
     name: 'utm edges',
     sql: `SELECT ${UTM}, count() AS sessions, countIf(NOT ${returnedAtTheEnd([pieces])}) AS visitors FROM utm_facts
 WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
     row: ROW,
   };
-  return facts.recall(query, () => db.rows(query), 'when repeated');
+  const load = fromHoursOr<readonly Row[]>(
+    async () => {
+      const cut = await cutHours(db, facts, spans, campaignsOfHour(app));
+      return (
+        cut?.flatMap(({ part, kept }) => {
+          const prevBefore = part.start === last.start ? afterFirst : Number.POSITIVE_INFINITY;
+          return kept
+            .map(({ key, pairs }): Row => {
+              const sessions = pairs.countIn(part, Number.POSITIVE_INFINITY);
+              return [...key, sessions, pairs.countIn(part, prevBefore)];
+            })
+            .filter(([, , , , , sessions]) => sessions > 0);
+        }) ?? null
+      );
+    },
+    () => db.rows(query),
+  );
+  return facts.recall(query, load, 'when repeated');
 }
+
+const campaignsOfHour = (app: AppId) =>
+  pairsByKey(
+    'utm hour',
+    WORDS,
+    (hour) => `SELECT (${UTM}), groupArray((started_at, prev)) FROM utm_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])} GROUP BY ${UTM}`,
+  );
 
 const RETURN_TABLES = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
 
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
 const returning = (db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Row[]> =>
-  askReturns<Row>(
-    { facts, app, plans: [pieces], tables: RETURN_TABLES },
-    ({ n, from }) => ({
-      name: 'utm returning',
-      sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
-      row: ROW,
-    }),
-    (query) => db.rows(query),
+  askReturns<Row, Words>(
+    { db, facts, app, plans: [pieces], tables: RETURN_TABLES },
+    {
+      queryOf: ({ n, from }) => ({
+        name: 'utm returning',
+        sql: `SELECT ${UTM}, toInt64(0), -toInt64(${n}) ${from} GROUP BY ${UTM}`,
+        row: ROW,
+      }),
+      load: (query) => db.rows(query),
+      byPrev: pairsByKey(
+        'utm returns of an hour',
+        WORDS,
+        (hour) => `SELECT (${UTM}), groupArray((prev, started_at)) FROM utm_returns
+WHERE ${ofApp(app)} AND ${inMs('prev', [hour])} GROUP BY ${UTM}`,
+      ),
+      rowOf: (_period, words, sessions) => [...words, 0, -sessions],
+    },
   );
 
 /** By the same combination. */
 const CAMPAIGN_VISITS = { name: 'last utm sessions', table: 'utm_facts', words: UTM_COLUMNS };
-const NAMED = z.tuple([z.string(), z.string(), z.string(), z.string(), z.string(), z.number(), NAMES]);
+const NAMED = z.tuple([...WORD_COLUMNS, z.number(), NAMES]);
 
 const visitsOf = ([source, medium, campaign, term, content, , names]: z.infer<
   typeof NAMED

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
-import type { Keep } from '../../facts/sealed-cache.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, planReturns, type ReturnsPlan } from '../plan.ts';
@@ -18,6 +17,8 @@ import {
   periodOf,
   unionAll,
 } from '../sql.ts';
+import { cutHours, fromHoursOr, type HourRows, type KeyedPairs } from './cut-hours.ts';
+import { returnsOfHour } from './session-hours.ts';
 
 /** Where sealed sessions are found whose visitor came before: the same three places for visitors at all and by campaign. */
 interface ReturnTables {
@@ -86,10 +87,9 @@ interface ReturnsParts {
 }
 
 /** The rows of all statements that count returning sessions: hours that are asked for again are remembered apart from the edges. */
-export async function askReturns<Row>(
-  { facts, app, plans, tables }: AskedReturns,
-  queryOf: (parts: ReturnsParts) => Query<Row>,
-  load: (query: Query<Row>) => Promise<readonly Row[]>,
+export async function askReturns<Row, Key>(
+  { db, facts, app, plans, tables }: AskedReturns,
+  { queryOf, load, byPrev, rowOf }: AskReturns<Row, Key>,
 ): Promise<Row[]> {
   const statement = (
     { n, at, table }: Returns,
@@ -105,20 +105,61 @@ export async function askReturns<Row>(
     const { inHours, atTheStart } = returns;
     const hours = statement(returns, inHours, hoursPeriodOf);
     const start = statement(returns, atTheStart, periodOf);
-    const recall = (query: Query<Row>, keep?: Keep) => facts.recall(query, () => load(query), keep);
     if (atTheStart.length > 0 && inHours.length > 0 && !facts.isRepeated(hours)) {
       facts.isRepeated(start);
       return [load(statement(returns, [...inHours, ...atTheStart], periodOf))];
     }
     return [
-      ...(inHours.length === 0 ? [] : [recall(hours)]),
-      ...(atTheStart.length === 0 ? [] : [recall(start, 'when repeated')]),
+      ...(inHours.length === 0 ? [] : [facts.recall(hours, () => load(hours))]),
+      ...(atTheStart.length === 0
+        ? []
+        : [
+            facts.recall(
+              start,
+              fromHoursOr(startsOfHours, () => load(start)),
+              'when repeated',
+            ),
+          ]),
     ];
+  };
+  const startsOfHours = async (): Promise<Row[] | null> => {
+    const starts = plans
+      .map(planReturns)
+      .flatMap(({ first, end }, period) => (isEmpty(first) ? [] : [{ first, end, period }]));
+    const cut = await cutHours(
+      db,
+      facts,
+      starts.map(({ first }) => first),
+      byPrev,
+    );
+    return (
+      cut?.flatMap(({ part, kept }, i) => {
+        const { period = 0, end = 0 } = starts[i] ?? {};
+        return kept.flatMap(({ key, pairs }) => {
+          const sessions = pairs.countIn(part, end);
+          return sessions === 0 ? [] : [rowOf(period, key, sessions)];
+        });
+      }) ?? null
+    );
   };
   return (await Promise.all(returnsIn(plans, tables).flatMap(ask))).flat();
 }
 
+/** How returning sessions are asked for. */
+interface AskReturns<Row, Key> {
+  queryOf(parts: ReturnsParts): Query<Row>;
+  load(query: Query<Row>): Promise<readonly Row[]>;
+  /** By key the pairs (prev, start) of an hour of prev. */
+  readonly byPrev: HourRows<
+    readonly [Key, readonly (readonly [number, number])[]],
+    readonly KeyedPairs<Key>[]
+  >;
+  /** `sessions` of the key returned in the period. */
+  rowOf(period: number, key: Key, sessions: number): Row;
+}
+
 interface AskedReturns {
+  readonly db: Database;
   readonly facts: Facts;
   readonly app: AppId;
   readonly plans: readonly Plan[];
@@ -142,13 +183,17 @@ const RETURN_TABLES = { pairs: 'return_pairs', byPrev: 'session_returns', byStar
 /** Negative rows: distinct visitors of each range are its sessions less these, and less those that returned at the end. */
 export const returningSessions = (db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) =>
   askReturns(
-    { facts, app, plans, tables: RETURN_TABLES },
-    ({ n, period, from }) => ({
-      name: 'returning sessions',
-      sql: `SELECT ${period} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
-      row: RETURNING,
-    }),
-    (query) => db.query(query),
+    { db, facts, app, plans, tables: RETURN_TABLES },
+    {
+      queryOf: ({ n, period, from }) => ({
+        name: 'returning sessions',
+        sql: `SELECT ${period} AS period, -toInt64(${n}) AS visitors ${from} GROUP BY period`,
+        row: RETURNING,
+      }),
+      load: (query) => db.query(query),
+      byPrev: returnsOfHour(app),
+      rowOf: (period, _key, sessions) => ({ period, visitors: -sessions }),
+    },
   );
 
 const KNOWN = z.object({ known: z.number(), inRange: z.number() });

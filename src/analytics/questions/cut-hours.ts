@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import type { Database } from '../../clickhouse/database.ts';
+import { HOUR_MS } from '../../domain/time.ts';
+import type { Facts } from '../ask.ts';
+import type { Span } from '../plan.ts';
+
+/*
+ * The ends of a poller's range move on by milliseconds, within the same hours for an hour. From the second time on that a sealed hour
+ * is cut at a new instant, all that it holds is brought once and kept so that any part of it is counted here.
+ */
+
+/** What a question needs of a sealed hour. */
+export interface HourRows<Row extends readonly unknown[], Made extends object> {
+  readonly name: string;
+  /** Of the hour's rows, from `start` to `end` (exclusive). */
+  sql(hour: Span): string;
+  readonly row: z.ZodType<Row>;
+  make(rows: readonly Row[], hour: number): Made;
+}
+
+/** A part of a sealed hour, and what is kept of the hour. */
+export interface CutHour<Made> {
+  readonly part: Span;
+  readonly kept: Made;
+}
+
+export const hourOf = ({ start }: Span): number => Math.floor(start / HOUR_MS) * HOUR_MS;
+
+/** Of each of `parts`, which lie within a sealed hour each; null where one of these hours is cut for the first time. */
+export async function cutHours<Row extends readonly unknown[], Made extends object>(
+  db: Database,
+  facts: Facts,
+  parts: readonly Span[],
+  { name, sql, row, make }: HourRows<Row, Made>,
+): Promise<readonly CutHour<Made>[] | null> {
+  const hours = [...new Set(parts.map(hourOf))].map((start) => ({
+    start,
+    query: { name, sql: sql({ start, end: start + HOUR_MS }), row },
+  }));
+  const isRepeated = hours.map(({ query }) => facts.isRepeated(query));
+  if (isRepeated.includes(false)) return null;
+  const kept = new Map(
+    await Promise.all(
+      hours.map(
+        async ({ start, query }) =>
+          [
+            start,
+            await facts.recallMade(
+              query,
+              () => db.rows(query),
+              (rows) => make(rows, start),
+            ),
+          ] as const,
+      ),
+    ),
+  );
+  return parts.flatMap((part) => {
+    const hour = kept.get(hourOf(part));
+    return hour === undefined ? [] : [{ part, kept: hour }];
+  });
+}
+
+/**
+ * How ragged ends are loaded: from their hours where these are known. For ends that are asked for to the same ms again it is not worth
+ * to bring their hours.
+ */
+export const fromHoursOr =
+  <Rows>(fromHours: () => Promise<Rows | null>, read: () => Promise<Rows>) =>
+  async (isRepeated: boolean): Promise<Rows> =>
+    (isRepeated ? null : await fromHours()) ?? (await read());
+
+/** Instants (epoch ms) within an hour, in order. */
+export class Instants {
+  readonly #hour: number;
+  readonly #offsets: Uint32Array;
+
+  /** `offsets` (ms) are counted from `hour`. */
+  constructor(hour: number, offsets: readonly number[]) {
+    this.#hour = hour;
+    this.#offsets = Uint32Array.from(offsets).sort();
+  }
+
+  countIn({ start, end }: Span): number {
+    return this.#before(end) - this.#before(start);
+  }
+
+  /** How many are earlier than `ms`. */
+  #before(ms: number): number {
+    const offset = ms - this.#hour;
+    let [low, high] = [0, this.#offsets.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#offsets[middle] ?? 0) < offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}
+
+interface Keyed<Key> {
+  readonly key: Key;
+  readonly at: Instants;
+}
+
+/** When each key occurred in an hour: `sql` brings keys, each with an array of offsets (ms) from the hour's start. */
+export const instantsByKey = <Key>(
+  name: string,
+  key: z.ZodType<Key>,
+  sql: (hour: Span) => string,
+): HourRows<readonly [Key, readonly number[]], readonly Keyed<Key>[]> => ({
+  name,
+  sql,
+  row: z.tuple([key, z.array(z.number())]),
+  make: (rows, hour) => rows.map(([key, offsets]) => ({ key, at: new Instants(hour, offsets) })),
+});
+
+/** How often each key occurred in a part of its hour, where it did. */
+export const countedIn = <Key>({ part, kept }: CutHour<readonly Keyed<Key>[]>): (readonly [Key, number])[] =>
+  kept.map(({ key, at }) => [key, at.countIn(part)] as const).filter(([, count]) => count > 0);
+
+/** Pairs of an instant within an hour and another instant (epoch ms). */
+class Pairs {
+  readonly #flat: Float64Array;
+
+  constructor(pairs: readonly (readonly [number, number])[]) {
+    this.#flat = Float64Array.from(pairs.flat());
+  }
+
+  /** Those of the first instant in the span and the other earlier than `limit`. */
+  countIn({ start, end }: Span, limit: number): number {
+    let count = 0;
+    for (let i = 0; i < this.#flat.length; i += 2) {
+      const at = this.#flat[i] as number;
+      if (at >= start && at < end && (this.#flat[i + 1] as number) < limit) count++;
+    }
+    return count;
+  }
+}
+
+export interface KeyedPairs<Key> {
+  readonly key: Key;
+  readonly pairs: Pairs;
+}
+
+/** Pairs of instants by key, the first one in the hour: `sql` brings keys, each with an array of pairs. */
+export const pairsByKey = <Key>(
+  name: string,
+  key: z.ZodType<Key>,
+  sql: (hour: Span) => string,
+): HourRows<readonly [Key, readonly (readonly [number, number])[]], readonly KeyedPairs<Key>[]> => ({
+  name,
+  sql,
+  row: z.tuple([key, z.array(z.tuple([z.number(), z.number()]))]),
+  make: (rows) => rows.map(([own, pairs]) => ({ key: own, pairs: new Pairs(pairs) })),
+});

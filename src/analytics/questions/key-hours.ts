@@ -1,0 +1,214 @@
+import { z } from 'zod';
+import type { Database } from '../../clickhouse/database.ts';
+import type { AppId } from '../../domain/ids.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type { Facts } from '../ask.ts';
+import { type Plan, rangeOf, type Span, spanOf } from '../plan.ts';
+import { edgeRanges, inHours, inSpans, int, isEmpty, ofApp } from '../sql.ts';
+import { countedIn, cutHours, type HourRows, instantsByKey, pairsByKey } from './cut-hours.ts';
+import { EVERYTHING, type KeyGroup } from './key-rows.ts';
+
+/** What is added up of a key. */
+export interface KeySums {
+  readonly kind: string;
+  readonly key: string;
+  readonly events: number;
+  readonly sessions: number;
+  readonly engaged_ms: number;
+  readonly engagements: number;
+}
+
+/** What the ragged ends change and add, as `edgeRows` has it, from the hours that they cut; null where these are not known. */
+export async function edgesOfHours(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  plan: Plan,
+  group: KeyGroup,
+): Promise<readonly KeySums[] | null> {
+  const met = await Promise.all([
+    cutHours(db, facts, edgeRanges(plan).map(spanOf), keysOfHour(app)),
+    group.paired === null ? [] : metInFirstHour(db, facts, app, plan),
+    group.paired === null ? [] : metAgainInLastHour(db, facts, app, plan),
+  ]);
+  const [events, first, last] = met;
+  if (events === null || first === null || last === null) return null;
+  const again = [...first, ...last]
+    .filter(([[kind], sessions]) => sessions > 0 && group.kinds.includes(kind))
+    .map(([[kind, key], sessions]) => ({ ...NO_SUMS, kind, key, sessions: -sessions }));
+  return [...events.flatMap(({ part, kept }) => kept.sumsIn(part, group.kinds)), ...again];
+}
+
+export const NO_SUMS = { events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
+
+/** The kinds of which sessions are counted. */
+const PAIRED_KINDS = ['page', 'error'];
+const OF_PAIRED_KINDS = `v.kind IN (${PAIRED_KINDS.map((kind) => `'${kind}'`).join(', ')})`;
+
+const KIND_AND_KEY = z.tuple([z.string(), z.string()]);
+type Met = readonly (readonly [z.infer<typeof KIND_AND_KEY>, number])[];
+
+/** Pairs of the sealed hours that had met in the first edge: those of the day after it. */
+async function metInFirstHour(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  { left, sealed }: Plan,
+): Promise<Met | null> {
+  if (left === null || isEmpty(sealed)) return [];
+  const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
+  const cut = await cutHours(
+    db,
+    facts,
+    [spanOf(left)],
+    instantsByKey(
+      'revisits of a first hour',
+      KIND_AND_KEY,
+      ({
+        start,
+        end,
+      }) => `SELECT (toString(kind), key), groupArray(toUInt32(prev_at - ${int(start)})) FROM revisits AS v
+WHERE ${ofApp(app)} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [firstDay])} AND prev_at >= ${int(start)} AND prev_at < ${int(end)} GROUP BY kind, key`,
+    ),
+  );
+  return cut?.flatMap(countedIn) ?? null;
+}
+
+/** Pairs of the last edge that had met within the range before its hour. */
+async function metAgainInLastHour(
+  db: Database,
+  facts: Facts,
+  app: AppId,
+  { right, range }: Plan,
+): Promise<Met | null> {
+  if (right === null) return [];
+  const cut = await cutHours(
+    db,
+    facts,
+    [spanOf(right)],
+    pairsByKey(
+      'revisits of a last hour',
+      KIND_AND_KEY,
+      (hour) => `SELECT (toString(kind), key), groupArray((first_at, prev_at)) FROM revisits AS v
+WHERE ${ofApp(app)} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [hour])} GROUP BY kind, key`,
+    ),
+  );
+  return (
+    cut?.flatMap(({ part, kept }) =>
+      kept.map(
+        ({ key, pairs }) =>
+          [key, pairs.countIn(part, Number.POSITIVE_INFINITY) - pairs.countIn(part, range.from)] as const,
+      ),
+    ) ?? null
+  );
+}
+
+/** Of a key: by session when it met the key, and the engagements with it (when, how long); offsets (ms) from the hour's start. */
+const KEY_ROW = z.tuple([
+  z.string(),
+  z.string(),
+  z.array(z.array(z.number())),
+  z.array(z.tuple([z.number(), z.number()])),
+]);
+
+/** Events of every kind, whatever is asked for: questions about some kinds share them. */
+const keysOfHour = (app: AppId): HourRows<z.infer<typeof KEY_ROW>, KeysOfHour> => ({
+  name: 'key hour',
+  sql: (hour) => `SELECT kind, key, groupArrayIf(met, notEmpty(met)), groupArrayArray(engaged)
+FROM
+(
+    SELECT ${EVERYTHING.kind} AS kind, toString(${EVERYTHING.key}) AS key,
+        groupArrayIf(${offsetFrom(hour)}, type != 'engagement') AS met,
+        groupArrayIf((${offsetFrom(hour)}, duration_ms), type = 'engagement') AS engaged
+    FROM events
+    WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours([rangeOf(hour)])}
+    GROUP BY kind, key, session_id, started_at
+)
+GROUP BY kind, key`,
+  row: KEY_ROW,
+  make: (rows, hour) => new KeysOfHour(rows, hour),
+});
+
+const offsetFrom = ({ start }: Span): string => `toUInt32(toUnixTimestamp64Milli(timestamp) - ${int(start)})`;
+
+const BEFORE_THE_HOUR = -1;
+
+/** Rows of three numbers, in the order of the first: an offset (ms) from the hour's start, a key's number, and something of its own. */
+class InOrder {
+  readonly #rows: Int32Array;
+
+  constructor(rows: [number, number, number][]) {
+    this.#rows = Int32Array.from(rows.sort(([a], [b]) => a - b).flat());
+  }
+
+  /** Calls `each` with the others of the rows from `start` to `end` (exclusive). */
+  within(start: number, end: number, each: (key: number, own: number) => void): void {
+    const rows = this.#rows;
+    let [low, high] = [0, rows.length / 3];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((rows[middle * 3] as number) < start) low = middle + 1;
+      else high = middle;
+    }
+    for (let i = low * 3; i < rows.length && (rows[i] as number) < end; i += 3) {
+      each(rows[i + 1] as number, rows[i + 2] as number);
+    }
+  }
+}
+
+/** What is kept of an hour's events. */
+class KeysOfHour {
+  readonly #hour: number;
+  readonly #keys: readonly { readonly kind: string; readonly key: string }[];
+  /** With the offset of the same session's event of the key before it. */
+  readonly #events: InOrder;
+  /** With their lengths. */
+  readonly #engagements: InOrder;
+
+  constructor(rows: readonly z.infer<typeof KEY_ROW>[], hour: number) {
+    this.#hour = hour;
+    this.#keys = rows.map(([kind, key]) => ({ kind, key }));
+    const events: [number, number, number][] = [];
+    const engagements: [number, number, number][] = [];
+    for (const [key, [, , sessions, engaged]] of rows.entries()) {
+      for (const offsets of sessions) {
+        let prev = BEFORE_THE_HOUR;
+        for (const offset of offsets.sort((a, b) => a - b)) {
+          events.push([offset, key, prev]);
+          prev = offset;
+        }
+      }
+      for (const [offset, ms] of engaged) engagements.push([offset, key, ms]);
+    }
+    this.#events = new InOrder(events);
+    this.#engagements = new InOrder(engagements);
+  }
+
+  /** Of a part of the hour, keys of `kinds`: a session counts where it meets the key for the first time in it. */
+  sumsIn(part: Span, kinds: readonly string[]): KeySums[] {
+    const [start, end] = [part.start - this.#hour, part.end - this.#hour];
+    const found = new Map<number, Writable<KeySums>>();
+    const sumsOf = (key: number) => {
+      let sums = found.get(key);
+      if (sums === undefined) {
+        const { kind = '', key: name = '' } = this.#keys[key] ?? {};
+        sums = { kind, key: name, events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
+        found.set(key, sums);
+      }
+      return sums;
+    };
+    this.#events.within(start, end, (key, prev) => {
+      const sums = sumsOf(key);
+      sums.events++;
+      if (prev < start && PAIRED_KINDS.includes(sums.kind)) sums.sessions++;
+    });
+    this.#engagements.within(start, end, (key, ms) => {
+      const sums = sumsOf(key);
+      sums.engagements++;
+      sums.engaged_ms += ms;
+    });
+    return [...found.values()].filter(({ kind }) => kinds.includes(kind));
+  }
+}
+
+type Writable<T> = { -readonly [Key in keyof T]: T[Key] };
