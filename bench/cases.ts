@@ -1,5 +1,6 @@
 import { kpiRange } from '../src/analytics/ranges.ts';
 import type { Analytics } from '../src/analytics/results.ts';
+import { type EpochMs, epochMs, type OpenRange } from '../src/domain/time.ts';
 import { BIG_APP, NOW, RANGE_NAMES, type RangeName, ranges, type Shape } from './shape.ts';
 
 /** One question with one range. */
@@ -7,38 +8,56 @@ export interface Case {
   readonly endpoint: keyof Analytics;
   /** 'fixed' for those that have a window of their own. */
   readonly range: RangeName | 'fixed';
-  ask(analytics: Analytics): Promise<unknown>;
+  /** Whether its range has ends that can move. */
+  readonly moves: boolean;
+  /** The range's ends moved on by so many ms, but for one that is now. */
+  ask(analytics: Analytics, movedMs?: number): Promise<unknown>;
 }
 
 /** Every question with every range that it takes. KPIs without a range are those of today and yesterday. */
 export function casesOf(shape: Shape): Case[] {
   const byName = ranges(shape);
   const ranged = RANGE_NAMES.flatMap((name): Case[] => {
-    const range = byName[name];
-    const withRange = (endpoint: keyof Analytics, ask: (analytics: Analytics) => Promise<unknown>): Case => ({
+    const moves = name === 'ragged' || name === 'ending now';
+    const withRange = (
+      endpoint: keyof Analytics,
+      ask: (analytics: Analytics, range: OpenRange) => Promise<unknown>,
+    ): Case => ({
       endpoint,
       range: name,
-      ask,
+      moves,
+      ask: (analytics, ms = 0) => ask(analytics, moved(byName[name], ms)),
     });
     return [
-      withRange('pageviews', (analytics) => analytics.pageviews(BIG_APP, range)),
-      withRange('timeSpent', (analytics) => analytics.timeSpent(BIG_APP, range)),
-      withRange('kpis', (analytics) =>
+      withRange('pageviews', (analytics, range) => analytics.pageviews(BIG_APP, range)),
+      withRange('timeSpent', (analytics, range) => analytics.timeSpent(BIG_APP, range)),
+      withRange('kpis', (analytics, range) =>
         analytics.kpis(
           BIG_APP,
           kpiRange(range, () => NOW),
         ),
       ),
-      withRange('userGrowth', (analytics) => analytics.userGrowth(BIG_APP, range)),
-      withRange('utmCampaigns', (analytics) => analytics.utmCampaigns(BIG_APP, range)),
-      withRange('locations', (analytics) => analytics.locations(BIG_APP, range)),
-      withRange('overview', (analytics) => analytics.overview(BIG_APP, range)),
+      withRange('userGrowth', (analytics, range) => analytics.userGrowth(BIG_APP, range)),
+      withRange('utmCampaigns', (analytics, range) => analytics.utmCampaigns(BIG_APP, range)),
+      withRange('locations', (analytics, range) => analytics.locations(BIG_APP, range)),
+      withRange('overview', (analytics, range) => analytics.overview(BIG_APP, range)),
     ];
+  });
+  const fixed = (endpoint: keyof Analytics, ask: (analytics: Analytics) => Promise<unknown>): Case => ({
+    endpoint,
+    range: 'fixed',
+    moves: false,
+    ask,
   });
   return [
     ...ranged,
-    { endpoint: 'trafficHeatmap', range: 'fixed', ask: (analytics) => analytics.trafficHeatmap(BIG_APP) },
-    { endpoint: 'audienceActivity', range: 'fixed', ask: (analytics) => analytics.audienceActivity(BIG_APP) },
-    { endpoint: 'dataBounds', range: 'fixed', ask: (analytics) => analytics.dataBounds(BIG_APP) },
+    fixed('trafficHeatmap', (analytics) => analytics.trafficHeatmap(BIG_APP)),
+    fixed('audienceActivity', (analytics) => analytics.audienceActivity(BIG_APP)),
+    fixed('dataBounds', (analytics) => analytics.dataBounds(BIG_APP)),
   ];
+}
+
+function moved({ from, to }: OpenRange, ms: number): OpenRange {
+  const end = (at: EpochMs | null) => (at === null || at === NOW ? at : epochMs(at + ms));
+  return ms === 0 ? { from, to } : { from: end(from), to: end(to) };
 }

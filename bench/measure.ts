@@ -14,6 +14,8 @@ export interface Measured {
   readonly cpuMs: number[];
   /** Asked again, with all of it remembered. */
   readonly againMs: number[];
+  /** With the ends of the range at milliseconds never asked for, in hours that were; none where they do not move. */
+  readonly movedMs: number[];
   readonly rawMs: number[];
   readonly rawCpuMs: number[];
   /** Milliseconds of each statement that a run consists of, by its name and place in the run. */
@@ -73,6 +75,7 @@ async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
     ms: [],
     cpuMs: [],
     againMs: [],
+    movedMs: [],
     rawMs: [],
     rawCpuMs: [],
     statements: new Map(),
@@ -80,6 +83,7 @@ async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
     equal: true,
   };
   await rawRun(deps, measured);
+  if (entry.moves) await movedRawRun(deps, measured);
   return measured;
 }
 
@@ -102,6 +106,23 @@ async function warmRun(
   // Ragged ends are remembered from their second time on.
   await entry.ask(analytics);
   seen.againMs.push((await timed(() => entry.ask(analytics))).ms);
+  if (!entry.moves) return;
+  await cutTheHours(analytics, entry);
+  seen.movedMs.push((await timed(() => entry.ask(analytics, HOURS_KNOWN_MS))).ms);
+}
+
+/** By how many ms the ends move until their hours are known. */
+const MOVES_MS = [1, 2, 3];
+const HOURS_KNOWN_MS = 4;
+
+async function cutTheHours(analytics: Analytics, entry: Case): Promise<void> {
+  for (const ms of MOVES_MS) await entry.ask(analytics, ms);
+}
+
+async function movedRawRun({ analytics, raw }: MeasureDeps, entry: Measured): Promise<void> {
+  await cutTheHours(analytics, entry.case);
+  const answer = await entry.case.ask(analytics, HOURS_KNOWN_MS);
+  entry.equal &&= isDeepStrictEqual(answer, await entry.case.ask(raw, HOURS_KNOWN_MS));
 }
 
 async function rawRun({ analytics, raw, sealed }: MeasureDeps, entry: Measured): Promise<void> {

@@ -25,6 +25,9 @@ interface QueryRecord {
   /** Asked again. */
   readonly againP50Ms: number;
   readonly againP99Ms: number;
+  /** Ends moved by milliseconds, within hours that were asked for; null where they do not move. */
+  readonly movedP50Ms: number | null;
+  readonly movedP99Ms: number | null;
   readonly rawP50Ms: number;
   /** rawP50Ms / p50Ms */
   readonly ratio: number;
@@ -87,7 +90,7 @@ export async function benchQueries(
 }
 
 function recordOf(
-  { case: { endpoint, range }, ms, rawMs, equal, ...entry }: Measured,
+  { case: { endpoint, range, moves }, ms, rawMs, equal, ...entry }: Measured,
   shape: Shape,
 ): QueryRecord {
   const p50Ms = median(ms);
@@ -101,6 +104,8 @@ function recordOf(
     p99Ms: rounded(percentile(ms, 0.99)),
     againP50Ms: rounded(median(entry.againMs)),
     againP99Ms: rounded(percentile(entry.againMs, 0.99)),
+    movedP50Ms: moves ? rounded(median(entry.movedMs)) : null,
+    movedP99Ms: moves ? rounded(percentile(entry.movedMs, 0.99)) : null,
     rawP50Ms: rounded(rawP50Ms),
     ratio: rounded(rawP50Ms / p50Ms),
     equalToRaw: equal,

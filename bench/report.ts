@@ -6,7 +6,18 @@ import { figure, mebibytes, short, table } from './table.ts';
 
 export function printResults(measured: readonly Measured[]): void {
   const rows = measured.map(
-    ({ case: { endpoint, range }, ms, cpuMs, againMs, rawMs, rawCpuMs, reads, statements, equal }) => [
+    ({
+      case: { endpoint, range, moves },
+      ms,
+      cpuMs,
+      againMs,
+      movedMs,
+      rawMs,
+      rawCpuMs,
+      reads,
+      statements,
+      equal,
+    }) => [
       endpoint,
       range,
       figure(median(ms)),
@@ -14,6 +25,8 @@ export function printResults(measured: readonly Measured[]): void {
       figure(median(cpuMs)),
       figure(median(againMs)),
       figure(percentile(againMs, 0.99)),
+      moves ? figure(median(movedMs)) : '',
+      moves ? figure(percentile(movedMs, 0.99)) : '',
       figure(median(rawMs)),
       figure(median(rawCpuMs)),
       `${figure(median(rawMs) / median(ms))}×`,
@@ -31,6 +44,8 @@ export function printResults(measured: readonly Measured[]): void {
     'cpu ms',
     'again ms',
     'again p99',
+    'moved ms',
+    'moved p99',
     'raw ms',
     'raw cpu ms',
     'ratio',

@@ -87,26 +87,40 @@ test('a range that is asked for again is read from memory', async () => {
   expect(await readFor(AT)).toEqual(NOTHING);
 });
 
-test('where its ends have moved within their hours, the ends alone are read', async () => {
-  const range = moved(4_321);
-  const read = Object.values(await readFor(range)).flat();
-  expect(new Set(read)).toEqual(
-    new Set([
-      'session edges',
-      'returning sessions',
-      'event edges',
-      'list edges',
-      'key edges',
-      'growth cut days',
-      'growth event edges',
-      'location edges',
-      'utm edges',
-      'utm returning',
-    ]),
-  );
-  // Ends that were asked for once are not kept: most are never asked for again.
-  expect(new Set(Object.values(await readFor(range)).flat())).toEqual(new Set(read));
-  expect(await readFor(range)).toEqual(NOTHING);
+const HOURS = [
+  'session hour',
+  'returns of an hour',
+  'event hour',
+  'list hour',
+  'key hour',
+  'revisits of a first hour',
+  'revisits of a last hour',
+  'growth cut hours',
+  'location hour',
+  'utm hour',
+  'utm returns of an hour',
+];
+
+test('where its ends move on within their hours, these are read once and known to the ms', async () => {
+  const read = async (ms: number) => new Set(Object.values(await readFor(moved(ms))).flat());
+  const first = await read(4_321);
+  const second = await read(-54_321);
+  expect([...first, ...second]).toEqual(expect.arrayContaining(HOURS));
+  for (const ms of [4_322, -5_000, 60_000]) expect(await read(ms)).toEqual(new Set());
+});
+
+test('an hour is read whole when it is cut at another ms, not when the same is asked for again', async () => {
+  const places = async (ms: number) => {
+    const { from, to } = moved(ms);
+    statements = [];
+    await analytics.locations(app.id, { from: epochMs(from + DAY), to: epochMs(to - DAY) });
+    return statements.filter((each) => each !== 'snapshot').sort();
+  };
+  expect(await places(0)).toEqual(['location edges', 'locations']);
+  expect(await places(0)).toEqual(['location edges']);
+  expect(await places(0)).toEqual([]);
+  expect(await places(1)).toEqual(['location hour', 'location hour']);
+  expect(await places(2)).toEqual([]);
 });
 
 const LOOK_UPS = ['last sessions', 'last utm sessions', 'returning in the tail', 'utm tail, known'];
