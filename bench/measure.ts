@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Analytics } from '../src/analytics/results.ts';
 import type { Database, StatementStats } from '../src/clickhouse/database.ts';
-import type { SealedCache } from '../src/facts/sealed-cache.ts';
 import type { Case } from './cases.ts';
 import { type Reads, statementsOf } from './reads.ts';
 import { timed } from './statistics.ts';
@@ -28,8 +27,8 @@ export interface MeasureDeps {
   readonly db: Database;
   readonly analytics: Analytics;
   readonly raw: Analytics;
-  /** What `analytics` remembers of sealed facts. */
-  readonly sealed: SealedCache;
+  /** Makes `analytics` forget everything. */
+  readonly forget: () => void;
   readonly countReads: (statements: Awaited<ReturnType<typeof statementsOf>>) => Promise<Reads>;
   /** Hands out the statements that ended since it was last called. */
   readonly takeStatements: () => StatementStats[];
@@ -66,8 +65,8 @@ export async function measure(
 
 /** Fills the store's caches, notes what is read, and asks the raw question for the first time. */
 async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
-  const { db, analytics, sealed, countReads } = deps;
-  sealed.clear();
+  const { db, analytics, forget, countReads } = deps;
+  forget();
   const statements = await statementsOf(db, () => entry.ask(analytics));
   const reads = await countReads(statements);
   const measured = {
@@ -88,10 +87,10 @@ async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
 }
 
 async function warmRun(
-  { analytics, sealed, takeStatements }: MeasureDeps,
+  { analytics, forget, takeStatements }: MeasureDeps,
   { case: entry, ...seen }: Measured,
 ): Promise<void> {
-  sealed.clear();
+  forget();
   takeStatements();
   const { ms, cpuMs } = await timed(() => entry.ask(analytics));
   seen.ms.push(ms);
@@ -125,12 +124,12 @@ async function movedRawRun({ analytics, raw }: MeasureDeps, entry: Measured): Pr
   entry.equal &&= isDeepStrictEqual(answer, await entry.case.ask(raw, HOURS_KNOWN_MS));
 }
 
-async function rawRun({ analytics, raw, sealed }: MeasureDeps, entry: Measured): Promise<void> {
+async function rawRun({ analytics, raw, forget }: MeasureDeps, entry: Measured): Promise<void> {
   const { ms, cpuMs, result } = await timed(() => entry.case.ask(raw));
   entry.rawMs.push(ms);
   entry.rawCpuMs.push(cpuMs);
   // These runs are not counted: they come after one that pushed other data through the caches.
-  sealed.clear();
+  forget();
   for (let run = 0; run < 3; run++) {
     entry.equal &&= isDeepStrictEqual(await entry.case.ask(analytics), result);
   }

@@ -1,5 +1,6 @@
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { StatementStats } from '../src/clickhouse/database.ts';
+import { LiveCache } from '../src/facts/live-sessions.ts';
 import { SealedCache } from '../src/facts/sealed-cache.ts';
 import { casesOf } from './cases.ts';
 import { type Measured, measure } from './measure.ts';
@@ -52,14 +53,18 @@ export async function benchQueries(
   const { db, location, manifest } = await openBenchStore(dir, shape, (stats) => statements.push(stats));
   const clock = () => NOW;
   const sealed = new SealedCache();
+  const live = new LiveCache();
   const counter = await openReadCounter(location);
   try {
     const rollups = await rollupsAreExact(db);
     const measured = await measure(
       {
         db,
-        analytics: createAnalytics({ db, clock, sealed }),
-        sealed,
+        analytics: createAnalytics({ db, clock, sealed, live }),
+        forget: () => {
+          sealed.clear();
+          live.clear();
+        },
         raw: createRawAnalytics({ db, clock }),
         countReads: counter.count,
         takeStatements: () => {

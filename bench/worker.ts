@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { createAnalytics } from '../src/analytics/analytics.ts';
+import { LiveCache } from '../src/facts/live-sessions.ts';
 import { SealedCache } from '../src/facts/sealed-cache.ts';
 import { casesOf } from './cases.ts';
 import { type AnswerSchema, AskSchema } from './protocol.ts';
@@ -17,7 +18,7 @@ const shape = { events: Number(events), days: Number(days) };
 const { db } = await openBenchStore(dir, shape, () => undefined);
 const clock = () => NOW;
 // Nothing is remembered: what is measured is the store.
-const analytics = createAnalytics({ db, clock, sealed: new SealedCache(0) });
+const analytics = createAnalytics({ db, clock, sealed: new SealedCache(0), live: new LiveCache(0) });
 const raw = createRawAnalytics({ db, clock });
 const cases = casesOf(shape);
 

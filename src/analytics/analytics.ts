@@ -1,5 +1,6 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { Clock } from '../domain/time.ts';
+import { LiveCache } from '../facts/live-sessions.ts';
 import { createReaders, type Readers } from '../facts/readers.ts';
 import { SealedCache } from '../facts/sealed-cache.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
@@ -25,6 +26,8 @@ export interface AnalyticsDeps {
   readonly snapshots?: ReadSnapshot;
   /** What is remembered of sealed facts. */
   readonly sealed?: SealedCache;
+  /** What is remembered of sessions that are not. */
+  readonly live?: LiveCache;
 }
 
 /** Binds every question to a store and a clock. */
@@ -34,10 +37,12 @@ export function createAnalytics({
   readers = createReaders(0),
   snapshots = createSnapshots(db),
   sealed = new SealedCache(),
+  live = new LiveCache(),
 }: AnalyticsDeps): Analytics {
   const asker: Asker = {
     db,
     clock,
+    live,
     facts: async (app) => {
       const { watermarks, facts } = await snapshots(app);
       const of = (kind: FactKind): Facts => ({

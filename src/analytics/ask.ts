@@ -1,6 +1,7 @@
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Clock, type EpochMs, epochMs, type OpenRange, type Range } from '../domain/time.ts';
+import type { LiveCache } from '../facts/live-sessions.ts';
 import type { Keep } from '../facts/sealed-cache.ts';
 import type { FactKind } from '../facts/watermarks.ts';
 
@@ -8,6 +9,8 @@ import type { FactKind } from '../facts/watermarks.ts';
 export interface Asker {
   readonly db: Database;
   readonly clock: Clock;
+  /** Sessions that are not sealed, as they were read last. */
+  readonly live: LiveCache;
   /** The app's facts as they can be used now. */
   facts(app: AppId): Promise<{ readonly [Kind in FactKind]: Facts }>;
 }

@@ -5,6 +5,7 @@ import { inRanges, ofApp } from './sql.ts';
 
 /** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
 const COLUMNS = {
+  events: 'sum(s.events)',
   duration_ms: 'max(s.last_offset)',
   pageviews: 'sum(s.pageviews)',
   clicks: 'sum(s.clicks)',
@@ -43,16 +44,17 @@ export const HAS_PLACE = 'latitude >= -90 AND longitude >= -180 AND NOT (latitud
 
 /**
  * Sessions that started in one of the ranges, merged: one row each (started_at, session and the columns asked for: each
- * costs), with the whole session's totals and its resolved context.
+ * costs), with the whole session's totals and its resolved context. `only`: a condition on the start (of rows of `sessions AS s`).
  */
 export function mergedSessions(
   app: AppId,
   ranges: readonly Range[],
   columns: readonly SessionColumn[],
+  only?: string,
 ): string {
   return `
 SELECT s.started_at AS started_at, s.session AS session${columns.map((name) => `, ${COLUMNS[name]} AS ${name}`).join('')}
 FROM sessions AS s
-WHERE s.${ofApp(app)} AND ${inRanges('s.started_at', ranges)}
+WHERE s.${ofApp(app)} AND ${inRanges('s.started_at', ranges)}${only === undefined ? '' : ` AND ${only}`}
 GROUP BY s.started_at, s.session`;
 }

@@ -18,8 +18,10 @@ const MOST_LISTED = 12_000;
 /** So many are a look-up of a few granules; for more all cores read. */
 const FEW = 200;
 
-/** Of rows with a `visitor` (UInt128): the names of the distinct ones. */
-export const NAMED_VISITORS = `groupUniqArray(${MOST_NAMED + 1})(base64Encode(reinterpretAsFixedString(visitor)))`;
+/** A `visitor`'s (UInt128) name. */
+export const NAME = 'base64Encode(reinterpretAsFixedString(visitor))';
+/** Of rows with visitors: the names of the distinct ones. */
+export const NAMED_VISITORS = `groupUniqArray(${MOST_NAMED + 1})(${NAME})`;
 export const NAMES = z.array(z.string());
 
 /** Whether these names are not all that there are. */
@@ -54,7 +56,7 @@ export async function lastVisits(
     for (let at = 0; at < visitors.length; at += MOST_LISTED) {
       const listed = visitors.slice(at, at + MOST_LISTED);
       const columns = kind.words.map((word) => `, ${word}`).join('');
-      const sql = `SELECT base64Encode(reinterpretAsFixedString(visitor)), max(started_at)${columns} FROM ${kind.table}
+      const sql = `SELECT ${NAME}, max(started_at)${columns} FROM ${kind.table}
 WHERE ${ofApp(app)} AND started_at < ${int(facts.until)} AND ${inUInt128('visitor', listed)} GROUP BY visitor${columns}`;
       const options = { searches: true, parallel: listed.length > FEW };
       const rows = await db.rows({ name: kind.name, sql, row: ROW }, options);

@@ -6,25 +6,10 @@ import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, type Span, spanOf } from '../plan.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp, unionAll } from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
+import { DIMENSIONS, type Dimension, LISTED, LISTED_WORDS, NO_PAGE, WORD_COLUMNS } from './dimensions.ts';
+import type { LiveTail } from './live-tail.ts';
 import { byText, descending } from './order.ts';
 import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
-
-/** Lists of sessions by value: the list's letter in `session_dimensions`, and the columns of a merged session and of a fact. */
-const DIMENSIONS = {
-  browsers: { letter: 'a', merged: 'browser', fact: 'browser' },
-  operatingSystems: { letter: 'b', merged: 'os', fact: 'os' },
-  devices: { letter: 'c', merged: 'device', fact: 'device' },
-  screenSizes: { letter: 'd', merged: 'screen', fact: 'screen' },
-  languages: { letter: 'e', merged: 'language', fact: 'language' },
-  channels: { letter: 'f', merged: 'channel', fact: 'channel' },
-  referrers: { letter: 'g', merged: 'referrer_host', fact: 'referrer' },
-  countries: { letter: 'h', merged: 'country', fact: 'country' },
-  utmSources: { letter: 'i', merged: 'utm_source', fact: 'utm_source' },
-  entryPages: { letter: 'j', merged: 'entry_path', fact: 'entry_page' },
-  exitPages: { letter: 'k', merged: 'exit_path', fact: 'exit_page' },
-} as const;
-export type Dimension = keyof typeof DIMENSIONS;
-const LISTED = Object.values(DIMENSIONS);
 
 /** The list's letter with the value behind it, and sessions. */
 const LIST_ROW = z.object({ key: z.string(), sessions: z.number() });
@@ -36,13 +21,11 @@ const LISTING: Ranking<ListRow> = {
   order: (a, b) => descending(a.sessions, b.sessions) || byText(a.key, b.key),
 };
 
-const NO_PAGE = [DIMENSIONS.entryPages, DIMENSIONS.exitPages].map(({ letter }) => `'${letter}'`).join(', ');
-
 /** The values of a session's columns, as keys of lists. A session without a pageview is in neither list of pages. */
 const listRows = (sessions: string, measure = 'count() AS sessions', measured = ''): string => `
 SELECT if(length(word) = 1, concat(word, '(none)'), word) AS key, ${measure}
-FROM (SELECT arrayJoin([${LISTED.map(({ letter, merged }) => `concat('${letter}', ${merged})`).join(', ')}]) AS word${measured} FROM (${sessions}))
-WHERE word NOT IN (${NO_PAGE})
+FROM (SELECT arrayJoin(${LISTED_WORDS}) AS word${measured} FROM (${sessions}))
+WHERE word NOT IN (${NO_PAGE.map((letter) => `'${letter}'`).join(', ')})
 GROUP BY word`;
 
 const TOP_ROW = z.object({
@@ -63,6 +46,7 @@ export async function topValues(
   app: AppId,
   pieces: Plan,
   count: number,
+  live: Promise<LiveTail | null>,
 ): Promise<(list: Dimension) => Listed[]> {
   const sealed = sealedLists(app, pieces);
   const edges = edgeLists(app, pieces);
@@ -93,7 +77,9 @@ GROUP BY letter`;
     edges === null
       ? byLetter([])
       : facts.recallMade(edges, loadEdges(db, facts, app, pieces, edges), byLetter, 'when repeated'),
-    tail === null ? [] : db.query(tail, {}, options),
+    live.then((known) =>
+      known === null ? (tail === null ? [] : db.query(tail, {}, options)) : rowsOf(known),
+    ),
   ]);
   const lists = rankedLists(ranked, ends, byLetter(latest), LISTING);
   return (list) => {
@@ -104,6 +90,13 @@ GROUP BY letter`;
     }));
   };
 }
+
+/** As `listRows` has them. */
+const rowsOf = (live: LiveTail): ListRow[] =>
+  live
+    .words()
+    .filter(([word]) => !NO_PAGE.includes(word))
+    .map(([word, sessions]) => ({ key: word.length === 1 ? `${word}(none)` : word, sessions }));
 
 const addedUp = (rows: string): string =>
   `SELECT key, sum(r.sessions) AS sessions FROM (${rows}) AS r GROUP BY key`;
@@ -153,6 +146,5 @@ const listsOfHour = (app: AppId) =>
 
 function tailLists(app: AppId, { tail }: Plan): Query<ListRow> | null {
   if (tail === null) return null;
-  const columns = LISTED.map(({ merged }) => merged);
-  return { name: 'list tail', sql: listRows(mergedSessions(app, [tail], columns)), row: LIST_ROW };
+  return { name: 'list tail', sql: listRows(mergedSessions(app, [tail], WORD_COLUMNS)), row: LIST_ROW };
 }

@@ -4,27 +4,32 @@ import { type Asker, closed } from '../ask.ts';
 import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { averageMs, perSession, rate } from '../rounding.ts';
+import type { Dimension } from './dimensions.ts';
 import { EVERYTHING } from './key-rows.ts';
 import { topKeys } from './keys.ts';
-import { type Dimension, topValues } from './lists.ts';
+import { topValues } from './lists.ts';
+import { liveTail } from './live-tail.ts';
 import { sessionTotals } from './session-totals.ts';
 
 /** How many each list has at most. */
 const TOP = 10;
 
 export async function overview(
-  { db, facts }: Asker,
+  { db, facts, live }: Asker,
   app: AppId,
   range: OpenRange,
 ): Promise<ExtendedOverview> {
   const bounds = closed(range);
   const { page, session } = await facts(app);
   const pieces = plan(bounds, session.until);
+  const tail = liveTail(db, live, app, pieces);
+  // Whoever needs it hears of a failure.
+  tail.catch(() => undefined);
   // What takes longest begins first.
   const [listed, keys, [totals]] = await Promise.all([
-    topValues(db, session, app, pieces, TOP),
+    topValues(db, session, app, pieces, TOP, tail),
     topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING }, TOP),
-    sessionTotals(db, session, app, [pieces], { newVisitors: true }),
+    sessionTotals(db, session, app, [pieces], { newVisitors: true, tail }),
   ]);
   if (totals === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;

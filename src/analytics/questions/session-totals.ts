@@ -7,6 +7,7 @@ import { type Plan, planReturns, spanOf } from '../plan.ts';
 import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, ofApp, periodOf } from '../sql.ts';
 import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } from './last-visits.ts';
+import type { LiveTail } from './live-tail.ts';
 import { addedByPeriod } from './periods.ts';
 import {
   NO_SESSIONS,
@@ -16,6 +17,12 @@ import {
   totalsOf,
 } from './session-hours.ts';
 import { type Known, returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
+
+interface Wanted {
+  readonly newVisitors: boolean;
+  /** The sessions of the only tail, where somebody keeps them. */
+  readonly tail?: Promise<LiveTail | null>;
+}
 
 /**
  * The totals of each of `plans`, whose ranges follow each other without overlap and of which the last alone may want
@@ -27,13 +34,13 @@ export async function sessionTotals(
   facts: Facts,
   app: AppId,
   plans: readonly Plan[],
-  want: { readonly newVisitors: boolean },
+  want: Wanted,
 ): Promise<SessionTotals[]> {
   const [sums, edges, returning, tails] = await Promise.all([
     sealedSums(db, facts, app, plans),
     edgeSums(db, facts, app, plans),
     returningSessions(db, facts, app, plans),
-    Promise.all(plans.map((plan) => tailTotals(db, facts, app, plan, want.newVisitors))),
+    Promise.all(plans.map((plan) => tailTotals(db, facts, app, plan, want))),
   ]);
   const parts = [...sums, ...edges, ...returning, ...tails.map((tail, period) => ({ ...tail, period }))];
   return addedByPeriod(plans, NO_SESSIONS, parts);
@@ -115,10 +122,15 @@ async function tailTotals(
   facts: Facts,
   app: AppId,
   plan: Plan,
-  newVisitors: boolean,
+  want: Wanted,
 ): Promise<Partial<SessionTotals>> {
   const { tail, range, watermark } = plan;
   if (tail === null) return {};
+  const less = (totals: SessionTotals, { known, inRange }: Known): SessionTotals => ({
+    ...totals,
+    visitors: totals.visitors - inRange,
+    newVisitors: totals.newVisitors - known,
+  });
   const ask = <Row>(row: z.ZodType<Row>, more = ''): Promise<Row> =>
     db.queryOne(
       {
@@ -131,24 +143,34 @@ FROM (${mergedSessions(app, [tail], ['bounced', 'duration_ms', 'pageviews', 'cli
       {},
       { parallel: true },
     );
-  const less = (totals: SessionTotals, { known, inRange }: Known): SessionTotals => ({
-    ...totals,
-    visitors: totals.visitors - inRange,
-    newVisitors: totals.newVisitors - known,
-  });
-  const counted = () => tailReturns(db, app, plan, tail, newVisitors);
-  if (range.from < watermark && areLookedUp(facts, app, SESSIONS)) {
-    const { names, ...totals } = await ask(NAMED, `, ${NAMED_VISITORS} AS names`);
-    if (areTooMany(names)) return less(totals, await counted());
-    const last = await lastVisits(db, facts, app, SESSIONS, names);
-    let [known, inRange] = [0, 0];
-    for (const name of names) {
-      const start = last(name);
-      if (start >= 0) known++;
-      if (start >= range.from) inRange++;
-    }
-    return less(totals, { known, inRange });
+  const counted = () => tailReturns(db, app, plan, tail, want.newVisitors);
+  if (range.from >= watermark || !areLookedUp(facts, app, SESSIONS)) {
+    const [totals, known] = await Promise.all([ask(SESSION_TOTALS), counted()]);
+    return less(totals, known);
   }
-  const [totals, known] = await Promise.all([ask(SESSION_TOTALS), counted()]);
-  return less(totals, known);
+  const live = await want.tail;
+  const { names, ...totals } = live ? liveTotals(live) : await ask(NAMED, `, ${NAMED_VISITORS} AS names`);
+  if (areTooMany(names)) return less(totals, await counted());
+  const last = await lastVisits(db, facts, app, SESSIONS, names);
+  let [known, inRange] = [0, 0];
+  for (const name of names) {
+    const start = last(name);
+    if (start >= 0) known++;
+    if (start >= range.from) inRange++;
+  }
+  return less(totals, { known, inRange });
+}
+
+function liveTotals({ sessions }: LiveTail): z.infer<typeof NAMED> {
+  const totals = { ...NO_SESSIONS, sessions: sessions.length };
+  const visitors = new Set<string>();
+  for (const { visitor, bounced, durationMs, pageviews, clicks, errors } of sessions) {
+    visitors.add(visitor);
+    totals.bounces += bounced;
+    totals.durationMs += durationMs;
+    totals.pageviews += pageviews;
+    totals.clicks += clicks;
+    if (errors > 0) totals.withErrors++;
+  }
+  return { ...totals, visitors: visitors.size, newVisitors: visitors.size, names: [...visitors] };
 }

@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { Database } from '../../clickhouse/database.ts';
+import type { AppId } from '../../domain/ids.ts';
+import { epochMs, type Range } from '../../domain/time.ts';
+import {
+  type KeptSession,
+  type LiveCache,
+  type LiveSession,
+  STEP_MS,
+  type Step,
+  stepOf,
+} from '../../facts/live-sessions.ts';
+import { mergedSessions } from '../merged-sessions.ts';
+import type { Plan } from '../plan.ts';
+import { inRanges, int, ofApp } from '../sql.ts';
+import { LISTED_WORDS, WORD_COLUMNS } from './dimensions.ts';
+import { NAME } from './last-visits.ts';
+
+/*
+ * An overview merges each session of the unsealed tail for eleven lists. Of an app whose overview is asked for again the sessions are kept,
+ * and those that went on since are merged anew.
+ */
+
+/** The unsealed sessions of a range, each as it is now. */
+export interface LiveTail {
+  readonly sessions: readonly KeptSession[];
+  /** Words with the number of sessions that are listed under each. */
+  words(): readonly (readonly [string, number])[];
+}
+
+/** A tail of more rows of sessions than that is merged in the store. */
+const MOST_ROWS = 50_000;
+
+const STEP = z.tuple([z.number(), z.number(), z.number()]);
+
+/** Null for a plan without a tail, for an app that was not asked about before, and for a large tail. */
+export async function liveTail(
+  db: Database,
+  cache: LiveCache,
+  app: AppId,
+  { tail, watermark }: Plan,
+): Promise<LiveTail | null> {
+  const live = tail && cache.of(app);
+  if (tail === null || live === null) return null;
+  const whole = {
+    from: epochMs(stepOf(tail.from) * STEP_MS),
+    to: epochMs((stepOf(tail.to) + 1) * STEP_MS - 1),
+  };
+  const steps = await db.rows({
+    name: 'live steps',
+    sql: `SELECT ${STEP_OF_START}, sum(s.events), count() FROM sessions AS s
+WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [whole])} GROUP BY 1`,
+    row: STEP,
+  });
+  if (steps.reduce((sum, [, , rows]) => sum + rows, 0) > MOST_ROWS) return null;
+  const found: Step[] = [];
+  const changed: number[] = [];
+  for (const [number, events] of steps) {
+    const known = live.step(number, events);
+    if (known === undefined) changed.push(number);
+    else found.push(known);
+  }
+  if (changed.length > 0) found.push(...live.keep(changed, await readSteps(db, app, changed)));
+  live.forgetBefore(watermark);
+  cache.keep(app, live);
+  const sessions = found
+    .flatMap((step) => step.sessions)
+    .filter(({ startedAt }) => startedAt >= tail.from && startedAt <= tail.to);
+  return { sessions, words: () => live.countWords(sessions) };
+}
+
+const STEP_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${STEP_MS})`;
+
+const SESSION = z.tuple([
+  z.number(),
+  z.number(),
+  z.string(),
+  z.number(),
+  z.number(),
+  z.number(),
+  z.number(),
+  z.number(),
+  z.array(z.string()),
+]);
+
+/** All sessions of these steps. */
+async function readSteps(db: Database, app: AppId, steps: readonly number[]): Promise<LiveSession[]> {
+  const ends = [...steps].sort((a, b) => a - b);
+  const range: Range = {
+    from: epochMs((ends[0] ?? 0) * STEP_MS),
+    to: epochMs(((ends.at(-1) ?? 0) + 1) * STEP_MS - 1),
+  };
+  const changed = `${STEP_OF_START} IN (${ends.map(int).join(', ')})`;
+  const rows = await db.rows(
+    {
+      name: 'live sessions',
+      sql: `SELECT toUnixTimestamp64Milli(started_at), events, ${NAME}, bounced, duration_ms, pageviews, clicks, errors, ${LISTED_WORDS}
+FROM (${mergedSessions(app, [range], ['events', 'visitor', 'bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', ...WORD_COLUMNS], changed)})`,
+      row: SESSION,
+    },
+    { parallel: true },
+  );
+  return rows.map(([startedAt, events, visitor, bounced, durationMs, pageviews, clicks, errors, words]) => ({
+    startedAt,
+    events,
+    visitor,
+    bounced,
+    durationMs,
+    pageviews,
+    clicks,
+    errors,
+    words,
+  }));
+}
