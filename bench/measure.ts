@@ -23,6 +23,11 @@ export interface Measured {
   equal: boolean;
 }
 
+export interface MeasuredLive extends Measured {
+  /** Right after events came in; null where the range ends before. */
+  readonly liveMs: readonly number[] | null;
+}
+
 export interface MeasureDeps {
   readonly db: Database;
   readonly analytics: Analytics;

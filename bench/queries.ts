@@ -3,7 +3,8 @@ import type { StatementStats } from '../src/clickhouse/database.ts';
 import { LiveCache } from '../src/facts/live-sessions.ts';
 import { SealedCache } from '../src/facts/sealed-cache.ts';
 import { casesOf } from './cases.ts';
-import { type Measured, measure } from './measure.ts';
+import { type Live, measureLive } from './live.ts';
+import { type Measured, type MeasuredLive, measure } from './measure.ts';
 import { progress } from './progress.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
 import { openReadCounter } from './reads.ts';
@@ -26,6 +27,9 @@ interface QueryRecord {
   /** Asked again. */
   readonly againP50Ms: number;
   readonly againP99Ms: number;
+  /** Asked again right after events came in; null where the range ends before. */
+  readonly liveP50Ms: number | null;
+  readonly liveP99Ms: number | null;
   /** Ends moved by milliseconds, within hours that were asked for; null where they do not move. */
   readonly movedP50Ms: number | null;
   readonly movedP99Ms: number | null;
@@ -50,20 +54,24 @@ export async function benchQueries(
   runs: number,
 ): Promise<{ readonly records: QueryRecord[]; readonly exact: boolean }> {
   let statements: StatementStats[] = [];
-  const { db, location, manifest } = await openBenchStore(dir, shape, (stats) => statements.push(stats));
+  const { db, location, folder, manifest } = await openBenchStore(dir, shape, (stats) =>
+    statements.push(stats),
+  );
   const clock = () => NOW;
   const sealed = new SealedCache();
-  const live = new LiveCache();
+  const cache = new LiveCache();
   const counter = await openReadCounter(location);
+  let measured: Measured[];
+  let rollups: boolean;
   try {
-    const rollups = await rollupsAreExact(db);
-    const measured = await measure(
+    rollups = await rollupsAreExact(db);
+    measured = await measure(
       {
         db,
-        analytics: createAnalytics({ db, clock, sealed, live }),
+        analytics: createAnalytics({ db, clock, sealed, live: cache }),
         forget: () => {
           sealed.clear();
-          live.clear();
+          cache.clear();
         },
         raw: createRawAnalytics({ db, clock }),
         countReads: counter.count,
@@ -79,23 +87,31 @@ export async function benchQueries(
       Math.min(runs, Math.max(MIN_RAW_RUNS, Math.ceil(runs / 10))),
     );
     progress(null);
-    const records = measured.map((entry) => recordOf(entry, shape));
-    printResults(measured);
-    printStatements(measured);
     printStorage(await storage(db), await storageByTable(db));
-    printSealing(manifest);
-    const wrong = records.filter(({ equalToRaw }) => !equalToRaw);
-    for (const { endpoint, range } of wrong) console.log(`WRONG: ${endpoint}, ${range}: not the raw answer`);
-    if (!rollups) console.log('WRONG: traffic or ledger do not hold what events holds');
-    return { records, exact: rollups && wrong.length === 0 };
   } finally {
     await counter.close();
     await db.close();
   }
+  const live = await measureLive(folder, casesOf(shape), runs);
+  const seen = measured.map((entry) => withLive(entry, live));
+  printResults(seen);
+  printStatements(measured);
+  printSealing(manifest);
+  const records = seen.map((entry) => recordOf(entry, shape));
+  const wrong = records.filter(({ equalToRaw }) => !equalToRaw);
+  for (const { endpoint, range } of wrong) console.log(`WRONG: ${endpoint}, ${range}: not the raw answer`);
+  if (!rollups) console.log('WRONG: traffic or ledger do not hold what events holds');
+  return { records, exact: rollups && wrong.length === 0 };
 }
 
+const withLive = (measured: Measured, live: readonly Live[]): MeasuredLive => {
+  const { endpoint, range } = measured.case;
+  const own = live.find(({ case: other }) => other.endpoint === endpoint && other.range === range);
+  return { ...measured, liveMs: own?.ms ?? null, equal: measured.equal && own?.equal !== false };
+};
+
 function recordOf(
-  { case: { endpoint, range, moves }, ms, rawMs, equal, ...entry }: Measured,
+  { case: { endpoint, range, moves }, ms, rawMs, liveMs, equal, ...entry }: MeasuredLive,
   shape: Shape,
 ): QueryRecord {
   const p50Ms = median(ms);
@@ -109,6 +125,8 @@ function recordOf(
     p99Ms: rounded(percentile(ms, 0.99)),
     againP50Ms: rounded(median(entry.againMs)),
     againP99Ms: rounded(percentile(entry.againMs, 0.99)),
+    liveP50Ms: liveMs && rounded(median(liveMs)),
+    liveP99Ms: liveMs && rounded(percentile(liveMs, 0.99)),
     movedP50Ms: moves ? rounded(median(entry.movedMs)) : null,
     movedP99Ms: moves ? rounded(percentile(entry.movedMs, 0.99)) : null,
     rawP50Ms: rounded(rawP50Ms),

@@ -1,10 +1,10 @@
-import type { Measured } from './measure.ts';
+import type { Measured, MeasuredLive } from './measure.ts';
 import { median, percentile } from './statistics.ts';
 import type { Storage } from './storage.ts';
 import type { Manifest } from './store.ts';
 import { figure, mebibytes, short, table } from './table.ts';
 
-export function printResults(measured: readonly Measured[]): void {
+export function printResults(measured: readonly MeasuredLive[]): void {
   const rows = measured.map(
     ({
       case: { endpoint, range, moves },
@@ -12,6 +12,7 @@ export function printResults(measured: readonly Measured[]): void {
       cpuMs,
       againMs,
       movedMs,
+      liveMs,
       rawMs,
       rawCpuMs,
       reads,
@@ -25,6 +26,8 @@ export function printResults(measured: readonly Measured[]): void {
       figure(median(cpuMs)),
       figure(median(againMs)),
       figure(percentile(againMs, 0.99)),
+      liveMs === null ? '' : figure(median(liveMs)),
+      liveMs === null ? '' : figure(percentile(liveMs, 0.99)),
       moves ? figure(median(movedMs)) : '',
       moves ? figure(percentile(movedMs, 0.99)) : '',
       figure(median(rawMs)),
@@ -44,6 +47,8 @@ export function printResults(measured: readonly Measured[]): void {
     'cpu ms',
     'again ms',
     'again p99',
+    'live ms',
+    'live p99',
     'moved ms',
     'moved p99',
     'raw ms',

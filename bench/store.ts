@@ -30,6 +30,7 @@ export type Manifest = z.infer<typeof ManifestSchema>;
 export interface BenchStore {
   readonly db: Database;
   readonly location: StoreLocation;
+  readonly folder: string;
   readonly manifest: Manifest;
 }
 
@@ -82,7 +83,7 @@ export async function openBenchStore(
     renameSync(`${file}.new`, file);
   }
   await mergesDone(db);
-  return { db, location, manifest };
+  return { db, location, folder, manifest };
 }
 
 async function generated(db: Database, shape: Shape): Promise<Manifest['generating']> {

@@ -1,0 +1,104 @@
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { createAnalytics } from '../src/analytics/analytics.ts';
+import { type Database, openDatabase } from '../src/clickhouse/database.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
+import type { Case } from './cases.ts';
+import { progress } from './progress.ts';
+import { createRawAnalytics } from './raw/analytics.ts';
+import { BIG_APP, NOW } from './shape.ts';
+import { timed } from './statistics.ts';
+
+/** What was seen of a case while events came in. */
+export interface Live {
+  readonly case: Case;
+  readonly ms: number[];
+  equal: boolean;
+}
+
+/** What comes in between two questions: ten seconds of the big app's traffic. */
+const EVENTS = 90;
+const SESSIONS = 10;
+/** As often is asked before, so that all is remembered that can be. */
+const WARM_UP = 4;
+
+/**
+ * The questions that see the last events, each right after more of them came in; in a copy of the data set, which is deleted again.
+ * In the end the answers are compared with the raw ones.
+ */
+export async function measureLive(
+  folder: string,
+  cases: readonly Case[],
+  runs: number,
+): Promise<readonly Live[]> {
+  const copy = mkdtempSync(join(folder, '..', 'live-'));
+  try {
+    progress('live: copying the data set');
+    cpSync(folder, copy, { recursive: true });
+    const db = await openDatabase({ kind: 'embedded', dataDir: copy, database: 'analytics' });
+    try {
+      return await askedLive(db, cases, runs);
+    } finally {
+      await db.close();
+    }
+  } finally {
+    rmSync(copy, { recursive: true, force: true });
+    progress(null);
+  }
+}
+
+async function askedLive(db: Database, cases: readonly Case[], runs: number): Promise<readonly Live[]> {
+  const clock = () => NOW;
+  const analytics = createAnalytics({ db, clock });
+  const raw = createRawAnalytics({ db, clock });
+  const live = cases
+    .filter(({ range }) => range === 'ending now' || range === 'fixed')
+    .map((entry): Live => ({ case: entry, ms: [], equal: true }));
+  for (const { case: entry } of live) for (let time = 0; time < WARM_UP; time++) await entry.ask(analytics);
+  for (let round = 0; round < runs; round++) {
+    progress(`live: round ${round + 1} of ${runs}`);
+    for (const [i, { case: entry, ms }] of live.entries()) {
+      await arrive(db, round * live.length + i);
+      ms.push((await timed(() => entry.ask(analytics))).ms);
+    }
+  }
+  for (const seen of live) {
+    progress(`live: the raw answer to ${seen.case.endpoint}`);
+    seen.equal = isDeepStrictEqual(await seen.case.ask(analytics), await seen.case.ask(raw));
+  }
+  return live;
+}
+
+/** Sessions of the last ten minutes go on, and some begin: of visitors of yesterday, and of new ones. */
+async function arrive(db: Database, turn: number): Promise<void> {
+  const params = { app: BIG_APP, now: NOW, turn };
+  const insert = (replaced: string, drawn: string, ms: number, count: number) =>
+    db.insertFrom(
+      'events',
+      ['* EXCEPT (inserted_at)'],
+      `WITH fromUnixTimestamp64Milli({now:Int64} - toInt64(cityHash64(e.session_id, {turn:UInt32}) % 5000), 'UTC') AS soon
+SELECT * EXCEPT (inserted_at) REPLACE (${replaced})
+FROM
+(
+    SELECT * FROM events
+    WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) = toDateTime({hour:UInt32}, 'UTC') AND ${drawn}
+    ORDER BY cityHash64(session_id, timestamp, {turn:UInt32}) LIMIT {count:UInt32}
+) AS e`,
+      { ...params, hour: (Math.floor(ms / HOUR_MS) * HOUR_MS) / 1000, since: NOW - 10 * MINUTE_MS, count },
+      { about: [BIG_APP] },
+    );
+  await insert(
+    'greatest(e.started_at, soon) AS timestamp',
+    "has_context = 0 AND timestamp >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')",
+    NOW,
+    EVENTS,
+  );
+  await insert(
+    `soon AS timestamp, soon AS started_at, concat('live ', toString({turn:UInt32}), e.session_id) AS session_id,
+    if(cityHash64(e.visitor_id) % 3 = 0, concat(e.visitor_id, ' ', toString({turn:UInt32})), e.visitor_id) AS visitor_id`,
+    'has_context = 1',
+    NOW - DAY_MS,
+    SESSIONS,
+  );
+}
