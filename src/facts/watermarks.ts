@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { int, ofApp } from '../clickhouse/literals.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 
@@ -17,6 +18,7 @@ export interface Scope {
 
 /** An app's data at a moment. */
 export interface Snapshot {
+  readonly published: Published;
   readonly watermarks: Watermarks;
   /**
    * Names what the facts below each watermark hold: how far they go, and how many events they hold, of which there are only ever
@@ -32,47 +34,45 @@ export interface Snapshot {
   readonly asOf: EpochMs | null;
 }
 
-const ROW = z.object({
-  pageUntil: z.number(),
-  pageLedger: z.number(),
-  pageSealed: z.number(),
-  sessionUntil: z.number(),
-  sessionLedger: z.number(),
-  sessionSealed: z.number(),
-  inEvents: z.number(),
-  inSessions: z.number(),
-  hours: z.number(),
-  asOf: z.number(),
-});
+const ROWS = z.tuple([z.string(), z.array(z.number())]);
 
-/** Published watermarks, the events below them in the ledger and in the facts, and the events in the scope. */
-const SNAPSHOT: Query<z.infer<typeof ROW>> = {
-  name: 'snapshot',
-  sql: `WITH
-    (
-        SELECT (argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session'))
-        FROM sealed_apps WHERE app_id = {app:UUID}
-    ) AS until,
-    (
-        SELECT (sumIf(events, kind = 'page' AND toUnixTimestamp(hour) * 1000 < until.1),
-                sumIf(events, kind = 'session' AND toUnixTimestamp(hour) * 1000 < until.2))
-        FROM sealed_hours WHERE app_id = {app:UUID}
-    ) AS sealed
-SELECT
-    until.1 AS pageUntil, until.2 AS sessionUntil, sealed.1 AS pageSealed, sealed.2 AS sessionSealed,
-    sumIf(n, kind = 'event' AND ms < until.1) AS pageLedger,
-    sumIf(n, kind = 'session' AND ms < until.2) AS sessionLedger,
-    sumIf(n, kind = 'event' AND ms >= {eventsFrom:Int64} AND ms <= {eventsTo:Int64}) AS inEvents,
-    sumIf(n, kind = 'session' AND ms >= {sessionsFrom:Int64} AND ms <= {sessionsTo:Int64}) AS inSessions,
-    count() AS hours,
-    toUnixTimestamp64Milli(max(last)) AS asOf
-FROM
-(
-    SELECT l.kind AS kind, toUnixTimestamp(l.hour) * 1000 AS ms, l.events AS n, l.last_insert AS last
-    FROM ledger AS l WHERE l.app_id = {app:UUID}
-)`,
-  row: ROW,
+/** What is published: as far as an app was sealed. */
+export type Published = readonly [page: number, session: number];
+export const NOTHING_PUBLISHED: Published = [0, 0];
+
+/**
+ * Published watermarks; the events below these in the facts and in the ledger, and the events in the scope. Below `published`, which was
+ * read before: sums of one table each, side by side, take two thirds of what one statement takes that reads one from the other.
+ */
+const snapshotQuery = (
+  app: AppId,
+  [page, session]: Published,
+  { events, sessions }: Scope,
+): Query<z.infer<typeof ROWS>> => {
+  const below = (kind: string, until: number) => sumIf(`kind = '${kind}' AND ${HOUR_STARTS} < ${int(until)}`);
+  const within = (kind: string, range: Range | null) =>
+    range === null
+      ? '0'
+      : sumIf(
+          `kind = '${kind}' AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
+        );
+  return {
+    name: 'snapshot',
+    sql: `SELECT 'published', [argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session')]
+FROM sealed_apps WHERE ${ofApp(app)}
+UNION ALL
+SELECT 'sealed', [${below('page', page)}, ${below('session', session)}]
+FROM sealed_hours AS h WHERE ${ofApp(app)}
+UNION ALL
+SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, ${within('event', events)}, ${within('session', sessions)},
+    toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert))]
+FROM ledger AS h WHERE ${ofApp(app)}`,
+    row: ROWS,
+  };
 };
+
+const sumIf = (condition: string): string => `toInt64(sumIf(h.events, ${condition}))`;
+const HOUR_STARTS = 'toUnixTimestamp(h.hour) * 1000';
 
 /** The first hour below `until` in which the facts do not hold just the ledger's events; null where there is none. */
 const FIRST_STALE: Query<{ hour: number | null }> = {
@@ -92,37 +92,42 @@ const FIRST_STALE: Query<{ hour: number | null }> = {
   row: z.object({ hour: z.number().nullable() }),
 };
 
-const NOWHERE = { from: 1, to: 0 };
 const NOTHING: Scope = { events: null, sessions: null };
 
 /**
  * How far an app's facts can be used now, and the version of what lies in `scope`. Late events count at once: they make
- * the ledger differ from the facts, and the watermark falls back to the first hour that they touched.
+ * the ledger differ from the facts, and the watermark falls back to the first hour that they touched. `published`: what was published
+ * when it was last read.
  */
-export async function readSnapshot(db: Database, app: AppId, scope: Scope = NOTHING): Promise<Snapshot> {
-  const events = scope.events ?? NOWHERE;
-  const sessions = scope.sessions ?? NOWHERE;
-  const bounds = {
-    eventsFrom: hourOf(events.from),
-    eventsTo: events.to,
-    sessionsFrom: hourOf(sessions.from),
-    sessionsTo: sessions.to,
-  };
+export async function readSnapshot(
+  db: Database,
+  app: AppId,
+  scope: Scope = NOTHING,
+  published: Published = NOTHING_PUBLISHED,
+): Promise<Snapshot> {
   // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
-  const row = await db.queryOne(SNAPSHOT, { app, ...bounds }, { lane: 'lookup' });
-  const whole = { page: row.pageLedger === row.pageSealed, session: row.sessionLedger === row.sessionSealed };
+  const found = new Map(await db.rows(snapshotQuery(app, published, scope), { lane: 'lookup' }));
+  const [pageUntil = 0, sessionUntil = 0] = found.get('published') ?? [];
+  if (pageUntil !== published[0] || sessionUntil !== published[1]) {
+    return readSnapshot(db, app, scope, [pageUntil, sessionUntil]);
+  }
+  const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
+  const [pageLedger, sessionLedger, inEvents = 0, inSessions = 0, hours, asOf = 0] =
+    found.get('ledger') ?? [];
+  const whole = { page: pageLedger === pageSealed, session: sessionLedger === sessionSealed };
   const [page, session] = await Promise.all([
-    whole.page ? epochMs(row.pageUntil) : firstStale(db, app, 'page', row.pageUntil),
-    whole.session ? epochMs(row.sessionUntil) : firstStale(db, app, 'session', row.sessionUntil),
+    whole.page ? epochMs(pageUntil) : firstStale(db, app, 'page', pageUntil),
+    whole.session ? epochMs(sessionUntil) : firstStale(db, app, 'session', sessionUntil),
   ]);
   return {
+    published: [pageUntil, sessionUntil],
     watermarks: { page, session },
     facts: {
-      page: whole.page ? `${row.pageUntil} ${row.pageSealed}` : null,
-      session: whole.session ? `${row.sessionUntil} ${row.sessionSealed}` : null,
+      page: whole.page ? `${pageUntil} ${pageSealed}` : null,
+      session: whole.session ? `${sessionUntil} ${sessionSealed}` : null,
     },
-    version: [row.inEvents, row.inSessions],
-    asOf: row.hours === 0 ? null : epochMs(row.asOf),
+    version: [inEvents, inSessions],
+    asOf: hours === 0 ? null : epochMs(asOf),
   };
 }
 
