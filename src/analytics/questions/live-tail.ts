@@ -33,19 +33,18 @@ const MOST_ROWS = 50_000;
 
 const STEP = z.tuple([z.number(), z.number(), z.number()]);
 
-/** Null for a plan without a tail, for an app that was not asked about before, and for a large tail. */
+/** Null for a range that does not go on over the watermark, for an app that was not asked about before, and for a large tail. */
 export async function liveTail(
   db: Database,
   cache: LiveCache,
   app: AppId,
-  { tail, watermark }: Plan,
+  { tail, range, watermark }: Plan,
 ): Promise<LiveTail | null> {
-  const live = tail && cache.of(app);
-  if (tail === null || live === null) return null;
-  const whole = {
-    from: epochMs(stepOf(tail.from) * STEP_MS),
-    to: epochMs((stepOf(tail.to) + 1) * STEP_MS - 1),
-  };
+  if (tail === null || range.from >= watermark) return null;
+  const live = cache.of(app);
+  if (live === null) return null;
+  // Hours consist of whole steps.
+  const whole = { from: tail.from, to: epochMs((stepOf(tail.to) + 1) * STEP_MS - 1) };
   const steps = await db.rows({
     name: 'live steps',
     sql: `SELECT ${STEP_OF_START}, sum(s.events), count() FROM sessions AS s
@@ -63,9 +62,7 @@ WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [whole])} GROUP BY 1`,
   if (changed.length > 0) found.push(...live.keep(changed, await readSteps(db, app, changed)));
   live.forgetBefore(watermark);
   cache.keep(app, live);
-  const sessions = found
-    .flatMap((step) => step.sessions)
-    .filter(({ startedAt }) => startedAt >= tail.from && startedAt <= tail.to);
+  const sessions = found.flatMap((step) => step.sessions).filter(({ startedAt }) => startedAt <= tail.to);
   return { sessions, words: () => live.countWords(sessions) };
 }
 

@@ -1,25 +1,14 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import {
-  DAY_MS,
-  type EpochMs,
-  epochMs,
-  HOUR_MS,
-  type OpenRange,
-  type Range,
-  toIso,
-  utcDayStart,
-} from '../../domain/time.ts';
+import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
 import type { Asker, Facts } from '../ask.ts';
-import { plan, type Span } from '../plan.ts';
+import { plan } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { eventsIn, inGrains, inMs, inSpans, int, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
-import { cutHours, fromHoursOr } from './cut-hours.ts';
+import { eventsIn, inGrains, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
 import { ALWAYS_CURRENT, rawEvents } from './event-totals.ts';
-import { returnsOfHour, sessionsOfHour, totalsOf } from './session-hours.ts';
-import { tailByDay } from './visitors.ts';
+import { sessionsByDay } from './sessions-by-day.ts';
 
 /** The first and last instant at which the app has a session or an event. */
 const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
@@ -30,7 +19,6 @@ WHERE l.app_id = {app:UUID}`,
   row: z.object({ hours: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
-const SESSIONS_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 const EVENTS_ROW = z.object({ day: z.number(), pageviews: z.number(), clicks: z.number() });
 
 export async function userGrowth({ db, facts }: Asker, app: AppId, range: OpenRange): Promise<GrowthPoint[]> {
@@ -69,112 +57,6 @@ async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Pr
   const first = from ?? utcDayStart(epochMs(extent.oldest));
   const last = to ?? epochMs(utcDayStart(epochMs(extent.newest)) + DAY_MS - 1);
   return first > last ? null : { from: first, to: last };
-}
-
-/** Whole sealed days are sums; a day that the range or the watermark cuts is settled by its facts; the tail by raw rows. */
-async function sessionsByDay(db: Database, facts: Facts, app: AppId, range: Range) {
-  const end = range.to + 1;
-  const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
-  const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, sealedEnd);
-  const lastDay = Math.max(Math.floor(sealedEnd / DAY_MS) * DAY_MS, firstDay);
-  const cut = [
-    { start: range.from, end: firstDay },
-    { start: lastDay, end: sealedEnd },
-  ].filter((span) => span.start < span.end);
-  const [whole, cutDays, tail] = await Promise.all([
-    firstDay < lastDay ? wholeDays(db, facts, app, { start: firstDay, end: lastDay }) : [],
-    cut.length === 0 ? [] : cutDaysOf(db, facts, app, cut, range.from),
-    sealedEnd < end ? tailByDay(db, app, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
-  ]);
-  return [...whole, ...cutDays, ...tail];
-}
-
-function cutDaysOf(db: Database, facts: Facts, app: AppId, cut: readonly Span[], from: EpochMs) {
-  const query = {
-    name: 'growth cut days',
-    sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
-    countIf(prev < greatest(day * 86400000, ${int(from)})) AS visitors
-FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
-GROUP BY day`,
-    row: SESSIONS_ROW,
-  };
-  const load = fromHoursOr(
-    () => cutDaysOfHours(db, facts, app, cut, from),
-    () => db.query(query),
-  );
-  return facts.recall(query, load, 'when repeated');
-}
-
-/** Whole hours of the cut days stay the same while `from` moves within its hour; the hours that are cut themselves are known. */
-async function cutDaysOfHours(db: Database, facts: Facts, app: AppId, cut: readonly Span[], from: EpochMs) {
-  const days = cut.map(({ start, end }) => {
-    const first = Math.min(Math.ceil(start / HOUR_MS) * HOUR_MS, end);
-    const last = Math.max(Math.floor(end / HOUR_MS) * HOUR_MS, first);
-    const dayStart = utcDayStart(epochMs(start));
-    return {
-      day: dayStart / DAY_MS,
-      /** A visitor is counted in its first session of the day from here on. */
-      since: Math.max(dayStart, from),
-      hours: { start: first, end: last },
-      ends: [
-        { start, end: first },
-        { start: last, end },
-      ].filter((span) => !isEmpty(span)),
-    };
-  });
-  const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ day, since, part })));
-  const firstHour = { start: from, end: Math.ceil(from / HOUR_MS) * HOUR_MS };
-  const [cutEnds, returns] = await Promise.all([
-    cutHours(
-      db,
-      facts,
-      ends.map(({ part }) => part),
-      sessionsOfHour(app),
-    ),
-    isEmpty(firstHour) ? [] : cutHours(db, facts, [firstHour], returnsOfHour(app)),
-  ]);
-  if (cutEnds === null || returns === null) return null;
-  const whole = days.filter(({ hours }) => !isEmpty(hours));
-  const query = {
-    name: 'growth cut hours',
-    sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
-    countIf(prev < greatest(day * 86400000, ${int(firstHour.end)})) AS visitors
-FROM session_facts WHERE ${ofApp(app)} AND ${inMs(
-      'started_at',
-      whole.map(({ hours }) => hours),
-    )}
-GROUP BY day`,
-    row: SESSIONS_ROW,
-  };
-  const rows = whole.length === 0 ? [] : await facts.recall(query, () => db.query(query));
-  // Those that came in the range's first hour before are no new visitors of its first day.
-  const again = whole
-    .filter(({ since }) => since === from)
-    .flatMap(({ day, hours }) =>
-      returns.flatMap(({ part, kept }) =>
-        kept.map(({ pairs }) => ({
-          day,
-          sessions: 0,
-          visitors: pairs.countIn(part, hours.start) - pairs.countIn(part, hours.end),
-        })),
-      ),
-    );
-  const cutRows = cutEnds.map(({ part, kept }, i) => {
-    const { day = 0, since = 0 } = ends[i] ?? {};
-    const { sessions, visitors } = totalsOf(kept, part, since);
-    return { day, sessions, visitors };
-  });
-  return [...rows, ...again, ...cutRows];
-}
-
-function wholeDays(db: Database, facts: Facts, app: AppId, days: Span) {
-  const query = {
-    name: 'growth sums',
-    sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sessions, day_visitors AS visitors FROM session_sums
-WHERE ${ofApp(app)} AND grain = 2 AND ${inSpans('bucket', [days])}`,
-    row: SESSIONS_ROW,
-  };
-  return facts.recall(query, () => db.query(query));
 }
 
 async function eventsByDay(db: Database, facts: Facts, app: AppId, range: Range) {

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { migrate } from '../../src/clickhouse/migrate.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { LiveCache } from '../../src/facts/live-sessions.ts';
+import { createReaders } from '../../src/facts/readers.ts';
+import { seal } from '../../src/facts/seal.ts';
+import { SealedCache } from '../../src/facts/sealed-cache.ts';
+import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { testLocation } from '../support/store.ts';
+
+const HOUR = 3_600_000;
+const NOW = epochMs(Date.UTC(2026, 2, 10, 12, 30));
+const RANGE = { from: epochMs(NOW - 48 * HOUR), to: NOW };
+const place = testLocation();
+
+let db: Database;
+let analytics: Analytics;
+let fresh: Analytics;
+let deliver: Awaited<ReturnType<typeof subjectOn>>['deliver'];
+let app: AppId;
+let statements: string[] = [];
+
+beforeAll(async () => {
+  db = await openDatabase(place.location, { onStatement: ({ name }) => statements.push(name) });
+  await migrate(db);
+  ({ deliver } = await subjectOn(db));
+  const clock = () => NOW;
+  analytics = createAnalytics({ db, clock });
+  fresh = createAnalytics({ db, clock, sealed: new SealedCache(0), live: new LiveCache(0) });
+  app = appId(randomUUID());
+  await send(visit('sealed', 30 * 60, 10));
+  await seal({ db, readers: createReaders(0), only: [app] }, NOW);
+});
+afterAll(async () => {
+  await db?.close();
+  place.remove();
+});
+
+const VIEW = { type: 'pageview' as const, path: '/' };
+
+/** A visit that began so many minutes ago, with a view in each of its first `views` minutes. */
+const visit = (id: string, minutesAgo: number, views: number, utm = {}) => {
+  const startedAt = NOW - minutesAgo * 60_000;
+  return {
+    session: { id, visitorId: `visitor-${id}`, startedAt },
+    context: { utm },
+    events: Array.from({ length: views }, (_, i) => ({ ...VIEW, timestamp: startedAt + i * 60_000 })),
+  };
+};
+async function send(...visits: readonly ReturnType<typeof visit>[]): Promise<void> {
+  const { accepted } = await deliver({ id: app, domain: KNOWN_DOMAIN }, randomUUID(), visits as never[]);
+  expect(accepted).toBe(visits.flatMap(({ events }) => events).length);
+}
+
+/** The statements about the tail's sessions that an overview reads; its answer is that of one who remembers nothing. */
+async function readFor(range = RANGE): Promise<string[]> {
+  statements = [];
+  const answer = await analytics.overview(app, range);
+  const read = statements.filter((each) => /tail$|^live/.test(each) && each !== 'key tail');
+  expect(answer).toEqual(await fresh.overview(app, range));
+  return read;
+}
+
+test('sessions of the tail are read once, and again when they go on', async () => {
+  await send(visit('one', 25, 2), visit('two', 20.25, 1), visit('three', 10, 3, { source: 'letter' }));
+  expect(await readFor()).not.toContain('live steps');
+  await readFor();
+  expect(await readFor()).toEqual(['live steps']);
+
+  await send(visit('four', 10, 1), visit('one', 25, 1));
+  expect(await readFor()).toEqual(['live steps', 'live sessions']);
+  expect(await readFor()).toEqual(['live steps']);
+
+  // Before a session of the same ten seconds starts, and with it.
+  for (const to of [NOW - 1_215_001, NOW - 1_215_000]) {
+    const range = { from: RANGE.from, to: epochMs(to) };
+    for (let time = 0; time < 3; time++) await readFor(range);
+  }
+});
+
+test('questions side by side, while events come in, find what was stored before they were asked', async () => {
+  let stored = 4;
+  for (let round = 0; round < 6; round++) {
+    const asked = await Promise.all([
+      ...Array.from({ length: 4 }, () => analytics.overview(app, RANGE)),
+      send(visit(`more-${round}`, 10, 1), visit(`also-${round}`, 25, 2)).then(() => null),
+    ]);
+    for (const answer of asked) {
+      if (answer === null) continue;
+      const { sessions } = answer.session;
+      expect(sessions).toBeGreaterThanOrEqual(stored + 1);
+      expect(sessions).toBeLessThanOrEqual(stored + 3);
+    }
+    stored += 2;
+    expect(await readFor()).toContain('live steps');
+  }
+});
+
+test('a tail of too many sessions is merged in the store', { timeout: 60_000 }, async () => {
+  const many = appId(randomUUID());
+  const insert = (sessions: number, at: number) =>
+    db.insertFrom(
+      'events',
+      ['app_id', 'timestamp', 'session_id', 'started_at', 'type', 'path', 'has_context', 'visitor_id'],
+      `SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), toString(number), fromUnixTimestamp64Milli({at:Int64}), 'pageview', '/', 1, 'same'
+FROM numbers({sessions:UInt64})`,
+      { app: many, at, sessions },
+      { about: [many] },
+    );
+  await insert(10, NOW - 30 * HOUR);
+  await seal({ db, readers: createReaders(0), only: [many] }, NOW);
+  await insert(50_100, NOW - 60_000);
+  for (let time = 0; time < 3; time++) {
+    statements = [];
+    const { session, page } = await analytics.overview(many, RANGE);
+    expect(session).toMatchObject({ sessions: 50_110, visitors: 1 });
+    expect(page.entryPages).toEqual([{ path: '/', sessions: 50_110 }]);
+    expect(statements).not.toContain('live sessions');
+  }
+  expect(statements).toEqual(expect.arrayContaining(['list tail', 'session tail']));
+});
