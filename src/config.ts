@@ -23,7 +23,7 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** What all kept answers may take. */
   readonly answerCacheBytes: number;
-  /** What may be remembered of sealed facts; 0: nothing. */
+  /** What may be remembered of sealed facts and of sessions that go on; 0: nothing. */
   readonly factsCacheBytes: number;
   readonly eventMaxAgeDays: number;
   /** Null on the embedded store: made at first start, in the data folder. */

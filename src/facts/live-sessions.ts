@@ -104,10 +104,17 @@ const MOST_SEEN = 10_000;
 export class LiveCache {
   readonly #kept: LRUCache<AppId, LiveSessions> | null;
   readonly #seen = new LRUCache<AppId, true>({ max: MOST_SEEN });
+  /** Of one app: more are not worth to be read, for they would not be kept. */
+  readonly mostSessions: number;
 
   /** `maxBytes`, about, are kept at most; 0: nothing. */
   constructor(maxBytes = DEFAULT_BYTES) {
-    this.#kept = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes });
+    this.mostSessions = Math.floor(maxBytes / 2 / SESSION_BYTES);
+    // An app for which there is no room begins again.
+    const dispose = (_: LiveSessions, app: AppId, reason: string): void => {
+      if (reason === 'evict') this.#seen.delete(app);
+    };
+    this.#kept = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes, dispose });
   }
 
   /** The app's sessions, none the first time; null where it was not asked about before, or nothing can be kept. */

@@ -69,6 +69,8 @@ test('an app is kept from its second question on, while there is room, and not f
   );
   cache.keep(other, large);
   expect(cache.of(other)).toBe(large);
+  // There was no room for both: the first one begins again.
+  expect(cache.of(one)).toBeNull();
   expect(cache.of(one)).not.toBe(live);
 
   const wordy = new LiveSessions();

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Database } from '../../clickhouse/database.ts';
+import type { Database, Query } from '../../clickhouse/database.ts';
 import { HOUR_MS } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import type { Span } from '../plan.ts';
+import type { Ends } from './ranked.ts';
 
 /*
  * The ends of a poller's range move on by milliseconds, within the same hours for an hour. From the second time on that a sealed hour
@@ -68,6 +69,23 @@ export const fromHoursOr =
   <Rows>(fromHours: () => Promise<Rows | null>, read: () => Promise<Rows>) =>
   async (isRepeated: boolean): Promise<Rows> =>
     (isRepeated ? null : await fromHours()) ?? (await read());
+
+/** Rows of ragged ends by list: kept where they are asked for to the same ms again. None without a query. */
+export async function recallEnds<Row>(
+  facts: Facts,
+  query: Pick<Query<Row>, 'name' | 'sql'> | null,
+  load: (isRepeated: boolean) => Promise<readonly Row[]>,
+  byList: (rows: readonly Row[]) => ReadonlyMap<string, readonly Row[]>,
+): Promise<Ends<Row>> {
+  if (query === null) return { lists: byList([]), areKept: true };
+  let areKept = true;
+  const heard = (isRepeated: boolean): Promise<readonly Row[]> => {
+    areKept = isRepeated;
+    return load(isRepeated);
+  };
+  const lists = await facts.recallMade(query, heard, byList, 'when repeated');
+  return { lists, areKept };
+}
 
 /** Instants (epoch ms) within an hour, in order. */
 export class Instants {

@@ -5,7 +5,7 @@ import type { Range } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
-import { fromHoursOr } from './cut-hours.ts';
+import { fromHoursOr, recallEnds } from './cut-hours.ts';
 import { edgesOfHours, type KeySums, NO_SUMS } from './key-hours.ts';
 import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
 import { metBefore, metBeforeRows } from './met-before.ts';
@@ -271,14 +271,12 @@ async function remembered<Row extends KeyRow>(
     new Map([...byKind(rows)].map(([kind, own]) => [kind, new Ranked(own, ranking)]));
   const [hours, ends, ...latest] = await Promise.all([
     sealed === null ? ranked([]) : facts.recallMade(sealed, () => load(sealed), ranked),
-    edges === null
-      ? byKind([])
-      : facts.recallMade(
-          edges,
-          fromHoursOr(ofHours, () => load(edges)),
-          byKind,
-          'when repeated',
-        ),
+    recallEnds(
+      facts,
+      edges,
+      fromHoursOr(ofHours, () => load(edges)),
+      byKind,
+    ),
     load(tail),
     met(),
   ]);

@@ -5,7 +5,7 @@ import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, type Span, spanOf } from '../plan.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp, unionAll } from '../sql.ts';
-import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
+import { countedIn, cutHours, fromHoursOr, instantsByKey, recallEnds } from './cut-hours.ts';
 import { DIMENSIONS, type Dimension, LISTED, LISTED_WORDS, NO_PAGE, WORD_COLUMNS } from './dimensions.ts';
 import type { LiveTail } from './live-tail.ts';
 import { byText, descending } from './order.ts';
@@ -74,9 +74,7 @@ GROUP BY letter`;
       () => db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
       rankedByLetter,
     ),
-    edges === null
-      ? byLetter([])
-      : facts.recallMade(edges, loadEdges(db, facts, app, pieces, edges), byLetter, 'when repeated'),
+    recallEnds(facts, edges, loadEdges(db, facts, app, pieces, edges), byLetter),
     live.then((known) =>
       known === null ? (tail === null ? [] : db.query(tail, {}, options)) : rowsOf(known),
     ),
@@ -126,13 +124,13 @@ const factsIn = (app: AppId, spans: readonly Span[]): string =>
   `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}, started_at
 FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', spans)}`;
 
-const loadEdges = (db: Database, facts: Facts, app: AppId, pieces: Plan, edges: Query<ListRow>) =>
+const loadEdges = (db: Database, facts: Facts, app: AppId, pieces: Plan, edges: Query<ListRow> | null) =>
   fromHoursOr(
     async () => {
       const cut = await cutHours(db, facts, edgeRanges(pieces).map(spanOf), listsOfHour(app));
       return cut?.flatMap(countedIn).map(([key, sessions]): ListRow => ({ key, sessions })) ?? null;
     },
-    () => db.query<ListRow>(edges),
+    async () => (edges === null ? [] : db.query(edges)),
   );
 
 const listsOfHour = (app: AppId) =>

@@ -28,9 +28,6 @@ export interface LiveTail {
   words(): readonly (readonly [string, number])[];
 }
 
-/** A tail of more rows of sessions than that is merged in the store. */
-const MOST_ROWS = 50_000;
-
 const STEP = z.tuple([z.number(), z.number(), z.number()]);
 
 /** Null for a range that does not go on over the watermark, for an app that was not asked about before, and for a large tail. */
@@ -51,7 +48,7 @@ export async function liveTail(
 WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [whole])} GROUP BY 1`,
     row: STEP,
   });
-  if (steps.reduce((sum, [, , rows]) => sum + rows, 0) > MOST_ROWS) return null;
+  if (steps.reduce((sum, [, , rows]) => sum + rows, 0) > cache.mostSessions) return null;
   const found: Step[] = [];
   const changed: number[] = [];
   for (const [number, events] of steps) {

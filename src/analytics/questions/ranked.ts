@@ -12,8 +12,7 @@ export class Ranked<Row extends object> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #byKey: ReadonlyMap<string, Row> | undefined;
-  #ends: readonly Row[] | undefined;
-  #including: Ranked<Row> | undefined;
+  #including: { readonly ends: readonly Row[]; readonly made: Ranked<Row> } | undefined;
 
   /** The rows are in the order of `ranking`: what the engine sorts need not be sorted again. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
@@ -37,16 +36,14 @@ export class Ranked<Row extends object> {
     for (; next < sorted.length; next++) yield sorted[next] as Row;
   }
 
-  /** The same with `ends` and `more`; what is made of `ends` is kept for as long as they are the same array each time. */
-  withBoth(ends: readonly Row[], more: readonly Row[]): Generator<Row, void> {
+  /** The same with `ends` and `more`. What is made of `ends` is kept where they are: the same array comes again. */
+  withBoth(ends: readonly Row[], more: readonly Row[], areKept: boolean): Generator<Row, void> {
     if (ends.length === 0) return this.with(more);
-    if (this.#ends !== ends) {
-      this.#ends = ends;
-      this.#including = undefined;
-      return this.with([...ends, ...more]);
+    if (!areKept) return this.with([...ends, ...more]);
+    if (this.#including?.ends !== ends) {
+      this.#including = { ends, made: new Ranked([...this.with(ends)], this.#ranking) };
     }
-    this.#including ??= new Ranked([...this.with(ends)], this.#ranking);
-    return this.#including.with(more);
+    return this.#including.made.with(more);
   }
 
   /** The sums of `more` with the rows of the same keys, and these rows. */
@@ -83,16 +80,26 @@ export function byList<Row>(
   return lists;
 }
 
-/** Lists of which the sealed hours are kept in order: rows of the ends are put in once, those of the tail for each question. */
+/** Rows of ragged ends by list, and whether they are kept. */
+export interface Ends<Row> {
+  readonly lists: ReadonlyMap<string, readonly Row[]>;
+  readonly areKept: boolean;
+}
+
+/** Lists of which the sealed hours are kept in order: rows of ends that are kept are put in once, other rows for each question. */
 export const rankedLists =
   <Row extends object>(
     sealed: ReadonlyMap<string, Ranked<Row>>,
-    ends: ReadonlyMap<string, readonly Row[]>,
+    ends: Ends<Row>,
     tail: ReadonlyMap<string, readonly Row[]>,
     ranking: Ranking<Row>,
   ) =>
   (list: string): Generator<Row, void> =>
-    (sealed.get(list) ?? new Ranked<Row>([], ranking)).withBoth(ends.get(list) ?? [], tail.get(list) ?? []);
+    (sealed.get(list) ?? new Ranked<Row>([], ranking)).withBoth(
+      ends.lists.get(list) ?? [],
+      tail.get(list) ?? [],
+      ends.areKept,
+    );
 
 /** The first `count`, and no work for what comes after. */
 export function* take<T>(count: number, from: Iterable<T>): Generator<T, void> {
