@@ -67,8 +67,12 @@ export async function expectAgreement(subject: Subject, story: Case, hooks: Hook
 
 /** Asks without looking at the answers: what is remembered from now must not be in the way of later ones. */
 export async function askAbout({ analytics }: Subject, apps: readonly AppId[], probes: readonly Probe[]) {
-  const questions = [...ABOUT_ALL, ...probes.flatMap(aboutRange)];
-  await Promise.all(apps.flatMap((app) => questions.map(({ ask }) => ask(analytics, app))));
+  // As many at once as one caller would ask: of all together some would wait for longer than a question may.
+  for (const app of apps) {
+    for (const questions of [ABOUT_ALL, ...probes.map(aboutRange)]) {
+      await Promise.all(questions.map(({ ask }) => ask(analytics, app)));
+    }
+  }
 }
 
 /** Sends everything in order, and returns what counts of it: each batch once. */
