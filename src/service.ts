@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { Logger } from 'pino';
 import { createAnalytics } from './analytics/analytics.ts';
 import type { Analytics } from './analytics/results.ts';
@@ -18,7 +17,7 @@ import { createLog } from './http/log.ts';
 import { watchOverload } from './http/overload.ts';
 import { sdkEventsRouter } from './http/sdk-events.ts';
 import { sdkScriptRouter } from './http/sdk-script.ts';
-import { createHttpServer, listen } from './http/server.ts';
+import { createHttpServer, type HttpServer } from './http/server.ts';
 import { openGeo } from './ingestion/geo.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
@@ -31,8 +30,6 @@ import { RedisLink } from './redis/link.ts';
 import { createRedisLocks } from './redis/locks.ts';
 import { listenFailure, openStore } from './start-errors.ts';
 
-/** How long a stopping process waits for the requests that it has begun. */
-const FINISH_MS = 20_000;
 /** How long a start waits for Redis; without it the windows begin in this process. */
 const REDIS_CONTACT_MS = 1_000;
 /** No question of another process on the same store takes longer: its statements are cut off before. */
@@ -141,7 +138,7 @@ async function start(
   const servers = [app, management].map((listener) => createHttpServer(listener, { clock, log, isDraining }));
   opened.push(async () => {
     draining = true;
-    await Promise.all(servers.map(finish));
+    await Promise.all(servers.map((server) => server.finish()));
   });
   const [url = '', managementUrl = ''] = await listenAll(servers, [
     config.publicListener,
@@ -152,7 +149,7 @@ async function start(
 }
 
 async function listenAll(
-  servers: readonly Server[],
+  servers: readonly HttpServer[],
   listeners: readonly Config['publicListener'][],
 ): Promise<string[]> {
   const urls: string[] = [];
@@ -160,7 +157,7 @@ async function listenAll(
     const server = servers[i];
     if (server === undefined) continue;
     urls.push(
-      await listen(server, listener).catch((error: unknown) => {
+      await server.listen(listener).catch((error: unknown) => {
         throw listenFailure(listener, i === 0 ? 'PORT' : 'MANAGEMENT_PORT', error);
       }),
     );
@@ -197,21 +194,6 @@ function repeat(log: Logger, name: string, work: () => Promise<unknown>): () => 
     clearInterval(timer);
     await running;
   };
-}
-
-/** Stops accepting and resolves when every request that has begun is answered, at the latest after 20 s. */
-function finish(server: Server): Promise<void> {
-  if (!server.listening) return Promise.resolve();
-  return new Promise((resolve) => {
-    // A connection whose last request has just been answered is idle only now.
-    const idle = setInterval(() => server.closeIdleConnections(), 50);
-    const deadline = setTimeout(() => server.closeAllConnections(), FINISH_MS);
-    server.close(() => {
-      clearInterval(idle);
-      clearTimeout(deadline);
-      resolve();
-    });
-  });
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -1,16 +1,11 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
 import type { Listener } from '../config.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
+import { FinishingServer } from './finishing-server.ts';
 import { problem } from './problem.ts';
 import { newRequestId, requestIdFor } from './request-id.ts';
 import { requestLog } from './request-log.ts';
@@ -39,11 +34,18 @@ export interface HttpServerDeps {
   readonly isDraining: () => boolean;
 }
 
+export interface HttpServer {
+  /** Starts to listen; resolves to the address in URL form. Rejects, for example, when the port is taken. */
+  listen(listener: Listener): Promise<string>;
+  /** Stops to listen and resolves when every request that has begun is answered, at the latest after 20 s. */
+  finish(): Promise<void>;
+}
+
 /**
  * A server whose every answer has the service's error form, also to what Node's parser refuses, and its line in the log. The request reaches
  * `listener` with its id in X-Request-Id and its target in origin form.
  */
-export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): Server {
+export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): HttpServer {
   const logRequest = requestLog(deps.log);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());
@@ -59,7 +61,7 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
     logRequest(req, res);
     void nextTurn().then(() => listener(req, res));
   };
-  const server = createServer(
+  const server = new FinishingServer(
     {
       maxHeaderSize: MAX_PARSED,
       // Answered below, with a body.
@@ -82,11 +84,10 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
   server.on('connect', (_req, socket: Duplex) =>
     answerRaw(new AppError('bad_request', 'This is not a proxy.'), null, socket, deps),
   );
-  return server;
+  return { listen: (at) => listen(server, at), finish: () => server.finish() };
 }
 
-/** Starts to listen; resolves to the address in URL form. Rejects, for example, when the port is taken. */
-export function listen(server: Server, { host, port }: Listener): Promise<string> {
+function listen(server: Server, { host, port }: Listener): Promise<string> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

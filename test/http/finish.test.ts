@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { Agent, request } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FinishingServer } from '../../src/http/finishing-server.ts';
+
+/** More than the buffers of both sides of a connection take. */
+const LARGE = 'x'.repeat(32 * 1024 * 1024);
+
+let server: FinishingServer;
+let url: string;
+let port: number;
+beforeEach(async () => {
+  server = new FinishingServer({ keepAliveTimeout: 65_000 }, (req, res) =>
+    res.end(req.url === '/large' ? LARGE : 'small'),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+  url = `http://127.0.0.1:${port}/`;
+});
+afterEach(() => server.finish());
+
+/** What comes over a connection until it ends; rejects when it is reset. */
+async function received(path: string, pauseMs = 0): Promise<string> {
+  const socket = connect(port, '127.0.0.1');
+  socket.setEncoding('utf8');
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  let text = '';
+  socket.on('data', (chunk: string) => {
+    if (text === '' && pauseMs > 0) {
+      socket.pause();
+      setTimeout(() => socket.resume(), pauseMs);
+    }
+    text += chunk;
+  });
+  await once(socket, 'end');
+  return text;
+}
+
+test('connections that the process has not yet taken from the queue when it stops are answered', async () => {
+  const answers = Array.from({ length: 50 }, () => received('/small'));
+  await server.finish();
+  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*small$/);
+});
+
+test('an answer that is still on its way to a slow reader arrives whole', async () => {
+  const answer = received('/large', 600);
+  await sleep(200);
+  await server.finish();
+  expect((await answer).endsWith(LARGE)).toBe(true);
+});
+
+test('a connection on which nothing is asked does not hold up the end', { timeout: 10_000 }, async () => {
+  const agent = new Agent({ keepAlive: true });
+  const ask = async (): Promise<unknown> => {
+    const [res] = await once(request(url, { agent }).end(), 'response');
+    res.resume();
+    await once(res, 'end');
+    return res.headers.connection;
+  };
+  expect(await ask()).toBe('keep-alive');
+  await server.finish();
+  await expect(ask()).rejects.toThrow();
+  agent.destroy();
+});
