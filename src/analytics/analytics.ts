@@ -44,9 +44,11 @@ export function createAnalytics({
     clock,
     live,
     facts: async (app) => {
-      const { watermarks, facts } = await snapshots(app);
+      const { watermarks, keptFrom, facts } = await snapshots(app);
       const of = (kind: FactKind): Facts => ({
+        app,
         until: watermarks[kind],
+        keptFrom,
         recall: (query, load, keep) => sealed.get(query, facts[kind], load, (rows) => rows, keep),
         recallMade: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
         recallEach: (query, keys, load) => sealed.each(query, facts[kind], keys, load),

@@ -17,8 +17,11 @@ export interface Asker {
 
 /** An app's facts of one kind. */
 export interface Facts {
+  readonly app: AppId;
   /** Before this instant facts answer, from it on raw rows do. */
   readonly until: EpochMs;
+  /** Sessions that started from this instant on are in `sessions`; those before are merged from raw events. */
+  readonly keptFrom: EpochMs;
   /**
    * The rows that `load` brings, or brought before. `query` reads facts, or raw events, from before `until` alone; nobody may write to
    * what it brings.

@@ -1,7 +1,8 @@
 import type { AppId } from '../domain/ids.ts';
-import type { Range } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, type Range } from '../domain/time.ts';
+import { rowsFromEvents } from '../facts/session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from '../facts/session-states.ts';
-import { inRanges, ofApp } from './sql.ts';
+import { inHours, inRanges, ofApp } from './sql.ts';
 
 /** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
 const COLUMNS = {
@@ -42,19 +43,29 @@ export type SessionColumn = keyof typeof COLUMNS;
 /** Latitude -999 marks absence; (0, 0) is what broken devices send. */
 export const HAS_PLACE = 'latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0)';
 
+/** An app, and from which start on its sessions are in `sessions`. */
+interface SessionsOf {
+  readonly app: AppId;
+  readonly keptFrom: EpochMs;
+}
+
 /**
- * Sessions that started in one of the ranges, merged: one row each (started_at, session and the columns asked for: each
+ * Sessions that started in the range, merged: one row each (started_at, session and the columns asked for: each
  * costs), with the whole session's totals and its resolved context. `only`: a condition on the start (of rows of `sessions AS s`).
  */
 export function mergedSessions(
-  app: AppId,
-  ranges: readonly Range[],
+  { app, keptFrom }: SessionsOf,
+  range: Range,
   columns: readonly SessionColumn[],
   only?: string,
 ): string {
+  const started = `${ofApp(app)} AND ${inRanges('started_at', [range])}`;
+  // A session lasts 24 h.
+  const events = { from: range.from, to: epochMs(range.to + DAY_MS) };
+  const rows = range.from >= keptFrom ? 'sessions' : rowsFromEvents(`${started} AND ${inHours([events])}`);
   return `
 SELECT s.started_at AS started_at, s.session AS session${columns.map((name) => `, ${COLUMNS[name]} AS ${name}`).join('')}
-FROM sessions AS s
-WHERE s.${ofApp(app)} AND ${inRanges('s.started_at', ranges)}${only === undefined ? '' : ` AND ${only}`}
+FROM ${rows} AS s
+WHERE ${started}${only === undefined ? '' : ` AND ${only}`}
 GROUP BY s.started_at, s.session`;
 }

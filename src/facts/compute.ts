@@ -1,3 +1,4 @@
+import { rowsFromEvents } from './session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
 
@@ -49,17 +50,24 @@ FROM
 )
 WHERE hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')`;
 
+const STARTED = `app_id IN {apps:Array(UUID)}
+        AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+        AND started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
+/** A session lasts 24 h. */
+const FROM_EVENTS = rowsFromEvents(`${STARTED}
+        AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
+        AND toStartOfHour(timestamp) <= toDateTime(intDiv({to:Int64}, 1000) + 86400, 'UTC')`);
+
 /** Whoever may have started a session in the stretch: a few too many do no harm. */
-const VISITORS_SQL = `SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM sessions AS s
-            WHERE s.app_id IN {apps:Array(UUID)}
-                AND s.started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-                AND s.started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
+const visitorsSql = (rows: string): string =>
+  `SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM ${rows} AS s
+            WHERE ${STARTED}`;
 
 /**
  * Session facts of those that started in [from, to): resolved context, whole totals, and the starts of the same
  * visitor's session before it, in general and of the same UTM combination. Two that start in the same ms have an order.
  */
-const SESSION_SQL = `INSERT INTO session_stage
+const sessionSql = (rows: string): string => `INSERT INTO session_stage
 SELECT
     app_id, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
     n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
@@ -107,10 +115,8 @@ FROM
             ${firstText('s.city')} AS city_,
             min(s.latitude).2 AS latitude_,
             min(s.longitude).2 AS longitude_
-        FROM sessions AS s
-        WHERE s.app_id IN {apps:Array(UUID)}
-            AND s.started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-            AND s.started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+        FROM ${rows} AS s
+        WHERE ${STARTED}
         GROUP BY s.app_id, s.started_at, s.session
         UNION ALL
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
@@ -118,7 +124,7 @@ FROM
             '', '', '', '', '', '', '', '', 0, 0
         FROM visitor_sessions
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (${VISITORS_SQL})
+            AND (app_id, visitor) IN (${visitorsSql(rows)})
         GROUP BY app_id, visitor
         UNION ALL
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
@@ -126,11 +132,15 @@ FROM
             utm_source, utm_medium, utm_campaign, utm_term, utm_content, '', '', '', 0, 0
         FROM utm_facts
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (${VISITORS_SQL})
+            AND (app_id, visitor) IN (${visitorsSql(rows)})
         GROUP BY app_id, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
     )
 )
 WHERE started >= {from:Int64}`;
 
-/** One INSERT … SELECT per kind: `{apps}`, `{from}` and `{to}`, whole hours in epoch ms. */
-export const COMPUTE: { readonly [Kind in FactKind]: string } = { page: PAGE_SQL, session: SESSION_SQL };
+/**
+ * One INSERT … SELECT: `{apps}`, `{from}` and `{to}`, whole hours in epoch ms. `isKept`: `sessions` holds all sessions of the stretch.
+ */
+export function compute(kind: FactKind, isKept: boolean): string {
+  return kind === 'page' ? PAGE_SQL : sessionSql(isKept ? 'sessions' : FROM_EVENTS);
+}

@@ -128,3 +128,15 @@ export interface SealState {
   /** 0 where everything ripe is sealed. */
   readonly lagMs: number;
 }
+
+const KEPT: Query<{ kept: number }> = {
+  name: 'sessions kept',
+  sql: `SELECT max(sealed_until) AS kept FROM sealed_apps WHERE kind = 'kept' AND app_id IN {apps:Array(UUID)}`,
+  row: z.object({ kept: z.number() }),
+};
+
+/** Whether `sessions` holds all sessions of `apps` that started at `from` or later. */
+export async function areKept(db: Database, apps: readonly string[], from: number): Promise<boolean> {
+  const { kept } = await db.queryOne(KEPT, { apps }, { lane: 'seal' });
+  return from >= kept;
+}

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { type EpochMs, epochMs } from '../domain/time.ts';
-import { COMPUTE } from './compute.ts';
+import { compute } from './compute.ts';
 import type { Readers } from './readers.ts';
 import {
   type AppState,
+  areKept,
   FACT_KINDS,
   floorTo,
   LEDGER_KIND,
@@ -44,7 +45,7 @@ export interface Stretch {
 const SEALED: Query<{ app: string; kind: FactKind }> = {
   name: 'sealed apps',
   sql: `SELECT DISTINCT toString(app_id) AS app, toString(kind) AS kind FROM sealed_apps
-WHERE empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)}`,
+WHERE kind != 'kept' AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})`,
   row: z.object({ app: z.string(), kind: z.enum(['page', 'session']) }),
 };
 
@@ -186,7 +187,8 @@ async function sealStretch(
       { apps, from: start, to: end },
       { lane: 'seal' },
     );
-  await run('facts', COMPUTE[kind], from, to);
+  const isKept = kind === 'page' || (await areKept(db, apps, from));
+  await run('facts', compute(kind, isKept), from, to);
   for (const { name, unitMs, sql } of ROLL_UPS[kind]) {
     const [first, last] = [floorTo(from, unitMs), floorTo(to, unitMs)];
     if (first < last) await run(name, sql, first, last);

@@ -1,6 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
+import { purgeSessions } from './purge.ts';
 import { type SealDeps, type Stretch, seal, unseal } from './seal.ts';
 import { FACT_KINDS, type SealState, sealStates } from './seal-states.ts';
 import type { FactKind } from './watermarks.ts';
@@ -96,9 +97,12 @@ class MinuteSealer implements Sealer {
     const onStretch = (stretch: Stretch): void => log.info(described(stretch), 'sealed');
     let { lastRunAt } = this.#health;
     try {
-      await locks.withLock(LOCK, () =>
-        seal({ db, readers, onStretch, signal: this.#ending.signal }, clock()),
-      );
+      await locks.withLock(LOCK, async () => {
+        await seal({ db, readers, onStretch, signal: this.#ending.signal }, clock());
+        if (this.#ending.signal.aborted) return;
+        const apps = await purgeSessions({ db, readers }, clock());
+        if (apps > 0) log.info({ apps }, 'purged sessions that are sealed');
+      });
       lastRunAt = toIso(clock());
     } catch (error) {
       // Taken: another process seals.

@@ -20,6 +20,8 @@ export interface Scope {
 export interface Snapshot {
   readonly published: Published;
   readonly watermarks: Watermarks;
+  /** `sessions` holds all that started from here on; what started before is merged from raw events. */
+  readonly keptFrom: EpochMs;
   /**
    * Names what the facts below each watermark hold: how far they go, and how many events they hold, of which there are only ever
    * more. The same name means the same facts. Null where some of what was sealed is stale.
@@ -58,7 +60,8 @@ const snapshotQuery = (
         );
   return {
     name: 'snapshot',
-    sql: `SELECT 'published', [argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session')]
+    sql: `SELECT 'published', [argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session'),
+    maxIf(sealed_until, kind = 'kept')]
 FROM sealed_apps WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'sealed', [${below('page', page)}, ${below('session', session)}]
@@ -107,7 +110,7 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
   const found = new Map(await db.rows(snapshotQuery(app, published, scope), { lane: 'lookup' }));
-  const [pageUntil = 0, sessionUntil = 0] = found.get('published') ?? [];
+  const [pageUntil = 0, sessionUntil = 0, keptFrom = 0] = found.get('published') ?? [];
   if (pageUntil !== published[0] || sessionUntil !== published[1]) {
     return readSnapshot(db, app, scope, [pageUntil, sessionUntil]);
   }
@@ -122,6 +125,7 @@ export async function readSnapshot(
   return {
     published: [pageUntil, sessionUntil],
     watermarks: { page, session },
+    keptFrom: epochMs(keptFrom),
     facts: {
       page: whole.page ? `${pageUntil} ${pageSealed}` : null,
       session: whole.session ? `${sessionUntil} ${sessionSealed}` : null,

@@ -120,29 +120,21 @@ class Occurrences {
   }
 }
 
-const HAS_SESSIONS: Query<{ sessions: number }> = {
-  name: 'import: sessions in range',
-  sql: `
-    SELECT toUInt32(count()) AS sessions FROM sessions
-    WHERE app_id = {app:UUID}
-      AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-      AND started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`,
-  row: z.object({ sessions: z.number() }),
-};
+const instant = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+/** The raw table is sorted by hour, and the engine does not see by itself that a time bounds its hour. */
+const OF_APP_IN_RANGE = `app_id = {app:UUID}
+      AND toStartOfHour(timestamp) >= toStartOfHour(${instant('from')}) AND toStartOfHour(timestamp) <= toStartOfHour(${instant('to')})
+      AND timestamp >= ${instant('from')} AND timestamp <= ${instant('to')}`;
 
-/** Of the asked sessions (their ids and starts), those of which something is stored. */
-const KNOWN: Query<{ n: number }> = {
-  name: 'import: sessions that are there',
+const HAS_SESSIONS: Query<{ events: number }> = {
+  name: 'import: events of the same time',
   sql: `
-    WITH asked AS (
-      SELECT n, fromUnixTimestamp64Milli(start, 'UTC') AS start, sipHash64(id) AS session
-      FROM (SELECT {ids:Array(String)} AS ids, {starts:Array(Int64)} AS starts)
-      ARRAY JOIN ids AS id, starts AS start, arrayEnumerate(ids) AS n)
-    SELECT toUInt32(n) AS n FROM asked
-    WHERE (start, session) IN (
-      SELECT started_at, session FROM sessions
-      WHERE app_id = {app:UUID} AND (started_at, session) IN (SELECT start, session FROM asked))`,
-  row: z.object({ n: z.number() }),
+    SELECT toUInt32(count()) AS events FROM
+    (
+      SELECT 1 FROM events
+      WHERE ${OF_APP_IN_RANGE} AND started_at >= ${instant('first')} AND started_at <= ${instant('last')} LIMIT 1
+    )`,
+  row: z.object({ events: z.number() }),
 };
 
 type StoredRow = Identity & { id: string; startedAt: EpochMs; events: number };
@@ -160,11 +152,7 @@ const STORED: Query<StoredRow> = {
       duration_ms AS ms,
       toUInt32(count()) AS events
     FROM events
-    WHERE app_id = {app:UUID}
-      AND toStartOfHour(timestamp) >= toStartOfHour(fromUnixTimestamp64Milli({from:Int64}, 'UTC'))
-      AND toStartOfHour(timestamp) <= toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))
-      AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-      AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    WHERE ${OF_APP_IN_RANGE}
       AND session_id IN {ids:Array(String)}
     GROUP BY ALL`,
   row: z
@@ -200,32 +188,24 @@ async function countStored(
   sessions: readonly ValidSession[],
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
-  if (sessions.length === 0) return counts;
-  const starts = extent(sessions.map(({ startedAt }) => startedAt));
+  if (countEvents(sessions) === 0) return counts;
+  const { from: first, to: last } = extent(sessions.map(({ startedAt }) => startedAt));
   // A first import in the order of time finds nothing here, and is spared the rest.
-  if ((await db.queryOne(HAS_SESSIONS, { app: app.id, ...starts }, IMPORT)).sessions === 0) return counts;
+  const known = await db.queryOne(
+    HAS_SESSIONS,
+    { app: app.id, ...extentOfEvents(sessions), first, last },
+    IMPORT,
+  );
+  if (known.events === 0) return counts;
   const size = db.exclusive ? IDS_PER_QUERY.embedded : IDS_PER_QUERY.server;
   for (let i = 0; i < sessions.length; i += size) {
-    const known = await knownOf(db, app, sessions.slice(i, i + size));
-    if (known.length === 0) continue;
-    const range = extentOfEvents(known);
-    const ids = [...new Set(known.map(({ id }) => id))];
-    for (const row of await db.query(STORED, { app: app.id, ...range, ids }, IMPORT)) {
+    const asked = sessions.slice(i, i + size);
+    const ids = [...new Set(asked.map(({ id }) => id))];
+    for (const row of await db.query(STORED, { app: app.id, ...extentOfEvents(asked), ids }, IMPORT)) {
       counts.set(eventIdentity(row, row), row.events);
     }
   }
   return counts;
-}
-
-async function knownOf(
-  db: Database,
-  app: SdkApp,
-  sessions: readonly ValidSession[],
-): Promise<readonly ValidSession[]> {
-  const ids = sessions.map(({ id }) => id);
-  const starts = sessions.map(({ startedAt }) => startedAt);
-  const known = new Set((await db.query(KNOWN, { app: app.id, ids, starts }, IMPORT)).map(({ n }) => n - 1));
-  return sessions.filter((_, i) => known.has(i));
 }
 
 function extentOfEvents(sessions: readonly ValidSession[]): { from: number; to: number } {

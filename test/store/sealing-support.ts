@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
+import { purgeSessions } from '../../src/facts/purge.ts';
 import { createReaders } from '../../src/facts/readers.ts';
 import { seal } from '../../src/facts/seal.ts';
 import { type Case, casesWith } from '../support/generate.ts';
@@ -19,31 +20,39 @@ const REMEMBERED = 2;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** How far a run may seal, counted from the first event of the story; null: no run at this point. */
+/**
+ * How far a run may seal, counted from the first event of the story, and how many hours of sessions it then keeps; null: no run at this
+ * point, or all sessions.
+ */
 const runsArbitrary = fc.array(
   fc.option(
     fc.record({
       days: fc.constantFrom(-1, 0, 0, 1, 1, 2, 3, 40, 400),
       hours: fc.integer({ min: 0, max: 26 }),
+      keptHours: fc.constantFrom(null, 1, 2, 30, 300),
     }),
     { nil: null, freq: 2 },
   ),
   { minLength: 1, maxLength: 7 },
 );
 
+interface Run {
+  readonly days: number;
+  readonly hours: number;
+  readonly keptHours: number | null;
+}
+
 /** Sealing at given moments of the arrival, and before the questions; what is then remembered of the facts may be used or not. */
-function sealingAt(
-  { db }: TestStore,
-  { probes }: Case,
-  start: number,
-  runs: readonly ({ readonly days: number; readonly hours: number } | null)[],
-): Hooks {
+function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: readonly (Run | null)[]): Hooks {
   let next = 0;
   const run = async (at: Subject, times: number): Promise<Subject> => {
     const moment = runs[next++ % runs.length];
     if (moment !== null && moment !== undefined) {
       const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
-      await seal({ db, readers: createReaders(0), only: at.apps() }, now);
+      const deps = { db, readers: createReaders(0), only: at.apps() };
+      await seal(deps, now);
+      if (moment.keptHours !== null)
+        await purgeSessions(deps, now, { keptMs: moment.keptHours * HOUR, stepMs: 0 });
     }
     for (let time = 0; time < times; time++) {
       await askAbout(at, at.apps(), probes.slice(0, REMEMBERED));
@@ -86,7 +95,13 @@ export function testSealing(seed: number): void {
   test(`and on weeks of traffic with late batches, seed ${seed}`, { timeout: 0 }, async () => {
     const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 12 };
     const from = new Date('2022-08-25T00:00:00Z').getTime();
-    const runs = [{ days: 10, hours: 3 }, null, null, { days: 36, hours: 1 }, { days: 20, hours: 5 }];
+    const runs = [
+      { days: 10, hours: 3, keptHours: 48 },
+      null,
+      null,
+      { days: 36, hours: 1, keptHours: 200 },
+      { days: 20, hours: 5, keptHours: 2 },
+    ];
     const story = randomTraffic({ seed, from, ...options });
     await expectAgreement(on.subject, story, sealingAt(on.store, story, from, runs));
   });

@@ -50,7 +50,7 @@ export async function topValues(
 ): Promise<(list: Dimension) => Listed[]> {
   const sealed = sealedLists(app, pieces);
   const edges = edgeLists(app, pieces);
-  const tail = tailLists(app, pieces);
+  const tail = tailLists(facts, pieces);
   const options = { parallel: isWide(pieces) };
   if (sealed === null || !facts.isRepeated(sealed)) {
     if (edges !== null) facts.isRepeated(edges);
@@ -142,7 +142,7 @@ const listsOfHour = (app: AppId) =>
     ),
   );
 
-function tailLists(app: AppId, { tail }: Plan): Query<ListRow> | null {
+function tailLists(facts: Facts, { tail }: Plan): Query<ListRow> | null {
   if (tail === null) return null;
-  return { name: 'list tail', sql: listRows(mergedSessions(app, [tail], WORD_COLUMNS)), row: LIST_ROW };
+  return { name: 'list tail', sql: listRows(mergedSessions(facts, tail, WORD_COLUMNS)), row: LIST_ROW };
 }

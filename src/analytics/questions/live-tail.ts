@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
-import type { AppId } from '../../domain/ids.ts';
 import { epochMs, type Range } from '../../domain/time.ts';
 import {
   type KeptSession,
@@ -10,6 +9,7 @@ import {
   type Step,
   stepOf,
 } from '../../facts/live-sessions.ts';
+import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
 import { inRanges, int, ofApp } from '../sql.ts';
@@ -30,14 +30,15 @@ export interface LiveTail {
 
 const STEP = z.tuple([z.number(), z.number(), z.number()]);
 
-/** Null for a range that does not go on over the watermark, for an app that was not asked about before, and for a large tail. */
+/** Null for a range that does not go on over the watermark, for an app that was not asked about before, and for a large tail, and a late one. */
 export async function liveTail(
   db: Database,
   cache: LiveCache,
-  app: AppId,
+  facts: Facts,
   { tail, range, watermark }: Plan,
 ): Promise<LiveTail | null> {
-  if (tail === null || range.from >= watermark) return null;
+  if (tail === null || range.from >= watermark || tail.from < facts.keptFrom) return null;
+  const { app } = facts;
   const live = cache.of(app);
   if (live === null) return null;
   // Hours consist of whole steps.
@@ -56,7 +57,7 @@ WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [whole])} GROUP BY 1`,
     if (known === undefined) changed.push(number);
     else found.push(known);
   }
-  if (changed.length > 0) found.push(...live.keep(changed, await readSteps(db, app, changed)));
+  if (changed.length > 0) found.push(...live.keep(changed, await readSteps(db, facts, changed)));
   live.forgetBefore(watermark);
   cache.keep(app, live);
   const sessions = found.flatMap((step) => step.sessions).filter(({ startedAt }) => startedAt <= tail.to);
@@ -78,7 +79,7 @@ const SESSION = z.tuple([
 ]);
 
 /** All sessions of these steps. */
-async function readSteps(db: Database, app: AppId, steps: readonly number[]): Promise<LiveSession[]> {
+async function readSteps(db: Database, facts: Facts, steps: readonly number[]): Promise<LiveSession[]> {
   const ends = [...steps].sort((a, b) => a - b);
   const range: Range = {
     from: epochMs((ends[0] ?? 0) * STEP_MS),
@@ -89,7 +90,7 @@ async function readSteps(db: Database, app: AppId, steps: readonly number[]): Pr
     {
       name: 'live sessions',
       sql: `SELECT toUnixTimestamp64Milli(started_at), events, ${NAME}, bounced, duration_ms, pageviews, clicks, errors, ${LISTED_WORDS}
-FROM (${mergedSessions(app, [range], ['events', 'visitor', 'bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', ...WORD_COLUMNS], changed)})`,
+FROM (${mergedSessions(facts, range, ['events', 'visitor', 'bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', ...WORD_COLUMNS], changed)})`,
       row: SESSION,
     },
     { parallel: true },

@@ -53,7 +53,7 @@ export async function locations(
   const [sealed, edges, tail] = await Promise.all([
     sealedPlaces(db, session, app, pieces),
     edgePlaces(db, session, app, pieces),
-    tailPlaces(db, app, pieces),
+    tailPlaces(db, session, pieces),
   ]);
   return [...take(limit, sealed.with([...edges, ...tail].map(placeOf)))];
 }
@@ -100,13 +100,13 @@ const placesOfHour = (app: AppId) =>
 WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])} AND ${HAS_PLACE} GROUP BY ${PLACE}`,
   );
 
-async function tailPlaces(db: Database, app: AppId, { tail }: Plan) {
+async function tailPlaces(db: Database, facts: Facts, { tail }: Plan) {
   if (tail === null) return [];
   return db.rows(
     {
       name: 'location tail',
       sql: `SELECT ${PLACE}, count() AS count
-FROM (${mergedSessions(app, [tail], ['country', 'region', 'city', 'latitude', 'longitude'])}) WHERE ${HAS_PLACE}
+FROM (${mergedSessions(facts, tail, ['country', 'region', 'city', 'latitude', 'longitude'])}) WHERE ${HAS_PLACE}
 GROUP BY ${PLACE}`,
       row: ROW,
     },

@@ -22,7 +22,7 @@ export async function overview(
   const bounds = closed(range);
   const { page, session } = await facts(app);
   const pieces = plan(bounds, session.until);
-  const tail = liveTail(db, live, app, pieces);
+  const tail = liveTail(db, live, session, pieces);
   // Whoever needs it hears of a failure.
   tail.catch(() => undefined);
   // What takes longest begins first.

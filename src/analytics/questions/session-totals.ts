@@ -137,13 +137,13 @@ async function tailTotals(
         name: 'session tail',
         sql: `SELECT count() AS sessions, uniqExact(visitor) AS visitors, visitors AS newVisitors, sum(m.bounced) AS bounces,
     sum(m.duration_ms) AS durationMs, sum(m.pageviews) AS pageviews, sum(m.clicks) AS clicks, countIf(m.errors > 0) AS withErrors${more}
-FROM (${mergedSessions(app, [tail], ['bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', 'visitor'])}) AS m`,
+FROM (${mergedSessions(facts, tail, ['bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', 'visitor'])}) AS m`,
         row,
       },
       {},
       { parallel: true },
     );
-  const counted = () => tailReturns(db, app, plan, tail, want.newVisitors);
+  const counted = () => tailReturns(db, facts, plan, tail, want.newVisitors);
   if (range.from >= watermark || !areLookedUp(facts, app, SESSIONS)) {
     const [totals, known] = await Promise.all([ask(SESSION_TOTALS), counted()]);
     return less(totals, known);

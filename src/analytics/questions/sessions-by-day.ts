@@ -24,7 +24,7 @@ export async function sessionsByDay(db: Database, facts: Facts, app: AppId, rang
   const [whole, cutDays, tail] = await Promise.all([
     firstDay < lastDay ? wholeDays(db, facts, app, { start: firstDay, end: lastDay }) : [],
     cut.length === 0 ? [] : cutDaysOf(db, facts, app, cut, range.from),
-    sealedEnd < end ? tailByDay(db, app, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
+    sealedEnd < end ? tailByDay(db, facts, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
   ]);
   return [...whole, ...cutDays, ...tail];
 }

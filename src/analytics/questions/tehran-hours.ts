@@ -39,7 +39,7 @@ GROUP BY hour`,
           {
             name: 'tehran hours: tail',
             sql: `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(visitor) AS visitors
-FROM (${mergedSessions(app, [{ from: epochMs(sealedEnd), to: range.to }], ['visitor'])})
+FROM (${mergedSessions(facts, { from: epochMs(sealedEnd), to: range.to }, ['visitor'])})
 GROUP BY hour`,
             row: SESSIONS_ROW,
           },
@@ -104,7 +104,12 @@ function addUp<Key extends string | number>(
  * Where two hours share a cell, a visitor of both counts once in it: the second one keeps the visitors that the first has not
  * seen.
  */
-async function countedOnce({ db }: Asker, app: AppId, hours: readonly TehranHour[]): Promise<TehranHour[]> {
+async function countedOnce(
+  { db, facts }: Asker,
+  app: AppId,
+  hours: readonly TehranHour[],
+): Promise<TehranHour[]> {
+  const { session } = await facts(app);
   const starts = new Map(hours.map((hour) => [hour.start, hour]));
   return Promise.all(
     hours.map(async (hour) => {
@@ -113,7 +118,7 @@ async function countedOnce({ db }: Asker, app: AppId, hours: readonly TehranHour
       const both = { from: before.start, to: epochMs(hour.start + HOUR_MS - 1) };
       const { visitors } = await db.queryOne({
         name: 'tehran hours: shared cell',
-        sql: `SELECT uniqExact(visitor) AS visitors FROM (${mergedSessions(app, [both], ['visitor'])})`,
+        sql: `SELECT uniqExact(visitor) AS visitors FROM (${mergedSessions(session, both, ['visitor'])})`,
         row: z.object({ visitors: z.number() }),
       });
       return { ...hour, visitors: visitors - before.visitors };

@@ -157,7 +157,7 @@ const visitsOf = ([source, medium, campaign, term, content, , names]: z.infer<
 /** Unsealed sessions, less the visitors that came by the same combination in the sealed part of the range. */
 async function tailSums(db: Database, facts: Facts, app: AppId, pieces: Plan, tail: Range): Promise<Row[]> {
   const part = sealedPart(pieces);
-  const tagged = `SELECT visitor, ${UTM} FROM (${mergedSessions(app, [tail], [...UTM_COLUMNS, 'visitor'])}) WHERE utm_source != ''`;
+  const tagged = `SELECT visitor, ${UTM} FROM (${mergedSessions(facts, tail, [...UTM_COLUMNS, 'visitor'])}) WHERE utm_source != ''`;
   const count = <Counted extends readonly unknown[]>(visitors: string, row: z.ZodType<Counted>) => {
     const sql = `SELECT ${UTM}, count() AS sessions, ${visitors} AS visitors FROM (${tagged}) GROUP BY ${UTM}`;
     return db.rows({ name: 'utm tail', sql, row }, { parallel: true });

@@ -206,22 +206,22 @@ export type Known = z.infer<typeof KNOWN>;
  */
 export async function tailReturns(
   db: Database,
-  app: AppId,
+  facts: Facts,
   { watermark, range }: Plan,
   tail: Range,
   ever: boolean,
 ): Promise<Known> {
-  const visitors = `SELECT visitor FROM (${mergedSessions(app, [tail], ['visitor'])})`;
+  const visitors = `SELECT visitor FROM (${mergedSessions(facts, tail, ['visitor'])})`;
   const from = ever ? '' : ` AND started_at >= ${int(range.from)}`;
   const sealed =
     watermark > (ever ? 0 : range.from)
       ? `SELECT visitor, started_at AS at FROM session_facts
-    WHERE ${ofApp(app)} AND started_at < ${int(watermark)}${from} AND visitor IN (${visitors})`
+    WHERE ${ofApp(facts.app)} AND started_at < ${int(watermark)}${from} AND visitor IN (${visitors})`
       : null;
   const between =
     ever && watermark < tail.from
       ? `SELECT visitor, toUnixTimestamp64Milli(started_at) AS at
-    FROM (${mergedSessions(app, [{ from: watermark, to: epochMs(tail.from - 1) }], ['visitor'])})
+    FROM (${mergedSessions(facts, { from: watermark, to: epochMs(tail.from - 1) }, ['visitor'])})
     WHERE visitor IN (${visitors})`
       : null;
   const rows = unionAll([sealed, between], '');
@@ -234,8 +234,8 @@ FROM (SELECT max(at) AS last FROM (${rows}) GROUP BY visitor)`;
 const DAY_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Sessions of an unsealed tail by UTC day, and the visitors that the sealed part of the day (from `from` on) has not seen. */
-export async function tailByDay(db: Database, app: AppId, tail: Range, from: number) {
-  const rows = mergedSessions(app, [tail], ['visitor']);
+export async function tailByDay(db: Database, facts: Facts, tail: Range, from: number) {
+  const rows = mergedSessions(facts, tail, ['visitor']);
   const counted = db.query(
     {
       name: 'growth tail',
@@ -255,8 +255,8 @@ FROM (${rows}) GROUP BY day`,
           {
             name: 'growth tail, known',
             sql: `SELECT uniqExact(visitor) AS n FROM session_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [{ start: sealedFrom, end: tail.from }])}
-    AND visitor IN (SELECT visitor FROM (${mergedSessions(app, [{ from: tail.from, to: epochMs(lastOfDay) }], ['visitor'])}))`,
+WHERE ${ofApp(facts.app)} AND ${inMs('started_at', [{ start: sealedFrom, end: tail.from }])}
+    AND visitor IN (SELECT visitor FROM (${mergedSessions(facts, { from: tail.from, to: epochMs(lastOfDay) }, ['visitor'])}))`,
             row: COUNT,
           },
           {},

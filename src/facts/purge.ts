@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts';
+import type { SealDeps } from './seal.ts';
+import { floorTo, MAX_SECONDS } from './seal-states.ts';
+
+/** Late events of so long after a session's start find it merged. All sessions are sealed before. */
+const KEPT_MS = 2 * DAY_MS;
+/** Each time the parts that hold the app's last sessions are written anew. */
+const STEP_MS = 6 * HOUR_MS;
+const APPS_PER_STATEMENT = 500;
+
+export interface PurgeOptions {
+  readonly keptMs?: number;
+  readonly stepMs?: number;
+}
+
+const DUE: Query<{ app: string }> = {
+  name: 'purge: due apps',
+  sql: `SELECT toString(l.app_id) AS app FROM
+(
+    SELECT app_id, max(hour) AS newest FROM ledger
+    WHERE kind = 'session' AND toUnixTimestamp(hour) * 1000 < {cut:Int64}
+        AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
+    GROUP BY app_id
+) AS l
+JOIN
+(
+    SELECT app_id, argMaxIf(sealed_until, version, kind = 'session') AS until, maxIf(sealed_until, kind = 'kept') AS kept
+    FROM sealed_apps GROUP BY app_id
+) AS s ON s.app_id = l.app_id
+WHERE s.until >= {cut:Int64} AND s.kept + {step:Int64} <= {cut:Int64} AND toUnixTimestamp(l.newest) * 1000 >= s.kept`,
+  row: z.object({ app: z.string() }),
+};
+
+/**
+ * Takes sealed sessions away from `sessions`: their facts answer, and `events` holds all of them. Resolves to the number of apps.
+ * Can be killed at any moment: what is announced is read from events, whether it is there or not, and goes with the next run.
+ */
+export async function purgeSessions(
+  { db, readers, only = [] }: Pick<SealDeps, 'db' | 'readers' | 'only'>,
+  now: EpochMs,
+  { keptMs = KEPT_MS, stepMs = STEP_MS }: PurgeOptions = {},
+): Promise<number> {
+  const cut = floorTo(now - keptMs, HOUR_MS);
+  const due = await db.query(DUE, { cut, only, step: stepMs }, { lane: 'seal', maxSeconds: MAX_SECONDS });
+  const apps = due.map(({ app }) => app);
+  if (apps.length === 0) return 0;
+  const rows = apps.map((app) => ({ app_id: app, kind: 'kept', sealed_until: cut }));
+  await db.insert('sealed_apps', rows, { lane: 'seal', about: apps });
+  await readers.quiesce();
+  for (let i = 0; i < apps.length; i += APPS_PER_STATEMENT) {
+    await takeAway(db, apps.slice(i, i + APPS_PER_STATEMENT), cut);
+  }
+  return apps.length;
+}
+
+async function takeAway(db: Database, apps: readonly string[], cut: number): Promise<void> {
+  await db.command(
+    'purge sessions',
+    `ALTER TABLE sessions DELETE
+WHERE app_id IN {apps:Array(UUID)} AND started_at < fromUnixTimestamp64Milli({cut:Int64}, 'UTC')
+SETTINGS mutations_sync = 1`,
+    { apps, cut },
+    { lane: 'seal', maxSeconds: MAX_SECONDS },
+  );
+}
