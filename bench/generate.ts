@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Database, Params } from '../src/clickhouse/database.ts';
 import { DAY_MS } from '../src/domain/time.ts';
 import { BIG_APP, beginning, NOW, type Shape, SMALL_APPS, sizes } from './shape.ts';
@@ -126,6 +127,20 @@ const SMALL = eventsSql(
   ),
 );
 
+/** As `sessions`, filled by the same view, but nothing is ever taken away: what the raw questions read. */
+export const ALL_SESSIONS = ['all_sessions', 'all_sessions_from_events'] as const;
+
+async function keepAllSessions(db: Database): Promise<void> {
+  const [table, view] = ALL_SESSIONS;
+  const { select } = await db.queryOne({
+    name: 'view of sessions',
+    sql: `SELECT as_select AS select FROM system.tables WHERE database = currentDatabase() AND name = 'sessions_from_events'`,
+    row: z.object({ select: z.string() }),
+  });
+  await db.command('all sessions', `CREATE TABLE IF NOT EXISTS ${table} AS sessions`);
+  await db.command('all sessions', `CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${table} AS ${select}`);
+}
+
 /** Fills `events`, and with it its views. Told after each stretch how many of how many are done. */
 export async function generate(
   db: Database,
@@ -134,6 +149,7 @@ export async function generate(
 ): Promise<void> {
   const { sessionsPerDay, sessionsPerSmallApp } = sizes(shape);
   const from = beginning(shape);
+  await keepAllSessions(db);
   const insert = (sql: string, params: Params) =>
     db.command('generate', sql, { ...VOCABULARY, now: NOW, ...params }, { lane: 'seal' });
   const ofSmall = SMALL_APPS * sessionsPerSmallApp;

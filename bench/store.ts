@@ -6,11 +6,12 @@ import { z } from 'zod';
 import type { StoreLocation } from '../src/clickhouse/connect.ts';
 import { type Database, openDatabase, type StatementStats } from '../src/clickhouse/database.ts';
 import { type Migration, migrate, readMigrations } from '../src/clickhouse/migrate.ts';
+import { purgeSessions } from '../src/facts/purge.ts';
 import { createReaders } from '../src/facts/readers.ts';
 import { type Stretch, seal } from '../src/facts/seal.ts';
 import type { FactKind } from '../src/facts/watermarks.ts';
 import { makeFolder } from '../src/make-folder.ts';
-import { generate } from './generate.ts';
+import { ALL_SESSIONS, generate } from './generate.ts';
 import { watchingMemory } from './memory.ts';
 import { progress } from './progress.ts';
 import { NOW, type Shape } from './shape.ts';
@@ -62,7 +63,11 @@ export async function openBenchStore(
   );
   const factsFrom = checksum(
     ...facts.map((migration) => migration.checksum),
-    ...contents(...['compute.ts', 'tables.ts', 'seal.ts', 'seal-states.ts'].map((file) => join(FACTS, file))),
+    ...contents(
+      ...['compute.ts', 'purge.ts', 'seal.ts', 'seal-states.ts', 'session-rows.ts', 'tables.ts'].map((file) =>
+        join(FACTS, file),
+      ),
+    ),
   );
   const file = join(folder, 'manifest.json');
   let manifest = existsSync(file) ? ManifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
@@ -98,6 +103,9 @@ async function generated(db: Database, shape: Shape): Promise<Manifest['generati
   return { ms: performance.now() - started, peakBytes };
 }
 
+/** Of what the migration of the raw tables did not make. */
+const KEPT: readonly string[] = [...ALL_SESSIONS, 'schema_migrations'];
+
 /** Drops what the later migrations made, so that they can be applied anew to the events that are there. */
 async function forgetAllBut(db: Database, raw: Migration | undefined): Promise<void> {
   const { tables } = await db.queryOne({
@@ -107,11 +115,7 @@ async function forgetAllBut(db: Database, raw: Migration | undefined): Promise<v
   });
   const kept = raw?.statements.join('\n') ?? '';
   for (const table of tables) {
-    if (
-      table === 'schema_migrations' ||
-      kept.includes(` EXISTS ${table}\n`) ||
-      kept.includes(` EXISTS ${table} `)
-    )
+    if (KEPT.includes(table) || kept.includes(` EXISTS ${table}\n`) || kept.includes(` EXISTS ${table} `))
       continue;
     await db.command('drop', `DROP TABLE IF EXISTS ${table} SYNC`);
   }
@@ -134,7 +138,9 @@ async function sealed(db: Database): Promise<Manifest['sealing']> {
       `sealing: ${kind}s until ${new Date(to).toISOString()}, ${totals[kind].events} events, ${seconds} s`,
     );
   };
-  const { peakBytes } = await watchingMemory(() => seal({ db, readers: createReaders(0), onStretch }, NOW));
+  const deps = { db, readers: createReaders(0), onStretch };
+  const { peakBytes } = await watchingMemory(() => seal(deps, NOW));
+  await purgeSessions(deps, NOW);
   progress(null);
   return { ...totals, peakBytes };
 }

@@ -22,7 +22,7 @@ const TOTALS: Query<z.infer<typeof TOTALS_ROW>> = {
   name: 'overview totals',
   sql: `SELECT count() AS sessions, uniqExact(visitor_id) AS visitors,
     uniqExactIf(visitor_id, visitor_id NOT IN (
-        SELECT min(b.visitor).2 FROM sessions AS b
+        SELECT min(b.visitor).2 FROM all_sessions AS b
         WHERE b.app_id = {app:UUID} AND b.started_at < fromUnixTimestamp64Milli({from:Int64}, 'UTC')
         GROUP BY b.started_at, b.session)) AS newVisitors,
     sum(bounced) AS bounces, sum(duration_ms) AS durationMs, sum(p.pageviews) AS pageviews, sum(p.clicks) AS clicks,

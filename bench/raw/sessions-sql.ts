@@ -43,7 +43,7 @@ FROM
         min(s.city) AS city_,
         min(s.latitude) AS latitude_,
         min(s.longitude) AS longitude_
-    FROM sessions AS s
+    FROM all_sessions AS s
     WHERE s.app_id = {app:UUID}
         AND s.started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
         AND s.started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')

@@ -39,7 +39,7 @@ CREATE TABLE IF NOT EXISTS event_facts
     kind           Enum8('page' = 1, 'error' = 2, 'click' = 3, 'custom' = 4),
     grain          Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket         DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    key            String CODEC(ZSTD(1)),
+    key            String CODEC(ZSTD(3)),
     events         UInt64 CODEC(T64, ZSTD(1)),
     first_sessions UInt64 CODEC(T64, ZSTD(1)),
     engaged_ms     UInt64 CODEC(T64, ZSTD(1)),
@@ -109,7 +109,6 @@ CREATE TABLE IF NOT EXISTS session_facts
     app_id      UUID,
     started_at  Int64 CODEC(Delta, ZSTD(1)),
     prev        Int64 CODEC(ZSTD(1)),
-    visitor     UInt128 CODEC(ZSTD(1)),              -- sipHash128 of the visitor's id
     duration_ms UInt32 CODEC(ZSTD(1)),
     pageviews   UInt32 CODEC(T64, ZSTD(1)),
     clicks      UInt32 CODEC(T64, ZSTD(1)),
@@ -126,26 +125,23 @@ CREATE TABLE IF NOT EXISTS session_facts
     exit_page   LowCardinality(String) CODEC(ZSTD(1)),
     utm_source  LowCardinality(String) CODEC(ZSTD(1)),
     country     LowCardinality(String) CODEC(ZSTD(1)),
-    region      LowCardinality(String) CODEC(ZSTD(1)),
-    city        LowCardinality(String) CODEC(ZSTD(1)),
-    latitude    Float64 CODEC(ZSTD(1)),
-    longitude   Float64 CODEC(ZSTD(1))
+    place       LowCardinality(String) CODEC(ZSTD(1))  -- country, region, city and coordinates, U+001F between them
 )
 ENGINE = MergeTree
 ORDER BY (app_id, started_at)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- The same sessions in the order of visitors: when some of them came last is found without reading the others. Small granules
--- and blocks: looking for a visitor reads one of them.
+-- and blocks: looking for a visitor reads one of them in each of the 64 days, and who came in a few weeks is read without the years.
 CREATE TABLE IF NOT EXISTS visitor_sessions
 (
     app_id     UUID,
-    visitor    UInt128 CODEC(ZSTD(1)),
-    started_at Int64 CODEC(ZSTD(1))
+    visitor    UInt128 CODEC(ZSTD(1)),               -- sipHash128 of the visitor's id
+    started_at Int64 CODEC(T64('bit'), ZSTD(1))
 )
 ENGINE = MergeTree
-ORDER BY (app_id, visitor, started_at)
-SETTINGS index_granularity = 1024, min_compress_block_size = 16384, max_compress_block_size = 32768,
+ORDER BY (app_id, intDiv(started_at, 5529600000), visitor, started_at)
+SETTINGS index_granularity = 256, min_compress_block_size = 16384, max_compress_block_size = 32768,
     fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- And in the order of prev: those whose visitor came back.
@@ -153,7 +149,7 @@ CREATE TABLE IF NOT EXISTS session_returns
 (
     app_id     UUID,
     prev       Int64 CODEC(Delta, ZSTD(1)),
-    started_at Int64 CODEC(ZSTD(1))
+    started_at Int64 CODEC(T64('bit'), ZSTD(1))
 )
 ENGINE = MergeTree
 ORDER BY (app_id, prev)
@@ -199,7 +195,7 @@ CREATE TABLE IF NOT EXISTS session_dimensions
     app_id    UUID,
     grain     Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    key       String CODEC(ZSTD(1)),
+    key       String CODEC(ZSTD(3)),
     sessions  UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
@@ -211,15 +207,11 @@ CREATE TABLE IF NOT EXISTS session_places
     app_id    UUID,
     grain     Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    country   LowCardinality(String),
-    region    LowCardinality(String),
-    city      LowCardinality(String),
-    latitude  Float64 CODEC(ZSTD(1)),
-    longitude Float64 CODEC(ZSTD(1)),
+    place     LowCardinality(String) CODEC(ZSTD(1)),
     sessions  UInt64 CODEC(T64, ZSTD(1))
 )
-ENGINE = SummingMergeTree(sessions)
-ORDER BY (app_id, grain, bucket, country, region, city, latitude, longitude)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, grain, bucket, place)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS utm_sums
@@ -317,17 +309,14 @@ CREATE TABLE IF NOT EXISTS session_stage
     utm_term     LowCardinality(String),
     utm_content  LowCardinality(String),
     country      LowCardinality(String),
-    region       LowCardinality(String),
-    city         LowCardinality(String),
-    latitude     Float64,
-    longitude    Float64
+    place        LowCardinality(String)              -- '' without coordinates
 )
 ENGINE = Null;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_facts_from_stage TO session_facts AS
 SELECT
-    app_id, started_at, prev, visitor, duration_ms, pageviews, clicks, errors, bounced, browser, os, device, screen, language,
-    channel, referrer, entry_page, exit_page, utm_source, country, region, city, latitude, longitude
+    app_id, started_at, prev, duration_ms, pageviews, clicks, errors, bounced, browser, os, device, screen, language,
+    channel, referrer, entry_page, exit_page, utm_source, country, place
 FROM session_stage;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS visitor_sessions_from_stage TO visitor_sessions AS
@@ -375,11 +364,11 @@ SELECT
     app_id,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
-    country, region, city, latitude, longitude,
+    place,
     count() AS sessions
 FROM session_stage
-WHERE latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0)
-GROUP BY app_id, bucket, country, region, city, latitude, longitude;
+WHERE place != ''
+GROUP BY app_id, bucket, place;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS utm_sums_from_stage TO utm_sums AS
 SELECT

@@ -1,5 +1,6 @@
 import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, type EpochMs, epochMs, type Range } from '../domain/time.ts';
+import { placeText } from '../facts/place.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from '../facts/session-states.ts';
 import { inHours, inRanges, ofApp } from './sql.ts';
@@ -32,16 +33,15 @@ const COLUMNS = {
     ['s.utm_campaign', 's.utm_term', 's.utm_content'].map(firstText),
   ),
   country: firstText('s.country'),
-  region: firstText('s.region'),
-  city: firstText('s.city'),
-  // Adding 0 makes -0 the 0 that it equals.
-  latitude: 'min(s.latitude).2 + 0.',
-  longitude: 'min(s.longitude).2 + 0.',
+  place: placeText(
+    firstText('s.country'),
+    firstText('s.region'),
+    firstText('s.city'),
+    'min(s.latitude).2',
+    'min(s.longitude).2',
+  ),
 } as const satisfies Record<string, string>;
 export type SessionColumn = keyof typeof COLUMNS;
-
-/** Latitude -999 marks absence; (0, 0) is what broken devices send. */
-export const HAS_PLACE = 'latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0)';
 
 /** An app, and from which start on its sessions are in `sessions`. */
 interface SessionsOf {

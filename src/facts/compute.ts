@@ -1,3 +1,4 @@
+import { placeText } from './place.ts';
 import { rowsFromEvents } from './session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
@@ -74,7 +75,7 @@ SELECT
     technology_[2], technology_[3], technology_[4], screen_, language_,
     ${channelOf(['referrer_[3]', 'source_[2]', 'medium_[2]'], ['campaign_', 'term_', 'content_'])},
     referrer_[2], entry_page, exit_page, source_value, medium_value, campaign_, term_, content_,
-    country_, region_, city_, latitude_ + 0., longitude_ + 0.
+    country_, ${placeText('country_', 'region_', 'city_', 'latitude_', 'longitude_')}
 FROM
 (
     SELECT *,

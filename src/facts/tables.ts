@@ -64,7 +64,7 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
     {
       table: 'session_places',
       base: 'hour',
-      keys: ['country', 'region', 'city', 'latitude', 'longitude'],
+      keys: ['place'],
       sums: ['sessions'],
     },
     { table: 'utm_sums', base: 'hour', keys: UTM, sums: ['sessions', 'new_visitors'] },

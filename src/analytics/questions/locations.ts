@@ -2,8 +2,9 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
+import { readPlace } from '../../facts/place.ts';
 import { type Asker, closed, type Facts } from '../ask.ts';
-import { HAS_PLACE, mergedSessions } from '../merged-sessions.ts';
+import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, plan, spanOf } from '../plan.ts';
 import type { Location } from '../results.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp } from '../sql.ts';
@@ -11,10 +12,7 @@ import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts'
 import { descending, nullsLast } from './order.ts';
 import { Ranked, type Ranking, take } from './ranked.ts';
 
-const PLACE = 'country, region, city, latitude, longitude';
-const PLACE_COLUMNS = [z.string(), z.string(), z.string(), z.number(), z.number()] as const;
-const PLACE_ROW = z.tuple(PLACE_COLUMNS);
-const ROW = z.tuple([...PLACE_COLUMNS, z.number()]);
+const ROW = z.tuple([z.string(), z.number()]);
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
@@ -33,14 +31,10 @@ const PLACES: Ranking<Location> = {
   order: ORDER,
 };
 
-const placeOf = ([country, region, city, latitude, longitude, count]: z.infer<typeof ROW>): Location => ({
-  country: orNull(country),
-  region: orNull(region),
-  city: orNull(city),
-  latitude,
-  longitude,
-  count,
-});
+function locationOf([text, count]: readonly [string, number]): Location {
+  const { country, region, city, latitude, longitude } = readPlace(text);
+  return { country: orNull(country), region: orNull(region), city: orNull(city), latitude, longitude, count };
+}
 
 export async function locations(
   { db, facts }: Asker,
@@ -55,21 +49,21 @@ export async function locations(
     edgePlaces(db, session, app, pieces),
     tailPlaces(db, session, pieces),
   ]);
-  return [...take(limit, sealed.with([...edges, ...tail].map(placeOf)))];
+  return [...take(limit, sealed.with([...edges, ...tail].map(locationOf)))];
 }
 
 async function sealedPlaces(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Ranked<Location>> {
   if (isEmpty(pieces.sealed)) return new Ranked<Location>([], PLACES);
   const query = {
     name: 'locations',
-    sql: `SELECT ${PLACE}, sum(p.sessions) AS count FROM session_places AS p
-WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${PLACE}`,
+    sql: `SELECT place, sum(p.sessions) AS count FROM session_places AS p
+WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY place`,
     row: ROW,
   };
   return facts.recallMade(
     query,
     () => db.rows(query),
-    (rows) => new Ranked(rows.map(placeOf).sort(ORDER), PLACES),
+    (rows) => new Ranked(rows.map(locationOf).sort(ORDER), PLACES),
   );
 }
 
@@ -78,14 +72,14 @@ async function edgePlaces(db: Database, facts: Facts, app: AppId, pieces: Plan) 
   if (edges.length === 0) return [];
   const query = {
     name: 'location edges',
-    sql: `SELECT ${PLACE}, count() AS count FROM session_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND ${HAS_PLACE} GROUP BY ${PLACE}`,
+    sql: `SELECT place, count() AS count FROM session_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND place != '' GROUP BY place`,
     row: ROW,
   };
   const load = fromHoursOr(
     async () => {
       const cut = await cutHours(db, facts, edges.map(spanOf), placesOfHour(app));
-      return cut?.flatMap(countedIn).map(([place, count]): z.infer<typeof ROW> => [...place, count]) ?? null;
+      return cut?.flatMap(countedIn) ?? null;
     },
     () => db.rows(query),
   );
@@ -95,9 +89,9 @@ WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND ${HAS_PLACE
 const placesOfHour = (app: AppId) =>
   instantsByKey(
     'location hour',
-    PLACE_ROW,
-    (hour) => `SELECT (${PLACE}), groupArray(toUInt32(started_at - ${int(hour.start)})) FROM session_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])} AND ${HAS_PLACE} GROUP BY ${PLACE}`,
+    z.string(),
+    (hour) => `SELECT place, groupArray(toUInt32(started_at - ${int(hour.start)})) FROM session_facts
+WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])} AND place != '' GROUP BY place`,
   );
 
 async function tailPlaces(db: Database, facts: Facts, { tail }: Plan) {
@@ -105,9 +99,7 @@ async function tailPlaces(db: Database, facts: Facts, { tail }: Plan) {
   return db.rows(
     {
       name: 'location tail',
-      sql: `SELECT ${PLACE}, count() AS count
-FROM (${mergedSessions(facts, tail, ['country', 'region', 'city', 'latitude', 'longitude'])}) WHERE ${HAS_PLACE}
-GROUP BY ${PLACE}`,
+      sql: `SELECT place, count() AS count FROM (${mergedSessions(facts, tail, ['place'])}) WHERE place != '' GROUP BY place`,
       row: ROW,
     },
     { parallel: true },

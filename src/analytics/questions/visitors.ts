@@ -215,7 +215,7 @@ export async function tailReturns(
   const from = ever ? '' : ` AND started_at >= ${int(range.from)}`;
   const sealed =
     watermark > (ever ? 0 : range.from)
-      ? `SELECT visitor, started_at AS at FROM session_facts
+      ? `SELECT visitor, started_at AS at FROM visitor_sessions
     WHERE ${ofApp(facts.app)} AND started_at < ${int(watermark)}${from} AND visitor IN (${visitors})`
       : null;
   const between =
@@ -254,7 +254,7 @@ FROM (${rows}) GROUP BY day`,
       ? db.queryOne(
           {
             name: 'growth tail, known',
-            sql: `SELECT uniqExact(visitor) AS n FROM session_facts
+            sql: `SELECT uniqExact(visitor) AS n FROM visitor_sessions
 WHERE ${ofApp(facts.app)} AND ${inMs('started_at', [{ start: sealedFrom, end: tail.from }])}
     AND visitor IN (SELECT visitor FROM (${mergedSessions(facts, { from: tail.from, to: epochMs(lastOfDay) }, ['visitor'])}))`,
             row: COUNT,

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { z } from 'zod';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
+import { epochMs, type OpenRange } from '../../src/domain/time.ts';
+import { LiveCache } from '../../src/facts/live-sessions.ts';
+import { purgeSessions } from '../../src/facts/purge.ts';
+import { createReaders } from '../../src/facts/readers.ts';
+import { seal, unseal } from '../../src/facts/seal.ts';
+import { SealedCache } from '../../src/facts/sealed-cache.ts';
+import { rowsFromEvents } from '../../src/facts/session-rows.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const CUT = NOW - 2 * DAY;
+const RANGES: readonly OpenRange[] = [
+  { from: null, to: null },
+  { from: epochMs(NOW - 10 * DAY + 1), to: NOW },
+  { from: epochMs(NOW - 101 * HOUR), to: epochMs(NOW - 29 * HOUR) },
+];
+
+let store: TestStore;
+let ingestion: ReturnType<typeof ingestionOn>;
+let analytics: Analytics;
+let fresh: Analytics;
+/** Of `twin` nothing is ever purged: its answers are those of `app`. */
+let app: AppId;
+let twin: AppId;
+
+beforeAll(async () => {
+  store = await testStore();
+  ingestion = ingestionOn(store.db);
+  const clock = () => NOW;
+  analytics = createAnalytics({ db: store.db, clock });
+  fresh = createAnalytics({ db: store.db, clock, sealed: new SealedCache(0), live: new LiveCache(0) });
+});
+afterAll(() => store.close());
+
+beforeEach(async () => {
+  app = appId(randomUUID());
+  twin = appId(randomUUID());
+  await send(...[130, 100, 99, 50, 49, 30, 26, 1].map((hoursAgo) => visit(hoursAgo, [0, 1, 2])));
+  await seal({ ...deps(), only: [app, twin] }, NOW);
+});
+
+const deps = () => ({ db: store.db, readers: createReaders(0), only: [app] });
+const purge = (now: number = NOW) => purgeSessions(deps(), epochMs(now));
+
+/** A session that began so many hours ago, with a view in each of `minutes` after. */
+function visit(hoursAgo: number, minutes: readonly number[]): object {
+  const start = NOW - hoursAgo * HOUR;
+  return {
+    id: `session-${hoursAgo}`,
+    visitorId: `visitor-${hoursAgo % 3}`,
+    startedAt: new Date(start).toISOString(),
+    context: {
+      utm: { source: 'letter', campaign: `c${hoursAgo % 2}` },
+      language: 'fa-IR',
+      location: {
+        country: 'IR',
+        city: `City ${hoursAgo % 4}`,
+        latitude: 35.7 + (hoursAgo % 4),
+        longitude: 51.4,
+      },
+    },
+    events: minutes.map((minute) => ({
+      type: 'pageview',
+      timestamp: new Date(start + minute * 60_000).toISOString(),
+      path: `/${hoursAgo}/${minute}`,
+    })),
+  };
+}
+
+async function send(...sessions: readonly object[]): Promise<void> {
+  for (const id of [app, twin]) {
+    const batch = { batchId: randomUUID(), sessions };
+    const { rejected } = await ingestion.accept({ id, domain: 'https://shop.example' }, batch, REQUEST);
+    expect(rejected).toEqual([]);
+  }
+}
+
+async function expectEqualAnswers(): Promise<void> {
+  const ask = async (from: Analytics, id: AppId): Promise<unknown[]> => [
+    ...(await Promise.all(
+      RANGES.flatMap((range) => [
+        from.overview(id, range),
+        from.locations(id, range),
+        from.utmCampaigns(id, range),
+        from.userGrowth(id, range),
+        from.pageviews(id, range),
+      ]),
+    )),
+    await from.kpis(id, { from: epochMs(NOW - 4 * DAY), to: NOW }),
+    await from.trafficHeatmap(id),
+    await from.audienceActivity(id),
+  ];
+  const expected = await ask(fresh, twin);
+  expect(await ask(fresh, app)).toEqual(expected);
+  expect(await ask(analytics, app)).toEqual(expected);
+}
+
+/** The starts of the sessions of which `sessions` has rows, in hours before now. */
+async function held(): Promise<number[]> {
+  const { starts } = await store.db.queryOne(
+    {
+      name: 'held sessions',
+      sql: `SELECT arraySort(groupUniqArray(intDiv(${NOW} - toUnixTimestamp64Milli(started_at), ${HOUR}))) AS starts
+FROM sessions WHERE app_id = {app:UUID}`,
+      row: z.object({ starts: z.array(z.number()) }),
+    },
+    { app },
+  );
+  return starts;
+}
+
+test('what is sealed and two days old is taken away, and every answer stays the same', async () => {
+  await expectEqualAnswers();
+  expect(await purge()).toBe(1);
+  expect(await held()).toEqual([1, 26, 30]);
+  await expectEqualAnswers();
+  expect(await purge()).toBe(0);
+});
+
+test('six hours later at the earliest, and only where there is something', async () => {
+  await purge();
+  expect(await purge(NOW + 5 * HOUR)).toBe(0);
+  expect(await purge(NOW + 6 * HOUR)).toBe(0);
+  await seal(deps(), epochMs(NOW + 2 * DAY));
+  expect(await purge(NOW + 17 * HOUR)).toBe(0);
+  expect(await purge(NOW + 20 * HOUR)).toBe(1);
+  expect(await held()).toEqual([1, 26]);
+});
+
+test('what is not sealed stays', async () => {
+  await send(visit(300, [0]));
+  await unseal({ ...deps(), only: [app, twin] });
+  expect(await purge()).toBe(0);
+  expect(await held()).toEqual([1, 26, 30, 49, 50, 99, 100, 130, 300]);
+});
+
+test('late events of sessions that were taken away count at once, and when they are sealed', async () => {
+  await purge();
+  await send(visit(100, [7, 8]), visit(98, [0]), visit(30, [9]));
+  await expectEqualAnswers();
+  await expectEqualAnswers();
+  await seal({ ...deps(), only: [app, twin] }, NOW);
+  await expectEqualAnswers();
+});
+
+test('facts are built anew of what was taken away', async () => {
+  await purge();
+  await unseal(deps());
+  await expectEqualAnswers();
+  await seal(deps(), NOW);
+  await expectEqualAnswers();
+});
+
+test('killed after it was announced, or in the middle: what is left is not read', async () => {
+  const { db } = store;
+  await db.insert('sealed_apps', [{ app_id: app, kind: 'kept', sealed_until: CUT }], { about: [app] });
+  await send(visit(130, [3]));
+  await expectEqualAnswers();
+  await db.command(
+    'half of it',
+    `ALTER TABLE sessions DELETE WHERE app_id = '${app}' AND started_at < fromUnixTimestamp64Milli(${NOW - 99.5 * HOUR}, 'UTC')
+SETTINGS mutations_sync = 1`,
+  );
+  await expectEqualAnswers();
+  await seal({ ...deps(), only: [app, twin] }, NOW);
+  await expectEqualAnswers();
+  expect(await held()).toEqual([1, 26, 30, 49, 50, 99]);
+  await seal(deps(), epochMs(NOW + 2 * DAY));
+  await purge(NOW + DAY);
+  expect(await held()).toEqual([1]);
+});
+
+test('history that is imported again is found', async () => {
+  const own = { id: app, domain: 'https://shop.example' };
+  const sessions = [visit(100, [0, 1, 2]), visit(30, [0, 1, 2])];
+  await purge();
+  expect(await ingestion.importHistory(own, sessions)).toMatchObject({ events: 0, duplicates: 6 });
+  expect(await ingestion.importHistory(own, [visit(100, [0, 5])])).toMatchObject({
+    events: 1,
+    duplicates: 1,
+  });
+});
+
+test('rows made of events say what those of the view say', async () => {
+  const from = Date.UTC(2026, 7, 1);
+  const { batches } = randomTraffic({
+    seed: 9,
+    apps: 1,
+    sessions: 400,
+    visitors: 60,
+    from,
+    days: 3,
+    probes: 0,
+  });
+  for (const { deliveries } of batches) {
+    const sessions = deliveries.map(({ session, context, events }) => ({
+      ...session,
+      startedAt: new Date(session.startedAt).toISOString(),
+      context,
+      events: events.map((event) => ({ ...event, timestamp: new Date(event.timestamp).toISOString() })),
+    }));
+    await send(...sessions);
+  }
+  const columns = await store.db.query({
+    name: 'states',
+    sql: `SELECT extract(type, 'SimpleAggregateFunction\\((\\w+),') AS merge, name FROM system.columns
+WHERE database = currentDatabase() AND table = 'sessions' AND merge != ''`,
+    row: z.object({ merge: z.string(), name: z.string() }),
+  });
+  expect(columns.length).toBeGreaterThan(20);
+  const merged = (rows: string): string =>
+    `SELECT started_at, session, ${columns.map(({ merge, name }) => `toString(${merge}(s.${name})) AS ${name}_`).join(', ')}
+FROM ${rows} AS s WHERE app_id = '${app}' GROUP BY started_at, session`;
+  const [view, events] = [merged('sessions'), merged(rowsFromEvents(`app_id = '${app}'`))];
+  const { rows, differences } = await store.db.queryOne({
+    name: 'differences',
+    sql: `SELECT (SELECT count() FROM (${view})) AS rows,
+    (SELECT count() FROM (${view} EXCEPT ${events})) + (SELECT count() FROM (${events} EXCEPT ${view})) AS differences`,
+    row: z.object({ rows: z.number(), differences: z.number() }),
+  });
+  expect(rows).toBeGreaterThan(300);
+  expect(differences).toBe(0);
+});
