@@ -97,20 +97,16 @@ async function edgesOfHours(db: Database, facts: Facts, app: AppId, plans: reado
     return edgeRanges(plan).map((edge) => {
       const part = spanOf(edge);
       // Who returned at the end is in the last edge alone.
-      return { part, period, prevBefore: part.start === last.start ? afterFirst : Number.POSITIVE_INFINITY };
+      return {
+        ...part,
+        period,
+        prevBefore: part.start === last.start ? afterFirst : Number.POSITIVE_INFINITY,
+      };
     });
   });
-  const cut = await cutHours(
-    db,
-    facts,
-    ends.map(({ part }) => part),
-    sessionsOfHour(app),
-  );
+  const cut = await cutHours(db, facts, ends, sessionsOfHour(app));
   return (
-    cut?.map(({ part, kept }, i) => {
-      const { period = 0, prevBefore = 0 } = ends[i] ?? {};
-      return { period, ...totalsOf(kept, part, prevBefore) };
-    }) ?? null
+    cut?.map(({ part, kept }) => ({ period: part.period, ...totalsOf(kept, part, part.prevBefore) })) ?? null
   );
 }
 

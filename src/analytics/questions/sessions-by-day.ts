@@ -62,15 +62,10 @@ async function cutDaysOfHours(db: Database, facts: Facts, app: AppId, cut: reado
       ].filter((span) => !isEmpty(span)),
     };
   });
-  const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ day, since, part })));
+  const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ ...part, day, since })));
   const firstHour = { start: from, end: Math.ceil(from / HOUR_MS) * HOUR_MS };
   const [cutEnds, returns] = await Promise.all([
-    cutHours(
-      db,
-      facts,
-      ends.map(({ part }) => part),
-      sessionsOfHour(app),
-    ),
+    cutHours(db, facts, ends, sessionsOfHour(app)),
     isEmpty(firstHour) ? [] : cutHours(db, facts, [firstHour], returnsOfHour(app)),
   ]);
   if (cutEnds === null || returns === null) return null;
@@ -99,10 +94,9 @@ GROUP BY day`,
         })),
       ),
     );
-  const cutRows = cutEnds.map(({ part, kept }, i) => {
-    const { day = 0, since = 0 } = ends[i] ?? {};
-    const { sessions, visitors } = totalsOf(kept, part, since);
-    return { day, sessions, visitors };
+  const cutRows = cutEnds.map(({ part, kept }) => {
+    const { sessions, visitors } = totalsOf(kept, part, part.since);
+    return { day: part.day, sessions, visitors };
   });
   return [...rows, ...again, ...cutRows];
 }

@@ -125,21 +125,16 @@ export async function askReturns<Row, Key>(
   const startsOfHours = async (): Promise<Row[] | null> => {
     const starts = plans
       .map(planReturns)
-      .flatMap(({ first, end }, period) => (isEmpty(first) ? [] : [{ first, end, period }]));
-    const cut = await cutHours(
-      db,
-      facts,
-      starts.map(({ first }) => first),
-      byPrev,
-    );
+      .map(({ first, end }, period) => ({ ...first, startedBefore: end, period }))
+      .filter((part) => !isEmpty(part));
+    const cut = await cutHours(db, facts, starts, byPrev);
     return (
-      cut?.flatMap(({ part, kept }, i) => {
-        const { period = 0, end = 0 } = starts[i] ?? {};
-        return kept.flatMap(({ key, pairs }) => {
-          const sessions = pairs.countIn(part, end);
-          return sessions === 0 ? [] : [rowOf(period, key, sessions)];
-        });
-      }) ?? null
+      cut?.flatMap(({ part, kept }) =>
+        kept.flatMap(({ key, pairs }) => {
+          const sessions = pairs.countIn(part, part.startedBefore);
+          return sessions === 0 ? [] : [rowOf(part.period, key, sessions)];
+        }),
+      ) ?? null
     );
   };
   return (await Promise.all(returnsIn(plans, tables).flatMap(ask))).flat();
