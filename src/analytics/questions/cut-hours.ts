@@ -96,15 +96,19 @@ class Instants {
 
   /** How many are earlier than `ms`. */
   #before(ms: number): number {
-    const offset = ms - this.#hour;
-    let [low, high] = [0, this.#offsets.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#offsets[middle] ?? 0) < offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return countBefore(this.#offsets, ms - this.#hour);
   }
+}
+
+/** How many rows of `width` numbers, in the order of their first one, begin with a lower one than `limit`. */
+export function countBefore(rows: ArrayLike<number>, limit: number, width = 1): number {
+  let [low, high] = [0, rows.length / width];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rows[middle * width] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 interface Keyed<Key> {

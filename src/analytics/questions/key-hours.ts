@@ -5,7 +5,7 @@ import { DAY_MS } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { type Plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { edgeRanges, inHours, inSpans, int, isEmpty, ofApp } from '../sql.ts';
-import { countedIn, cutHours, type HourRows, instantsByKey, pairsByKey } from './cut-hours.ts';
+import { countBefore, countedIn, cutHours, type HourRows, instantsByKey, pairsByKey } from './cut-hours.ts';
 import { EVERYTHING, type KeyGroup } from './key-rows.ts';
 
 /** What is added up of a key. */
@@ -144,13 +144,7 @@ class InOrder {
   /** Calls `each` with the others of the rows from `start` to `end` (exclusive). */
   within(start: number, end: number, each: (key: number, own: number) => void): void {
     const rows = this.#rows;
-    let [low, high] = [0, rows.length / 3];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((rows[middle * 3] as number) < start) low = middle + 1;
-      else high = middle;
-    }
-    for (let i = low * 3; i < rows.length && (rows[i] as number) < end; i += 3) {
+    for (let i = countBefore(rows, start, 3) * 3; i < rows.length && (rows[i] as number) < end; i += 3) {
       each(rows[i + 1] as number, rows[i + 2] as number);
     }
   }
