@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type Published, readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
+import { readSnapshot, type Scope, type Snapshot, type Watermarks } from './watermarks.ts';
 
 const KEPT = 20_000;
 
@@ -17,7 +17,7 @@ interface Kept {
 /** On a store with other writers every call asks the store; identical calls at the same moment ask once. */
 export function createSnapshots(db: Database): ReadSnapshot {
   const kept = new LRUCache<string, Kept>({ max: KEPT });
-  const published = new LRUCache<AppId, Published>({ max: KEPT });
+  const published = new LRUCache<AppId, Watermarks>({ max: KEPT });
   const read = async (app: AppId, scope?: Scope): Promise<Snapshot> => {
     const snapshot = await readSnapshot(db, app, scope, published.get(app));
     published.set(app, snapshot.published);
@@ -26,17 +26,17 @@ export function createSnapshots(db: Database): ReadSnapshot {
   return (app, scope) => {
     const stamp = db.stamp(app);
     if (stamp === null) return read(app, scope);
-    const key = `${app} ${JSON.stringify(scope ?? null)}`;
+    const key = keyOf(app, scope);
     const last = kept.get(key);
     if (last?.stamp === stamp) return last.snapshot;
     const snapshot = forOthersToo(() => read(app, scope));
     const entry = { stamp, snapshot };
-    kept.set(key, entry);
     // Whoever asks for no scope is served by any.
-    if (scope !== undefined) kept.set(`${app} null`, entry);
+    const keys = [key, keyOf(app)];
+    for (const each of keys) kept.set(each, entry);
     // A failure is not kept; neither is what was read while something was written.
     const forget = (): void => {
-      for (const each of [key, `${app} null`]) if (kept.peek(each) === entry) kept.delete(each);
+      for (const each of keys) if (kept.peek(each) === entry) kept.delete(each);
     };
     snapshot.then(() => {
       if (db.stamp(app) !== stamp) forget();
@@ -44,3 +44,5 @@ export function createSnapshots(db: Database): ReadSnapshot {
     return snapshot;
   };
 }
+
+const keyOf = (app: AppId, scope?: Scope): string => `${app} ${JSON.stringify(scope ?? null)}`;

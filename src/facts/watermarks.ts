@@ -18,7 +18,8 @@ export interface Scope {
 
 /** An app's data at a moment. */
 export interface Snapshot {
-  readonly published: Published;
+  /** As far as the app was sealed. */
+  readonly published: Watermarks;
   readonly watermarks: Watermarks;
   /** `sessions` holds all that started from here on; what started before is merged from raw events. */
   readonly keptFrom: EpochMs;
@@ -38,17 +39,13 @@ export interface Snapshot {
 
 const ROWS = z.tuple([z.string(), z.array(z.number())]);
 
-/** What is published: as far as an app was sealed. */
-export type Published = readonly [page: number, session: number];
-export const NOTHING_PUBLISHED: Published = [0, 0];
-
 /**
  * Published watermarks; the events below these in the facts and in the ledger, and the events in the scope. Below `published`, which was
  * read before: sums of one table each, side by side, take two thirds of what one statement takes that reads one from the other.
  */
 const snapshotQuery = (
   app: AppId,
-  [page, session]: Published,
+  { page, session }: Watermarks,
   { events, sessions }: Scope,
 ): Query<z.infer<typeof ROWS>> => {
   const below = (kind: string, until: number) => sumIf(`kind = '${kind}' AND ${HOUR_STARTS} < ${int(until)}`);
@@ -96,6 +93,7 @@ const FIRST_STALE: Query<{ hour: number | null }> = {
 };
 
 const NOTHING: Scope = { events: null, sessions: null };
+const NOTHING_PUBLISHED: Watermarks = { page: epochMs(0), session: epochMs(0) };
 
 /**
  * How far an app's facts can be used now, and the version of what lies in `scope`. Late events count at once: they make
@@ -106,24 +104,24 @@ export async function readSnapshot(
   db: Database,
   app: AppId,
   scope: Scope = NOTHING,
-  published: Published = NOTHING_PUBLISHED,
+  published: Watermarks = NOTHING_PUBLISHED,
 ): Promise<Snapshot> {
   // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
   const found = new Map(await db.rows(snapshotQuery(app, published, scope), { lane: 'lookup' }));
   const [pageUntil = 0, sessionUntil = 0, keptFrom = 0] = found.get('published') ?? [];
-  if (pageUntil !== published[0] || sessionUntil !== published[1]) {
-    return readSnapshot(db, app, scope, [pageUntil, sessionUntil]);
+  if (pageUntil !== published.page || sessionUntil !== published.session) {
+    return readSnapshot(db, app, scope, { page: epochMs(pageUntil), session: epochMs(sessionUntil) });
   }
   const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
   const [pageLedger, sessionLedger, inEvents = 0, inSessions = 0, hours, asOf = 0] =
     found.get('ledger') ?? [];
   const whole = { page: pageLedger === pageSealed, session: sessionLedger === sessionSealed };
   const [page, session] = await Promise.all([
-    whole.page ? epochMs(pageUntil) : firstStale(db, app, 'page', pageUntil),
-    whole.session ? epochMs(sessionUntil) : firstStale(db, app, 'session', sessionUntil),
+    whole.page ? published.page : firstStale(db, app, 'page', published.page),
+    whole.session ? published.session : firstStale(db, app, 'session', published.session),
   ]);
   return {
-    published: [pageUntil, sessionUntil],
+    published,
     watermarks: { page, session },
     keptFrom: epochMs(keptFrom),
     facts: {
@@ -137,8 +135,8 @@ export async function readSnapshot(
 
 const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
 
-async function firstStale(db: Database, app: AppId, kind: FactKind, until: number): Promise<EpochMs> {
+async function firstStale(db: Database, app: AppId, kind: FactKind, until: EpochMs): Promise<EpochMs> {
   const ledgerKind = kind === 'page' ? 'event' : 'session';
   const { hour } = await db.queryOne(FIRST_STALE, { app, kind, ledgerKind, until }, { lane: 'lookup' });
-  return epochMs(hour === null ? until : hour * 1000);
+  return hour === null ? until : epochMs(hour * 1000);
 }

@@ -20,45 +20,37 @@ export interface HourRows<Row extends readonly unknown[], Made extends object> {
 }
 
 /** A part of a sealed hour, and what is kept of the hour. */
-export interface CutHour<Made> {
-  readonly part: Span;
+interface CutHour<Made, Part extends Span = Span> {
+  readonly part: Part;
   readonly kept: Made;
 }
 
-export const hourOf = ({ start }: Span): number => Math.floor(start / HOUR_MS) * HOUR_MS;
+const hourOf = ({ start }: Span): number => Math.floor(start / HOUR_MS) * HOUR_MS;
 
 /** Of each of `parts`, which lie within a sealed hour each; null where one of these hours is cut for the first time. */
-export async function cutHours<Row extends readonly unknown[], Made extends object>(
+export async function cutHours<Part extends Span, Row extends readonly unknown[], Made extends object>(
   db: Database,
   facts: Facts,
-  parts: readonly Span[],
+  parts: readonly Part[],
   { name, sql, row, make }: HourRows<Row, Made>,
-): Promise<readonly CutHour<Made>[] | null> {
+): Promise<readonly CutHour<Made, Part>[] | null> {
   const hours = [...new Set(parts.map(hourOf))].map((start) => ({
     start,
     query: { name, sql: sql({ start, end: start + HOUR_MS }), row },
   }));
   const isRepeated = hours.map(({ query }) => facts.isRepeated(query));
   if (isRepeated.includes(false)) return null;
-  const kept = new Map(
-    await Promise.all(
-      hours.map(
-        async ({ start, query }) =>
-          [
-            start,
-            await facts.recallMade(
-              query,
-              () => db.rows(query),
-              (rows) => make(rows, start),
-            ),
-          ] as const,
-      ),
-    ),
+  const cut = await Promise.all(
+    hours.map(async ({ start, query }) => {
+      const kept = await facts.recallMade(
+        query,
+        () => db.rows(query),
+        (rows) => make(rows, start),
+      );
+      return parts.filter((part) => hourOf(part) === start).map((part) => ({ part, kept }));
+    }),
   );
-  return parts.flatMap((part) => {
-    const hour = kept.get(hourOf(part));
-    return hour === undefined ? [] : [{ part, kept: hour }];
-  });
+  return cut.flat();
 }
 
 /**
@@ -88,7 +80,7 @@ export async function recallEnds<Row>(
 }
 
 /** Instants (epoch ms) within an hour, in order. */
-export class Instants {
+class Instants {
   readonly #hour: number;
   readonly #offsets: Uint32Array;
 
@@ -104,15 +96,19 @@ export class Instants {
 
   /** How many are earlier than `ms`. */
   #before(ms: number): number {
-    const offset = ms - this.#hour;
-    let [low, high] = [0, this.#offsets.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.#offsets[middle] ?? 0) < offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    return countBefore(this.#offsets, ms - this.#hour);
   }
+}
+
+/** How many rows of `width` numbers, in the order of their first one, begin with a lower one than `limit`. */
+export function countBefore(rows: ArrayLike<number>, limit: number, width = 1): number {
+  let [low, high] = [0, rows.length / width];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rows[middle * width] ?? 0) < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 interface Keyed<Key> {

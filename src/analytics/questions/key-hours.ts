@@ -4,8 +4,8 @@ import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { type Plan, rangeOf, type Span, spanOf } from '../plan.ts';
-import { edgeRanges, inHours, inSpans, int, isEmpty, ofApp } from '../sql.ts';
-import { countedIn, cutHours, type HourRows, instantsByKey, pairsByKey } from './cut-hours.ts';
+import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from '../sql.ts';
+import { countBefore, countedIn, cutHours, type HourRows, instantsByKey, pairsByKey } from './cut-hours.ts';
 import { EVERYTHING, type KeyGroup } from './key-rows.ts';
 
 /** What is added up of a key. */
@@ -26,12 +26,11 @@ export async function edgesOfHours(
   plan: Plan,
   group: KeyGroup,
 ): Promise<readonly KeySums[] | null> {
-  const met = await Promise.all([
+  const [events, first, last] = await Promise.all([
     cutHours(db, facts, edgeRanges(plan).map(spanOf), keysOfHour(app)),
     group.paired === null ? [] : metInFirstHour(db, facts, app, plan),
     group.paired === null ? [] : metAgainInLastHour(db, facts, app, plan),
   ]);
-  const [events, first, last] = met;
   if (events === null || first === null || last === null) return null;
   const again = [...first, ...last]
     .filter(([[kind], sessions]) => sessions > 0 && group.kinds.includes(kind))
@@ -64,11 +63,9 @@ async function metInFirstHour(
     instantsByKey(
       'revisits of a first hour',
       KIND_AND_KEY,
-      ({
-        start,
-        end,
-      }) => `SELECT (toString(kind), key), groupArray(toUInt32(prev_at - ${int(start)})) FROM revisits AS v
-WHERE ${ofApp(app)} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [firstDay])} AND prev_at >= ${int(start)} AND prev_at < ${int(end)} GROUP BY kind, key`,
+      (hour) => `SELECT (toString(kind), key), groupArray(toUInt32(prev_at - ${int(hour.start)}))
+FROM revisits AS v
+WHERE ${ofApp(app)} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [firstDay])} AND ${inMs('prev_at', [hour])} GROUP BY kind, key`,
     ),
   );
   return cut?.flatMap(countedIn) ?? null;
@@ -144,13 +141,7 @@ class InOrder {
   /** Calls `each` with the others of the rows from `start` to `end` (exclusive). */
   within(start: number, end: number, each: (key: number, own: number) => void): void {
     const rows = this.#rows;
-    let [low, high] = [0, rows.length / 3];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((rows[middle * 3] as number) < start) low = middle + 1;
-      else high = middle;
-    }
-    for (let i = low * 3; i < rows.length && (rows[i] as number) < end; i += 3) {
+    for (let i = countBefore(rows, start, 3) * 3; i < rows.length && (rows[i] as number) < end; i += 3) {
       each(rows[i + 1] as number, rows[i + 2] as number);
     }
   }
@@ -188,12 +179,12 @@ class KeysOfHour {
   sumsIn(part: Span, kinds: readonly string[]): KeySums[] {
     const [start, end] = [part.start - this.#hour, part.end - this.#hour];
     const found = new Map<number, Writable<KeySums>>();
-    const sumsOf = (key: number) => {
-      let sums = found.get(key);
+    const sumsOf = (number: number) => {
+      let sums = found.get(number);
       if (sums === undefined) {
-        const { kind = '', key: name = '' } = this.#keys[key] ?? {};
-        sums = { kind, key: name, events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
-        found.set(key, sums);
+        const { kind = '', key = '' } = this.#keys[number] ?? {};
+        sums = { ...NO_SUMS, kind, key };
+        found.set(number, sums);
       }
       return sums;
     };

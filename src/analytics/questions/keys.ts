@@ -6,83 +6,11 @@ import type { Facts } from '../ask.ts';
 import { isWide, plan } from '../plan.ts';
 import { int, unionAll } from '../sql.ts';
 import { fromHoursOr, recallEnds } from './cut-hours.ts';
-import { edgesOfHours, type KeySums, NO_SUMS } from './key-hours.ts';
+import { edgesOfHours, NO_SUMS } from './key-hours.ts';
 import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
+import { COUNTS, type Counts, type KeyRow, type Measures } from './measures.ts';
 import { metBefore, metBeforeRows } from './met-before.ts';
-import { byText, descending } from './order.ts';
-import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
-
-/** An answer's row: the key's kind and name, and a sum of each of its columns. */
-interface Measures<Row extends KeyRow> {
-  readonly row: z.ZodType<Row>;
-  /** Each by what it is a sum of: `events`, `sessions`, `engaged_ms` or `engagements`. The answer is ordered by the first. */
-  readonly columns: Readonly<Record<Exclude<keyof Row, keyof KeyRow>, string>>;
-  /** What a row must have to be listed, and the same as a condition on the columns. */
-  isListed(row: Row): boolean;
-  readonly listed: string;
-  readonly ranking: Ranking<Row>;
-  rowOf(sums: KeySums): Row;
-}
-
-interface KeyRow {
-  readonly kind: string;
-  readonly name: string;
-}
-
-const KEY = { kind: z.string(), name: z.string() };
-/** Each kind is a list of its own. */
-const keyOf = ({ name }: KeyRow): string => name;
-const byName = (a: KeyRow, b: KeyRow): number => byText(a.name, b.name);
-
-const VIEWS_ROW = z.object({ ...KEY, events: z.number(), sessions: z.number() });
-type Views = z.infer<typeof VIEWS_ROW>;
-
-/** How often a page was viewed and by how many sessions; the same of clicks, errors and custom events. */
-export const VIEWS: Measures<Views> = {
-  row: VIEWS_ROW,
-  columns: { events: 'events', sessions: 'sessions' },
-  isListed: ({ events }) => events > 0,
-  listed: 'events > 0',
-  ranking: {
-    keyOf,
-    add: (a, b) => ({
-      kind: a.kind,
-      name: a.name,
-      events: a.events + b.events,
-      sessions: a.sessions + b.sessions,
-    }),
-    order: (a, b) => descending(a.events, b.events) || byName(a, b),
-  },
-  rowOf: ({ kind, key, events, sessions }) => ({ kind, name: nameOf(key), events, sessions }),
-};
-
-const TIME_ROW = z.object({ ...KEY, engagedMs: z.number(), events: z.number(), engagements: z.number() });
-
-/** How long sessions were engaged with a page. */
-export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
-  row: TIME_ROW,
-  columns: { engagedMs: 'engaged_ms', events: 'events', engagements: 'engagements' },
-  // An engagement may have lasted 0 ms.
-  isListed: ({ engagements }) => engagements > 0,
-  listed: 'engagements > 0',
-  ranking: {
-    keyOf,
-    add: (a, b) => ({
-      ...a,
-      engagedMs: a.engagedMs + b.engagedMs,
-      events: a.events + b.events,
-      engagements: a.engagements + b.engagements,
-    }),
-    order: (a, b) => descending(a.engagedMs, b.engagedMs) || byName(a, b),
-  },
-  rowOf: ({ kind, key, events, engaged_ms, engagements }) => ({
-    kind,
-    name: nameOf(key),
-    engagedMs: engaged_ms,
-    events,
-    engagements,
-  }),
-};
+import { byList, Ranked, rankedLists, take } from './ranked.ts';
 
 /** What is asked about a group of keys. */
 export interface KeyQuestion<Row extends KeyRow> {
@@ -113,35 +41,6 @@ export async function keySums<Row extends KeyRow>(asked: KeyQuestion<Row>, limit
 function* listed<Row extends KeyRow>({ isListed }: Measures<Row>, rows: Iterable<Row>): Generator<Row, void> {
   for (const row of rows) if (isListed(row)) yield row;
 }
-
-const COUNTS_ROW = VIEWS_ROW.extend({ engagedMs: z.number() });
-type Counts = z.infer<typeof COUNTS_ROW>;
-
-/** All that the overview says of a key and of all keys of its kind together. */
-const COUNTS: Measures<Counts> = {
-  row: COUNTS_ROW,
-  columns: { ...VIEWS.columns, engagedMs: 'engaged_ms' },
-  isListed: VIEWS.isListed,
-  listed: VIEWS.listed,
-  ranking: {
-    keyOf,
-    add: (a, b) => ({
-      kind: a.kind,
-      name: a.name,
-      events: a.events + b.events,
-      sessions: a.sessions + b.sessions,
-      engagedMs: a.engagedMs + b.engagedMs,
-    }),
-    order: VIEWS.ranking.order,
-  },
-  rowOf: ({ kind, key, events, sessions, engaged_ms }) => ({
-    kind,
-    name: nameOf(key),
-    events,
-    sessions,
-    engagedMs: engaged_ms,
-  }),
-};
 
 /** Keys of a kind: how many were met, their events and the engagement with them, and the most frequent, by name where they are equal. */
 export interface TopKeys {
@@ -298,8 +197,5 @@ const addedUp = <Row extends KeyRow>(
   .map(([column, of]) => `sum(r.${of}) AS ${column}`)
   .join(', ')}
 FROM (${rows}) AS r GROUP BY ${onlyKind(group) === null ? 'kind, name' : 'name'} ${rest}`;
-
-/** What an answer calls an absent label. A page has a path. */
-const nameOf = (key: string): string => (key === '' ? '(none)' : key);
 
 const onlyKind = ({ kinds }: KeyGroup): string | null => (kinds.length === 1 ? `'${kinds[0]}'` : null);

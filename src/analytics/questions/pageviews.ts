@@ -3,7 +3,8 @@ import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { PageView } from '../results.ts';
 import { PAGES } from './key-rows.ts';
-import { keySums, VIEWS } from './keys.ts';
+import { keySums } from './keys.ts';
+import { VIEWS } from './measures.ts';
 
 export async function pageviews(
   { db, facts }: Asker,

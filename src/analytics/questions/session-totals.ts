@@ -3,7 +3,7 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, planReturns, spanOf } from '../plan.ts';
+import { type Plan, spanOf } from '../plan.ts';
 import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, ofApp, periodOf } from '../sql.ts';
 import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } from './last-visits.ts';
@@ -16,7 +16,7 @@ import {
   sessionsOfHour,
   totalsOf,
 } from './session-hours.ts';
-import { type Known, returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
+import { type Known, prevBeforeIn, returnedAtTheEnd, returningSessions, tailReturns } from './visitors.ts';
 
 interface Wanted {
   readonly newVisitors: boolean;
@@ -92,25 +92,14 @@ GROUP BY period`,
 }
 
 async function edgesOfHours(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
-  const ends = plans.flatMap((plan, period) => {
-    const { last, afterFirst } = planReturns(plan);
-    return edgeRanges(plan).map((edge) => {
-      const part = spanOf(edge);
-      // Who returned at the end is in the last edge alone.
-      return { part, period, prevBefore: part.start === last.start ? afterFirst : Number.POSITIVE_INFINITY };
-    });
-  });
-  const cut = await cutHours(
-    db,
-    facts,
-    ends.map(({ part }) => part),
-    sessionsOfHour(app),
+  const ends = plans.flatMap((plan, period) =>
+    edgeRanges(plan)
+      .map(spanOf)
+      .map((part) => ({ ...part, period, prevBefore: prevBeforeIn(plan, part) })),
   );
+  const cut = await cutHours(db, facts, ends, sessionsOfHour(app));
   return (
-    cut?.map(({ part, kept }, i) => {
-      const { period = 0, prevBefore = 0 } = ends[i] ?? {};
-      return { period, ...totalsOf(kept, part, prevBefore) };
-    }) ?? null
+    cut?.map(({ part, kept }) => ({ period: part.period, ...totalsOf(kept, part, part.prevBefore) })) ?? null
   );
 }
 

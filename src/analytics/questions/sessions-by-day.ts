@@ -3,8 +3,8 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS, type Range, utcDayStart } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
-import type { Span } from '../plan.ts';
-import { inMs, inSpans, int, isEmpty, ofApp } from '../sql.ts';
+import { plan, rangeOf, type Span, spanOf } from '../plan.ts';
+import { edgeRanges, inMs, inSpans, int, isEmpty, ofApp } from '../sql.ts';
 import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { returnsOfHour, sessionsOfHour, totalsOf } from './session-hours.ts';
 import { tailByDay } from './visitors.ts';
@@ -17,12 +17,13 @@ export async function sessionsByDay(db: Database, facts: Facts, app: AppId, rang
   const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
   const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, sealedEnd);
   const lastDay = Math.max(Math.floor(sealedEnd / DAY_MS) * DAY_MS, firstDay);
+  const days = { start: firstDay, end: lastDay };
   const cut = [
     { start: range.from, end: firstDay },
     { start: lastDay, end: sealedEnd },
-  ].filter((span) => span.start < span.end);
+  ].filter((span) => !isEmpty(span));
   const [whole, cutDays, tail] = await Promise.all([
-    firstDay < lastDay ? wholeDays(db, facts, app, { start: firstDay, end: lastDay }) : [],
+    isEmpty(days) ? [] : wholeDays(db, facts, app, days),
     cut.length === 0 ? [] : cutDaysOf(db, facts, app, cut, range.from),
     sealedEnd < end ? tailByDay(db, facts, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
   ]);
@@ -47,30 +48,21 @@ GROUP BY day`,
 
 /** Whole hours of the cut days stay the same while `from` moves within its hour; the hours that are cut themselves are known. */
 async function cutDaysOfHours(db: Database, facts: Facts, app: AppId, cut: readonly Span[], from: EpochMs) {
-  const days = cut.map(({ start, end }) => {
-    const first = Math.min(Math.ceil(start / HOUR_MS) * HOUR_MS, end);
-    const last = Math.max(Math.floor(end / HOUR_MS) * HOUR_MS, first);
-    const dayStart = utcDayStart(epochMs(start));
+  const days = cut.map(rangeOf).map((range) => {
+    const pieces = plan(range, facts.until);
+    const dayStart = utcDayStart(range.from);
     return {
       day: dayStart / DAY_MS,
       /** A visitor is counted in its first session of the day from here on. */
       since: Math.max(dayStart, from),
-      hours: { start: first, end: last },
-      ends: [
-        { start, end: first },
-        { start: last, end },
-      ].filter((span) => !isEmpty(span)),
+      hours: pieces.sealed,
+      ends: edgeRanges(pieces).map(spanOf),
     };
   });
-  const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ day, since, part })));
+  const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ ...part, day, since })));
   const firstHour = { start: from, end: Math.ceil(from / HOUR_MS) * HOUR_MS };
   const [cutEnds, returns] = await Promise.all([
-    cutHours(
-      db,
-      facts,
-      ends.map(({ part }) => part),
-      sessionsOfHour(app),
-    ),
+    cutHours(db, facts, ends, sessionsOfHour(app)),
     isEmpty(firstHour) ? [] : cutHours(db, facts, [firstHour], returnsOfHour(app)),
   ]);
   if (cutEnds === null || returns === null) return null;
@@ -99,10 +91,9 @@ GROUP BY day`,
         })),
       ),
     );
-  const cutRows = cutEnds.map(({ part, kept }, i) => {
-    const { day = 0, since = 0 } = ends[i] ?? {};
-    const { sessions, visitors } = totalsOf(kept, part, since);
-    return { day, sessions, visitors };
+  const cutRows = cutEnds.map(({ part, kept }) => {
+    const { sessions, visitors } = totalsOf(kept, part, part.since);
+    return { day: part.day, sessions, visitors };
   });
   return [...rows, ...again, ...cutRows];
 }

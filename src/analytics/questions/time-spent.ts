@@ -4,7 +4,8 @@ import { type Asker, closed } from '../ask.ts';
 import type { TimeSpent } from '../results.ts';
 import { averageMs } from '../rounding.ts';
 import { TIMES } from './key-rows.ts';
-import { keySums, TIME } from './keys.ts';
+import { keySums } from './keys.ts';
+import { TIME } from './measures.ts';
 
 export async function timeSpent(
   { db, facts }: Asker,

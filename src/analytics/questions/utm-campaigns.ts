@@ -4,13 +4,13 @@ import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
 import { type Asker, closed, type Facts } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
-import { type Plan, plan, planReturns, type Span, sealedPart, spanOf } from '../plan.ts';
+import { type Plan, plan, type Span, sealedPart, spanOf } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { edgeRanges, inGrains, inMs, isEmpty, ofApp } from '../sql.ts';
 import { cutHours, fromHoursOr, pairsByKey } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, visitOf } from './last-visits.ts';
 import { byText, descending, nullsLast } from './order.ts';
-import { askReturns, returnedAtTheEnd } from './visitors.ts';
+import { askReturns, prevBeforeIn, returnedAtTheEnd } from './visitors.ts';
 
 const WORD_COLUMNS = [z.string(), z.string(), z.string(), z.string(), z.string()] as const;
 const WORDS = z.tuple(WORD_COLUMNS);
@@ -88,7 +88,6 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
 async function edges(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly Row[]> {
   const spans = edgeRanges(pieces).map(spanOf);
   if (spans.length === 0) return [];
-  const { last, afterFirst } = planReturns(pieces);
   const query = {
     name: 'utm edges',
     sql: `SELECT ${UTM}, count() AS sessions, countIf(NOT ${returnedAtTheEnd([pieces])}) AS visitors FROM utm_facts
@@ -100,7 +99,7 @@ WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
       const cut = await cutHours(db, facts, spans, campaignsOfHour(app));
       return (
         cut?.flatMap(({ part, kept }) => {
-          const prevBefore = part.start === last.start ? afterFirst : Number.POSITIVE_INFINITY;
+          const prevBefore = prevBeforeIn(pieces, part);
           return kept
             .map(({ key, pairs }): Row => {
               const sessions = pairs.countIn(part, Number.POSITIVE_INFINITY);

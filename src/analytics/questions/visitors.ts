@@ -4,7 +4,7 @@ import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, planReturns, type ReturnsPlan } from '../plan.ts';
+import { type Plan, planReturns, type ReturnsPlan, type Span } from '../plan.ts';
 import {
   anyOf,
   bucket,
@@ -125,21 +125,16 @@ export async function askReturns<Row, Key>(
   const startsOfHours = async (): Promise<Row[] | null> => {
     const starts = plans
       .map(planReturns)
-      .flatMap(({ first, end }, period) => (isEmpty(first) ? [] : [{ first, end, period }]));
-    const cut = await cutHours(
-      db,
-      facts,
-      starts.map(({ first }) => first),
-      byPrev,
-    );
+      .map(({ first, end }, period) => ({ ...first, startedBefore: end, period }))
+      .filter((part) => !isEmpty(part));
+    const cut = await cutHours(db, facts, starts, byPrev);
     return (
-      cut?.flatMap(({ part, kept }, i) => {
-        const { period = 0, end = 0 } = starts[i] ?? {};
-        return kept.flatMap(({ key, pairs }) => {
-          const sessions = pairs.countIn(part, end);
-          return sessions === 0 ? [] : [rowOf(period, key, sessions)];
-        });
-      }) ?? null
+      cut?.flatMap(({ part, kept }) =>
+        kept.flatMap(({ key, pairs }) => {
+          const sessions = pairs.countIn(part, part.startedBefore);
+          return sessions === 0 ? [] : [rowOf(part.period, key, sessions)];
+        }),
+      ) ?? null
     );
   };
   return (await Promise.all(returnsIn(plans, tables).flatMap(ask))).flat();
@@ -174,6 +169,12 @@ export const returnedAtTheEnd = (plans: readonly Plan[]): string =>
       .filter(({ last }) => !isEmpty(last))
       .map(({ last, afterFirst }) => `${inMs('started_at', [last])} AND prev >= ${int(afterFirst)}`),
   );
+
+/** Of the sessions in an edge of the plan, those with prev before this did not return at the end: all of them but in the last edge. */
+export function prevBeforeIn(plan: Plan, edge: Span): number {
+  const { last, afterFirst } = planReturns(plan);
+  return edge.start === last.start ? afterFirst : Number.POSITIVE_INFINITY;
+}
 
 const COUNT = z.object({ n: z.number() });
 const RETURNING = z.object({ period: z.number(), visitors: z.number() });
