@@ -119,6 +119,17 @@ SELECT
 FROM events
 GROUP BY app_id, started_at, session;
 
+-- From which start (epoch ms) on `sessions` holds all of an app's sessions; everything where the app has no row. What started before
+-- was sealed and taken away, and rows of it that come late are of a part of its events.
+CREATE TABLE IF NOT EXISTS kept_sessions
+(
+    app_id    UUID,
+    kept_from SimpleAggregateFunction(max, Int64)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY app_id
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
+
 -- Event counts per UTC hour and day and Tehran hour and day. A bucket is the instant at which it starts.
 -- Tehran's hours start at UTC :30, and its days shifted with daylight saving until 2022: the named zone knows.
 CREATE TABLE IF NOT EXISTS traffic

@@ -5,12 +5,11 @@
 -- Instants in Int64 columns are epoch ms; -1 means "never before". Buckets of 4, 16, 64 and 256 days are counted from
 -- 1970-01-01: any number of days is the sum of a few of them.
 
--- How far each app is sealed ('page': by event time, 'session': by session start), and from which start on `sessions` holds
--- all its sessions ('kept'): what started before is sealed and was taken away.
+-- How far each app is sealed ('page': by event time, 'session': by session start).
 CREATE TABLE IF NOT EXISTS sealed_apps
 (
     app_id       UUID,
-    kind         Enum8('page' = 1, 'session' = 2, 'kept' = 3),
+    kind         Enum8('page' = 1, 'session' = 2),
     sealed_until Int64,
     version      UInt64 DEFAULT toUnixTimestamp64Micro(now64(6))
 )

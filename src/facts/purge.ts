@@ -26,10 +26,13 @@ const DUE: Query<{ app: string }> = {
 ) AS l
 JOIN
 (
-    SELECT app_id, argMaxIf(sealed_until, version, kind = 'session') AS until, maxIf(sealed_until, kind = 'kept') AS kept
-    FROM sealed_apps GROUP BY app_id
+    SELECT app_id, argMax(sealed_until, version) AS until FROM sealed_apps WHERE kind = 'session' GROUP BY app_id
 ) AS s ON s.app_id = l.app_id
-WHERE s.until >= {cut:Int64} AND s.kept + {step:Int64} <= {cut:Int64} AND toUnixTimestamp(l.newest) * 1000 >= s.kept`,
+LEFT JOIN
+(
+    SELECT app_id, max(kept_from) AS kept FROM kept_sessions GROUP BY app_id
+) AS k ON k.app_id = l.app_id
+WHERE s.until >= {cut:Int64} AND k.kept + {step:Int64} <= {cut:Int64} AND toUnixTimestamp(l.newest) * 1000 >= k.kept`,
   row: z.object({ app: z.string() }),
 };
 
@@ -46,8 +49,8 @@ export async function purgeSessions(
   const due = await db.query(DUE, { cut, only, step: stepMs }, { lane: 'seal', maxSeconds: MAX_SECONDS });
   const apps = due.map(({ app }) => app);
   if (apps.length === 0) return 0;
-  const rows = apps.map((app) => ({ app_id: app, kind: 'kept', sealed_until: cut }));
-  await db.insert('sealed_apps', rows, { lane: 'seal', about: apps });
+  const rows = apps.map((app) => ({ app_id: app, kept_from: cut }));
+  await db.insert('kept_sessions', rows, { lane: 'seal', about: apps });
   await readers.quiesce();
   for (let i = 0; i < apps.length; i += APPS_PER_STATEMENT) {
     await takeAway(db, apps.slice(i, i + APPS_PER_STATEMENT), cut);

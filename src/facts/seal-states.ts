@@ -131,7 +131,7 @@ export interface SealState {
 
 const KEPT: Query<{ kept: number }> = {
   name: 'sessions kept',
-  sql: `SELECT max(sealed_until) AS kept FROM sealed_apps WHERE kind = 'kept' AND app_id IN {apps:Array(UUID)}`,
+  sql: `SELECT max(kept_from) AS kept FROM kept_sessions WHERE app_id IN {apps:Array(UUID)}`,
   row: z.object({ kept: z.number() }),
 };
 

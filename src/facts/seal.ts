@@ -45,7 +45,7 @@ export interface Stretch {
 const SEALED: Query<{ app: string; kind: FactKind }> = {
   name: 'sealed apps',
   sql: `SELECT DISTINCT toString(app_id) AS app, toString(kind) AS kind FROM sealed_apps
-WHERE kind != 'kept' AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})`,
+WHERE empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)}`,
   row: z.object({ app: z.string(), kind: z.enum(['page', 'session']) }),
 };
 

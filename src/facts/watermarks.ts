@@ -57,9 +57,10 @@ const snapshotQuery = (
         );
   return {
     name: 'snapshot',
-    sql: `SELECT 'published', [argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session'),
-    maxIf(sealed_until, kind = 'kept')]
+    sql: `SELECT 'published', [argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session')]
 FROM sealed_apps WHERE ${ofApp(app)}
+UNION ALL
+SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'sealed', [${below('page', page)}, ${below('session', session)}]
 FROM sealed_hours AS h WHERE ${ofApp(app)}
@@ -108,10 +109,11 @@ export async function readSnapshot(
 ): Promise<Snapshot> {
   // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
   const found = new Map(await db.rows(snapshotQuery(app, published, scope), { lane: 'lookup' }));
-  const [pageUntil = 0, sessionUntil = 0, keptFrom = 0] = found.get('published') ?? [];
+  const [pageUntil = 0, sessionUntil = 0] = found.get('published') ?? [];
   if (pageUntil !== published.page || sessionUntil !== published.session) {
     return readSnapshot(db, app, scope, { page: epochMs(pageUntil), session: epochMs(sessionUntil) });
   }
+  const [keptFrom = 0] = found.get('kept') ?? [];
   const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
   const [pageLedger, sessionLedger, inEvents = 0, inSessions = 0, hours, asOf = 0] =
     found.get('ledger') ?? [];

@@ -162,7 +162,7 @@ test('facts are built anew of what was taken away', async () => {
 
 test('killed after it was announced, or in the middle: what is left is not read', async () => {
   const { db } = store;
-  await db.insert('sealed_apps', [{ app_id: app, kind: 'kept', sealed_until: CUT }], { about: [app] });
+  await db.insert('kept_sessions', [{ app_id: app, kept_from: CUT }], { about: [app] });
   await send(visit(130, [3]));
   await expectEqualAnswers();
   await db.command(
