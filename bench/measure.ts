@@ -8,23 +8,21 @@ import { timed } from './statistics.ts';
 /** Everything seen of one case. */
 export interface Measured {
   readonly case: Case;
-  /** With nothing remembered of sealed facts. */
+  /** After questions about the same hours, with ends of the range (where they move) at milliseconds that nobody asked for. */
   readonly ms: number[];
   readonly cpuMs: number[];
-  /** Asked again, with all of it remembered. */
-  readonly againMs: number[];
-  /** With the ends of the range at milliseconds never asked for, in hours that were; none where they do not move. */
-  readonly movedMs: number[];
+  /** With nothing remembered. */
+  readonly firstMs: number[];
   readonly rawMs: number[];
   readonly rawCpuMs: number[];
-  /** Milliseconds of each statement that a run consists of, by its name and place in the run. */
+  /** Milliseconds of each statement that a first run consists of, by its name and place in the run. */
   readonly statements: Map<string, number[]>;
   reads: Reads;
   equal: boolean;
 }
 
 export interface MeasuredLive extends Measured {
-  /** Right after events came in; null where the range ends before. */
+  /** A second after events came in; null where the range ends before. */
   readonly liveMs: readonly number[] | null;
 }
 
@@ -78,8 +76,7 @@ async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
     case: entry,
     ms: [],
     cpuMs: [],
-    againMs: [],
-    movedMs: [],
+    firstMs: [],
     rawMs: [],
     rawCpuMs: [],
     statements: new Map(),
@@ -97,9 +94,7 @@ async function warmRun(
 ): Promise<void> {
   forget();
   takeStatements();
-  const { ms, cpuMs } = await timed(() => entry.ask(analytics));
-  seen.ms.push(ms);
-  seen.cpuMs.push(cpuMs);
+  seen.firstMs.push((await timed(() => entry.ask(analytics))).ms);
   const times = new Map<string, number>();
   for (const { name, ms: took } of takeStatements()) {
     const nth = (times.get(name) ?? 0) + 1;
@@ -107,26 +102,24 @@ async function warmRun(
     const key = nth === 1 ? name : `${name} (${nth})`;
     seen.statements.set(key, [...(seen.statements.get(key) ?? []), took]);
   }
-  // Ragged ends are remembered from their second time on.
-  await entry.ask(analytics);
-  seen.againMs.push((await timed(() => entry.ask(analytics))).ms);
-  if (!entry.moves) return;
-  await cutTheHours(analytics, entry);
-  seen.movedMs.push((await timed(() => entry.ask(analytics, HOURS_KNOWN_MS))).ms);
+  await askAround(analytics, entry);
+  const { ms, cpuMs } = await timed(() => entry.ask(analytics, MEASURED_MS));
+  seen.ms.push(ms);
+  seen.cpuMs.push(cpuMs);
 }
 
-/** By how many ms the ends move until their hours are known. */
-const MOVES_MS = [1, 2, 3];
-const HOURS_KNOWN_MS = 4;
+/** By how many ms the ends are moved until everything is remembered that can be, and in the question that is measured then. */
+const ASKED_MS = [1, 2, 3];
+const MEASURED_MS = 4;
 
-async function cutTheHours(analytics: Analytics, entry: Case): Promise<void> {
-  for (const ms of MOVES_MS) await entry.ask(analytics, ms);
+async function askAround(analytics: Analytics, entry: Case): Promise<void> {
+  for (const ms of ASKED_MS) await entry.ask(analytics, ms);
 }
 
 async function movedRawRun({ analytics, raw }: MeasureDeps, entry: Measured): Promise<void> {
-  await cutTheHours(analytics, entry.case);
-  const answer = await entry.case.ask(analytics, HOURS_KNOWN_MS);
-  entry.equal &&= isDeepStrictEqual(answer, await entry.case.ask(raw, HOURS_KNOWN_MS));
+  await askAround(analytics, entry.case);
+  const answer = await entry.case.ask(analytics, MEASURED_MS);
+  entry.equal &&= isDeepStrictEqual(answer, await entry.case.ask(raw, MEASURED_MS));
 }
 
 async function rawRun({ analytics, raw, forget }: MeasureDeps, entry: Measured): Promise<void> {

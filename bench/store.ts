@@ -30,8 +30,7 @@ export type Manifest = z.infer<typeof ManifestSchema>;
 
 export interface BenchStore {
   readonly db: Database;
-  readonly location: StoreLocation;
-  readonly folder: string;
+  readonly location: Extract<StoreLocation, { readonly kind: 'embedded' }>;
   readonly manifest: Manifest;
 }
 
@@ -88,7 +87,7 @@ export async function openBenchStore(
     renameSync(`${file}.new`, file);
   }
   await mergesDone(db);
-  return { db, location, folder, manifest };
+  return { db, location, manifest };
 }
 
 async function generated(db: Database, shape: Shape): Promise<Manifest['generating']> {
