@@ -31,7 +31,8 @@ ORDER BY (app_id, kind, hour)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Events by what they are about: a page's path (with the engagement on it), an error's message, a click's target, a
--- custom event's name. first_sessions: sessions that had never met this key before the bucket's hours.
+-- custom event's name. repeats: events less the sessions
+-- that had never met this key before the hour; of pages and errors.
 CREATE TABLE IF NOT EXISTS event_facts
 (
     app_id         UUID,
@@ -40,7 +41,7 @@ CREATE TABLE IF NOT EXISTS event_facts
     bucket         DateTime('UTC') CODEC(Delta, ZSTD(1)),
     key            String CODEC(ZSTD(3)),
     events         UInt64 CODEC(T64, ZSTD(1)),
-    first_sessions UInt64 CODEC(T64, ZSTD(1)),
+    repeats        UInt64 CODEC(T64, ZSTD(1)),
     engaged_ms     UInt64 CODEC(T64, ZSTD(1)),
     engagements    UInt64 CODEC(T64, ZSTD(1))
 )
@@ -54,7 +55,7 @@ CREATE TABLE IF NOT EXISTS revisits
     app_id   UUID,
     kind     Enum8('page' = 1, 'error' = 2),
     hour     DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    key      String CODEC(ZSTD(1)),
+    key      String CODEC(ZSTD(3)),
     prev_at  Int64 CODEC(Delta, ZSTD(1)),
     first_at Int64 CODEC(Delta, ZSTD(1))
 )
@@ -86,7 +87,7 @@ SELECT
     hour AS bucket,
     key,
     sum(p.events) AS events,
-    countIf(p.events > 0 AND p.prev_at = -1) AS first_sessions,
+    if(kind IN ('page', 'error'), sum(p.events) - countIf(p.events > 0 AND p.prev_at = -1), 0) AS repeats,
     sum(p.engaged_ms) AS engaged_ms,
     sum(p.engagements) AS engagements
 FROM page_stage AS p
@@ -108,7 +109,7 @@ CREATE TABLE IF NOT EXISTS session_facts
     app_id      UUID,
     started_at  Int64 CODEC(Delta, ZSTD(1)),
     prev        Int64 CODEC(ZSTD(1)),
-    duration_ms UInt32 CODEC(ZSTD(1)),
+    duration_ms UInt32 CODEC(T64('bit'), ZSTD(1)),
     pageviews   UInt32 CODEC(T64, ZSTD(1)),
     clicks      UInt32 CODEC(T64, ZSTD(1)),
     errors      UInt32 CODEC(T64, ZSTD(1)),
@@ -218,11 +219,11 @@ CREATE TABLE IF NOT EXISTS utm_sums
     app_id       UUID,
     grain        Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket       DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    utm_source   LowCardinality(String),
-    utm_medium   LowCardinality(String),
-    utm_campaign LowCardinality(String),
-    utm_term     LowCardinality(String),
-    utm_content  LowCardinality(String),
+    utm_source   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_medium   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_campaign LowCardinality(String) CODEC(ZSTD(1)),
+    utm_term     LowCardinality(String) CODEC(ZSTD(1)),
+    utm_content  LowCardinality(String) CODEC(ZSTD(1)),
     sessions     UInt64 CODEC(T64, ZSTD(1)),
     new_visitors UInt64 CODEC(T64, ZSTD(1))          -- sessions whose visitor never came by this combination before
 )
@@ -237,11 +238,11 @@ CREATE TABLE IF NOT EXISTS utm_facts
     started_at   Int64 CODEC(Delta, ZSTD(1)),
     prev         Int64 CODEC(ZSTD(1)),
     visitor      UInt128 CODEC(ZSTD(1)),
-    utm_source   LowCardinality(String),
-    utm_medium   LowCardinality(String),
-    utm_campaign LowCardinality(String),
-    utm_term     LowCardinality(String),
-    utm_content  LowCardinality(String)
+    utm_source   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_medium   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_campaign LowCardinality(String) CODEC(ZSTD(1)),
+    utm_term     LowCardinality(String) CODEC(ZSTD(1)),
+    utm_content  LowCardinality(String) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 ORDER BY (app_id, started_at)
@@ -253,11 +254,11 @@ CREATE TABLE IF NOT EXISTS utm_returns
     app_id       UUID,
     prev         Int64 CODEC(Delta, ZSTD(1)),
     started_at   Int64 CODEC(ZSTD(1)),
-    utm_source   LowCardinality(String),
-    utm_medium   LowCardinality(String),
-    utm_campaign LowCardinality(String),
-    utm_term     LowCardinality(String),
-    utm_content  LowCardinality(String)
+    utm_source   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_medium   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_campaign LowCardinality(String) CODEC(ZSTD(1)),
+    utm_term     LowCardinality(String) CODEC(ZSTD(1)),
+    utm_content  LowCardinality(String) CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 ORDER BY (app_id, prev)
@@ -268,11 +269,11 @@ CREATE TABLE IF NOT EXISTS utm_return_pairs
     app_id       UUID,
     day          DateTime('UTC') CODEC(Delta, ZSTD(1)),
     prev_day     DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    utm_source   LowCardinality(String),
-    utm_medium   LowCardinality(String),
-    utm_campaign LowCardinality(String),
-    utm_term     LowCardinality(String),
-    utm_content  LowCardinality(String),
+    utm_source   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_medium   LowCardinality(String) CODEC(ZSTD(1)),
+    utm_campaign LowCardinality(String) CODEC(ZSTD(1)),
+    utm_term     LowCardinality(String) CODEC(ZSTD(1)),
+    utm_content  LowCardinality(String) CODEC(ZSTD(1)),
     sessions     UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree

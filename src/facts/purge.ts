@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { DAY_MS, type EpochMs, HOUR_MS } from '../domain/time.ts';
+import { type EpochMs, HOUR_MS } from '../domain/time.ts';
 import type { SealDeps } from './seal.ts';
 import { floorTo, MAX_SECONDS } from './seal-states.ts';
 
-/** Late events of so long after a session's start find it merged. All sessions are sealed before. */
-const KEPT_MS = 2 * DAY_MS;
+/** Late events of so long after a session's start find it merged. Every session is sealed before, at the latest after 25 hours. */
+const KEPT_MS = 36 * HOUR_MS;
 /** Each time the parts that hold the app's last sessions are written anew. */
 const STEP_MS = 6 * HOUR_MS;
 const APPS_PER_STATEMENT = 500;

@@ -1,5 +1,5 @@
 /*
- * Rows in the form of `sessions`: states that are merged by session. Those of sealed sessions are taken away after two days (`purge.ts`);
+ * Rows in the form of `sessions`: states that are merged by session. Those of sealed sessions are taken away after a day and a half (`purge.ts`);
  * who needs them again (late data, facts that are built anew) has them made of events.
  */
 

@@ -40,7 +40,7 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
       table: 'event_facts',
       base: 'hour',
       keys: ['kind', 'key'],
-      sums: ['events', 'first_sessions', 'engaged_ms', 'engagements'],
+      sums: ['events', 'repeats', 'engaged_ms', 'engagements'],
     },
   ],
   session: [

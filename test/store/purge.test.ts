@@ -17,7 +17,7 @@ import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const CUT = NOW - 2 * DAY;
+const CUT = NOW - 36 * HOUR;
 const RANGES: readonly OpenRange[] = [
   { from: null, to: null },
   { from: epochMs(NOW - 10 * DAY + 1), to: NOW },
@@ -118,7 +118,7 @@ FROM sessions WHERE app_id = {app:UUID}`,
   return starts;
 }
 
-test('what is sealed and two days old is taken away, and every answer stays the same', async () => {
+test('what is sealed and a day and a half old is taken away, and every answer stays the same', async () => {
   await expectEqualAnswers();
   expect(await purge()).toBe(1);
   expect(await held()).toEqual([1, 26, 30]);
@@ -131,8 +131,8 @@ test('six hours later at the earliest, and only where there is something', async
   expect(await purge(NOW + 5 * HOUR)).toBe(0);
   expect(await purge(NOW + 6 * HOUR)).toBe(0);
   await seal(deps(), epochMs(NOW + 2 * DAY));
-  expect(await purge(NOW + 17 * HOUR)).toBe(0);
-  expect(await purge(NOW + 20 * HOUR)).toBe(1);
+  expect(await purge(NOW + 6 * HOUR)).toBe(0);
+  expect(await purge(NOW + 8 * HOUR)).toBe(1);
   expect(await held()).toEqual([1, 26]);
 });
 

@@ -70,7 +70,7 @@ export function sealedRows(app: AppId, pieces: Plan, { kinds, paired }: KeyGroup
   const firstDay = { start, end: Math.min(end, start + DAY_MS) };
   const metAgain = `${inSpans('v.hour', [firstDay])} AND prev_at < ${int(start)}`;
   const sums = `
-SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(first_sessions) AS sessions, f.engaged_ms AS engaged_ms,
+SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, f.engaged_ms AS engaged_ms,
     f.engagements AS engagements
 FROM event_facts AS f
 WHERE ${ofApp(app)} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
