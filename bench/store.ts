@@ -79,7 +79,10 @@ export async function openBenchStore(
   const db = await openDatabase(location, { onStatement });
   if (manifest?.factsFrom !== factsFrom) {
     const generating = manifest?.generating ?? (await generated(db, shape));
-    if (manifest !== null) await forgetAllBut(db, raw);
+    if (manifest !== null) {
+      await forgetAllBut(db, raw);
+      await restoreSessions(db);
+    }
     await migrate(db, MIGRATIONS);
     const sealing = await sealed(db);
     manifest = { eventsFrom, factsFrom, generating, sealing };
@@ -100,6 +103,12 @@ async function generated(db: Database, shape: Shape): Promise<Manifest['generati
   );
   progress(null);
   return { ms: performance.now() - started, peakBytes };
+}
+
+/** As they were before any was taken away: facts are built as for data that is new. */
+async function restoreSessions(db: Database): Promise<void> {
+  for (const table of ['kept_sessions', 'sessions']) await db.command('restore', `TRUNCATE TABLE ${table}`);
+  await db.command('restore', `INSERT INTO sessions SELECT * FROM ${ALL_SESSIONS[0]}`, {}, { lane: 'seal' });
 }
 
 /** Of what the migration of the raw tables did not make. */

@@ -15,24 +15,23 @@ export interface PurgeOptions {
   readonly stepMs?: number;
 }
 
+/** Apps that are sealed so far and have sessions from before, and that were not purged in the last hours. */
 const DUE: Query<{ app: string }> = {
   name: 'purge: due apps',
-  sql: `SELECT toString(l.app_id) AS app FROM
+  sql: `SELECT toString(h.app_id) AS app FROM
 (
-    SELECT app_id, max(hour) AS newest FROM ledger
-    WHERE kind = 'session' AND toUnixTimestamp(hour) * 1000 < {cut:Int64}
-        AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
-    GROUP BY app_id
-) AS l
+    SELECT DISTINCT app_id FROM sessions
+    WHERE started_at < fromUnixTimestamp64Milli({cut:Int64}, 'UTC') AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
+) AS h
 JOIN
 (
     SELECT app_id, argMax(sealed_until, version) AS until FROM sealed_apps WHERE kind = 'session' GROUP BY app_id
-) AS s ON s.app_id = l.app_id
+) AS s ON s.app_id = h.app_id
 LEFT JOIN
 (
     SELECT app_id, max(kept_from) AS kept FROM kept_sessions GROUP BY app_id
-) AS k ON k.app_id = l.app_id
-WHERE s.until >= {cut:Int64} AND k.kept + {step:Int64} <= {cut:Int64} AND toUnixTimestamp(l.newest) * 1000 >= k.kept`,
+) AS k ON k.app_id = h.app_id
+WHERE s.until >= {cut:Int64} AND k.kept + {step:Int64} <= {cut:Int64}`,
   row: z.object({ app: z.string() }),
 };
 
@@ -41,7 +40,7 @@ WHERE s.until >= {cut:Int64} AND k.kept + {step:Int64} <= {cut:Int64} AND toUnix
  * Can be killed at any moment: what is announced is read from events, whether it is there or not, and goes with the next run.
  */
 export async function purgeSessions(
-  { db, readers, only = [] }: Pick<SealDeps, 'db' | 'readers' | 'only'>,
+  { db, readers, signal, only = [] }: Pick<SealDeps, 'db' | 'readers' | 'signal' | 'only'>,
   now: EpochMs,
   { keptMs = KEPT_MS, stepMs = STEP_MS }: PurgeOptions = {},
 ): Promise<number> {
@@ -51,7 +50,7 @@ export async function purgeSessions(
   if (apps.length === 0) return 0;
   const rows = apps.map((app) => ({ app_id: app, kept_from: cut }));
   await db.insert('kept_sessions', rows, { lane: 'seal', about: apps });
-  await readers.quiesce();
+  if (!(await readers.quiesce(signal))) return 0;
   for (let i = 0; i < apps.length; i += APPS_PER_STATEMENT) {
     await takeAway(db, apps.slice(i, i + APPS_PER_STATEMENT), cut);
   }

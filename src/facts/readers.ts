@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 /**
  * Lets the sealer wait for those who may still read facts that it is about to take away: everybody who read a
  * watermark before `quiesce` was called.
@@ -5,8 +7,8 @@
 export interface Readers {
   /** Runs `read` as a reader. */
   reading<T>(read: () => Promise<T>): Promise<T>;
-  /** Resolves when every reader that had begun is done. */
-  quiesce(): Promise<void>;
+  /** Resolves when every reader that had begun is done: to true. False where `signal` ended the wait for other processes. */
+  quiesce(signal?: AbortSignal): Promise<boolean>;
 }
 
 /**
@@ -26,9 +28,10 @@ export function createReaders(othersMs: number): Readers {
         running.delete(settled);
       }
     },
-    async quiesce() {
-      const others = new Promise<void>((resolve) => setTimeout(resolve, othersMs));
+    async quiesce(signal) {
+      const others = sleep(othersMs, undefined, signal ? { signal } : {}).catch(() => undefined);
       await Promise.all([...running, others]);
+      return signal?.aborted !== true;
     },
   };
 }

@@ -107,7 +107,7 @@ async function sealKind(deps: SealDeps, kind: FactKind, now: EpochMs): Promise<v
     const states = await readStates(deps, kind, now, false);
     const open = states.filter(({ app }) => !stuck.has(app));
     const stale = open.filter((state) => state.stale !== null);
-    if (stale.length > 0) await withdraw(deps, kind, stale);
+    if (stale.length > 0 && !(await withdraw(deps, kind, stale))) return;
     const group = nextGroup(open);
     if (group === null) return;
     const { apps, from, target } = group;
@@ -116,18 +116,18 @@ async function sealKind(deps: SealDeps, kind: FactKind, now: EpochMs): Promise<v
   }
 }
 
-/** Publishes the earlier watermark, and waits until nobody reads by the old one. */
+/** Publishes the earlier watermark, and waits until nobody reads by the old one; false where the run ends before. */
 async function withdraw(
-  { db, readers }: SealDeps,
+  { db, readers, signal }: SealDeps,
   kind: FactKind,
   stale: readonly AppState[],
-): Promise<void> {
+): Promise<boolean> {
   await publish(
     db,
     kind,
     stale.map(({ app, stale: hour }) => ({ app, until: hour ?? 0 })),
   );
-  await readers.quiesce();
+  return readers.quiesce(signal);
 }
 
 interface Group {

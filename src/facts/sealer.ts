@@ -98,9 +98,10 @@ class MinuteSealer implements Sealer {
     let { lastRunAt } = this.#health;
     try {
       await locks.withLock(LOCK, async () => {
-        await seal({ db, readers, onStretch, signal: this.#ending.signal }, clock());
-        if (this.#ending.signal.aborted) return;
-        const apps = await purgeSessions({ db, readers }, clock());
+        const { signal } = this.#ending;
+        await seal({ db, readers, onStretch, signal }, clock());
+        if (signal.aborted) return;
+        const apps = await purgeSessions({ db, readers, signal }, clock());
         if (apps > 0) log.info({ apps }, 'purged sessions that are sealed');
       });
       lastRunAt = toIso(clock());

@@ -3,8 +3,19 @@ import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
-import { plan, rangeOf, spanOf } from '../plan.ts';
-import { eventsIn, inGrains, inHours, int, isEmpty, ofApp, periodOf, rawRanges, UTC } from '../sql.ts';
+import { type Plan, plan, rangeOf, spanOf } from '../plan.ts';
+import {
+  eventsIn,
+  hoursPeriodOf,
+  inGrains,
+  inHours,
+  int,
+  isEmpty,
+  ofApp,
+  periodOf,
+  rawRanges,
+  UTC,
+} from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { addedByPeriod } from './periods.ts';
 
@@ -47,19 +58,31 @@ GROUP BY period`,
     }),
   };
   const [whole, ...cut] = await Promise.all([
-    plans.every(({ sealed }) => isEmpty(sealed))
-      ? []
-      : db.query({
-          name: 'event sums',
-          sql: `SELECT ${periodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks,
+    sumsOfHours(db, facts, plans, {
+      name: 'event sums',
+      sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks,
     sum(t.errors) AS errors
 FROM traffic AS t WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)}
 GROUP BY period`,
-          row: IN_PERIOD,
-        }),
+      row: IN_PERIOD,
+    }),
     ...rawEvents({ db, facts, app }, raw, edges),
   ]);
   return addedByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
+}
+
+/** What `query` finds of the whole hours of `plans`. Those that are all sealed may be remembered: a late event makes the facts stale. */
+export function sumsOfHours<Row>(
+  db: Database,
+  facts: Facts,
+  plans: readonly Plan[],
+  query: Query<Row>,
+): Promise<readonly Row[]> {
+  const hours = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
+  if (hours.length === 0) return Promise.resolve([]);
+  return hours.every(({ end }) => end <= facts.until)
+    ? facts.recall(query, () => db.query(query))
+    : db.query(query);
 }
 
 /** What is asked about raw events of ragged ends: by a statement, and as a row of what a part of an hour holds of each type. */

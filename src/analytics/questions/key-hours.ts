@@ -183,7 +183,8 @@ class KeysOfHour {
       let sums = found.get(number);
       if (sums === undefined) {
         const { kind = '', key = '' } = this.#keys[number] ?? {};
-        sums = { ...NO_SUMS, kind, key };
+        // Spelled out: of objects that were spread, thousands take three times as long.
+        sums = { kind, key, events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
         found.set(number, sums);
       }
       return sums;

@@ -59,7 +59,8 @@ export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
   ranking: {
     keyOf,
     add: (a, b) => ({
-      ...a,
+      kind: a.kind,
+      name: a.name,
       engagedMs: a.engagedMs + b.engagedMs,
       events: a.events + b.events,
       engagements: a.engagements + b.engagements,

@@ -6,8 +6,8 @@ import type { Asker, Facts } from '../ask.ts';
 import { plan } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { eventsIn, inGrains, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
-import { ALWAYS_CURRENT, rawEvents } from './event-totals.ts';
+import { eventsIn, inGrains, ofApp, rawRanges, UTC } from '../sql.ts';
+import { ALWAYS_CURRENT, rawEvents, sumsOfHours } from './event-totals.ts';
 import { sessionsByDay } from './sessions-by-day.ts';
 
 /** The first and last instant at which the app has a session or an event. */
@@ -62,15 +62,13 @@ async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Pr
 async function eventsByDay(db: Database, facts: Facts, app: AppId, range: Range) {
   const pieces = plan(range, ALWAYS_CURRENT, 'day');
   const [whole, ...cut] = await Promise.all([
-    isEmpty(pieces.sealed)
-      ? []
-      : db.query({
-          name: 'growth events',
-          sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks FROM traffic AS t
+    sumsOfHours(db, facts, [pieces], {
+      name: 'growth events',
+      sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks FROM traffic AS t
 WHERE ${ofApp(app)} AND ${inGrains([pieces], UTC)}
 GROUP BY day`,
-          row: EVENTS_ROW,
-        }),
+      row: EVENTS_ROW,
+    }),
     ...rawEvents({ db, facts, app }, rawRanges(pieces), {
       queryOf: (ranges) => ({
         name: 'growth event edges',
