@@ -43,6 +43,18 @@ const COLUMNS = {
 } as const satisfies Record<string, string>;
 export type SessionColumn = keyof typeof COLUMNS;
 
+/** What is made of all events of a session; the other columns are of those that have a context, and each session has one of them. */
+const OF_ALL_EVENTS: ReadonlySet<SessionColumn> = new Set([
+  'events',
+  'duration_ms',
+  'pageviews',
+  'clicks',
+  'errors',
+  'bounced',
+  'entry_path',
+  'exit_path',
+]);
+
 /** An app, and from which start on its sessions are in `sessions`. */
 interface SessionsOf {
   readonly app: AppId;
@@ -62,7 +74,9 @@ export function mergedSessions(
   const started = `${ofApp(app)} AND ${inRanges('started_at', [range])}`;
   // A session lasts 24 h.
   const events = { from: range.from, to: epochMs(range.to + DAY_MS) };
-  const rows = range.from >= keptFrom ? 'sessions' : rowsFromEvents(`${started} AND ${inHours([events])}`);
+  const some = columns.some((column) => OF_ALL_EVENTS.has(column)) ? '' : ' AND has_context = 1';
+  const rows =
+    range.from >= keptFrom ? 'sessions' : rowsFromEvents(`${started} AND ${inHours([events])}${some}`);
   return `
 SELECT s.started_at AS started_at, s.session AS session${columns.map((name) => `, ${COLUMNS[name]} AS ${name}`).join('')}
 FROM ${rows} AS s

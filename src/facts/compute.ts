@@ -51,13 +51,24 @@ FROM
 )
 WHERE hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')`;
 
+/** Rows in the form of `sessions`: all of the stretch, and those that have a context, of which each session has one at least. */
+interface Rows {
+  readonly whole: string;
+  readonly contexts: string;
+}
+
 const STARTED = `app_id IN {apps:Array(UUID)}
         AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
         AND started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 /** A session lasts 24 h. */
-const FROM_EVENTS = rowsFromEvents(`${STARTED}
+const EVENTS = `${STARTED}
         AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
-        AND toStartOfHour(timestamp) <= toDateTime(intDiv({to:Int64}, 1000) + 86400, 'UTC')`);
+        AND toStartOfHour(timestamp) <= toDateTime(intDiv({to:Int64}, 1000) + 86400, 'UTC')`;
+const FROM_EVENTS: Rows = {
+  whole: rowsFromEvents(EVENTS),
+  contexts: rowsFromEvents(`${EVENTS} AND has_context = 1`),
+};
+const FROM_SESSIONS: Rows = { whole: 'sessions', contexts: 'sessions' };
 
 /** Whoever may have started a session in the stretch: a few too many do no harm. */
 const visitorsSql = (rows: string): string =>
@@ -68,7 +79,7 @@ const visitorsSql = (rows: string): string =>
  * Session facts of those that started in [from, to): resolved context, whole totals, and the starts of the same
  * visitor's session before it, in general and of the same UTM combination. Two that start in the same ms have an order.
  */
-const sessionSql = (rows: string): string => `INSERT INTO session_stage
+const sessionSql = ({ whole, contexts }: Rows): string => `INSERT INTO session_stage
 SELECT
     app_id, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
     n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
@@ -116,7 +127,7 @@ FROM
             ${firstText('s.city')} AS city_,
             min(s.latitude).2 AS latitude_,
             min(s.longitude).2 AS longitude_
-        FROM ${rows} AS s
+        FROM ${whole} AS s
         WHERE ${STARTED}
         GROUP BY s.app_id, s.started_at, s.session
         UNION ALL
@@ -125,7 +136,7 @@ FROM
             '', '', '', '', '', '', '', '', 0, 0
         FROM visitor_sessions
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (${visitorsSql(rows)})
+            AND (app_id, visitor) IN (${visitorsSql(contexts)})
         GROUP BY app_id, visitor
         UNION ALL
         SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
@@ -133,7 +144,7 @@ FROM
             utm_source, utm_medium, utm_campaign, utm_term, utm_content, '', '', '', 0, 0
         FROM utm_facts
         WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (${visitorsSql(rows)})
+            AND (app_id, visitor) IN (${visitorsSql(contexts)})
         GROUP BY app_id, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
     )
 )
@@ -143,5 +154,5 @@ WHERE started >= {from:Int64}`;
  * One INSERT … SELECT: `{apps}`, `{from}` and `{to}`, whole hours in epoch ms. `isKept`: `sessions` holds all sessions of the stretch.
  */
 export function compute(kind: FactKind, isKept: boolean): string {
-  return kind === 'page' ? PAGE_SQL : sessionSql(isKept ? 'sessions' : FROM_EVENTS);
+  return kind === 'page' ? PAGE_SQL : sessionSql(isKept ? FROM_SESSIONS : FROM_EVENTS);
 }

@@ -221,12 +221,15 @@ WHERE database = currentDatabase() AND table = 'sessions' AND merge != ''`,
     `SELECT started_at, session, ${columns.map(({ merge, name }) => `toString(${merge}(s.${name})) AS ${name}_`).join(', ')}
 FROM ${rows} AS s WHERE app_id = '${app}' GROUP BY started_at, session`;
   const [view, events] = [merged('sessions'), merged(rowsFromEvents(`app_id = '${app}'`))];
-  const { rows, differences } = await store.db.queryOne({
+  const { rows, bare, differences } = await store.db.queryOne({
     name: 'differences',
     sql: `SELECT (SELECT count() FROM (${view})) AS rows,
+    (SELECT count() FROM (SELECT 1 FROM events WHERE app_id = '${app}' GROUP BY session_id, started_at HAVING max(has_context) = 0)) AS bare,
     (SELECT count() FROM (${view} EXCEPT ${events})) + (SELECT count() FROM (${events} EXCEPT ${view})) AS differences`,
-    row: z.object({ rows: z.number(), differences: z.number() }),
+    row: z.object({ rows: z.number(), bare: z.number(), differences: z.number() }),
   });
+  // Whoever asks for the context alone reads no other events.
+  expect(bare).toBe(0);
   expect(rows).toBeGreaterThan(300);
   expect(differences).toBe(0);
 });
