@@ -103,7 +103,7 @@ async function warmRun(
     seen.statements.set(key, [...(seen.statements.get(key) ?? []), took]);
   }
   await askAround(analytics, entry);
-  const { ms, cpuMs } = await timed(() => entry.ask(analytics, entry.moves ? MEASURED_MS : 0));
+  const { ms, cpuMs } = await timed(() => entry.ask(analytics, MEASURED_MS));
   seen.ms.push(ms);
   seen.cpuMs.push(cpuMs);
 }
@@ -113,7 +113,7 @@ const ASKED_MS = [1, 2, 3];
 const MEASURED_MS = 4;
 
 async function askAround(analytics: Analytics, entry: Case): Promise<void> {
-  for (const ms of ASKED_MS) await entry.ask(analytics, entry.moves ? ms : 0);
+  for (const ms of ASKED_MS) await entry.ask(analytics, ms);
 }
 
 async function movedRawRun({ analytics, raw }: MeasureDeps, entry: Measured): Promise<void> {

@@ -12,7 +12,7 @@ export interface Storage {
 
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   raw: ['events'],
-  rollups: ['sessions', 'traffic', 'ledger'],
+  rollups: ['sessions', 'kept_sessions', 'traffic', 'ledger'],
   'page facts': ['event_facts', 'revisits'],
 };
 /** What the benchmark itself made, and small bookkeeping that is neither data nor facts. */

@@ -38,6 +38,18 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const FACTS = join(HERE, '../src/facts');
 export const DEFAULT_DIR = join(HERE, '../.cache/bench');
 
+/** What of the code decides which facts there are. */
+const MADE_BY = [
+  'compute',
+  'place',
+  'purge',
+  'seal',
+  'seal-states',
+  'session-rows',
+  'session-states',
+  'tables',
+];
+
 /** Those of events and facts: accounts and batches are no part of the data. */
 const MIGRATIONS = readMigrations().filter(({ name }) => name !== 'metadata' && name !== 'ingestion');
 
@@ -62,11 +74,7 @@ export async function openBenchStore(
   );
   const factsFrom = checksum(
     ...facts.map((migration) => migration.checksum),
-    ...contents(
-      ...['compute.ts', 'purge.ts', 'seal.ts', 'seal-states.ts', 'session-rows.ts', 'tables.ts'].map((file) =>
-        join(FACTS, file),
-      ),
-    ),
+    ...contents(...MADE_BY.map((file) => join(FACTS, `${file}.ts`))),
   );
   const file = join(folder, 'manifest.json');
   let manifest = existsSync(file) ? ManifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;

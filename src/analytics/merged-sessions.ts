@@ -1,7 +1,7 @@
 import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, type EpochMs, epochMs, type Range } from '../domain/time.ts';
 import { placeText } from '../facts/place.ts';
-import { rowsFromEvents } from '../facts/session-rows.ts';
+import { contextsFromEvents, rowsFromEvents } from '../facts/session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from '../facts/session-states.ts';
 import { inHours, inRanges, ofApp } from './sql.ts';
 
@@ -74,9 +74,10 @@ export function mergedSessions(
   const started = `${ofApp(app)} AND ${inRanges('started_at', [range])}`;
   // A session lasts 24 h.
   const events = { from: range.from, to: epochMs(range.to + DAY_MS) };
-  const some = columns.some((column) => OF_ALL_EVENTS.has(column)) ? '' : ' AND has_context = 1';
-  const rows =
-    range.from >= keptFrom ? 'sessions' : rowsFromEvents(`${started} AND ${inHours([events])}${some}`);
+  const fromEvents = columns.some((column) => OF_ALL_EVENTS.has(column))
+    ? rowsFromEvents
+    : contextsFromEvents;
+  const rows = range.from >= keptFrom ? 'sessions' : fromEvents(`${started} AND ${inHours([events])}`);
   return `
 SELECT s.started_at AS started_at, s.session AS session${columns.map((name) => `, ${COLUMNS[name]} AS ${name}`).join('')}
 FROM ${rows} AS s

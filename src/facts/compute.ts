@@ -1,5 +1,5 @@
 import { placeText } from './place.ts';
-import { rowsFromEvents } from './session-rows.ts';
+import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
 
@@ -66,7 +66,7 @@ const EVENTS = `${STARTED}
         AND toStartOfHour(timestamp) <= toDateTime(intDiv({to:Int64}, 1000) + 86400, 'UTC')`;
 const FROM_EVENTS: Rows = {
   whole: rowsFromEvents(EVENTS),
-  contexts: rowsFromEvents(`${EVENTS} AND has_context = 1`),
+  contexts: contextsFromEvents(EVENTS),
 };
 const FROM_SESSIONS: Rows = { whole: 'sessions', contexts: 'sessions' };
 

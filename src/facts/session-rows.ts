@@ -52,3 +52,6 @@ export const rowsFromEvents = (where: string): string => `(
     FROM events
     WHERE ${where}
 )`;
+
+/** Of each session those that have a context, one at least: all that is asked for where only the context is. */
+export const contextsFromEvents = (where: string): string => rowsFromEvents(`${where} AND has_context = 1`);
