@@ -13,7 +13,8 @@ export interface Storage {
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   raw: ['events'],
   rollups: ['sessions', 'kept_sessions', 'traffic', 'ledger'],
-  'page facts': ['event_facts', 'revisits'],
+  'page facts': ['page_facts', 'revisits'],
+  'label facts': ['label_facts'],
 };
 /** What the benchmark itself made, and small bookkeeping that is neither data nor facts. */
 const OTHERS: readonly string[] = [...ALL_SESSIONS, 'schema_migrations'];
@@ -30,7 +31,7 @@ WHERE active AND database = currentDatabase() GROUP BY table ORDER BY bytes DESC
   return found.filter(({ table }) => !OTHERS.includes(table));
 }
 
-/** Raw, rollups, page facts, and what is left: session facts. */
+/** Raw, rollups, facts of pages and of labels, and what is left: session facts. */
 export async function storage(db: Database): Promise<Storage[]> {
   const tables = await storageByTable(db);
   const groupOf = (table: string): string =>

@@ -30,34 +30,49 @@ ENGINE = SummingMergeTree
 ORDER BY (app_id, kind, hour)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Events by what they are about: a page's path (with the engagement on it), an error's message, a click's target, a
--- custom event's name. repeats: events less the sessions
--- that had never met this key before the hour; of pages and errors.
-CREATE TABLE IF NOT EXISTS event_facts
+-- Pages by path, with the engagement on them. repeats: pageviews less the sessions that had never met the path before the hour.
+-- A day's paths stand together, each with its hours: a list of paths is long, and stored next to itself it takes little.
+CREATE TABLE IF NOT EXISTS page_facts
 (
-    app_id         UUID,
-    kind           Enum8('page' = 1, 'error' = 2, 'click' = 3, 'custom' = 4),
-    grain          Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
-    bucket         DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    key            String CODEC(ZSTD(3)),
+    app_id         UUID CODEC(ZSTD(1)),
+    grain          Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6) CODEC(ZSTD(1)),
+    bucket         DateTime('UTC') CODEC(GCD, T64, ZSTD(1)),
+    key            String CODEC(ZSTD(12)),
     events         UInt64 CODEC(T64, ZSTD(1)),
     repeats        UInt64 CODEC(T64, ZSTD(1)),
     engaged_ms     UInt64 CODEC(T64, ZSTD(1)),
     engagements    UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
+ORDER BY (app_id, grain, toStartOfDay(bucket), key, bucket)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
+
+-- Other events by their label: an error's message, a click's target, a custom event's name. repeats: of errors, as of pages.
+CREATE TABLE IF NOT EXISTS label_facts
+(
+    app_id         UUID,
+    kind           Enum8('error' = 2, 'click' = 3, 'custom' = 4),
+    grain          Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
+    bucket         DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    key            String CODEC(ZSTD(3)),
+    events         UInt64 CODEC(T64, ZSTD(1)),
+    repeats        UInt64 CODEC(T64, ZSTD(1))
+)
+ENGINE = SummingMergeTree
 ORDER BY (app_id, kind, grain, bucket, key)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- The few (session, key) pairs of an hour that had met before it: when last before, and when first in the hour.
+-- The few (session, key) pairs of an hour that had met before it: when last before, and when first in the hour, in ms from its start.
 CREATE TABLE IF NOT EXISTS revisits
 (
-    app_id   UUID,
-    kind     Enum8('page' = 1, 'error' = 2),
-    hour     DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    key      String CODEC(ZSTD(3)),
-    prev_at  Int64 CODEC(Delta, ZSTD(1)),
-    first_at Int64 CODEC(Delta, ZSTD(1))
+    app_id    UUID,
+    kind      Enum8('page' = 1, 'error' = 2),
+    hour      DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    key       String CODEC(ZSTD(3)),
+    before_ms UInt32 CODEC(T64, ZSTD(1)),
+    after_ms  UInt32 CODEC(T64, ZSTD(1)),
+    prev_at   Int64 ALIAS toInt64(toUnixTimestamp(hour)) * 1000 - before_ms,
+    first_at  Int64 ALIAS toInt64(toUnixTimestamp(hour)) * 1000 + after_ms
 )
 ENGINE = MergeTree
 ORDER BY (app_id, kind, hour, key)
@@ -79,22 +94,42 @@ CREATE TABLE IF NOT EXISTS page_stage
 )
 ENGINE = Null;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS event_facts_from_stage TO event_facts AS
+CREATE MATERIALIZED VIEW IF NOT EXISTS page_facts_from_stage TO page_facts AS
 SELECT
     app_id,
-    kind,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     hour AS bucket,
     key,
     sum(p.events) AS events,
-    if(kind IN ('page', 'error'), sum(p.events) - countIf(p.events > 0 AND p.prev_at = -1), 0) AS repeats,
+    sum(p.events) - countIf(p.events > 0 AND p.prev_at = -1) AS repeats,
     sum(p.engaged_ms) AS engaged_ms,
     sum(p.engagements) AS engagements
 FROM page_stage AS p
+WHERE p.kind = 'page'
+GROUP BY app_id, bucket, key;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS label_facts_from_stage TO label_facts AS
+SELECT
+    app_id,
+    CAST(p.kind, 'Enum8(\'error\' = 2, \'click\' = 3, \'custom\' = 4)') AS kind,
+    CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
+    hour AS bucket,
+    key,
+    sum(p.events) AS events,
+    if(kind = 'error', sum(p.events) - countIf(p.prev_at = -1), 0) AS repeats
+FROM page_stage AS p
+WHERE p.kind != 'page'
 GROUP BY app_id, kind, bucket, key;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS revisits_from_stage TO revisits AS
-SELECT app_id, CAST(kind, 'Enum8(\'page\' = 1, \'error\' = 2)') AS kind, hour, key, prev_at, first_at
+WITH toInt64(toUnixTimestamp(hour)) * 1000 AS hour_ms
+SELECT
+    app_id,
+    CAST(kind, 'Enum8(\'page\' = 1, \'error\' = 2)') AS kind,
+    hour,
+    key,
+    toUInt32(hour_ms - prev_at) AS before_ms,
+    toUInt32(first_at - hour_ms) AS after_ms
 FROM page_stage AS p
 WHERE p.kind IN ('page', 'error') AND p.events > 0 AND p.prev_at != -1;
 

@@ -1,5 +1,5 @@
 import { int, ofApp } from '../clickhouse/literals.ts';
-import { HOUR_MS, type Range } from '../domain/time.ts';
+import { DAY_MS, HOUR_MS, type Range } from '../domain/time.ts';
 import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
 export { int, ofApp };
@@ -64,6 +64,8 @@ export interface Grains {
   readonly codes: Readonly<Partial<Record<Grain, number>>>;
   /** The width of what stands in the place of hours. */
   readonly finestMs: number;
+  /** Sorted by the bucket's day: the engine does not see by itself that a bucket bounds its day. */
+  readonly byDay?: true;
 }
 
 const FACTS: Grains = {
@@ -72,11 +74,13 @@ const FACTS: Grains = {
 };
 /** `session_sums` has half hours in the place of hours. */
 export const HALF_HOURS: Grains = { ...FACTS, finestMs: HOUR_MS / 2 };
+/** `page_facts`. */
+export const BY_DAY: Grains = { ...FACTS, byDay: true };
 /** `traffic` by UTC hour and day. */
 export const UTC: Grains = { codes: { hour: 1, day: 2 }, finestMs: HOUR_MS };
 
 /** The rows of a table with grains that make up the plans' sealed parts. */
-export function inGrains(plans: readonly Plan[], { codes, finestMs }: Grains = FACTS): string {
+export function inGrains(plans: readonly Plan[], { codes, finestMs, byDay }: Grains = FACTS): string {
   const spans = plans
     .flatMap(({ buckets }) => buckets)
     .map(({ grain, start, end }) => ({
@@ -86,6 +90,7 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs }: Grains = F
       end,
     }));
   if (spans.length === 0) return 'false';
+  const day = (at: number): string => (byDay ? `${bucket(Math.floor(at / DAY_MS) * DAY_MS)}, ` : '');
   const count = spans.reduce((sum, { start, end, stepMs }) => sum + (end - start) / stepMs, 0);
   if (count > MOST_LISTED) {
     return anyOf(spans.map(({ code, ...span }) => `grain = ${code} AND ${inSpans('bucket', [span])}`));
@@ -93,10 +98,11 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs }: Grains = F
   const listed: string[] = [];
   for (const { code, stepMs, start, end } of spans) {
     for (let at = start; at < end; at += stepMs) {
-      if (at >= 0 && at <= LAST_SECOND * 1000) listed.push(`(${code}, ${bucket(at)})`);
+      if (at >= 0 && at <= LAST_SECOND * 1000) listed.push(`(${code}, ${day(at)}${bucket(at)})`);
     }
   }
-  return listed.length === 0 ? 'false' : `(grain, bucket) IN (${listed.join(', ')})`;
+  if (listed.length === 0) return 'false';
+  return `(grain, ${byDay ? 'toStartOfDay(bucket), ' : ''}bucket) IN (${listed.join(', ')})`;
 }
 
 export const anyOf = (conditions: readonly string[]): string =>

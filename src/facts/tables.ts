@@ -20,6 +20,8 @@ interface Grained {
   readonly base: 'hour' | 'half_hour';
   readonly keys: readonly string[];
   readonly sums: readonly string[];
+  /** Sorted by the bucket's day: the engine does not see by itself that a bucket bounds its day. */
+  readonly byDay?: true;
 }
 
 const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
@@ -37,11 +39,13 @@ export const COARSE_UNITS = [
 const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
   page: [
     {
-      table: 'event_facts',
+      table: 'page_facts',
       base: 'hour',
-      keys: ['kind', 'key'],
+      keys: ['key'],
       sums: ['events', 'repeats', 'engaged_ms', 'engagements'],
+      byDay: true,
     },
+    { table: 'label_facts', base: 'hour', keys: ['kind', 'key'], sums: ['events', 'repeats'] },
   ],
   session: [
     {
@@ -71,20 +75,24 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
   ],
 };
 
+const DAY_OF_BUCKET = 'toStartOfDay(bucket)';
+/** Of a bucket of a day or more, which starts with its day. */
+const bucketOf = (byDay: true | undefined): string => (byDay ? DAY_OF_BUCKET : 'bucket');
 const at = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
 
-function sumUp({ table, base, keys, sums }: Grained, level: number): RollUp {
+function sumUp({ table, base, keys, sums, byDay }: Grained, level: number): RollUp {
   const [grain, unitMs] = COARSE_UNITS[level] ?? COARSE_UNITS[0];
   const finer = COARSE_UNITS[level - 1]?.[0] ?? base;
   const list = keys.map((key) => `${key}, `).join('');
   const seconds = unitMs / 1000;
+  const bucket = bucketOf(byDay);
   return {
     name: `${table} ${grain}`,
     unitMs,
     sql: `INSERT INTO ${table} (app_id, grain, bucket, ${list}${sums.join(', ')})
 SELECT app_id, '${grain}', toDateTime(intDiv(toUnixTimestamp(t.bucket), ${seconds}) * ${seconds}, 'UTC') AS start, ${list}${sums.map((sum) => `sum(t.${sum})`).join(', ')}
 FROM ${table} AS t
-WHERE app_id IN {apps:Array(UUID)} AND grain = '${finer}' AND bucket >= ${at('from')} AND bucket < ${at('to')}
+WHERE app_id IN {apps:Array(UUID)} AND grain = '${finer}' AND ${bucket} >= ${at('from')} AND ${bucket} < ${at('to')}
 GROUP BY app_id, start${keys.map((key) => `, ${key}`).join('')}`,
   };
 }
@@ -121,12 +129,11 @@ function rollUps(kind: FactKind, extra: readonly RollUp[]): RollUp[] {
   return [...COARSE_UNITS.flatMap((_, level) => GRAINED[kind].map((table) => sumUp(table, level))), ...extra];
 }
 
-const grainedCut = ({ table, base }: Grained): Cut => ({
-  table,
-  stale: `(${[[base, 'hour'], ...COARSE_UNITS.map(([grain]) => [grain, grain])]
-    .map(([grain, from]) => `grain = '${grain}' AND bucket >= ${at(from ?? '')}`)
-    .join(' OR ')})`,
-});
+const grainedCut = ({ table, base, byDay }: Grained): Cut => {
+  const finest = `grain = '${base}' AND bucket >= ${at('hour')}${byDay ? ` AND ${DAY_OF_BUCKET} >= ${at('day')}` : ''}`;
+  const coarse = COARSE_UNITS.map(([grain]) => `grain = '${grain}' AND ${bucketOf(byDay)} >= ${at(grain)}`);
+  return { table, stale: `(${[finest, ...coarse].join(' OR ')})` };
+};
 
 const sealedHours = (kind: FactKind): Cut => ({
   table: 'sealed_hours',

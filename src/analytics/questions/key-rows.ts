@@ -3,6 +3,7 @@ import { DAY_MS, type Range } from '../../domain/time.ts';
 import type { Plan } from '../plan.ts';
 import {
   anyOf,
+  BY_DAY,
   bucket,
   edgeRanges,
   eventsIn,
@@ -69,13 +70,28 @@ export function sealedRows(app: AppId, pieces: Plan, { kinds, paired }: KeyGroup
   const { start, end } = pieces.sealed;
   const firstDay = { start, end: Math.min(end, start + DAY_MS) };
   const metAgain = `${inSpans('v.hour', [firstDay])} AND prev_at < ${int(start)}`;
-  const sums = `
-SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, f.engaged_ms AS engaged_ms,
-    f.engagements AS engagements
-FROM event_facts AS f
-WHERE ${ofApp(app)} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
-  return unionAll([sums, paired === null ? null : revisitsWhere(app, kinds, '1', [metAgain])], '');
+  const labels = kinds.filter((kind) => kind !== 'page');
+  return unionAll(
+    [
+      kinds.includes('page') ? pageSums(app, pieces) : null,
+      labels.length === 0 ? null : labelSums(app, pieces, labels),
+      paired === null ? null : revisitsWhere(app, kinds, '1', [metAgain]),
+    ],
+    '',
+  );
 }
+
+const pageSums = (app: AppId, pieces: Plan): string => `
+SELECT 'page' AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, f.engaged_ms AS engaged_ms,
+    f.engagements AS engagements
+FROM page_facts AS f
+WHERE ${ofApp(app)} AND ${inGrains([pieces], BY_DAY)}`;
+
+const labelSums = (app: AppId, pieces: Plan, kinds: readonly string[]): string => `
+SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, toUInt64(0) AS engaged_ms,
+    toUInt64(0) AS engagements
+FROM label_facts AS f
+WHERE ${ofApp(app)} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
 
 /**
  * Taken off again: pairs of the sealed hours that had met in the first edge, and pairs of the last one that had met within the range
