@@ -4,8 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { Analytics } from '../src/analytics/results.ts';
 import { type Database, openDatabase } from '../src/clickhouse/database.ts';
+import { readConfig } from '../src/config.ts';
 import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
+import { factsMemory } from '../src/facts/memory.ts';
 import type { Case } from './cases.ts';
 import { progress } from './progress.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
@@ -56,7 +58,7 @@ export async function measureLive(
 
 async function askedLive(db: Database, cases: readonly Case[], runs: number): Promise<readonly Live[]> {
   const clock = () => NOW;
-  const analytics = createAnalytics({ db, clock });
+  const analytics = createAnalytics({ db, clock, ...factsMemory(readConfig({}).factsCacheBytes) });
   const raw = createRawAnalytics({ db, clock });
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')

@@ -8,7 +8,7 @@ import { timed } from './statistics.ts';
 /** Everything seen of one case. */
 export interface Measured {
   readonly case: Case;
-  /** After questions about the same hours, with ends of the range (where they move) at milliseconds that nobody asked for. */
+  /** In a process that is asked all of the questions in turn; ends of a range that moves lie at milliseconds that nobody asked for. */
   readonly ms: number[];
   readonly cpuMs: number[];
   /** With nothing remembered. */
@@ -28,10 +28,12 @@ export interface MeasuredLive extends Measured {
 
 export interface MeasureDeps {
   readonly db: Database;
-  readonly analytics: Analytics;
-  readonly raw: Analytics;
-  /** Makes `analytics` forget everything. */
+  /** Remembers what it can. */
+  readonly polled: Analytics;
+  readonly fresh: Analytics;
+  /** Makes `fresh` forget everything. */
   readonly forget: () => void;
+  readonly raw: Analytics;
   readonly countReads: (statements: Awaited<ReturnType<typeof statementsOf>>) => Promise<Reads>;
   /** Hands out the statements that ended since it was last called. */
   readonly takeStatements: () => StatementStats[];
@@ -52,26 +54,32 @@ export async function measure(
   const measured: Measured[] = [];
   for (const entry of cases) {
     deps.onProgress(`warming up: ${entry.endpoint}, ${entry.range}`);
-    measured.push(await firstRun(deps, entry));
+    measured.push(await warmUp(deps, entry));
   }
   for (let round = 0; round < runs; round++) {
+    const movedMs = ASKED_MS.length + 1 + round;
     const rawsAt = (after: number) => Math.floor((after * (rawRuns - 1)) / runs);
     const withRaw = rawsAt(round) < rawsAt(round + 1);
     deps.onProgress(`round ${round + 1} of ${runs}${withRaw ? ', with raw' : ''}`);
     for (const entry of measured) {
-      await warmRun(deps, entry);
-      if (withRaw) await rawRun(deps, entry);
+      await firstRun(deps, entry);
+      await polledRun(deps, entry, movedMs);
+      if (withRaw) await rawRun(deps, entry, movedMs);
     }
   }
   return measured;
 }
 
-/** Fills the store's caches, notes what is read, and asks the raw question for the first time. */
-async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
-  const { db, analytics, forget, countReads } = deps;
+/** By how many ms the ends are moved before anything is measured: then all is remembered that can be. */
+const ASKED_MS = [0, 1, 2, 3];
+
+/** Fills the store's caches and the memory, notes what is read, and asks the raw question for the first time. */
+async function warmUp(deps: MeasureDeps, entry: Case): Promise<Measured> {
+  const { db, polled, fresh, forget, countReads } = deps;
   forget();
-  const statements = await statementsOf(db, () => entry.ask(analytics));
+  const statements = await statementsOf(db, () => entry.ask(fresh));
   const reads = await countReads(statements);
+  for (const ms of ASKED_MS) await entry.ask(polled, ms);
   const measured = {
     case: entry,
     ms: [],
@@ -83,52 +91,45 @@ async function firstRun(deps: MeasureDeps, entry: Case): Promise<Measured> {
     reads,
     equal: true,
   };
-  await rawRun(deps, measured);
-  if (entry.moves) await movedRawRun(deps, measured);
+  await rawRun(deps, measured, 0);
   return measured;
 }
 
-async function warmRun(
-  { analytics, forget, takeStatements }: MeasureDeps,
-  { case: entry, ...seen }: Measured,
+async function firstRun(
+  { fresh, forget, takeStatements }: MeasureDeps,
+  { case: entry, firstMs, statements }: Measured,
 ): Promise<void> {
   forget();
   takeStatements();
-  seen.firstMs.push((await timed(() => entry.ask(analytics))).ms);
+  firstMs.push((await timed(() => entry.ask(fresh))).ms);
   const times = new Map<string, number>();
   for (const { name, ms: took } of takeStatements()) {
     const nth = (times.get(name) ?? 0) + 1;
     times.set(name, nth);
     const key = nth === 1 ? name : `${name} (${nth})`;
-    seen.statements.set(key, [...(seen.statements.get(key) ?? []), took]);
+    statements.set(key, [...(statements.get(key) ?? []), took]);
   }
-  await askAround(analytics, entry);
-  const { ms, cpuMs } = await timed(() => entry.ask(analytics, MEASURED_MS));
-  seen.ms.push(ms);
-  seen.cpuMs.push(cpuMs);
 }
 
-/** By how many ms the ends are moved until everything is remembered that can be, and in the question that is measured then. */
-const ASKED_MS = [1, 2, 3];
-const MEASURED_MS = 4;
-
-async function askAround(analytics: Analytics, entry: Case): Promise<void> {
-  for (const ms of ASKED_MS) await entry.ask(analytics, ms);
+async function polledRun({ polled }: MeasureDeps, entry: Measured, movedMs: number): Promise<void> {
+  const { ms, cpuMs } = await timed(() => entry.case.ask(polled, movedMs));
+  entry.ms.push(ms);
+  entry.cpuMs.push(cpuMs);
 }
 
-async function movedRawRun({ analytics, raw }: MeasureDeps, entry: Measured): Promise<void> {
-  await askAround(analytics, entry.case);
-  const answer = await entry.case.ask(analytics, MEASURED_MS);
-  entry.equal &&= isDeepStrictEqual(answer, await entry.case.ask(raw, MEASURED_MS));
-}
-
-async function rawRun({ analytics, raw, forget }: MeasureDeps, entry: Measured): Promise<void> {
-  const { ms, cpuMs, result } = await timed(() => entry.case.ask(raw));
+/** Compares the raw answer with those of a process that knows nothing, one that was asked already, and one that is polled. */
+async function rawRun(
+  { raw, fresh, polled, forget }: MeasureDeps,
+  entry: Measured,
+  movedMs: number,
+): Promise<void> {
+  const ask = (analytics: Analytics) => entry.case.ask(analytics, movedMs);
+  const { ms, cpuMs, result } = await timed(() => ask(raw));
   entry.rawMs.push(ms);
   entry.rawCpuMs.push(cpuMs);
   // These runs are not counted: they come after one that pushed other data through the caches.
   forget();
-  for (let run = 0; run < 3; run++) {
-    entry.equal &&= isDeepStrictEqual(await entry.case.ask(analytics), result);
+  for (const analytics of [fresh, fresh, polled]) {
+    entry.equal &&= isDeepStrictEqual(await ask(analytics), result);
   }
 }

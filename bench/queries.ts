@@ -1,7 +1,7 @@
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { StatementStats } from '../src/clickhouse/database.ts';
-import { LiveCache } from '../src/facts/live-sessions.ts';
-import { SealedCache } from '../src/facts/sealed-cache.ts';
+import { readConfig } from '../src/config.ts';
+import { factsMemory } from '../src/facts/memory.ts';
 import { casesOf } from './cases.ts';
 import { type Live, measureLive } from './live.ts';
 import { type Measured, type MeasuredLive, measure } from './measure.ts';
@@ -55,8 +55,8 @@ export async function benchQueries(
   let statements: StatementStats[] = [];
   const { db, location, manifest } = await openBenchStore(dir, shape, (stats) => statements.push(stats));
   const clock = () => NOW;
-  const sealed = new SealedCache();
-  const cache = new LiveCache();
+  const { factsCacheBytes } = readConfig({});
+  const memory = factsMemory(factsCacheBytes);
   const counter = await openReadCounter(location);
   let measured: Measured[];
   let rollups: boolean;
@@ -65,10 +65,11 @@ export async function benchQueries(
     measured = await measure(
       {
         db,
-        analytics: createAnalytics({ db, clock, sealed, live: cache }),
+        polled: createAnalytics({ db, clock, ...factsMemory(factsCacheBytes) }),
+        fresh: createAnalytics({ db, clock, ...memory }),
         forget: () => {
-          sealed.clear();
-          cache.clear();
+          memory.sealed.clear();
+          memory.live.clear();
         },
         raw: createRawAnalytics({ db, clock }),
         countReads: counter.count,

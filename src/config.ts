@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { StoreLocation } from './clickhouse/connect.ts';
 
@@ -60,6 +61,9 @@ const url = (schemes: readonly string[], extra?: { readonly noUser: string }) =>
     }
   });
 
+/** An eighth of what the process's heap may grow to, and no more than several large apps need. */
+const FACTS_CACHE_MIB = Math.min(256, Math.floor(getHeapStatistics().heap_size_limit / 8 / 1024 ** 2));
+
 const Settings = z
   .object({
     PORT: whole(0, 65_535).default(3000),
@@ -94,7 +98,7 @@ const Settings = z
     MANAGEMENT_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
     GEOIP_DATABASE: text.optional(),
     ANSWER_CACHE_MIB: whole(1, 65_536).default(64),
-    FACTS_CACHE_MIB: whole(0, 65_536).default(64),
+    FACTS_CACHE_MIB: whole(0, 65_536).default(FACTS_CACHE_MIB),
   })
   // `when`: also said when single settings are wrong, so that one start names everything.
   .refine(

@@ -7,9 +7,8 @@ import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
-import { LiveCache } from './facts/live-sessions.ts';
+import { factsMemory } from './facts/memory.ts';
 import { createReaders } from './facts/readers.ts';
-import { SealedCache } from './facts/sealed-cache.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
@@ -90,10 +89,13 @@ async function start(
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
   const readers = createReaders(db.exclusive ? 0 : OTHERS_READ_MS);
   const snapshots = createSnapshots(db);
-  const liveBytes = Math.floor(config.factsCacheBytes / 4);
-  const sealed = new SealedCache(config.factsCacheBytes - liveBytes);
-  const live = new LiveCache(liveBytes);
-  const analytics = createAnalytics({ db, clock, readers, snapshots, sealed, live });
+  const analytics = createAnalytics({
+    db,
+    clock,
+    readers,
+    snapshots,
+    ...factsMemory(config.factsCacheBytes),
+  });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(async () => geo.close());
   const { eventMaxAgeDays: maxAgeDays } = config;

@@ -97,6 +97,8 @@ export class LiveSessions {
 }
 
 const DEFAULT_BYTES = 16 * 1024 ** 2;
+/** Of one app: to count more of them for each question would hold up other questions. */
+const MOST_SESSIONS = 16_000;
 /** Apps that were asked about once. */
 const MOST_SEEN = 10_000;
 
@@ -104,12 +106,12 @@ const MOST_SEEN = 10_000;
 export class LiveCache {
   readonly #kept: LRUCache<AppId, LiveSessions> | null;
   readonly #seen = new LRUCache<AppId, true>({ max: MOST_SEEN });
-  /** Of one app: more are not worth to be read, for they would not be kept. */
+  /** Of one app: more are not worth to be read. */
   readonly mostSessions: number;
 
   /** `maxBytes`, about, are kept at most; 0: nothing. */
   constructor(maxBytes = DEFAULT_BYTES) {
-    this.mostSessions = Math.floor(maxBytes / 2 / SESSION_BYTES);
+    this.mostSessions = Math.min(MOST_SESSIONS, Math.floor(maxBytes / 2 / SESSION_BYTES));
     // An app for which there is no room begins again.
     const dispose = (_: LiveSessions, app: AppId, reason: string): void => {
       if (reason === 'evict') this.#seen.delete(app);
