@@ -42,8 +42,8 @@ export interface MeasureDeps {
 
 /**
  * Runs every case `runs` times, case after case in each round, so that a busy moment of the machine hits all of them
- * alike. The raw question is asked `rawRuns` times: before the first round, and in some of them; each time both answers are
- * compared.
+ * alike: in the process that is polled, then as the first question. The raw question is asked `rawRuns` times: before the first
+ * round, and in some of them; each time the answers are compared.
  */
 export async function measure(
   deps: MeasureDeps,
@@ -61,9 +61,9 @@ export async function measure(
     const rawsAt = (after: number) => Math.floor((after * (rawRuns - 1)) / runs);
     const withRaw = rawsAt(round) < rawsAt(round + 1);
     deps.onProgress(`round ${round + 1} of ${runs}${withRaw ? ', with raw' : ''}`);
+    for (const entry of measured) await polledRun(deps, entry, movedMs);
     for (const entry of measured) {
       await firstRun(deps, entry);
-      await polledRun(deps, entry, movedMs);
       if (withRaw) await rawRun(deps, entry, movedMs);
     }
   }

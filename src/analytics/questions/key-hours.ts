@@ -138,19 +138,16 @@ class InOrder {
     this.#rows = Int32Array.from(rows.sort(([a], [b]) => a - b).flat());
   }
 
-  /** Calls `each` with the others of the rows from `start` to `end` (exclusive). */
-  within(start: number, end: number, each: (key: number, own: number) => void): void {
-    const rows = this.#rows;
-    for (let i = countBefore(rows, start, 3) * 3; i < rows.length && (rows[i] as number) < end; i += 3) {
-      each(rows[i + 1] as number, rows[i + 2] as number);
-    }
+  /** The rows from `start` to `end` (exclusive), one after the other. */
+  within(start: number, end: number): Int32Array {
+    return this.#rows.subarray(countBefore(this.#rows, start, 3) * 3, countBefore(this.#rows, end, 3) * 3);
   }
 }
 
 /** What is kept of an hour's events. */
 class KeysOfHour {
   readonly #hour: number;
-  readonly #keys: readonly { readonly kind: string; readonly key: string }[];
+  readonly #keys: readonly { readonly kind: string; readonly key: string; readonly isPaired: boolean }[];
   /** With the offset of the same session's event of the key before it. */
   readonly #events: InOrder;
   /** With their lengths. */
@@ -158,7 +155,7 @@ class KeysOfHour {
 
   constructor(rows: readonly z.infer<typeof KEY_ROW>[], hour: number) {
     this.#hour = hour;
-    this.#keys = rows.map(([kind, key]) => ({ kind, key }));
+    this.#keys = rows.map(([kind, key]) => ({ kind, key, isPaired: PAIRED_KINDS.includes(kind) }));
     const events: [number, number, number][] = [];
     const engagements: [number, number, number][] = [];
     for (const [key, [, , sessions, engaged]] of rows.entries()) {
@@ -178,29 +175,39 @@ class KeysOfHour {
   /** Of a part of the hour, keys of `kinds`: a session counts where it meets the key for the first time in it. */
   sumsIn(part: Span, kinds: readonly string[]): KeySums[] {
     const [start, end] = [part.start - this.#hour, part.end - this.#hour];
-    const found = new Map<number, Writable<KeySums>>();
-    const sumsOf = (number: number) => {
-      let sums = found.get(number);
-      if (sums === undefined) {
-        const { kind = '', key = '' } = this.#keys[number] ?? {};
-        // Spelled out: of objects that were spread, thousands take three times as long.
-        sums = { kind, key, events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
-        found.set(number, sums);
-      }
-      return sums;
-    };
-    this.#events.within(start, end, (key, prev) => {
-      const sums = sumsOf(key);
-      sums.events++;
-      if (prev < start && PAIRED_KINDS.includes(sums.kind)) sums.sessions++;
-    });
-    this.#engagements.within(start, end, (key, ms) => {
-      const sums = sumsOf(key);
-      sums.engagements++;
-      sums.engaged_ms += ms;
-    });
-    return [...found.values()].filter(({ kind }) => kinds.includes(kind));
+    const count = this.#keys.length;
+    const [events, sessions, engagements] = [
+      new Uint32Array(count),
+      new Uint32Array(count),
+      new Uint32Array(count),
+    ];
+    const engagedMs = new Float64Array(count);
+    const met = this.#events.within(start, end);
+    for (let i = 0; i < met.length; i += 3) {
+      const key = met[i + 1] as number;
+      events[key] = (events[key] as number) + 1;
+      if ((met[i + 2] as number) < start) sessions[key] = (sessions[key] as number) + 1;
+    }
+    const engaged = this.#engagements.within(start, end);
+    for (let i = 0; i < engaged.length; i += 3) {
+      const key = engaged[i + 1] as number;
+      engagements[key] = (engagements[key] as number) + 1;
+      engagedMs[key] = (engagedMs[key] as number) + (engaged[i + 2] as number);
+    }
+    const found: KeySums[] = [];
+    for (const [number, { kind, key, isPaired }] of this.#keys.entries()) {
+      const own = { events: events[number] as number, engagements: engagements[number] as number };
+      if (own.events + own.engagements === 0 || !kinds.includes(kind)) continue;
+      // Spelled out: of objects that were spread, thousands take three times as long.
+      found.push({
+        kind,
+        key,
+        events: own.events,
+        sessions: isPaired ? (sessions[number] as number) : 0,
+        engaged_ms: engagedMs[number] as number,
+        engagements: own.engagements,
+      });
+    }
+    return found;
   }
 }
-
-type Writable<T> = { -readonly [Key in keyof T]: T[Key] };

@@ -10,7 +10,7 @@ import { edgesOfHours, NO_SUMS } from './key-hours.ts';
 import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
 import { COUNTS, type Counts, type KeyRow, type Measures } from './measures.ts';
 import { metBefore, metBeforeRows } from './met-before.ts';
-import { byList, Ranked, rankedLists, take } from './ranked.ts';
+import { byList, type First, Ranked, rankedLists } from './ranked.ts';
 
 /** What is asked about a group of keys. */
 export interface KeyQuestion<Row extends KeyRow> {
@@ -26,20 +26,19 @@ export interface KeyQuestion<Row extends KeyRow> {
  * The first `limit` of the range's keys, which are of one kind, largest first measure first, then by name. `sessions`, of pages and errors, are distinct
  * sessions with at least one event of the key in the range.
  */
-export async function keySums<Row extends KeyRow>(asked: KeyQuestion<Row>, limit: number): Promise<Row[]> {
+export async function keySums<Row extends KeyRow>(
+  asked: KeyQuestion<Row>,
+  limit: number,
+): Promise<readonly Row[]> {
   const { db, measures } = asked;
   const pieces = piecesOf(asked);
   if (pieces.isRepeated) {
     const kinds = await remembered(asked, pieces);
-    return [...take(limit, listed(measures, kinds(asked.group.kinds[0] ?? '')))];
+    return kinds(asked.group.kinds[0] ?? '', { limit, isListed: measures.isListed });
   }
   const rest = `HAVING ${measures.listed} ${IN_ORDER} LIMIT ${int(limit)}`;
   const query = { name: 'keys', sql: addedUp(asked, await pieces.all(), rest), row: measures.row };
   return db.query(query, {}, pieces.options);
-}
-
-function* listed<Row extends KeyRow>({ isListed }: Measures<Row>, rows: Iterable<Row>): Generator<Row, void> {
-  for (const row of rows) if (isListed(row)) yield row;
 }
 
 /** Keys of a kind: how many were met, their events and the engagement with them, and the most frequent, by name where they are equal. */
@@ -93,7 +92,7 @@ GROUP BY kind`;
 }
 
 /** Of all rows of a kind, in order. */
-function topOf(rows: Iterable<Counts>, count: number): TopKeys {
+function topOf(rows: readonly Counts[], count: number): TopKeys {
   const top: TopKeys['top'][number][] = [];
   let [keys, allEvents, allEngagedMs] = [0, 0, 0];
   for (const row of rows) {
@@ -162,7 +161,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
   { options, sealed, edges, edgesOfHours: ofHours, tail, metBefore: met }: KeyPieces<Row>,
-): Promise<(kind: string) => Iterable<Row>> {
+): Promise<(kind: string, first?: First<Row>) => readonly Row[]> {
   const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
     query === null ? Promise.resolve([]) : db.query(query, {}, options);
   const byKind = (rows: readonly Row[]) => byList(rows, ({ kind }) => kind);

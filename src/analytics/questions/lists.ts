@@ -9,7 +9,7 @@ import { countedIn, cutHours, fromHoursOr, instantsByKey, recallEnds } from './c
 import { DIMENSIONS, type Dimension, LISTED, LISTED_WORDS, NO_PAGE, WORD_COLUMNS } from './dimensions.ts';
 import type { LiveTail } from './live-tail.ts';
 import { byText, descending } from './order.ts';
-import { byList, Ranked, type Ranking, rankedLists, take } from './ranked.ts';
+import { byList, first, Ranked, type Ranking, rankedLists } from './ranked.ts';
 
 /** The list's letter with the value behind it, and sessions. */
 const LIST_ROW = z.object({ key: z.string(), sessions: z.number() });
@@ -82,7 +82,7 @@ GROUP BY letter`;
   const lists = rankedLists(ranked, ends, byLetter(latest), LISTING);
   return (list) => {
     const { letter } = DIMENSIONS[list];
-    return [...take(count, lists(letter))].map(({ key, sessions }) => ({
+    return lists(letter, first(count)).map(({ key, sessions }) => ({
       name: key.slice(letter.length),
       sessions,
     }));

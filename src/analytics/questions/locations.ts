@@ -10,7 +10,7 @@ import type { Location } from '../results.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp } from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { descending, nullsLast } from './order.ts';
-import { Ranked, type Ranking, take } from './ranked.ts';
+import { first, Ranked, type Ranking } from './ranked.ts';
 
 const ROW = z.tuple([z.string(), z.number()]);
 
@@ -49,7 +49,7 @@ export async function locations(
     edgePlaces(db, session, app, pieces),
     tailPlaces(db, session, pieces),
   ]);
-  return [...take(limit, sealed.with([...edges, ...tail].map(locationOf)))];
+  return sealed.with([...edges, ...tail].map(locationOf), first(limit));
 }
 
 async function sealedPlaces(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Ranked<Location>> {

@@ -7,11 +7,21 @@ export interface Ranking<Row> {
   order(a: Row, b: Row): number;
 }
 
+/** How many rows are wanted at most, of those that an answer lists. */
+export interface First<Row> {
+  readonly limit: number;
+  isListed(row: Row): boolean;
+}
+
+const ALL: First<unknown> = { limit: Number.MAX_SAFE_INTEGER, isListed: () => true };
+/** The first `limit` of all rows. */
+export const first = (limit: number): First<unknown> => ({ ...ALL, limit });
+
 /** Rows in the order of an answer, each key once: made once, read often. */
 export class Ranked<Row extends object> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
-  #byKey: ReadonlyMap<string, Row> | undefined;
+  #numbers: ReadonlyMap<string, number> | undefined;
   #including: { readonly ends: readonly Row[]; readonly made: Ranked<Row> } | undefined;
 
   /** The rows are in the order of `ranking`: what the engine sorts need not be sorted again. */
@@ -20,48 +30,60 @@ export class Ranked<Row extends object> {
     this.#rows = rows;
   }
 
-  /** These rows and `more`, whose keys may come again, added up and in order: as much work as there is in `more`, and is taken. */
-  *with(more: readonly Row[]): Generator<Row, void> {
+  /** The first of these rows and `more`, whose keys may come again, added up and in order. */
+  with(more: readonly Row[], { limit, isListed }: First<Row> = ALL): Row[] {
     const { order } = this.#ranking;
-    const { sums, replaced } = this.#added(more);
+    const { sums, isReplaced } = this.#added(more);
     const sorted = sums.sort(order);
+    const found: Row[] = [];
     let next = 0;
-    for (const row of this.#rows) {
-      if (replaced.has(row)) continue;
+    const putIn = (row: Row) => {
+      if (isListed(row) && found.length < limit) found.push(row);
+    };
+    for (const [number, row] of this.#rows.entries()) {
+      if (found.length >= limit) return found;
+      if (isReplaced(number)) continue;
       for (let other = sorted[next]; other !== undefined && order(other, row) < 0; other = sorted[++next]) {
-        yield other;
+        putIn(other);
       }
-      yield row;
+      putIn(row);
     }
-    for (; next < sorted.length; next++) yield sorted[next] as Row;
+    for (; next < sorted.length && found.length < limit; next++) putIn(sorted[next] as Row);
+    return found;
   }
 
   /** The same with `ends` and `more`. What is made of `ends` is kept where they are: the same array comes again. */
-  withBoth(ends: readonly Row[], more: readonly Row[], areKept: boolean): Generator<Row, void> {
-    if (ends.length === 0) return this.with(more);
-    if (!areKept) return this.with([...ends, ...more]);
+  withBoth(ends: readonly Row[], more: readonly Row[], areKept: boolean, first?: First<Row>): Row[] {
+    if (ends.length === 0) return this.with(more, first);
+    if (!areKept) return this.with([...ends, ...more], first);
     if (this.#including?.ends !== ends) {
-      this.#including = { ends, made: new Ranked([...this.with(ends)], this.#ranking) };
+      this.#including = { ends, made: new Ranked(this.with(ends), this.#ranking) };
     }
-    return this.#including.made.with(more);
+    return this.#including.made.with(more, first);
   }
 
-  /** The sums of `more` with the rows of the same keys, and these rows. */
-  #added(more: readonly Row[]): { readonly sums: Row[]; readonly replaced: ReadonlySet<Row> } {
-    const replaced = new Set<Row>();
-    const sums = new Map<string, Row>();
-    if (more.length === 0) return { sums: [], replaced };
+  /** The sums of `more` with the rows of the same keys, and which rows these are. */
+  #added(more: readonly Row[]): { readonly sums: Row[]; isReplaced(number: number): boolean } {
+    const sums: Row[] = [];
+    if (more.length === 0) return { sums, isReplaced: () => false };
     const { keyOf, add } = this.#ranking;
-    this.#byKey ??= new Map(this.#rows.map((row) => [keyOf(row), row]));
+    this.#numbers ??= new Map(this.#rows.map((row, number) => [keyOf(row), number]));
+    // Where a row's sum is, from 1 on: thousands of keys are looked up once, and put nowhere by name that are known.
+    const places = new Int32Array(this.#rows.length);
+    const others = new Map<string, number>();
     for (const row of more) {
       const key = keyOf(row);
-      const sum = sums.get(key);
-      const kept = sum === undefined ? this.#byKey.get(key) : undefined;
-      if (kept !== undefined) replaced.add(kept);
-      const known = sum ?? kept;
-      sums.set(key, known === undefined ? row : add(known, row));
+      const number = this.#numbers.get(key);
+      const place = number === undefined ? others.get(key) : places[number];
+      if (place !== undefined && place > 0) {
+        sums[place - 1] = add(sums[place - 1] as Row, row);
+      } else if (number === undefined) {
+        others.set(key, sums.push(row));
+      } else {
+        places[number] = sums.push(add(this.#rows[number] as Row, row));
+      }
     }
-    return { sums: [...sums.values()], replaced };
+    return { sums, isReplaced: (number) => places[number] !== 0 };
   }
 }
 
@@ -94,19 +116,10 @@ export const rankedLists =
     tail: ReadonlyMap<string, readonly Row[]>,
     ranking: Ranking<Row>,
   ) =>
-  (list: string): Generator<Row, void> =>
+  (list: string, first?: First<Row>): Row[] =>
     (sealed.get(list) ?? new Ranked<Row>([], ranking)).withBoth(
       ends.lists.get(list) ?? [],
       tail.get(list) ?? [],
       ends.areKept,
+      first,
     );
-
-/** The first `count`, and no work for what comes after. */
-export function* take<T>(count: number, from: Iterable<T>): Generator<T, void> {
-  let left = count;
-  if (left === 0) return;
-  for (const each of from) {
-    yield each;
-    if (--left === 0) return;
-  }
-}
