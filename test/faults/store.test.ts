@@ -120,13 +120,16 @@ test('a caller who goes away takes the question back, and no neighbour notices',
   await expect.poll(() => killed().has(id)).toBe(true);
 
   // Two ask one question: it is asked once, and goes on for the one that stays.
-  proxy.delayMs = 2_000;
+  proxy.delayMs = 3_000;
   await proxy.set('delay', PAGEVIEWS);
   const first = leaving(question(tenant.app));
   const shared = await statementOf(first.path);
+  const asked = snapshots();
   const second = service.ask(first.path, { key: tenant.key });
-  // By the time this is answered, the second has joined.
-  await service.ask('/api/v1/apps', { key: tenant.key });
+  // It joins when it knows the app's snapshot: all but the delayed statement has then been answered, and the service read it.
+  await expect.poll(snapshots).toBeGreaterThan(asked);
+  await expect.poll(() => proxy.unanswered, { interval: 5 }).toBe(1);
+  for (let time = 0; time < 2; time++) await service.ask('/healthz');
   const neighbours = askNeighbour();
   first.leave();
   expect(await second).toMatchObject({ status: 200, json: ROWS });
@@ -167,6 +170,8 @@ async function statementOf(path: string): Promise<string> {
   await expect.poll(find, { timeout: 10_000 }).toBeDefined();
   return /query_id=([\w-]+)/.exec(find() ?? '')?.[1] ?? 'none';
 }
+
+const snapshots = (): number => proxy.requests.filter((text) => /SELECT 'published'/.test(text)).length;
 
 const killed = (): Set<string> =>
   new Set(

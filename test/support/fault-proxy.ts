@@ -39,6 +39,8 @@ export interface FaultProxy {
   readonly requests: readonly string[];
   /** Connections that their opener closed while a request on them had no answer. */
   readonly givenUp: number;
+  /** Requests that have no answer yet. */
+  readonly unanswered: number;
   readonly connections: number;
   close(): Promise<void>;
 }
@@ -61,12 +63,15 @@ export async function faultProxy(target: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
   const requests: string[] = [];
+  const waits = new Set<() => boolean>();
   let [fault, only, givenUp]: [Fault, RegExp | null, number] = ['pass', null, 0];
 
   const serve = (client: Socket): void => {
     const upstream = createConnection(Number(port), hostname);
     let current: Fault = 'pass';
     let waiting = false;
+    const isWaiting = () => waiting;
+    waits.add(isWaiting);
     let text = '';
     for (const socket of [client, upstream]) {
       open.add(socket);
@@ -74,6 +79,7 @@ export async function faultProxy(target: string): Promise<FaultProxy> {
       socket.on('close', () => {
         open.delete(socket);
         if (socket === client && waiting) givenUp++;
+        waits.delete(isWaiting);
         client.destroy();
         upstream.destroy();
       });
@@ -122,6 +128,9 @@ export async function faultProxy(target: string): Promise<FaultProxy> {
     requests,
     get givenUp() {
       return givenUp;
+    },
+    get unanswered() {
+      return [...waits].filter((isWaiting) => isWaiting()).length;
     },
     get connections() {
       return open.size / 2;
