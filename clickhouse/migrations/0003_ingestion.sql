@@ -78,7 +78,7 @@ SETTINGS non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1, f
     fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
 -- What visitors without an id are told apart by, for a day. The first salt of a day stands, as with verdicts. Deleted
--- when its day is two days old; the TTL is for a service that does not run then.
+-- when its day is two days old; the TTL, by the store's clock, is for a service that does not run then.
 CREATE TABLE IF NOT EXISTS ingest_salts
 (
     day        Date,
@@ -87,6 +87,6 @@ CREATE TABLE IF NOT EXISTS ingest_salts
 )
 ENGINE = MergeTree
 ORDER BY day
-TTL day + INTERVAL 2 DAY
+TTL toDateTime(created_at) + INTERVAL 2 DAY
 SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1;
