@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { AppError } from '../../src/domain/errors.ts';
-import { type AppId, accountId, appId } from '../../src/domain/ids.ts';
+import { accountId, appId } from '../../src/domain/ids.ts';
 import { toIso } from '../../src/domain/time.ts';
 import { newAppSecret } from '../../src/metadata/credentials.ts';
-import { type MetadataBench, metadataBench } from '../support/metadata.ts';
+import { type MetadataBench, metadataBench, shop } from '../support/metadata.ts';
 
 let bench: MetadataBench;
 
@@ -13,8 +12,6 @@ beforeAll(async () => {
   bench = await metadataBench();
 });
 afterAll(() => bench.store.close());
-
-const shop = (domain = 'https://shop.example') => ({ name: 'Shop', domain });
 
 describe('creating an app', () => {
   test('returns it with its secret, once, and lists it', async () => {
@@ -194,111 +191,5 @@ describe('sharing', () => {
     expect(await code(metadata.unshareApp(app.id, guest.accountId))).toBe('not_found');
     expect(await metadata.canRead(guest.accountId, app.id)).toBe(false);
     expect(await metadata.canRead(owner.accountId, appId(randomUUID()))).toBe(false);
-  });
-});
-
-describe('deleting an app', () => {
-  const addEvents = async (app: AppId): Promise<void> => {
-    const at = '1763622960.250';
-    const event = {
-      app_id: app,
-      timestamp: at,
-      started_at: at,
-      session_id: 's1',
-      type: 'pageview',
-      path: '/',
-    };
-    await bench.store.db.insert('events', [{ ...event, has_context: 1, visitor_id: 'v1' }, event]);
-  };
-
-  /** Rows of the app per table, tables without any left out. */
-  const rowsOf = async (app: AppId): Promise<Record<string, number>> => {
-    const { db } = bench.store;
-    const tables = await db.query({
-      name: 'tables',
-      sql: `SELECT DISTINCT table FROM system.columns WHERE database = currentDatabase() AND name = 'app_id'`,
-      row: z.object({ table: z.string() }),
-    });
-    const rows: Record<string, number> = {};
-    for (const { table } of tables) {
-      if (table.endsWith('_from_events')) continue;
-      const sql = `SELECT count() AS rows FROM ${table} WHERE app_id = {app:UUID}`;
-      const count = await db.queryOne({ name: table, sql, row: z.object({ rows: z.int() }) }, { app });
-      if (count.rows > 0) rows[table] = count.rows;
-    }
-    return rows;
-  };
-
-  test('ends it at once and takes its rows out of every table, and nobody else’s', async () => {
-    const { metadata, wait } = bench;
-    const { principal: owner, apiKey } = await bench.account();
-    const { principal: guest } = await bench.account();
-    const doomed = await metadata.createApp(owner, shop('https://doomed.example'));
-    const kept = await metadata.createApp(owner, shop('https://kept.example'));
-    await metadata.shareApp(doomed.id, guest.accountId);
-    await metadata.rotateSecret(kept.id, { overlapMs: 0 });
-    const other = bench.another();
-    expect(await other.canRead(guest.accountId, doomed.id)).toBe(true);
-    await addEvents(doomed.id);
-    await addEvents(kept.id);
-    const keptRows = await rowsOf(kept.id);
-    expect(await rowsOf(doomed.id)).toMatchObject({
-      events: 2,
-      sessions: 1,
-      traffic: 4,
-      ledger: 2,
-      app_shares: 1,
-    });
-
-    await metadata.deleteApp(doomed.id);
-
-    expect(await rowsOf(doomed.id)).toEqual({ deleted_apps: 1 });
-    expect(await rowsOf(kept.id)).toEqual(keptRows);
-    expect(await metadata.authenticateApp(doomed.id, doomed.secretKey)).toBeNull();
-    expect(await metadata.canRead(owner.accountId, doomed.id)).toBe(false);
-    expect((await metadata.listApps(owner.accountId)).map(({ id }) => id)).toEqual([kept.id]);
-    expect(await metadata.listApps(guest.accountId)).toEqual([]);
-    expect(await metadata.authenticate(apiKey)).not.toBeNull();
-    wait(4_500);
-    expect(await other.canRead(guest.accountId, doomed.id)).toBe(false);
-    expect(await other.authenticateApp(doomed.id, doomed.secretKey)).toBeNull();
-  });
-
-  test('can be repeated, and takes what arrived late', async () => {
-    const { metadata, wait } = bench;
-    const { principal } = await bench.account();
-    const { id } = await metadata.createApp(principal, shop());
-    await metadata.deleteApp(id);
-    await addEvents(id);
-    await metadata.deleteApp(id);
-    expect(await rowsOf(id)).toEqual({ deleted_apps: 1 });
-    await addEvents(id);
-    expect(await metadata.resumeDeletions()).toBeGreaterThan(0);
-    expect(await rowsOf(id)).toEqual({ deleted_apps: 1 });
-    wait(120_000);
-    expect(await metadata.resumeDeletions()).toBe(0);
-    expect(await metadata.findApp(id)).toBeNull();
-  });
-
-  test('that was interrupted is finished at the next start', async () => {
-    const { metadata, store, now } = bench;
-    const { principal } = await bench.account();
-    const { id, secretKey } = await metadata.createApp(principal, shop());
-    await addEvents(id);
-    // What a process that was killed after its first step leaves behind.
-    await store.db.insert('deleted_apps', [
-      { app_id: id, deleted_at: String(now() / 1000), erased_at: null, version: 1 },
-    ]);
-    const restarted = bench.another();
-    expect(await restarted.authenticateApp(id, secretKey)).toBeNull();
-    expect(await restarted.canRead(principal.accountId, id)).toBe(false);
-    expect(await restarted.listApps(principal.accountId)).toEqual([]);
-    await restarted.resumeDeletions();
-    expect(Object.keys(await rowsOf(id))).toEqual(['deleted_apps']);
-    await restarted.createApp(principal, shop());
-  });
-
-  test('of an unknown id is not found', async () => {
-    await expect(bench.metadata.deleteApp(appId(randomUUID()))).rejects.toMatchObject({ code: 'not_found' });
   });
 });

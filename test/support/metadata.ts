@@ -41,3 +41,6 @@ export async function metadataBench(): Promise<MetadataBench> {
     },
   };
 }
+
+/** What an app is made of. */
+export const shop = (domain = 'https://shop.example') => ({ name: 'Shop', domain });

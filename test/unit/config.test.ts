@@ -1,5 +1,8 @@
+import { getHeapStatistics } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
+
+const MIB = 1024 ** 2;
 
 const complaint = (env: Record<string, string>): string => {
   try {
@@ -23,8 +26,8 @@ describe('readConfig', () => {
       trustProxy: 0,
       dashboardUrl: null,
       logLevel: 'info',
-      answerCacheBytes: 64 * 1024 ** 2,
-      factsCacheBytes: expect.any(Number),
+      answerCacheBytes: 64 * MIB,
+      factsCacheBytes: Math.min(256, Math.floor(getHeapStatistics().heap_size_limit / 8 / MIB)) * MIB,
       eventMaxAgeDays: 730,
       managementJwtSecret: null,
       geoipDatabase: null,

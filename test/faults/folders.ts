@@ -1,0 +1,43 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect } from 'vitest';
+import { type Running, running, type Tenant } from './support.ts';
+
+/* Services on folders of their own, gone after each test. */
+
+const ended: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const end of ended.splice(0).reverse()) await end();
+});
+
+/** Done after the test, the last one first. */
+export const atEnd = (end: () => unknown): void => void ended.push(end);
+
+export function folder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'analytics-lifecycle-'));
+  atEnd(() => rmSync(made, { recursive: true, force: true }));
+  return made;
+}
+
+/** A file system of its own in memory; tests run as root, or in a container where they may mount. */
+export function mounted(options: string): string {
+  const path = folder();
+  const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);
+  if (status !== 0) throw new Error(`this test needs to mount a tmpfs (root, CAP_SYS_ADMIN): ${stderr}`);
+  atEnd(() => spawnSync('umount', ['-l', path]));
+  return path;
+}
+
+export async function started(dataDir: string): Promise<{ service: Running; tenant: Tenant }> {
+  const service = await running({ DATA_DIR: dataDir });
+  atEnd(() => service.kill());
+  return { service, tenant: await service.newTenant() };
+}
+
+export const viewsOf = async (service: Running, { app, key }: Tenant): Promise<number> => {
+  const answer = await service.ask(`/api/v1/sessions/pageviews?appId=${app.id}`, { key });
+  expect(answer.status).toBe(200);
+  return (answer.json as { views: number }[]).reduce((sum, { views }) => sum + views, 0);
+};

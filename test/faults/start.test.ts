@@ -1,0 +1,173 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/clickhouse/database.ts';
+import { migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
+import { freePort } from '../support/redis.ts';
+import { embeddedLocation } from '../support/store.ts';
+import { atEnd, folder, mounted, started, viewsOf } from './folders.ts';
+import { running, SECRET } from './support.ts';
+
+/** Starts the service, which is expected to end by itself, and returns its exit code and what it said. */
+async function failedStart(env: Record<string, string>): Promise<{ code: number; said: string }> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    env: {
+      PATH: process.env['PATH'],
+      UV_THREADPOOL_SIZE: '16',
+      PORT: '0',
+      MANAGEMENT_PORT: '0',
+      MANAGEMENT_JWT_SECRET: SECRET,
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const printed: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => printed.push(text.toString()));
+  const [code] = await once(child, 'close');
+  return { code, said: printed.join('') };
+}
+
+/** The last line is ours; the engine may have said its own before. */
+function expectSaid({ code, said }: { code: number; said: string }, message: RegExp): void {
+  const line = said.trimEnd().split('\n').at(-1) ?? '';
+  expect(line).toMatch(message);
+  expect(code).toBe(1);
+  expect(said).not.toMatch(/\n {4}at /);
+}
+
+describe('a start that cannot be', () => {
+  test('a second process on the folder: says who has it, and leaves it alone', async () => {
+    const dataDir = folder();
+    const { service, tenant } = await started(dataDir);
+    await service.record(tenant.app, ['/a']);
+    expectSaid(
+      await failedStart({ DATA_DIR: dataDir }),
+      new RegExp(
+        `^Cannot open the store in .*: process ${service.pid} uses it\\. Stop that one, or set DATA_DIR`,
+      ),
+    );
+    expect((await service.record(tenant.app, ['/a'])).status).toBe(200);
+    expect(await viewsOf(service, tenant)).toBe(2);
+  });
+
+  test('a folder that cannot be written, is none, or has no room', async () => {
+    const readOnly = mounted('ro,size=1m');
+    expectSaid(
+      await failedStart({ DATA_DIR: readOnly }),
+      /the folder cannot be written \(EROFS\)\. Make it writable, or set DATA_DIR/,
+    );
+    const file = join(folder(), 'file');
+    writeFileSync(file, '');
+    expectSaid(
+      await failedStart({ DATA_DIR: file }),
+      /it is not a folder \(E\w+\)\. Set DATA_DIR to another path/,
+    );
+    expectSaid(
+      await failedStart({ DATA_DIR: join(file, 'below') }),
+      /something on the way there is not a folder \(ENOTDIR\)\. Set DATA_DIR to another path/,
+    );
+    const tiny = mounted('size=32k');
+    expectSaid(
+      await failedStart({ DATA_DIR: tiny }),
+      /no space is left on its device \(ENOSPC\)\. Free some and start again/,
+    );
+  });
+
+  test('a folder that cannot be made: below one that takes none, behind a dangling link', async () => {
+    const link = join(folder(), 'link');
+    symlinkSync(`${link}-to-nothing`, link);
+    for (const dataDir of ['/proc/nothing', '/proc/nothing/below', join(link, 'below')]) {
+      expectSaid(
+        await failedStart({ DATA_DIR: dataDir }),
+        /^Cannot open the store in .*: nothing can be made there \(ENOENT\)\. Set DATA_DIR to another path/,
+      );
+    }
+    const deep = join(folder(), 'a', 'b', 'c');
+    const { service } = await started(deep);
+    expect(await service.stop()).toBe(0);
+  });
+
+  test('no room in the middle of the first migrations: goes on where it stopped when there is', async () => {
+    const small = mounted('size=400k');
+    const failed = await failedStart({ DATA_DIR: small });
+    expectSaid(
+      failed,
+      /^(Migration \d+ \(\w+\) failed|Cannot bring the store up to date): .*not enough space.* start again: it goes on where it stopped\.$/i,
+    );
+    expect(spawnSync('mount', ['-o', 'remount,size=200m', small]).status).toBe(0);
+    const { service, tenant } = await started(small);
+    expect((await service.record(tenant.app, ['/a'])).status).toBe(200);
+    await service.stop();
+  });
+
+  test('a damaged store is not opened, and is whole again with what was damaged put back', async () => {
+    const dataDir = folder();
+    const { service, tenant } = await started(dataDir);
+    await service.record(tenant.app, ['/a', '/b']);
+    expect(await service.stop()).toBe(0);
+    const file = join(dataDir, 'clickhouse', 'metadata', 'analytics.sql');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, 'garbage');
+    expectSaid(
+      await failedStart({ DATA_DIR: dataDir }),
+      /^Cannot open the store in .*The engine's reason stands above\. Nothing was changed: .* backup/,
+    );
+    writeFileSync(file, text);
+    const again = await running({ DATA_DIR: dataDir });
+    atEnd(() => again.kill());
+    expect(await viewsOf(again, tenant)).toBe(2);
+  });
+
+  test('a port that is taken, on either listener', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    await once(other, 'listening');
+    atEnd(() => other.close());
+    for (const setting of ['PORT', 'MANAGEMENT_PORT']) {
+      expectSaid(
+        await failedStart({ DATA_DIR: folder(), [setting]: String(port) }),
+        new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*set ${setting} to another port`),
+      );
+    }
+  });
+
+  test('a store that is away, wrong settings', async () => {
+    const away = `http://127.0.0.1:${await freePort()}`;
+    expectSaid(
+      await failedStart({ DATA_DIR: folder(), CLICKHOUSE_URL: away }),
+      new RegExp(`^Cannot open the store at ${away}: .*Check that it runs, CLICKHOUSE_URL`),
+    );
+    const wrong = await failedStart({ PORT: '70000', REDIS_URL: 'http://x', TRUST_PROXY: 'yes' });
+    expect(wrong.code).toBe(1);
+    expect(wrong.said).toMatch(/^Wrong settings:\n {2}PORT .*\n {2}REDIS_URL .*\n {2}TRUST_PROXY .*\n$/);
+  });
+});
+
+test('a migration that fails halfway: says which and why, and goes on when it is mended', async () => {
+  const place = embeddedLocation();
+  const db = await openDatabase(place.location);
+  atEnd(async () => {
+    await db.command('drop', `DROP DATABASE IF EXISTS ${place.location.database} SYNC`);
+    await db.close();
+    place.remove();
+  });
+  const migration = (second: string) => ({
+    version: 9_000,
+    name: 'halfway',
+    checksum: second,
+    statements: ['CREATE TABLE IF NOT EXISTS half (a UInt8) ENGINE = MergeTree ORDER BY a', second],
+  });
+  const all = readMigrations();
+  await expect(
+    migrate(db, [...all, migration('CREATE TABLE broken (a NoType) ENGINE = MergeTree ORDER BY a')]),
+  ).rejects.toThrow(
+    /^Migration 9000 \(halfway\) failed: .*NoType.* start again: it goes on where it stopped\.$/,
+  );
+  const mended = migration('CREATE TABLE IF NOT EXISTS whole (a UInt8) ENGINE = MergeTree ORDER BY a');
+  expect(await migrate(db, [...all, mended])).toEqual(['halfway']);
+  expect(await migrate(db, [...all, mended])).toEqual([]);
+});
