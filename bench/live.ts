@@ -4,9 +4,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { Analytics } from '../src/analytics/results.ts';
 import { type Database, openDatabase } from '../src/clickhouse/database.ts';
-import { readConfig } from '../src/config.ts';
 import { appId } from '../src/domain/ids.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
+import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { factsMemory } from '../src/facts/memory.ts';
 import type { Case } from './cases.ts';
 import { progress } from './progress.ts';
@@ -39,6 +38,7 @@ export async function measureLive(
   folder: string,
   cases: readonly Case[],
   runs: number,
+  factsBytes: number,
 ): Promise<readonly Live[]> {
   const copy = mkdtempSync(join(folder, '..', 'live-'));
   try {
@@ -46,7 +46,7 @@ export async function measureLive(
     cpSync(folder, copy, { recursive: true });
     const db = await openDatabase({ kind: 'embedded', dataDir: copy, database: 'analytics' });
     try {
-      return await askedLive(db, cases, runs);
+      return await askedLive(db, cases, runs, factsBytes);
     } finally {
       await db.close();
     }
@@ -56,9 +56,14 @@ export async function measureLive(
   }
 }
 
-async function askedLive(db: Database, cases: readonly Case[], runs: number): Promise<readonly Live[]> {
+async function askedLive(
+  db: Database,
+  cases: readonly Case[],
+  runs: number,
+  factsBytes: number,
+): Promise<readonly Live[]> {
   const clock = () => NOW;
-  const analytics = createAnalytics({ db, clock, ...factsMemory(readConfig({}).factsCacheBytes) });
+  const analytics = createAnalytics({ db, clock, ...factsMemory(factsBytes) });
   const raw = createRawAnalytics({ db, clock });
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')
@@ -100,7 +105,7 @@ FROM
     WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) = toDateTime({hour:UInt32}, 'UTC') AND ${drawn}
     ORDER BY cityHash64(session_id, timestamp, {turn:UInt32}) LIMIT {count:UInt32}
 ) AS e`,
-      { ...params, hour: (Math.floor(ms / HOUR_MS) * HOUR_MS) / 1000, since: NOW - 10 * MINUTE_MS, count },
+      { ...params, hour: floorTo(ms, HOUR_MS) / 1000, since: NOW - 10 * MINUTE_MS, count },
       { about: [BIG_APP] },
     );
   await insert(

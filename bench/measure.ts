@@ -57,7 +57,7 @@ export async function measure(
     measured.push(await warmUp(deps, entry));
   }
   for (let round = 0; round < runs; round++) {
-    const movedMs = ASKED_MS.length + 1 + round;
+    const movedMs = ASKED_MS.length + round;
     const rawsAt = (after: number) => Math.floor((after * (rawRuns - 1)) / runs);
     const withRaw = rawsAt(round) < rawsAt(round + 1);
     deps.onProgress(`round ${round + 1} of ${runs}${withRaw ? ', with raw' : ''}`);

@@ -90,7 +90,7 @@ export async function benchQueries(
     await counter.close();
     await db.close();
   }
-  const live = await measureLive(location.dataDir, casesOf(shape), runs);
+  const live = await measureLive(location.dataDir, casesOf(shape), runs, factsCacheBytes);
   const seen = measured.map((entry) => withLive(entry, live));
   printResults(seen);
   printStatements(measured);

@@ -1,4 +1,4 @@
-import { DAY_MS, type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 import { COARSE_UNITS } from '../facts/tables.ts';
 
 /** From an instant (inclusive) to an instant (exclusive); empty where both are the same. */
@@ -36,7 +36,6 @@ export interface Plan {
 const NOTHING: Span = { start: 0, end: 0 };
 
 const ceilTo = (ms: number, unit: number): number => Math.ceil(ms / unit) * unit;
-const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
 /** Inclusive ends, or null where nothing lies between. */
 const rangeOrNull = (start: number, end: number): Range | null =>

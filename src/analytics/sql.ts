@@ -1,5 +1,6 @@
 import { int, ofApp } from '../clickhouse/literals.ts';
-import { DAY_MS, HOUR_MS, type Range } from '../domain/time.ts';
+import { DAY_MS, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
+import { DAY_OF_BUCKET } from '../facts/tables.ts';
 import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
 export { int, ofApp };
@@ -23,8 +24,8 @@ export const eventsIn = (ranges: readonly Range[]): string =>
  */
 export function inHours(ranges: readonly Range[]): string {
   const hours = ranges.map(({ from, to }) => ({
-    first: bucket(Math.floor(from / HOUR_MS) * HOUR_MS),
-    last: bucket(Math.floor(to / HOUR_MS) * HOUR_MS),
+    first: bucket(floorTo(from, HOUR_MS)),
+    last: bucket(floorTo(to, HOUR_MS)),
   }));
   if (hours.every(({ first, last }) => first === last)) {
     return `${EVENT_HOUR} IN (${hours.map(({ first }) => first).join(', ') || 'NULL'})`;
@@ -90,7 +91,7 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs, byDay }: Gra
       end,
     }));
   if (spans.length === 0) return 'false';
-  const day = (at: number): string => (byDay ? `${bucket(Math.floor(at / DAY_MS) * DAY_MS)}, ` : '');
+  const day = (at: number): string => (byDay ? `${bucket(floorTo(at, DAY_MS))}, ` : '');
   const count = spans.reduce((sum, { start, end, stepMs }) => sum + (end - start) / stepMs, 0);
   if (count > MOST_LISTED) {
     return anyOf(spans.map(({ code, ...span }) => `grain = ${code} AND ${inSpans('bucket', [span])}`));
@@ -102,7 +103,7 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs, byDay }: Gra
     }
   }
   if (listed.length === 0) return 'false';
-  return `(grain, ${byDay ? 'toStartOfDay(bucket), ' : ''}bucket) IN (${listed.join(', ')})`;
+  return `(grain, ${byDay ? `${DAY_OF_BUCKET}, ` : ''}bucket) IN (${listed.join(', ')})`;
 }
 
 export const anyOf = (conditions: readonly string[]): string =>

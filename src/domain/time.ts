@@ -22,8 +22,11 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
+/** The last multiple of `unit` that is not after `ms`: the start of its UTC hour, of its UTC day. */
+export const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
+
 /** Start of the UTC day that holds `at`. */
-export const utcDayStart = (at: EpochMs): EpochMs => epochMs(Math.floor(at / DAY_MS) * DAY_MS);
+export const utcDayStart = (at: EpochMs): EpochMs => epochMs(floorTo(at, DAY_MS));
 
 /** `2026-11-20T07:16:00.000Z`: the one form in which instants leave the service. */
 export const toIso = (at: EpochMs): string => new Date(at).toISOString();

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { type EpochMs, HOUR_MS } from '../domain/time.ts';
+import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { SealDeps } from './seal.ts';
-import { floorTo, MAX_SECONDS } from './seal-states.ts';
+import { MAX_SECONDS } from './seal-states.ts';
 
 /** Late events of so long after a session's start find it merged. Every session is sealed before, at the latest after 25 hours. */
 const KEPT_MS = 36 * HOUR_MS;

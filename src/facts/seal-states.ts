@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { DAY_MS, type EpochMs, epochMs, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { FactKind } from './watermarks.ts';
 
 /** An hour may be sealed this long after its end: in-flight inserts of live traffic have landed by then. */
@@ -70,8 +70,6 @@ HAVING {all:Bool} OR until < ripe OR stale IS NOT NULL`,
     ripe: z.number(),
   }),
 };
-
-export const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
 /**
  * Until where facts of a kind may be sealed at `now`: by all means until `oldest`, and until `newest` but for hours whose

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { type EpochMs, epochMs } from '../domain/time.ts';
+import { type EpochMs, epochMs, floorTo } from '../domain/time.ts';
 import { compute } from './compute.ts';
 import type { Readers } from './readers.ts';
 import {
   type AppState,
   areKept,
   FACT_KINDS,
-  floorTo,
   LEDGER_KIND,
   MAX_SECONDS,
   readStates,

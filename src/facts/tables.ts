@@ -75,7 +75,8 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
   ],
 };
 
-const DAY_OF_BUCKET = 'toStartOfDay(bucket)';
+/** What `page_facts` is sorted by, in the place of the bucket. */
+export const DAY_OF_BUCKET = 'toStartOfDay(bucket)';
 /** Of a bucket of a day or more, which starts with its day. */
 const bucketOf = (byDay: true | undefined): string => (byDay ? DAY_OF_BUCKET : 'bucket');
 const at = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;

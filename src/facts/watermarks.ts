@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { int, ofApp } from '../clickhouse/literals.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 
 /** Facts by the time of events (pages, errors, clicks) and facts by the start of sessions are sealed apart. */
 export type FactKind = 'page' | 'session';
@@ -135,7 +135,7 @@ export async function readSnapshot(
   };
 }
 
-const hourOf = (ms: number): number => Math.floor(ms / HOUR_MS) * HOUR_MS;
+const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
 
 async function firstStale(db: Database, app: AppId, kind: FactKind, until: EpochMs): Promise<EpochMs> {
   const ledgerKind = kind === 'page' ? 'event' : 'session';

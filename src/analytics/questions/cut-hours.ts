@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
-import { HOUR_MS } from '../../domain/time.ts';
+import { floorTo, HOUR_MS } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import type { Span } from '../plan.ts';
 import type { Ends } from './ranked.ts';
@@ -25,7 +25,7 @@ interface CutHour<Made, Part extends Span = Span> {
   readonly kept: Made;
 }
 
-const hourOf = ({ start }: Span): number => Math.floor(start / HOUR_MS) * HOUR_MS;
+const hourOf = ({ start }: Span): number => floorTo(start, HOUR_MS);
 
 /** Of each of `parts`, which lie within a sealed hour each; null where one of these hours is cut for the first time. */
 export async function cutHours<Part extends Span, Row extends readonly unknown[], Made extends object>(

@@ -161,7 +161,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
   { options, sealed, edges, edgesOfHours: ofHours, tail, metBefore: met }: KeyPieces<Row>,
-): Promise<(kind: string, first?: First<Row>) => readonly Row[]> {
+): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
   const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
     query === null ? Promise.resolve([]) : db.query(query, {}, options);
   const byKind = (rows: readonly Row[]) => byList(rows, ({ kind }) => kind);

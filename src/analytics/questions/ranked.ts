@@ -18,7 +18,7 @@ const ALL: First<unknown> = { limit: Number.MAX_SAFE_INTEGER, isListed: () => tr
 export const first = (limit: number): First<unknown> => ({ ...ALL, limit });
 
 /** Rows in the order of an answer, each key once: made once, read often. */
-export class Ranked<Row extends object> {
+export class Ranked<Row> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #numbers: ReadonlyMap<string, number> | undefined;
@@ -41,25 +41,25 @@ export class Ranked<Row extends object> {
       if (isListed(row) && found.length < limit) found.push(row);
     };
     for (const [number, row] of this.#rows.entries()) {
-      if (found.length >= limit) return found;
+      if (found.length >= limit) break;
       if (isReplaced(number)) continue;
       for (let other = sorted[next]; other !== undefined && order(other, row) < 0; other = sorted[++next]) {
         putIn(other);
       }
       putIn(row);
     }
-    for (; next < sorted.length && found.length < limit; next++) putIn(sorted[next] as Row);
+    for (; next < sorted.length; next++) putIn(sorted[next] as Row);
     return found;
   }
 
   /** The same with `ends` and `more`. What is made of `ends` is kept where they are: the same array comes again. */
-  withBoth(ends: readonly Row[], more: readonly Row[], areKept: boolean, first?: First<Row>): Row[] {
-    if (ends.length === 0) return this.with(more, first);
-    if (!areKept) return this.with([...ends, ...more], first);
+  withBoth(ends: readonly Row[], more: readonly Row[], areKept: boolean, wanted?: First<Row>): Row[] {
+    if (ends.length === 0) return this.with(more, wanted);
+    if (!areKept) return this.with([...ends, ...more], wanted);
     if (this.#including?.ends !== ends) {
       this.#including = { ends, made: new Ranked(this.with(ends), this.#ranking) };
     }
-    return this.#including.made.with(more, first);
+    return this.#including.made.with(more, wanted);
   }
 
   /** The sums of `more` with the rows of the same keys, and which rows these are. */
@@ -110,16 +110,16 @@ export interface Ends<Row> {
 
 /** Lists of which the sealed hours are kept in order: rows of ends that are kept are put in once, other rows for each question. */
 export const rankedLists =
-  <Row extends object>(
+  <Row>(
     sealed: ReadonlyMap<string, Ranked<Row>>,
     ends: Ends<Row>,
     tail: ReadonlyMap<string, readonly Row[]>,
     ranking: Ranking<Row>,
   ) =>
-  (list: string, first?: First<Row>): Row[] =>
+  (list: string, wanted?: First<Row>): Row[] =>
     (sealed.get(list) ?? new Ranked<Row>([], ranking)).withBoth(
       ends.lists.get(list) ?? [],
       tail.get(list) ?? [],
       ends.areKept,
-      first,
+      wanted,
     );

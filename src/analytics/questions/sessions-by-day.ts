@@ -1,7 +1,15 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, type EpochMs, epochMs, HOUR_MS, type Range, utcDayStart } from '../../domain/time.ts';
+import {
+  DAY_MS,
+  type EpochMs,
+  epochMs,
+  floorTo,
+  HOUR_MS,
+  type Range,
+  utcDayStart,
+} from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { edgeRanges, inMs, inSpans, int, isEmpty, ofApp } from '../sql.ts';
@@ -16,7 +24,7 @@ export async function sessionsByDay(db: Database, facts: Facts, app: AppId, rang
   const end = range.to + 1;
   const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
   const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, sealedEnd);
-  const lastDay = Math.max(Math.floor(sealedEnd / DAY_MS) * DAY_MS, firstDay);
+  const lastDay = Math.max(floorTo(sealedEnd, DAY_MS), firstDay);
   const days = { start: firstDay, end: lastDay };
   const cut = [
     { start: range.from, end: firstDay },
