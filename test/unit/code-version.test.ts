@@ -1,0 +1,88 @@
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { transform } from 'esbuild';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const root = mkdtempSync(join(tmpdir(), 'code-version-'));
+/** Of the program that runs from a copy of this tree: changed at will. */
+let codeVersion: () => string;
+
+beforeAll(async () => {
+  for (const part of ['src', 'clickhouse', 'package.json'])
+    cpSync(part, join(root, part), { recursive: true });
+  symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
+  codeVersion = await versionFrom('src/http/code-version.ts');
+});
+afterAll(() => rmSync(root, { recursive: true }));
+
+async function versionFrom(path: string): Promise<() => string> {
+  const module = await import(pathToFileURL(join(root, path)).href);
+  return module.codeVersion;
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(root, join(parentPath, name)));
+
+test('every file of the program and every migration is part of the version', () => {
+  const before = codeVersion();
+  const versions = new Set([before]);
+  const files = [...filesIn('src'), ...filesIn('clickhouse/migrations'), 'package.json'];
+  for (const file of files) {
+    const path = join(root, file);
+    const content = readFileSync(path);
+    appendFileSync(path, ' ');
+    versions.add(codeVersion());
+    writeFileSync(path, content);
+  }
+  expect(files).toEqual(
+    expect.arrayContaining(['src/facts/seal.ts', 'clickhouse/migrations/0004_facts.sql']),
+  );
+  expect(versions.size).toBe(files.length + 1);
+  expect(codeVersion()).toBe(before);
+});
+
+test('a file that comes, goes or is renamed changes the version; the place of the tree does not', async () => {
+  const before = codeVersion();
+  const path = join(root, 'src/facts/new.ts');
+  writeFileSync(path, '');
+  const withNew = codeVersion();
+  rmSync(path);
+  writeFileSync(join(root, 'src/facts/newer.ts'), '');
+  const withNewer = codeVersion();
+  rmSync(join(root, 'src/facts/newer.ts'));
+  expect(new Set([before, withNew, withNewer]).size).toBe(3);
+  const { codeVersion: ofThisTree } = await import('../../src/http/code-version.ts');
+  expect(before).toBe(ofThisTree());
+});
+
+test('compiled, the version is that of the compiled files and the migrations', async () => {
+  for (const file of filesIn('src').filter((each) => each.endsWith('.ts'))) {
+    const { code } = await transform(readFileSync(join(root, file), 'utf8'), { loader: 'ts', format: 'esm' });
+    const compiled = join(root, 'dist', relative('src', file).replace(/\.ts$/, '.js'));
+    mkdirSync(dirname(compiled), { recursive: true });
+    writeFileSync(compiled, code.replaceAll(/(from "\..*)\.ts"/g, '$1.js"'));
+  }
+  const compiledVersion = await versionFrom('dist/http/code-version.js');
+  const versions = [compiledVersion()];
+  for (const file of ['dist/facts/seal.js', 'clickhouse/migrations/0004_facts.sql']) {
+    appendFileSync(join(root, file), ' ');
+    versions.push(compiledVersion());
+  }
+  expect(new Set(versions).size).toBe(3);
+  appendFileSync(join(root, 'src/facts/seal.ts'), ' ');
+  expect(compiledVersion()).toBe(versions.at(-1));
+});
