@@ -31,10 +31,15 @@ async function answer(ask: z.infer<typeof AskSchema>): Promise<z.infer<typeof An
   return { ms, raw: { ms: asked.ms, equal: isDeepStrictEqual(result, asked.result) } };
 }
 
-process.on('message', async (message) => {
-  process.send?.(await answer(AskSchema.parse(message)));
+/** A measurement that failed is none: the parent hears of the end. */
+const end = (error: unknown): void => {
+  console.error(error);
+  process.exit(1);
+};
+process.on('message', (message) => {
+  answer(AskSchema.parse(message)).then((answered) => process.send?.(answered), end);
 });
-process.on('disconnect', async () => {
-  await db.close();
+process.on('disconnect', () => {
+  db.close().catch(end);
 });
 process.send?.('ready');

@@ -19,7 +19,11 @@ async function main(): Promise<void> {
     await close();
     log.info('stopped');
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      stop(signal).catch(sayEnd);
+    });
+  }
 }
 
 main().catch(sayEnd);

@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   const stop = (): void => {
     if (stopping) return;
     stopping = true;
-    void service.close();
+    service.close().catch(sayEnd);
   };
   process.once('SIGINT', stop);
   process.once('SIGTERM', stop);

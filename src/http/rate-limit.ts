@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { ClientRateLimitInfo, Options, Store } from 'express-rate-limit';
+import type { ClientRateLimitInfo, Options } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../domain/errors.ts';
 import type { KeyId } from '../domain/ids.ts';
@@ -51,8 +51,8 @@ export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimi
   };
 }
 
-function opened<T extends Store>(store: T): T {
-  store.init?.({ windowMs: MINUTE_MS } as Options);
+function opened<T extends { init(options: Options): void }>(store: T): T {
+  store.init({ windowMs: MINUTE_MS } as Options);
   return store;
 }
 

@@ -24,7 +24,8 @@ export function requestLog(log: Logger): (req: IncomingMessage, res: ServerRespo
 }
 
 function line(req: IncomingMessage, res: ServerResponse, ms: number): object {
-  const { route, principal } = contextOf(res as Response);
+  // Absent where the request did not reach Express.
+  const { route, principal } = contextOf(res as Response) ?? {};
   return {
     requestId: req.id,
     method: req.method,

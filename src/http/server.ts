@@ -59,7 +59,9 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
       return;
     }
     logRequest(req, res);
-    void nextTurn().then(() => listener(req, res));
+    nextTurn()
+      .then(() => listener(req, res))
+      .catch((error: Error) => fail(res, error, requestId));
   };
   const server = new FinishingServer(
     {
@@ -115,11 +117,23 @@ function refusalOf(req: IncomingMessage): AppError | null {
 }
 
 function refuse(res: ServerResponse, error: AppError, requestId: string, log: Logger): void {
-  const { status, headers, body } = problem(error, requestId);
+  const status = writeProblem(res, error, requestId);
   log.info({ requestId, status, code: error.code }, 'request refused');
+}
+
+function writeProblem(res: ServerResponse, error: Error, requestId: string): number {
+  const { status, headers, body } = problem(error, requestId);
   const text = JSON.stringify(body);
   res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
   res.end(text);
+  return status;
+}
+
+/** Ends a request whose listener threw. The log says why (see `requestLog`). */
+function fail(res: ServerResponse, error: Error, requestId: string): void {
+  res.err = error;
+  if (res.headersSent) res.destroy();
+  else writeProblem(res, error, requestId);
 }
 
 interface ClientError extends Error {

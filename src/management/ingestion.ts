@@ -9,10 +9,10 @@ const PATH = '/ingestion';
 /** `GET /ingestion` below /management/v1: what this process took, left out and refused since its start, by reason. */
 export function ingestionRouter(ingestion: Pick<Ingestion, 'stats'>): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  router.all(PATH, (req, res) => {
+  router.all(PATH, async (req, res) => {
     contextOf(res).route = PATH;
     pick(new Map([['GET', true]]), req, res);
-    replyToGet(req, res, ingestion.stats());
+    await replyToGet(req, res, ingestion.stats());
   });
   return router;
 }

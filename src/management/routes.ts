@@ -53,7 +53,7 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
   },
   '/accounts/:accountId/keys': {
     GET: async (req, res) => {
-      replyToGet(req, res, await metadata.listKeys(parse(AccountParams, req.params).accountId));
+      await replyToGet(req, res, await metadata.listKeys(parse(AccountParams, req.params).accountId));
     },
     POST: async (req, res) => {
       const { accountId } = parse(AccountParams, req.params);
@@ -62,7 +62,7 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
   },
   '/accounts/:accountId/apps': {
     GET: async (req, res) => {
-      replyToGet(req, res, await metadata.appsOfAccount(parse(AccountParams, req.params).accountId));
+      await replyToGet(req, res, await metadata.appsOfAccount(parse(AccountParams, req.params).accountId));
     },
   },
   '/keys/:keyId/rotate': {

@@ -39,7 +39,7 @@ export function sealRouter(sealer: Sealer): Router {
           ]),
       ),
     }));
-    replyToGet(req, res, { ...sealer.health, apps });
+    await replyToGet(req, res, { ...sealer.health, apps });
   });
   router.all('/seal/rebuild', async (req, res) => {
     contextOf(res).route = '/seal/rebuild';

@@ -16,5 +16,10 @@ const bridge = await startBridge({
 });
 process.stdout.write(`${bridge.url}\n`);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => void bridge.close().then(() => process.exit(0)));
+  process.once(signal, () => {
+    bridge.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  });
 }
