@@ -109,6 +109,12 @@ const Settings = z
       when: () => true,
     },
   )
+  .refine(({ PUBLIC_API_REPLICAS, REDIS_URL }) => !(PUBLIC_API_REPLICAS > 1) || REDIS_URL !== undefined, {
+    path: ['REDIS_URL'],
+    message:
+      'is required where PUBLIC_API_REPLICAS is more than 1: the processes share rate limits and locks over Redis',
+    when: () => true,
+  })
   .refine(
     ({ PORT, HOST, MANAGEMENT_PORT, MANAGEMENT_HOST }) =>
       PORT === 0 || PORT !== MANAGEMENT_PORT || HOST !== MANAGEMENT_HOST,

@@ -2,9 +2,9 @@ import type { Request } from 'express';
 import { AppError } from '../domain/errors.ts';
 import type { Access, Principal } from '../metadata/types.ts';
 import type { FailedAttempts } from './failed-attempts.ts';
+import { headerValues } from './raw-headers.ts';
 
 const BEARER = /^bearer +(\S+)$/i;
-const NAME = 'authorization';
 const APP_SECRET = 'app_secret_';
 
 export interface AuthenticationDeps {
@@ -33,7 +33,7 @@ export function createAuthenticate({
     `This is an app's SDK credential; an account API key is needed here.${where}`,
   );
   return async (req) => {
-    const headers = authorizationHeaders(req);
+    const headers = headerValues(req, 'authorization');
     if (headers.length === 0) throw refusal;
     const token = headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
     const isAppSecret = token?.startsWith(APP_SECRET) ?? false;
@@ -41,17 +41,6 @@ export function createAuthenticate({
     if (principal !== null) return principal;
     throw failedAttempts.record(addressOf(req), isAppSecret ? appSecretRefusal : refusal);
   };
-}
-
-/** Every one that was sent: `req.headers` keeps only the first. */
-function authorizationHeaders(req: Request): string[] {
-  const { rawHeaders } = req;
-  const values: string[] = [];
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i] ?? '';
-    if (name.length === NAME.length && name.toLowerCase() === NAME) values.push(rawHeaders[i + 1] ?? '');
-  }
-  return values;
 }
 
 /** The connection's address, or what the last trusted proxy saw. */

@@ -85,9 +85,15 @@ function allowOrigin(req: Request, res: Response): void {
   res.setHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id');
 }
 
+/** As browsers write an origin (RFC 6454, section 6.2). The URL parser alone would take a path, a user and much else. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+)(?::\d{1,5})?$/i;
+
 /** A server sends no Origin; `null` and what is no origin are never the app's. Scheme and port are not compared. */
 function isFromApp({ headers: { origin } }: Request, { domain }: SdkApp): boolean {
   if (origin === undefined) return true;
-  const host = URL.canParse(origin) ? new URL(origin).hostname.toLowerCase().replace(/\.$/, '') : '';
+  const host =
+    ORIGIN.test(origin) && URL.canParse(origin)
+      ? new URL(origin).hostname.toLowerCase().replace(/\.$/, '')
+      : '';
   return host !== '' && isOwnHost(host, hostOf(domain));
 }

@@ -7,6 +7,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { FinishingServer } from './finishing-server.ts';
 import { problem } from './problem.ts';
+import { headerValues } from './raw-headers.ts';
 import { newRequestId, requestIdFor } from './request-id.ts';
 import { requestLog } from './request-log.ts';
 import { nextTurn } from './turns.ts';
@@ -112,7 +113,9 @@ function refusalOf(req: IncomingMessage): AppError | null {
   const size = req.rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
   if (size > MAX_HEADERS) return headersTooLarge();
   if (!target.startsWith('/') && target !== '*') return badRequest();
-  if (req.httpVersion === '1.1' && req.headers.host === undefined) return badRequest();
+  const hosts = headerValues(req, 'host').length;
+  // Two could mean different sites to a proxy and to us (RFC 9112, section 3.2).
+  if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) return badRequest();
   return null;
 }
 

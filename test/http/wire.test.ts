@@ -43,6 +43,10 @@ test('400 bad_request: what is not HTTP', async () => {
     ['GET ftp://a/healthz HTTP/1.1', 'Host: a', 'Connection: close'],
     ['GET /healthz HTTP/1.1', 'Connection: close'],
     ['CONNECT a:443 HTTP/1.1', 'Host: a'],
+    ['GET /healthz HTTP/1.1', 'Host: a', 'Host: b', 'Connection: close'],
+    ['GET /healthz HTTP/1.1', 'Host: a', 'host: a', 'Connection: close'],
+    ['GET http://a/healthz HTTP/1.1', 'Host: a', 'X: 1', 'HOST: a', 'Connection: close'],
+    ['GET /healthz HTTP/1.0', 'Host: a', 'Host: b'],
   ];
   for (const lines of wrong) expectProblem(await raw(...lines), 'bad_request');
 });

@@ -59,6 +59,7 @@ describe('readConfig', () => {
       PUBLIC_API_REQUESTS_PER_MINUTE: '0',
       CLICKHOUSE_URL: 'http://user:hunter2@db.example',
       REDIS_URL: 'http://redis',
+      PUBLIC_API_REPLICAS: '2',
       CLICKHOUSE_DATABASE: 'a-b',
       LOG_LEVEL: 'loud',
     });
@@ -96,6 +97,15 @@ describe('readConfig', () => {
       );
     }
     expect(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).publicListener.port).toBe(0);
+  });
+
+  test('several processes need Redis', () => {
+    expect(complaint({ PUBLIC_API_REPLICAS: '2' })).toBe(
+      'Wrong settings:\n  REDIS_URL is required where PUBLIC_API_REPLICAS is more than 1: the processes share rate limits and locks over Redis',
+    );
+    expect(readConfig({ PUBLIC_API_REPLICAS: '1' }).replicas).toBe(1);
+    expect(readConfig({ PUBLIC_API_REPLICAS: '2', REDIS_URL: 'redis://127.0.0.1' }).replicas).toBe(2);
+    expect(complaint({ PUBLIC_API_REPLICAS: '0' })).not.toContain('REDIS_URL');
   });
 
   test('two listeners on one port', () => {

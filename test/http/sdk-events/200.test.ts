@@ -57,15 +57,17 @@ test('a session without a user agent has that of the request', async () => {
   expect(browsers.map(({ name }) => name)).toContain('Firefox');
 });
 
-test.each(['https://shop.example', 'http://shop.example:8080', 'https://www.shop.example'])(
-  'a page at %s may send and read the answer',
-  async (origin) => {
-    const answer = await post(service, batchFor(service), { Origin: origin });
-    expect(answer.status).toBe(200);
-    expect(answer.headers['access-control-allow-origin']).toBe(origin);
-    expect(answer.headers['vary']).toBe('Origin');
-  },
-);
+test.each([
+  'https://shop.example',
+  'http://shop.example:8080',
+  'https://www.shop.example',
+  'app://shop.example',
+])('a page at %s may send and read the answer', async (origin) => {
+  const answer = await post(service, batchFor(service), { Origin: origin });
+  expect(answer.status).toBe(200);
+  expect(answer.headers['access-control-allow-origin']).toBe(origin);
+  expect(answer.headers['vary']).toBe('Origin');
+});
 
 test('500 sessions with 5,000 events are a batch', async () => {
   const { events, ...rest } = visit();
