@@ -6,6 +6,7 @@ import type { Database } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
+import { QUESTION_MS } from './domain/question.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
 import { factsMemory } from './facts/memory.ts';
 import { createReaders } from './facts/readers.ts';
@@ -31,8 +32,6 @@ import { listenFailure, openStore } from './start-errors.ts';
 
 /** How long a start waits for Redis; without it the windows begin in this process. */
 const REDIS_CONTACT_MS = 1_000;
-/** No question of another process on the same store takes longer: its statements are cut off before. */
-const OTHERS_READ_MS = 45_000;
 
 export interface ServiceOptions {
   readonly clock?: Clock;
@@ -87,7 +86,7 @@ async function start(
 
   const metadata = createMetadata({ db, clock, locks });
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
-  const readers = createReaders(db.exclusive ? 0 : OTHERS_READ_MS);
+  const readers = createReaders(db.exclusive ? 0 : QUESTION_MS);
   const snapshots = createSnapshots(db);
   const analytics = createAnalytics({
     db,

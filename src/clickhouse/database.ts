@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { currentCaller } from '../domain/caller.ts';
+import { currentCaller, currentQuestion } from '../domain/caller.ts';
+import type { Question } from '../domain/question.ts';
 import { type Answer, asObjects, readRows } from './answer.ts';
 import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
 import { type ExportColumn, type ExportFormat, exportStatement } from './export.ts';
-import { Gate, type Visitor } from './gate.ts';
+import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
 import { Writes } from './writes.ts';
 
 /** A value bound to a typed `{name:Type}` place; times are epoch milliseconds in Int64 places. */
@@ -54,13 +55,13 @@ const READ_MEMORY = 2 * 1024 ** 3;
 /** More than any question answers with; a runaway one ends here and not in this process's memory. */
 const MAX_ROWS = 1_000_000;
 const MAX_BYTES = 512 * 1024 ** 2;
-/** How long a statement waits for a place: a reader's patience is short, what must be stored waits longer. */
-const MAX_WAIT_MS: Readonly<Record<Lane, number>> = {
-  read: 2_000,
-  lookup: 2_000,
-  health: 2_000,
-  write: 10_000,
-  seal: 30_000,
+/** How long a statement waits for a place; a question's waits for as long as the question has. */
+const PATIENCE: Readonly<Record<Lane, Patience>> = {
+  read: READERS_PATIENCE,
+  lookup: READERS_PATIENCE,
+  health: { maxWaitMs: 2_000 },
+  write: { maxWaitMs: 10_000 },
+  seal: { maxWaitMs: 30_000 },
 };
 const MAX_WAITING = 1_024;
 const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
@@ -82,7 +83,7 @@ class ClickHouseDatabase {
       new Gate({
         places: LANES[lane].places[connections.kind],
         maxWaiting: MAX_WAITING,
-        maxWaitMs: MAX_WAIT_MS[lane],
+        ...PATIENCE[lane],
       });
     this.#gates = {
       read: gate('read'),
@@ -106,7 +107,8 @@ class ClickHouseDatabase {
 
   /**
    * All rows of a SELECT, decoded; never a part of them. Throws AppError (503) or, for a bug, the engine's error. On the
-   * lane of the readers it runs in the name of the caller (see `onBehalfOf`), and ends with it where the store can.
+   * lane of the readers it runs in the name of the caller (see `onBehalfOf`), and ends with it, or with its question (see
+   * `asQuestion`), where the store can.
    */
   async query<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Row[]> {
     return z.array(query.row).parse(asObjects(await this.#select(query, params, options)));
@@ -120,23 +122,24 @@ class ClickHouseDatabase {
 
   async #select(query: Query<unknown>, params: Params, options: RunOptions): Promise<Answer> {
     const lane = options.lane ?? 'read';
-    const seconds = options.maxSeconds ?? LANES[lane].seconds;
-    const sql = `${query.sql}\nSETTINGS ${settings({
-      max_execution_time: seconds,
-      max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
-      max_result_rows: MAX_ROWS,
-      max_result_bytes: MAX_BYTES,
-      result_overflow_mode: 'throw',
-      output_format_json_quote_64bit_integers: 0,
-      // It remembers where a condition held: no two polls share one, and a benchmark would measure the memory.
-      use_query_condition_cache: 0,
-      ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
-      // What the subqueries of most questions find, no table is sorted by: it would be sorted and searched for in each index in vain.
-      ...(lane === 'read' && options.searches !== true ? { use_index_for_in_with_subqueries: 0 } : {}),
-    })}`;
+    const sql = (seconds: number) =>
+      `${query.sql}\nSETTINGS ${settings({
+        max_execution_time: seconds,
+        max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
+        max_result_rows: MAX_ROWS,
+        max_result_bytes: MAX_BYTES,
+        result_overflow_mode: 'throw',
+        output_format_json_quote_64bit_integers: 0,
+        // It remembers where a condition held: no two polls share one, and a benchmark would measure the memory.
+        use_query_condition_cache: 0,
+        ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
+        // What the subqueries of most questions find, no table is sorted by: it would be sorted and searched for in each index in vain.
+        ...(lane === 'read' && options.searches !== true ? { use_index_for_in_with_subqueries: 0 } : {}),
+      })}`;
     const id = randomUUID();
-    const answer = await this.#run({ lane, name: query.name, seconds, id }, async (client, abort) => {
-      const request = { query: sql, query_params: { ...params }, query_id: id, ...abort };
+    const statement = { lane, name: query.name, seconds: options.maxSeconds ?? LANES[lane].seconds, id };
+    const answer = await this.#run(statement, async (client, abort, seconds) => {
+      const request = { query: sql(seconds), query_params: { ...params }, query_id: id, ...abort };
       return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
     });
     if (answer.rowsRead !== undefined) currentCaller()?.onRowsRead?.(answer.rowsRead);
@@ -259,19 +262,28 @@ class ClickHouseDatabase {
   }
 
   async #run<T>(
-    { lane, name, seconds, id }: Statement,
-    work: (client: Client, abort: Abort) => Promise<T>,
+    { lane, name, seconds: most, id }: Statement,
+    work: (client: Client, abort: Abort, seconds: number) => Promise<T>,
   ): Promise<T> {
+    const question = isRead(lane) ? currentQuestion() : undefined;
     const gate = this.#gates[lane];
-    const caller = visitorOn(lane);
-    const place = await gate.enter(caller);
+    const visitor = visitorOn(lane, question);
+    const place = await gate.enter(visitor);
     const started = performance.now();
-    const deadline = this.#connections.cancels ? new Deadline(seconds, caller?.signal) : null;
+    // Not 0, which is no limit.
+    const seconds =
+      question === undefined ? most : Math.min(most, Math.max(1, Math.ceil(question.msLeft)) / 1000);
+    const deadline = this.#connections.cancels ? new Deadline(seconds, visitor.signal) : null;
+    const run = (): Promise<T> => {
+      question?.throwIfLate();
+      const abort = deadline === null ? {} : { abort_signal: deadline.signal };
+      return work(this.#connections.at(lane, place), abort, seconds);
+    };
     try {
-      return await work(
-        this.#connections.at(lane, place),
-        deadline === null ? {} : { abort_signal: deadline.signal },
-      );
+      const result = await (question === undefined ? run() : question.statement(run));
+      // What comes after the end may have been read from facts that were taken away.
+      question?.throwIfLate();
+      return result;
     } catch (error) {
       if (deadline?.signal.aborted && id !== undefined) this.#connections.kill(id);
       await this.#connections.clear(lane, place);
@@ -284,11 +296,18 @@ class ClickHouseDatabase {
   }
 }
 
-/** Look-ups are shared between callers, and what is written is written: only a reader's own question ends with it. */
-function visitorOn(lane: Lane): Visitor | undefined {
-  const caller = currentCaller();
-  if (caller === undefined || lane === 'read') return caller;
-  return lane === 'lookup' ? { key: caller.key } : undefined;
+/** What is written is written: only what is read ends with its question. */
+const isRead = (lane: Lane): boolean => lane === 'read' || lane === 'lookup';
+
+/** Look-ups are shared between callers: only a reader's own statement ends with its caller. */
+function visitorOn(lane: Lane, question: Question | undefined): Visitor {
+  const caller = isRead(lane) ? currentCaller() : undefined;
+  const signal = question?.signal ?? (lane === 'read' ? caller?.signal : undefined);
+  return {
+    ...(caller === undefined ? {} : { key: caller.key }),
+    ...(signal === undefined ? {} : { signal }),
+    isLetIn: question !== undefined,
+  };
 }
 
 type Client = ReturnType<Connections['at']>;
@@ -297,6 +316,7 @@ type Abort = { readonly abort_signal?: AbortSignal };
 interface Statement {
   readonly lane: Lane;
   readonly name: string;
+  /** At most, and no longer than its question has left. */
   readonly seconds: number;
   /** Of a SELECT: by this it can be ended. */
   readonly id?: string;

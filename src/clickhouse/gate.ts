@@ -1,10 +1,28 @@
 import { AppError } from '../domain/errors.ts';
 
-export interface GateLimits {
+/** How long a visitor waits. */
+export interface Patience {
+  readonly maxWaitMs: number;
+  /**
+   * A key whose queue has stood for longer than `standsMs` asks for more than it is served: its newcomers wait no longer than
+   * `maxWaitMs` from then on, until the queue was empty once. Absent: they wait like the others.
+   */
+  readonly lasting?: { readonly standsMs: number; readonly maxWaitMs: number };
+}
+
+/**
+ * A burst is worth waiting for; a queue that only stands makes every answer late and gets no more of them done. The two limits are
+ * those of "controlled delay" as described in "Fail at Scale" (ACM Queue 13/8, 2015).
+ */
+export const READERS_PATIENCE: Patience = {
+  maxWaitMs: 20_000,
+  lasting: { standsMs: 10_000, maxWaitMs: 2_000 },
+};
+
+export interface GateLimits extends Patience {
   /** Statements that run at once. */
   readonly places: number;
   readonly maxWaiting: number;
-  readonly maxWaitMs: number;
 }
 
 /** Who asks for a place. */
@@ -13,23 +31,30 @@ export interface Visitor {
   readonly key?: string;
   /** Leaves the queue when aborted. */
   readonly signal?: AbortSignal;
-  /** Instead of the gate's own. */
-  readonly maxWaitMs?: number;
+  /** Waits until `signal` ends it, however long the queue is: refusing half of what was begun would waste the other half. */
+  readonly isLetIn?: boolean;
 }
+
+/** Of the last visits this much of the mean belongs to the latest. */
+const LATEST = 1 / 8;
+const MOST_RETRY_SECONDS = 10;
 
 /**
  * Numbered places with a bounded queue: what bounds the statements that run at once. It is fair between keys, however
  * many statements each sends: the queue is served key by key in turn, a key that runs something leaves the last free
- * place to others, and when the queue is full, whoever has the most in it loses the newest.
+ * place to others, and when the queue is full, the key with the most in it loses the newest. Nobody is let into a queue that is
+ * longer, by how fast it moves, than may be waited for.
  */
 export class Gate {
   readonly #limits: GateLimits;
   readonly #free: number[];
   /** By key, in the order of their turns. */
-  readonly #queues = new Map<string | undefined, Waiter[]>();
+  readonly #queues = new Map<string | undefined, Queue>();
   #waiting = 0;
   /** Who holds which place. */
-  readonly #holders = new Map<number, string | undefined>();
+  readonly #holders = new Map<number, Holder>();
+  /** How long a visit takes; 0 before the first has ended. */
+  #meanMs = 0;
 
   constructor(limits: GateLimits) {
     this.#limits = limits;
@@ -44,9 +69,10 @@ export class Gate {
    * Resolves to a place to be given back with `leave`. Throws `overloaded` when it would wait too long, or when the
    * visitor has gone.
    */
-  async enter({ key, signal, maxWaitMs }: Visitor = {}): Promise<number> {
+  async enter({ key, signal, isLetIn = false }: Visitor = {}): Promise<number> {
     if (signal?.aborted) throw gone();
     if (!this.#queues.has(key) && this.#mayEnter(key)) return this.#take(key);
+    const waitMs = isLetIn ? null : this.#patienceWith(key);
     if (this.#waiting >= this.#limits.maxWaiting) this.#makeRoomFor(key);
     return new Promise((resolve, reject) => {
       const waiter: Waiter = { key, resolve, reject, end: () => undefined };
@@ -54,7 +80,8 @@ export class Gate {
         this.#remove(waiter);
         reject(error());
       };
-      const timer = setTimeout(giveUp(overloaded), maxWaitMs ?? this.#limits.maxWaitMs);
+      const refuse = giveUp(() => this.#overloaded(key));
+      const timer = waitMs === null ? undefined : setTimeout(refuse, waitMs);
       const leave = giveUp(gone);
       signal?.addEventListener('abort', leave, { once: true });
       waiter.end = () => {
@@ -63,12 +90,14 @@ export class Gate {
       };
       this.#waiting++;
       const queue = this.#queues.get(key);
-      if (queue === undefined) this.#queues.set(key, [waiter]);
-      else queue.push(waiter);
+      if (queue === undefined) this.#queues.set(key, { since: performance.now(), waiters: [waiter] });
+      else queue.waiters.push(waiter);
     });
   }
 
   leave(place: number): void {
+    const holder = this.#holders.get(place);
+    if (holder !== undefined) this.#measure(performance.now() - holder.since);
     this.#holders.delete(place);
     this.#free.push(place);
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
@@ -76,21 +105,55 @@ export class Gate {
     }
   }
 
+  #measure(ms: number): void {
+    this.#meanMs = this.#meanMs === 0 ? ms : this.#meanMs + (ms - this.#meanMs) * LATEST;
+  }
+
+  /** How long a newcomer may wait. Throws where that is in vain. */
+  #patienceWith(key: string | undefined): number {
+    const { maxWaitMs, lasting } = this.#limits;
+    const since = this.#queues.get(key)?.since ?? performance.now();
+    const isLasting = lasting !== undefined && performance.now() - since > lasting.standsMs;
+    const waitMs = isLasting ? lasting.maxWaitMs : maxWaitMs;
+    if (this.#expectedMs(key) > waitMs) throw this.#overloaded(key);
+    return waitMs;
+  }
+
+  /** How long a newcomer will wait, by those who are served before: its own key's, and as many of each other key. */
+  #expectedMs(key: string | undefined): number {
+    const own = this.#queues.get(key)?.waiters.length ?? 0;
+    let before = own;
+    for (const [other, { waiters }] of this.#queues) {
+      if (other !== key) before += Math.min(waiters.length, own + 1);
+    }
+    return (before * this.#meanMs) / this.#limits.places;
+  }
+
+  #overloaded(key: string | undefined): AppError {
+    const seconds = Math.ceil(this.#expectedMs(key) / 1000);
+    return new AppError('overloaded', 'Too many questions at once. Try again shortly.', {
+      retryAfterSeconds: Math.min(Math.max(seconds, 1), MOST_RETRY_SECONDS),
+    });
+  }
+
   #take(key: string | undefined): number {
     const place = this.#free.pop();
     if (place === undefined) throw new Error('no place is free');
-    this.#holders.set(place, key);
+    this.#holders.set(place, { key, since: performance.now() });
     return place;
   }
 
   #mayEnter(key: string | undefined): boolean {
     if (this.#free.length === 0) return false;
-    return this.#free.length > 1 || key === undefined || ![...this.#holders.values()].includes(key);
+    if (this.#free.length > 1 || key === undefined) return true;
+    for (const holder of this.#holders.values()) if (holder.key === key) return false;
+    return true;
   }
 
   /** The first of the key whose turn it is; its key then goes to the end of the round. */
   #next(): Waiter | undefined {
-    for (const [key, [first]] of this.#queues) {
+    for (const [key, { waiters }] of this.#queues) {
+      const [first] = waiters;
       if (first === undefined || !this.#mayEnter(key)) continue;
       this.#remove(first);
       const rest = this.#queues.get(key);
@@ -105,21 +168,32 @@ export class Gate {
 
   #remove(waiter: Waiter): void {
     waiter.end();
-    const queue = this.#queues.get(waiter.key) ?? [];
-    queue.splice(queue.indexOf(waiter), 1);
-    if (queue.length === 0) this.#queues.delete(waiter.key);
+    const waiters = this.#queues.get(waiter.key)?.waiters ?? [];
+    waiters.splice(waiters.indexOf(waiter), 1);
+    if (waiters.length === 0) this.#queues.delete(waiter.key);
     this.#waiting--;
   }
 
   #makeRoomFor(key: string | undefined): void {
     let longest: Waiter[] = [];
-    for (const queue of this.#queues.values()) if (queue.length > longest.length) longest = queue;
+    for (const { waiters } of this.#queues.values()) if (waiters.length > longest.length) longest = waiters;
     const newest = longest.at(-1);
-    const own = this.#queues.get(key)?.length ?? 0;
-    if (newest === undefined || own + 1 >= longest.length) throw overloaded();
+    const own = this.#queues.get(key)?.waiters.length ?? 0;
+    if (newest === undefined || own + 1 >= longest.length) throw this.#overloaded(key);
     this.#remove(newest);
-    newest.reject(overloaded());
+    newest.reject(this.#overloaded(newest.key));
   }
+}
+
+interface Queue {
+  /** When it began to stand, by `performance.now()`. */
+  readonly since: number;
+  readonly waiters: Waiter[];
+}
+
+interface Holder {
+  readonly key: string | undefined;
+  readonly since: number;
 }
 
 interface Waiter {
@@ -129,6 +203,4 @@ interface Waiter {
   end: () => void;
 }
 
-const overloaded = (): AppError =>
-  new AppError('overloaded', 'Too many questions at once. Try again shortly.', { retryAfterSeconds: 1 });
 const gone = (): AppError => new AppError('overloaded', 'The caller has gone.', { retryAfterSeconds: 1 });

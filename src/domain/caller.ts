@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setMaxListeners } from 'node:events';
+import { QUESTION_MS, Question } from './question.ts';
 
 /** Who waits for an answer. */
 export interface Caller {
@@ -7,8 +8,6 @@ export interface Caller {
   readonly key: string;
   /** Aborted when the caller has gone: nobody needs the answer. */
   readonly signal: AbortSignal;
-  /** For a place at the store, where that differs from what is usual. */
-  readonly maxWaitMs?: number;
   /** Told what each statement read in the store, where the store says so. */
   onRowsRead?(rows: number): void;
 }
@@ -23,17 +22,27 @@ const ending = (caller: Caller, signal: AbortSignal): Caller => ({
 const NEVER = new AbortController().signal;
 // Everything that waits for many listens to it.
 setMaxListeners(0, NEVER);
-const callers = new AsyncLocalStorage<Caller>();
+const callers = new AsyncLocalStorage<Caller | undefined>();
+const questions = new AsyncLocalStorage<Question | undefined>();
 
 /** Runs `work`, and all that it starts, in the caller's name. */
 export const onBehalfOf = <T>(caller: Caller, work: () => Promise<T>): Promise<T> =>
   callers.run(caller, work);
 
-/** Runs `work` with another patience than is usual: what has begun is worth waiting for. */
-export function withPatience<T>(maxWaitMs: number, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work`, and all that it starts, as one question with one deadline; as a part of the question under way where there is one.
+ * Rejects with `overloaded` at the end of its time.
+ */
+export function asQuestion<T>(work: (question: Question) => Promise<T>, ms = QUESTION_MS): Promise<T> {
+  const underWay = questions.getStore();
+  if (underWay !== undefined) return work(underWay);
   const caller = callers.getStore();
-  return caller === undefined ? work() : callers.run({ ...ending(caller, caller.signal), maxWaitMs }, work);
+  const question = new Question(ms, caller?.signal);
+  return question.answer(questions.run(question, work, question));
 }
+
+/** Undefined for what is no question: start, sealing, ingestion, and what belongs to several. */
+export const currentQuestion = (): Question | undefined => questions.getStore();
 
 /** Undefined for what nobody waits for: start, sealing, ingestion. */
 export const currentCaller = (): Caller | undefined => callers.getStore();
@@ -75,10 +84,11 @@ export class Shared<T> {
 }
 
 /**
- * Runs `work` whose result others will share: the caller who happened to come first can go away without taking it from
- * them.
+ * Runs `work` whose result others will share: the caller who happened to come first can go away, and its question end, without
+ * taking it from them.
  */
 export function forOthersToo<T>(work: () => Promise<T>): Promise<T> {
   const caller = callers.getStore();
-  return caller === undefined ? work() : callers.run(ending(caller, NEVER), work);
+  const named = caller === undefined ? undefined : ending(caller, NEVER);
+  return callers.run(named, () => questions.run(undefined, work));
 }

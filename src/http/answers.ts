@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Basis } from '../analytics/scopes.ts';
-import { Gate } from '../clickhouse/gate.ts';
-import { currentCaller, Shared, withPatience } from '../domain/caller.ts';
+import { Gate, READERS_PATIENCE } from '../clickhouse/gate.ts';
+import { asQuestion, currentCaller, Shared } from '../domain/caller.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import { toIso } from '../domain/time.ts';
 import type { ReadSnapshot } from '../facts/snapshots.ts';
@@ -10,9 +10,6 @@ import { codeVersion } from './code-version.ts';
 import { digest } from './etag.ts';
 
 const MAX_WAITING = 256;
-const MAX_WAIT_MS = 2_000;
-/** For each statement, of those that are let in. */
-const PATIENCE_MS = 10_000;
 
 /** A question as one account asks it. */
 export interface Asked {
@@ -70,7 +67,7 @@ export class Answers {
   ) {
     this.#snapshot = snapshot;
     this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ json }) => json.length + 1_000 });
-    this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, maxWaitMs: MAX_WAIT_MS });
+    this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, ...READERS_PATIENCE });
   }
 
   async ask(asked: Asked): Promise<Versioned> {
@@ -102,13 +99,17 @@ export class Answers {
     return computing.join();
   }
 
-  async #computed({ compute }: Asked): Promise<unknown> {
-    const place = await this.#gate.enter(currentCaller());
-    try {
-      return await withPatience(PATIENCE_MS, compute);
-    } finally {
-      this.#gate.leave(place);
-    }
+  /** From here on its time runs. */
+  #computed({ compute }: Asked): Promise<unknown> {
+    return asQuestion(async (question) => {
+      const place = await this.#gate.enter(currentCaller());
+      try {
+        return await compute();
+      } finally {
+        // What an embedded engine still computes for it takes the place of another.
+        void question.settled().then(() => this.#gate.leave(place));
+      }
+    });
   }
 
   /** What came in meanwhile may be in the answer or not: such a one is tagged by its bytes and not kept. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { Gate } from '../../src/clickhouse/gate.ts';
 import { currentCaller, forOthersToo, onBehalfOf, Shared } from '../../src/domain/caller.ts';
 
@@ -80,6 +80,99 @@ test('waits no longer than it may', async () => {
   } finally {
     vi.useRealTimers();
   }
+});
+
+describe('a queue that moves', () => {
+  const MOVING = { maxWaitMs: 20_000, lasting: { standsMs: 10_000, maxWaitMs: 2_000 } };
+  const refused = { code: 'overloaded' };
+
+  /** Each visit takes a second; resolves when the visitor has gone. */
+  const visit = async (gate: Gate, key: string): Promise<void> => {
+    const place = await gate.enter({ key });
+    await sleep(1_000);
+    gate.leave(place);
+  };
+
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
+  afterEach(() => void vi.useRealTimers());
+  /** A timer by hand: that of `timers/promises` is not faked. */
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+  test('a burst is served whole and in order, however long its tail waits', async () => {
+    const gate = new Gate({ places: 4, maxWaiting: 256, ...MOVING });
+    const order: number[] = [];
+    const burst = Array.from({ length: 60 }, async (_, i) => {
+      const place = await gate.enter({ key: 'burst' });
+      order.push(i);
+      await sleep(1_000);
+      gate.leave(place);
+    });
+    await vi.advanceTimersByTimeAsync(30_000);
+    await Promise.all(burst);
+    expect(order).toEqual(Array.from({ length: 60 }, (_, i) => i));
+  });
+
+  test('behind more than can be served in time nobody queues up', async () => {
+    const gate = new Gate({ places: 1, maxWaiting: 256, ...MOVING });
+    const order: string[] = [];
+    const comes = (key: string) =>
+      visit(gate, key).then(
+        () => order.push(key),
+        () => undefined,
+      );
+    const first = comes('a');
+    await vi.advanceTimersByTimeAsync(1_000);
+    await first;
+    for (let i = 0; i < 22; i++) void comes('a');
+    expect(gate.waiting).toBe(21);
+    await expect(gate.enter({ key: 'a' })).rejects.toMatchObject({ ...refused, retryAfterSeconds: 10 });
+    // Another key's turn comes after one of each.
+    void comes('b');
+    // A part of what was let in waits for as long as the whole may.
+    const late = gate.enter({ key: 'a', isLetIn: true });
+    await vi.advanceTimersByTimeAsync(30_000);
+    gate.leave(await late);
+    expect(order.slice(0, 4)).toEqual(['a', 'a', 'a', 'b']);
+  });
+
+  test('where the queue stands on and on, newcomers are refused at once, until it was empty', async () => {
+    const gate = new Gate({ places: 1, maxWaiting: 256, ...MOVING });
+    const answers: string[] = [];
+    const ask = () =>
+      visit(gate, 'a').then(
+        () => answers.push('served'),
+        () => answers.push('refused'),
+      );
+    const count = (answer: string): number => answers.filter((each) => each === answer).length;
+    const overload = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second++) {
+        void ask();
+        void ask();
+        await vi.advanceTimersByTimeAsync(1_000);
+      }
+    };
+    // At first all of it queues up.
+    await overload(10);
+    expect([count('refused'), gate.waiting]).toEqual([0, 9]);
+    // Then the queue is short, so that what is served is not late, and the place is never idle.
+    await overload(20);
+    expect(gate.waiting).toBeLessThanOrEqual(3);
+    expect(count('served')).toBeGreaterThanOrEqual(28);
+    expect(count('refused')).toBeGreaterThanOrEqual(25);
+    await vi.advanceTimersByTimeAsync(5_000);
+    answers.length = 0;
+    for (let i = 0; i < 5; i++) void ask();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(answers).toEqual(Array.from({ length: 5 }, () => 'served'));
+  });
+
+  test('a queue that does not move is not waited for longer than may be', async () => {
+    const gate = new Gate({ places: 1, maxWaiting: 256, ...MOVING });
+    await gate.enter({ key: 'hangs' });
+    const waiting = expect(gate.enter({ key: 'hangs' })).rejects.toMatchObject(refused);
+    await vi.advanceTimersByTimeAsync(20_000);
+    await waiting;
+  });
 });
 
 test('who has gone waits no more', async () => {

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parametersOf } from '../../src/endpoints/endpoint.ts';
+import { ENDPOINTS } from '../../src/endpoints/index.ts';
+import { fill } from './heavy.ts';
+import { type App, type Running, running, type Tenant } from './support.ts';
+
+const APPS = 5;
+const IN_FLIGHT = 60;
+
+let service: Running;
+let tenant: Tenant;
+let other: Tenant;
+let apps: App[];
+
+beforeAll(async () => {
+  service = await running();
+  tenant = await service.newTenant();
+  other = await service.newTenant();
+  apps = [tenant.app];
+  while (apps.length < APPS) apps.push(await service.newApp(tenant.key));
+  for (const app of [...apps, other.app]) await fill(service, app, 4);
+});
+afterAll(() => service?.remove());
+
+/** All that a page about the app asks, of a range that nobody has asked about. */
+let pages = 0;
+function pageOf({ id }: App): string[] {
+  const from = new Date(Date.now() - 25 * 86_400_000 + pages++ * 1_001).toISOString();
+  const panels = ENDPOINTS.filter(({ method }) => method === 'get').map(({ path, query }) => {
+    const { shape } = parametersOf(query);
+    const search = [
+      ...('appId' in shape ? [`appId=${id}`] : []),
+      ...('from' in shape ? [`from=${from}`] : []),
+    ];
+    return `${path}?${search.join('&')}`;
+  });
+  return [...panels, `/api/v1/sessions/overview/kpis?appId=${id}`];
+}
+
+test('a page that asks everything about five apps at once is answered whole', async () => {
+  for (let time = 0; time < 2; time++) {
+    const paths = apps.flatMap(pageOf);
+    expect(paths).toHaveLength(IN_FLIGHT);
+    const answers = await Promise.all(paths.map((path) => service.ask(path, { key: tenant.key })));
+    expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+  }
+});
+
+test("while one key keeps 60 questions in flight, another key's is not behind them", async () => {
+  let isOver = false;
+  let answered = 0;
+  const paths: string[] = [];
+  const flood = Array.from({ length: IN_FLIGHT }, async () => {
+    while (!isOver) {
+      if (paths.length === 0) paths.push(...apps.flatMap(pageOf).filter((path) => path.includes('from=')));
+      const { status } = await service.ask(paths.pop() ?? '', { key: tenant.key });
+      // A queue that stands for long is refused, and asked again here.
+      expect([200, 503]).toContain(status);
+      if (status === 200) answered++;
+    }
+  });
+  const servedBefore: number[] = [];
+  await expect.poll(() => answered).toBeGreaterThan(5);
+  for (let i = 0; i < 10; i++) {
+    const before = answered;
+    const path = `/api/v1/sessions/pageviews?appId=${other.app.id}&limit=${i + 1}`;
+    expect((await service.ask(path, { key: other.key })).status).toBe(200);
+    servedBefore.push(answered - before);
+  }
+  isOver = true;
+  await Promise.all(flood);
+  // Those that were being answered, and one each time that it waited in turn for a place; not the queue of 50 and more.
+  expect(Math.max(...servedBefore)).toBeLessThanOrEqual(24);
+});
