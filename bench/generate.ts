@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database, Params } from '../src/clickhouse/database.ts';
 import { DAY_MS } from '../src/domain/time.ts';
+import { commitEvents } from '../test/support/ledger.ts';
 import { BIG_APP, beginning, NOW, type Shape, SMALL_APPS, sizes } from './shape.ts';
 import { VOCABULARY } from './vocabulary.ts';
 
@@ -168,5 +169,6 @@ export async function generate(
     const first = day * sessionsPerDay;
     await insert(BIG, { app: BIG_APP, from: from + day * DAY_MS, first, count: sessionsPerDay, visitors });
   }
+  await commitEvents(db, null);
   onProgress(shape.days, shape.days);
 }

@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../src/clickhouse/database.ts';
 import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { factsMemory } from '../src/facts/memory.ts';
+import { commitEvents } from '../test/support/ledger.ts';
 import type { Case } from './cases.ts';
 import { progress } from './progress.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
@@ -106,7 +107,6 @@ FROM
     ORDER BY cityHash64(session_id, timestamp, {turn:UInt32}) LIMIT {count:UInt32}
 ) AS e`,
       { ...params, hour: floorTo(ms, HOUR_MS) / 1000, since: NOW - 10 * MINUTE_MS, count },
-      { about: [BIG_APP] },
     );
   await insert(
     'greatest(e.started_at, soon) AS timestamp',
@@ -121,4 +121,6 @@ FROM
     NOW - DAY_MS,
     SESSIONS,
   );
+  // Their sessions began within a day.
+  await commitEvents(db, [BIG_APP], NOW - DAY_MS - HOUR_MS);
 }

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { AppError } from './domain/errors.ts';
 import type { Services } from './endpoints/endpoint.ts';
+import type { ReadBegun } from './facts/begun.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
 import { docsPages } from './http/docs-page.ts';
 import type { FailedAttempts } from './http/failed-attempts.ts';
@@ -21,6 +22,7 @@ export interface AppDeps extends Services, HealthDeps {
   readonly redis: RedisLink | null;
   readonly failedAttempts: FailedAttempts;
   readonly snapshots: ReadSnapshot;
+  readonly begun: ReadBegun;
   readonly questionsAtOnce: number;
   readonly overload: Overload;
   readonly writeRows: PublicApiDeps['writeRows'];

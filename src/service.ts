@@ -8,10 +8,12 @@ import type { Config } from './config.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { QUESTION_MS } from './domain/question.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
+import { createBegun } from './facts/begun.ts';
 import { factsMemory } from './facts/memory.ts';
 import { createReaders } from './facts/readers.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
+import { Underway } from './facts/underway.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createLog } from './http/log.ts';
 import { watchOverload } from './http/overload.ts';
@@ -98,7 +100,16 @@ async function start(
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(async () => geo.close());
   const { eventMaxAgeDays: maxAgeDays } = config;
-  const ingestion = createIngestion({ db, clock, log, locks, maxAgeDays, ...(geo === null ? {} : { geo }) });
+  const underway = new Underway();
+  const ingestion = createIngestion({
+    db,
+    clock,
+    log,
+    locks,
+    maxAgeDays,
+    underway,
+    ...(geo === null ? {} : { geo }),
+  });
   opened.push(() => ingestion.drain());
   await ingestion.start();
   const sealer = createSealer({ db, clock, locks, log, readers });
@@ -124,6 +135,7 @@ async function start(
     log,
     analytics,
     snapshots,
+    begun: createBegun({ db, snapshots, underway }),
     writeRows: (columns, json, format) => db.export(columns, json, format),
     access: metadata,
     redis,

@@ -171,14 +171,15 @@ ARRAY JOIN [
 GROUP BY app_id, grain, bucket;
 
 -- Per app and UTC hour what came in last and how far it reaches: by the events' own hour ('event') and by
--- the hour in which their sessions started ('session').
+-- the hour in which their sessions started ('session'). No view fills it: a flush is counted here when all of its rows are
+-- visible in `events` and in every table that views fill. What is counted here is committed.
 CREATE TABLE IF NOT EXISTS ledger
 (
     app_id      UUID,
     kind        Enum8('event' = 1, 'session' = 2),
     hour        DateTime('UTC') CODEC(Delta, ZSTD(1)),
     events      SimpleAggregateFunction(sum, UInt64) CODEC(T64, ZSTD(1)),
-    last_insert SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
+    last_insert SimpleAggregateFunction(max, DateTime64(3, 'UTC')) DEFAULT now64(3) CODEC(Delta, ZSTD(1)),
     oldest      SimpleAggregateFunction(min, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
     newest      SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
     last_event  SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)) -- of any of its sessions
@@ -187,20 +188,3 @@ ENGINE = AggregatingMergeTree
 ORDER BY (app_id, kind, hour)
 SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1;
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS ledger_from_events TO ledger AS
-SELECT
-    app_id,
-    slice.1 AS kind,
-    toDateTime(toStartOfHour(slice.2, 'UTC'), 'UTC') AS hour,
-    count() AS events,
-    max(inserted_at) AS last_insert,
-    min(slice.2) AS oldest,
-    max(slice.2) AS newest,
-    max(timestamp) AS last_event
-FROM events
-ARRAY JOIN [
-    (CAST('event', 'Enum8(\'event\' = 1, \'session\' = 2)'), timestamp),
-    ('session', started_at)
-] AS slice
-GROUP BY app_id, kind, hour;

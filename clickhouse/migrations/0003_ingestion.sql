@@ -77,6 +77,20 @@ TTL toDateTime(inserted_at) + INTERVAL 8 DAY
 SETTINGS non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1, fsync_after_insert = 1,
     fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
+-- Where several processes are on the store: events whose storing has begun, by the ledger's apps, kinds and hours. Written before
+-- the events are inserted. While it counts more than `ledger`, some of them may be visible in one table and not yet in another.
+CREATE TABLE IF NOT EXISTS ingest_begun
+(
+    app_id UUID,
+    kind   Enum8('event' = 1, 'session' = 2),
+    hour   DateTime('UTC') CODEC(Delta, ZSTD(1)),
+    events Int64 CODEC(T64, ZSTD(1))                 -- less than 0 where a flush was given up
+)
+ENGINE = SummingMergeTree
+ORDER BY (app_id, kind, hour)
+SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1;
+
 -- What visitors without an id are told apart by, for a day. The first salt of a day stands, as with verdicts. Deleted
 -- when its day is two days old; the TTL, by the store's clock, is for a service that does not run then.
 CREATE TABLE IF NOT EXISTS ingest_salts

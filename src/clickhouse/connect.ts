@@ -32,7 +32,7 @@ export const LANES = {
   read: { places: { embedded: 4, server: 16 }, seconds: 15, memory: 2 * 1024 ** 3 },
   lookup: { places: { embedded: 2, server: 4 }, seconds: 4, memory: 1024 ** 3 },
   health: { places: { embedded: 1, server: 1 }, seconds: 2, memory: 1024 ** 3 },
-  write: { places: { embedded: 2, server: 4 }, seconds: 30, memory: 4 * 1024 ** 3 },
+  write: { places: { embedded: 3, server: 4 }, seconds: 30, memory: 4 * 1024 ** 3 },
   seal: { places: { embedded: 1, server: 2 }, seconds: 900, memory: 8 * 1024 ** 3 },
 } as const;
 

@@ -25,7 +25,7 @@ export interface Query<Row> {
 export interface InsertOptions {
   /** The same token again for the same table is a no-op there and in every view on it. */
   readonly token?: string;
-  /** The apps whose answers it changes; of an insert into `events` all apps where absent, else none. */
+  /** The apps whose answers it changes; of an insert into `ledger` all apps where absent, else none. */
   readonly about?: readonly string[];
 }
 
@@ -216,7 +216,7 @@ class ClickHouseDatabase {
             }),
       }),
     );
-    const ended = this.#writes.begin(options.about ?? (table === 'events' ? undefined : []));
+    const ended = this.#writes.begin(options.about ?? (table === 'ledger' ? undefined : []));
     try {
       await this.#run({ lane, name: `insert ${table}`, seconds }, (client, abort) =>
         send(client, statement, abort),

@@ -25,6 +25,16 @@ export const DAY_MS = 86_400_000;
 /** The last multiple of `unit` that is not after `ms`: the start of its UTC hour, of its UTC day. */
 export const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
+/** From the earliest to the latest; of none, a range that holds nothing. */
+export function extentOf(times: readonly number[]): Range {
+  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const time of times) {
+    from = Math.min(from, time);
+    to = Math.max(to, time);
+  }
+  return { from: epochMs(from), to: epochMs(to) };
+}
+
 /** Start of the UTC day that holds `at`. */
 export const utcDayStart = (at: EpochMs): EpochMs => epochMs(floorTo(at, DAY_MS));
 

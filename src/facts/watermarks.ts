@@ -29,7 +29,7 @@ export interface Snapshot {
    */
   readonly facts: { readonly [Kind in FactKind]: string | null };
   /**
-   * Events in the scope's hours, by their own time and by their session's. Events are only ever added: where both
+   * Committed events in the scope's hours, by their own time and by their session's. Events are only ever added: where both
    * numbers are the same, so is the answer.
    */
   readonly version: readonly [number, number];
@@ -49,12 +49,6 @@ const snapshotQuery = (
   { events, sessions }: Scope,
 ): Query<z.infer<typeof ROWS>> => {
   const below = (kind: string, until: number) => sumIf(`kind = '${kind}' AND ${HOUR_STARTS} < ${int(until)}`);
-  const within = (kind: string, range: Range | null) =>
-    range === null
-      ? '0'
-      : sumIf(
-          `kind = '${kind}' AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
-        );
   return {
     name: 'snapshot',
     sql: `SELECT 'published', [argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session')]
@@ -65,12 +59,20 @@ UNION ALL
 SELECT 'sealed', [${below('page', page)}, ${below('session', session)}]
 FROM sealed_hours AS h WHERE ${ofApp(app)}
 UNION ALL
-SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, ${within('event', events)}, ${within('session', sessions)},
+SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, ${eventsWithin('event', events)}, ${eventsWithin('session', sessions)},
     toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert))]
 FROM ledger AS h WHERE ${ofApp(app)}`,
     row: ROWS,
   };
 };
+
+/** The events of a kind in the range's hours, of rows of `ledger AS h` or `ingest_begun AS h`. */
+export const eventsWithin = (kind: string, range: Range | null): string =>
+  range === null
+    ? '0'
+    : sumIf(
+        `kind = '${kind}' AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
+      );
 
 const sumIf = (condition: string): string => `toInt64(sumIf(h.events, ${condition}))`;
 const HOUR_STARTS = 'toUnixTimestamp(h.hour) * 1000';

@@ -4,6 +4,7 @@ import { Gate, READERS_PATIENCE } from '../clickhouse/gate.ts';
 import { asQuestion, currentCaller, Shared } from '../domain/caller.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import { toIso } from '../domain/time.ts';
+import type { ReadBegun } from '../facts/begun.ts';
 import type { ReadSnapshot } from '../facts/snapshots.ts';
 import type { Snapshot } from '../facts/watermarks.ts';
 import { codeVersion } from './code-version.ts';
@@ -22,19 +23,24 @@ export interface Asked {
   compute(): Promise<unknown>;
 }
 
-/** An answer whose version is known before it is computed. */
-export interface Versioned {
+/** What an answer holds. */
+export interface Held {
   /** The same tag means the same bytes. */
   readonly tag: string;
   /** When the newest event of the app was stored. */
   readonly asOf: string | null;
-  /** Computes, or takes what was computed for this version. */
+  /** For how many seconds it may have been outdated; null for a caller who takes no such answer. */
+  readonly age: number | null;
+}
+
+/** An answer whose version is known before it is computed. */
+export interface Versioned extends Held {
+  /** Computes, or takes what is kept. */
   result(): Promise<Computed>;
 }
 
-export interface Computed {
-  /** Other than that of the question where the data changed while it was computed. */
-  readonly tag: string;
+/** Another tag than that of the question means that it holds something else. */
+export interface Computed extends Held {
   readonly json: Buffer;
 }
 
@@ -48,55 +54,139 @@ export interface AnswersOptions {
   readonly answerCacheBytes: number;
 }
 
+/** A question by its name: one account's, with what the clock says of it, whatever the data. */
+class Question {
+  readonly asked: string;
+  readonly name: string;
+  #version = '';
+  #tag = '';
+
+  constructor(code: string, asked: string, query: object) {
+    this.asked = asked;
+    this.name = digest(JSON.stringify([code, query, asked]));
+  }
+
+  /** Of its answer at a version of the data. Mostly the last one is asked for again. */
+  tagAt([events, sessions]: Snapshot['version']): string {
+    const version = `${events} ${sessions}`;
+    if (version !== this.#version) {
+      this.#version = version;
+      this.#tag = digest(`${this.name} ${version}`);
+    }
+    return this.#tag;
+  }
+}
+
+/** What a question is answered from. */
+interface State {
+  readonly question: string;
+  readonly version: Snapshot['version'];
+  readonly tag: string;
+  readonly asOf: string | null;
+  /** An instant of this process before the version was read: what was acknowledged by then is counted. */
+  readonly at: number;
+}
+
+interface Kept extends Pick<State, 'tag' | 'asOf' | 'at'> {
+  readonly json: Buffer;
+}
+
 /**
  * Answers kept by the data's own version: known before any heavy question is asked, and another as soon as an event that
- * matters is stored. Identical questions at one moment are computed once. Nothing is shared between accounts.
+ * matters is stored. Of each question the newest answer is kept. Identical questions at one moment are computed once: whoever read
+ * the same version asks for the same acknowledged events. Nothing is shared between accounts.
  */
 export class Answers {
   readonly #snapshot: ReadSnapshot;
+  readonly #begun: ReadBegun;
   readonly #code = codeVersion();
-  readonly #kept: LRUCache<string, Computed>;
+  readonly #kept: LRUCache<string, Kept>;
   readonly #gate: Gate;
-  readonly #running = new Map<string, Shared<Computed>>();
-  /** By query: pollers ask with the same one, and mostly nothing has changed. */
-  readonly #tags = new WeakMap<object, { readonly rest: string; readonly tag: string }>();
+  /** By question: the computation that began last. */
+  readonly #running = new Map<string, { readonly tag: string; readonly computing: Shared<Kept> }>();
+  /** By query: pollers ask with the same one. */
+  readonly #questions = new WeakMap<object, Question>();
 
   constructor(
     snapshot: ReadSnapshot,
+    begun: ReadBegun,
     { questionsAtOnce: atOnce, answerCacheBytes: maxSize }: AnswersOptions,
   ) {
     this.#snapshot = snapshot;
+    this.#begun = begun;
     this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ json }) => json.length + 1_000 });
     this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, ...READERS_PATIENCE });
   }
 
-  async ask(asked: Asked): Promise<Versioned> {
-    const { asOf, version } = await this.#snapshot(asked.app, asked.basis.scope);
-    const tag = this.#tagOf(asked, version);
-    return { tag, asOf: asOf === null ? null : toIso(asOf), result: () => this.#result(asked, tag) };
+  /** `maxStaleMs`: a kept answer that was right so long ago will do. Null: only what is right now. */
+  async ask(asked: Asked, maxStaleMs: number | null): Promise<Versioned> {
+    const question = this.#questionOf(asked);
+    const recent = this.#recent(question.name, maxStaleMs);
+    if (recent !== null) return { ...recent, result: async () => recent };
+    const at = performance.now();
+    const { asOf: newest, version } = await this.#snapshot(asked.app, asked.basis.scope);
+    const asOf = newest === null ? null : toIso(newest);
+    const state = { question: question.name, version, tag: question.tagAt(version), asOf, at };
+    if (maxStaleMs !== null) this.#confirm(state);
+    return {
+      tag: state.tag,
+      asOf,
+      age: ageOf(state, maxStaleMs),
+      result: () => this.#result(asked, state, maxStaleMs),
+    };
   }
 
-  #tagOf({ account, operationId, query, basis }: Asked, [events, sessions]: Snapshot['version']): string {
-    const rest = `${account} ${operationId} ${basis.window} ${events} ${sessions}`;
-    const last = this.#tags.get(query);
-    if (last?.rest === rest) return last.tag;
-    const tag = digest(JSON.stringify([this.#code, query, rest]));
-    this.#tags.set(query, { rest, tag });
-    return tag;
+  #questionOf({ account, operationId, query, basis }: Asked): Question {
+    const asked = `${account} ${operationId} ${basis.window}`;
+    const last = this.#questions.get(query);
+    if (last?.asked === asked) return last;
+    const question = new Question(this.#code, asked, query);
+    this.#questions.set(query, question);
+    return question;
   }
 
-  #result(asked: Asked, tag: string): Promise<Computed> {
-    const kept = this.#kept.get(tag);
-    if (kept !== undefined) return Promise.resolve(kept);
-    const running = this.#running.get(tag);
-    if (running !== undefined && !running.isAbandoned) return running.join();
+  /** The kept answer, where it was right not longer ago than that. */
+  #recent(question: string, maxStaleMs: number | null): Computed | null {
+    const kept = maxStaleMs === null ? undefined : this.#kept.get(question);
+    if (kept === undefined || performance.now() - kept.at > (maxStaleMs ?? 0)) return null;
+    return computedOf(kept, maxStaleMs);
+  }
+
+  /** The kept answer is right in this state too. */
+  #confirm({ question, tag, asOf, at }: State): void {
+    const kept = this.#kept.peek(question);
+    if (kept?.tag === tag && at > kept.at) this.#kept.set(question, { ...kept, asOf, at });
+  }
+
+  async #result(asked: Asked, state: State, maxStaleMs: number | null): Promise<Computed> {
+    const kept = this.#kept.get(state.question);
+    if (kept?.tag === state.tag) return computedOf({ ...state, json: kept.json }, maxStaleMs);
+    const recent = await this.#ofAnotherState(state, maxStaleMs);
+    if (recent !== null) return recent;
+    const { tag, json } = await this.#computing(asked, state).join();
+    return computedOf({ ...state, tag, json }, maxStaleMs);
+  }
+
+  /** Many wait for one: what is being computed for an earlier state may be recent enough, if it is kept. */
+  async #ofAnotherState({ question, tag }: State, maxStaleMs: number | null): Promise<Computed | null> {
+    const running = this.#running.get(question);
+    if (maxStaleMs === null || running === undefined || running.tag === tag) return null;
+    if (running.computing.isAbandoned) return null;
+    // Where it failed, the next one may not.
+    await running.computing.join().catch(() => undefined);
+    return this.#recent(question, maxStaleMs);
+  }
+
+  #computing(asked: Asked, state: State): Shared<Kept> {
+    const running = this.#running.get(state.question);
+    if (running?.tag === state.tag && !running.computing.isAbandoned) return running.computing;
     const computing = new Shared(() =>
-      this.#compute(asked, tag).finally(() => {
-        if (this.#running.get(tag) === computing) this.#running.delete(tag);
+      this.#compute(asked, state).finally(() => {
+        if (this.#running.get(state.question)?.computing === computing) this.#running.delete(state.question);
       }),
     );
-    this.#running.set(tag, computing);
-    return computing.join();
+    this.#running.set(state.question, { tag: state.tag, computing });
+    return computing;
   }
 
   /** From here on its time runs. */
@@ -112,14 +202,29 @@ export class Answers {
     });
   }
 
-  /** What came in meanwhile may be in the answer or not: such a one is tagged by its bytes and not kept. */
-  async #compute(asked: Asked, tag: string): Promise<Computed> {
-    const value = await this.#computed(asked);
-    const json = Buffer.from(JSON.stringify(value));
-    const { version } = await this.#snapshot(asked.app, asked.basis.scope);
-    if (this.#tagOf(asked, version) !== tag) return { tag: digest(json), json };
-    const computed = { tag, json };
-    this.#kept.set(tag, computed);
-    return computed;
+  /**
+   * What was being stored meanwhile may be in some of its figures and not in others: such an answer is tagged by its bytes and not
+   * kept.
+   */
+  async #compute(asked: Asked, state: State): Promise<Kept> {
+    const json = Buffer.from(JSON.stringify(await this.#computed(asked)));
+    const begun = await this.#begun(asked.app, asked.basis.scope);
+    const { question, tag, version, asOf, at } = state;
+    if (begun === null || begun[0] !== version[0] || begun[1] !== version[1]) {
+      return { tag: digest(json), json, asOf, at };
+    }
+    const kept = { tag, json, asOf, at };
+    if ((this.#kept.peek(question)?.at ?? 0) <= at) this.#kept.set(question, kept);
+    return kept;
   }
 }
+
+const ageOf = ({ at }: Pick<State, 'at'>, maxStaleMs: number | null): number | null =>
+  maxStaleMs === null ? null : Math.floor((performance.now() - at) / 1_000);
+
+const computedOf = (kept: Kept, maxStaleMs: number | null): Computed => ({
+  tag: kept.tag,
+  json: kept.json,
+  asOf: kept.asOf,
+  age: ageOf(kept, maxStaleMs),
+});

@@ -5,6 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Endpoint, parametersOf, type Services } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/index.ts';
+import type { ReadBegun } from '../facts/begun.ts';
 import type { ReadSnapshot } from '../facts/snapshots.ts';
 import type { Principal } from '../metadata/types.ts';
 import { Answers, type AnswersOptions } from './answers.ts';
@@ -12,6 +13,7 @@ import { type AuthenticationDeps, createAuthenticate } from './authenticate.ts';
 import { readJson } from './body.ts';
 import { contextOf, Timing, targetOf } from './context.ts';
 import { columnsOf } from './forms-columns.ts';
+import { maxStaleOf } from './max-stale.ts';
 import { pick } from './methods.ts';
 import { type Overload, refuseIfOverloaded } from './overload.ts';
 import { createRateLimit, type RateLimitDeps } from './rate-limit.ts';
@@ -26,6 +28,7 @@ const PARSED_LENGTH = 300;
 
 export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps, AnswersOptions {
   readonly snapshots: ReadSnapshot;
+  readonly begun: ReadBegun;
   readonly overload: Overload;
   /** Writes a list's rows in another form. */
   readonly writeRows: Table['write'];
@@ -44,7 +47,7 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
   const authenticate = createAuthenticate(deps);
   const rateLimit = createRateLimit(deps);
   const routes = routesOf(ENDPOINTS, deps);
-  const answers = new Answers(deps.snapshots, deps);
+  const answers = new Answers(deps.snapshots, deps.begun, deps);
   const parsed = parsedQueries();
   const { analytics, access, clock } = deps;
   const services: Services = { analytics, access, clock };
@@ -89,7 +92,10 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
       }
       const { accountId: account } = principal;
       const { operationId } = endpoint;
-      const versioned = await answers.ask({ account, app, operationId, query, basis, compute });
+      const versioned = await answers.ask(
+        { account, app, operationId, query, basis, compute },
+        maxStaleOf(req.headers['cache-control']),
+      );
       timing.end('plan');
       await replyVersioned(req, res, versioned, table);
     };

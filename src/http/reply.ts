@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
 import type { ExportColumn, ExportFormat } from '../clickhouse/export.ts';
-import type { Versioned } from './answers.ts';
+import type { Held, Versioned } from './answers.ts';
 import { contextOf, serverTiming } from './context.ts';
 import { digest, namedEtag } from './etag.ts';
 import { chooseForm, type Form, JSON_FORM, LIST_FORMS } from './forms.ts';
@@ -64,9 +64,11 @@ export async function replyVersioned(
 ): Promise<void> {
   const representation = representationOf(req, table);
   const { form } = representation;
-  if (versioned.asOf !== null) res.setHeader('X-Data-As-Of', versioned.asOf);
+  dated(res, versioned);
   if (isKnown(req, res, versioned.tag, representation)) return;
-  const { tag, json } = await versioned.result();
+  const computed = await versioned.result();
+  const { tag, json } = computed;
+  dated(res, computed);
   if (tag !== versioned.tag && isKnown(req, res, tag, representation)) return;
   const body =
     table === null || form.format === null
@@ -74,6 +76,11 @@ export async function replyVersioned(
       : await table.write(table.columns, json.toString(), form.format);
   contextOf(res).timing?.end('store');
   await found(req, res, tag, body, representation);
+}
+
+function dated(res: Response, { asOf, age }: Held): void {
+  if (asOf !== null) res.setHeader('X-Data-As-Of', asOf);
+  if (age !== null) res.setHeader('Age', age);
 }
 
 function representationOf({ headers }: Request, table: Table | null): Representation {

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '../domain/errors.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Claim, Flush, Journal } from './journal.ts';
+import type { BatchRows } from './journal-rows.ts';
 import type { KnownBatches } from './known-batches.ts';
+import { mergedHours } from './ledger-rows.ts';
 import type { Persistence } from './retry.ts';
 import type { Settler } from './settler.ts';
 
 /** A batch on its way, with its rows as they will be sent. */
-export interface PendingBatch extends BatchKey {
-  readonly events: number;
-  /** As `journalRows` gives them, and how long they are together. */
-  readonly rows: readonly string[];
+export interface PendingBatch extends BatchKey, BatchRows {
+  /** How long its rows are together. */
   readonly bytes: number;
 }
 
@@ -28,7 +28,7 @@ const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as co
 /** What waits, the flush in progress included. Texts hold one or two bytes per character. */
 const MAX_WAITING = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 } as const;
 const LONGEST_CONFLICT_PAUSE_MS = 2_000;
-/** While one waits for the disk, the other is written down. More would only be smaller. */
+/** While one waits for the disk, the other is written down. More would only be smaller. One whose events are inserted counts no more. */
 const FLUSHES_AT_ONCE = 2;
 /** What is left, from flush to flush, of a load that is over. */
 const FORGETTING = 0.9;
@@ -50,11 +50,14 @@ export interface FlusherOptions {
  *    abandoned and the others start again. Two processes with the same batch cannot both find nothing: whichever wrote
  *    its claim later sees the earlier one. They may both step back; random pauses keep them from doing so forever;
  * 3. its verdict is written. Where somebody took this process for dead, theirs came first and stands;
- * 4. the events are inserted from the journal with the flush's id as the token, in one block, views included;
- * 5. the batches are marked as stored, and their senders get their answer.
+ * 4. `ingest_begun` counts its events: from now on an answer may hold some of them, and no such answer is kept (`facts/begun.ts`);
+ * 5. the events are inserted from the journal with the flush's id as the token, in one block, views included;
+ * 6. `ledger` counts them: they are committed, and no answer leaves one out from now on;
+ * 7. the batches are marked as stored, and their senders get their answer.
  *
  * Where no other process is on the store, batches that may be stored already are looked up first, the flush is written down
- * with its verdict, and 2 and 3 are spared; so is waiting for 5, since these marks are only for the processes after this.
+ * with its verdict, and 2 and 3 are spared; 4 is kept in memory; nobody waits for 7, since these marks are only for the processes
+ * after this.
  *
  * A step whose outcome is unknown is repeated as it was until it succeeds; its flush waits for it. A process
  * that dies after 3 leaves a flush that the next one completes, before it nothing but a claim that is abandoned.
@@ -119,10 +122,14 @@ export class Flusher {
     while (this.#isWorthAnother()) {
       this.#running++;
       this.#peak = Math.max(this.#held.batches, this.#peak * FORGETTING);
-      void this.#next().finally(() => {
+      let isRunning = true;
+      const release = (): void => {
+        if (!isRunning) return;
+        isRunning = false;
         this.#running--;
         this.#wake();
-      });
+      };
+      void this.#next(release).finally(release);
     }
   }
 
@@ -140,11 +147,12 @@ export class Flusher {
     );
   }
 
-  async #next(): Promise<void> {
+  /** `release` lets the next one begin; it may be called before this one ends. */
+  async #next(release: () => void): Promise<void> {
     const group = this.#take();
     try {
       await this.#options.settler.keepUp();
-      await this.#flush(group);
+      await this.#flush(group, release);
     } catch (error) {
       // Nothing of it is stored, or nothing is known and the journal holds it for the next start.
       const failure =
@@ -170,17 +178,18 @@ export class Flusher {
     return this.#queue.splice(0, batches);
   }
 
-  async #flush(group: readonly Waiting[]): Promise<void> {
+  async #flush(group: readonly Waiting[], release: () => void): Promise<void> {
     const { known, settler } = this.#options;
     const fresh = known === null ? group : await this.#withoutStored(known, group);
     if (fresh.length === 0) return;
     const flush: Flush = {
       id: randomUUID(),
       batches: fresh.map(({ app, batch }) => ({ app, batch })),
+      hours: mergedHours(fresh.flatMap(({ hours }) => hours)),
       rows: fresh.flatMap(({ rows }) => rows),
     };
     if (!(await this.#isOurs(flush, fresh))) return;
-    await settler.complete(flush);
+    await settler.complete(flush, release);
     for (const batch of fresh) batch.resolve('stored');
   }
 

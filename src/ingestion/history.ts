@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
-import type { Clock, EpochMs } from '../domain/time.ts';
+import { type Clock, type EpochMs, extentOf, type Range } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
-import { journalRows, sessionColumns } from './journal-rows.ts';
+import { batchRows, sessionColumns } from './journal-rows.ts';
 import type { BatchStore } from './once.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
@@ -65,7 +65,7 @@ export function createHistory({ db, clock, store, locks }: HistoryOptions) {
       if (events === 0) return nothing;
       const columns = missing.map((session) => sessionColumns(session, { app, place: null }));
       const key = { app: app.id, batch: uuidOf([...columns, ...occurrences.ofSessions(missing)]) };
-      const outcome = await store.storeOnce(key, () => ({ events, rows: journalRows(key, columns) }));
+      const outcome = await store.storeOnce(key, () => batchRows(key, missing, columns));
       if (outcome === 'duplicate') return nothing;
       return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };
     });
@@ -189,7 +189,7 @@ async function countStored(
 ): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   if (countEvents(sessions) === 0) return counts;
-  const { from: first, to: last } = extent(sessions.map(({ startedAt }) => startedAt));
+  const { from: first, to: last } = extentOf(sessions.map(({ startedAt }) => startedAt));
   // A first import in the order of time finds nothing here, and is spared the rest.
   const known = await db.queryOne(
     HAS_SESSIONS,
@@ -208,18 +208,8 @@ async function countStored(
   return counts;
 }
 
-function extentOfEvents(sessions: readonly ValidSession[]): { from: number; to: number } {
-  return extent(sessions.flatMap(({ events }) => events.map(({ timestamp }) => timestamp)));
-}
-
-function extent(values: readonly number[]): { from: number; to: number } {
-  let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const value of values) {
-    from = Math.min(from, value);
-    to = Math.max(to, value);
-  }
-  return { from, to };
-}
+const extentOfEvents = (sessions: readonly ValidSession[]): Range =>
+  extentOf(sessions.flatMap(({ events }) => events.map(({ timestamp }) => timestamp)));
 
 function uuidOf(texts: readonly string[]): string {
   const hash = createHash('sha256');

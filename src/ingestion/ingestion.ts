@@ -3,12 +3,13 @@ import type { Database } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
 import { inProcessLocks, type Locks } from '../domain/locks.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
+import { Underway } from '../facts/underway.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import { createClockSkew } from './clock-skew.ts';
 import { Flusher } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal } from './journal.ts';
-import { type Geo, journalRows, sessionColumns } from './journal-rows.ts';
+import { batchRows, type Geo, sessionColumns } from './journal-rows.ts';
 import { KnownBatches } from './known-batches.ts';
 import { BatchStore, unavailable } from './once.ts';
 import { type IngestLog, Persistence } from './retry.ts';
@@ -25,6 +26,8 @@ export interface IngestionOptions {
   readonly geo?: Geo;
   /** For imports; in this process unless given. */
   readonly locks?: Locks;
+  /** Shared with what keeps answers. */
+  readonly underway?: Underway;
   /** Events older than this are rejected. */
   readonly maxAgeDays: number;
 }
@@ -78,10 +81,10 @@ const isAnonymous = (session: unknown): boolean =>
 const DUPLICATE: IngestResult = { accepted: 0, rejected: [], duplicate: true };
 
 export function createIngestion(options: IngestionOptions): Ingestion {
-  const { db, clock, log, geo, maxAgeDays } = options;
+  const { db, clock, log, geo, maxAgeDays, underway = new Underway() } = options;
   const journal = createJournal(db);
   const persistence = new Persistence(log);
-  const settler = new Settler({ journal, persistence, log, exclusive: db.exclusive });
+  const settler = new Settler({ journal, persistence, log, exclusive: db.exclusive, underway });
   const known = db.exclusive ? new KnownBatches() : null;
   const flusher = new Flusher({ journal, settler, persistence, known });
   const store = new BatchStore(flusher, persistence);
@@ -127,7 +130,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       const isPlaceless = sessions.some(({ context }) => context.location === null);
       const place = isPlaceless ? (geo?.locate(address) ?? null) : null;
       const columns = sessions.map((session) => sessionColumns(session, { app, place }));
-      return { events: countEvents(sessions), rows: journalRows(key, columns) };
+      return batchRows(key, sessions, columns);
     });
     if (outcome === 'duplicate') {
       tally.duplicate();

@@ -2,10 +2,12 @@ import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { mediumSignal, referrerSignal, sourceSignal } from './channels.ts';
 import type { Place } from './context.ts';
+import { type HourCount, hoursOf } from './ledger-rows.ts';
 import { hostOf, referrerHost } from './referrer.ts';
 import { technologyOf } from './user-agent.ts';
 import type { ValidSession } from './validate.ts';
 import type { EventType } from './validate-event.ts';
+import { countEvents } from './wire.ts';
 
 /** Where an address is, by a GeoIP database; null when it does not say. */
 export interface Geo {
@@ -61,6 +63,14 @@ type ContextColumns = { readonly [Column in (typeof CONTEXT_TEXTS)[number]]: str
   readonly [Column in (typeof CONTEXT_NUMBERS)[number]]: number;
 };
 
+/** What is stored of a batch. */
+export interface BatchRows {
+  readonly events: number;
+  readonly hours: readonly HourCount[];
+  /** As `journalRows` gives them. */
+  readonly rows: readonly string[];
+}
+
 export const EVENT_COLUMNS = [
   ...[
     'app_id',
@@ -76,6 +86,8 @@ export const EVENT_COLUMNS = [
   ...CONTEXT_TEXTS,
   ...CONTEXT_NUMBERS,
 ];
+
+const OF_FLUSH = `created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND flush_id = {flush:UUID}`;
 
 /** A flush's rows of `events`, for EVENT_COLUMNS. */
 export const EVENTS_OF_FLUSH = `
@@ -95,7 +107,16 @@ export const EVENTS_OF_FLUSH = `
   ARRAY JOIN
     arrayEnumerate(offsets) AS number, offsets AS offset, types AS type, paths AS path, labels AS label,
     durations AS duration_ms
-  WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND flush_id = {flush:UUID}`;
+  WHERE ${OF_FLUSH}`;
+
+/** The times of a flush's events, for `ledgerRows` and `begunRows`. */
+export const TIMES_OF_FLUSH = `
+    SELECT
+      app_id,
+      fromUnixTimestamp64Milli(j.started_at, 'UTC') AS started_at,
+      fromUnixTimestamp64Milli(j.started_at + offset, 'UTC') AS timestamp
+    FROM ingest_journal AS j ARRAY JOIN offsets AS offset
+    WHERE ${OF_FLUSH}`;
 
 export const BATCH_COLUMNS = ['app_id', 'batch_id', 'flush_id'];
 
@@ -106,6 +127,19 @@ export const BATCH_COLUMNS = ['app_id', 'batch_id', 'flush_id'];
 export function journalRows(batch: BatchKey, sessions: readonly string[]): string[] {
   const head = `"app_id":"${batch.app}","batch_id":"${batch.batch}"`;
   return sessions.length === 0 ? [`${head}}`] : sessions.map((session) => `${head},${session}`);
+}
+
+/** The same rows with what is said about them; `columns`: of each of these sessions. */
+export function batchRows(
+  batch: BatchKey,
+  sessions: readonly ValidSession[],
+  columns: readonly string[],
+): BatchRows {
+  return {
+    events: countEvents(sessions),
+    hours: hoursOf(batch.app, sessions),
+    rows: journalRows(batch, columns),
+  };
 }
 
 /**

@@ -2,12 +2,22 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH } from './journal-rows.ts';
+import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, TIMES_OF_FLUSH } from './journal-rows.ts';
+import {
+  BEGUN_COLUMNS,
+  begunRows,
+  type HourCount,
+  LEDGER_COLUMNS,
+  ledgerLines,
+  ledgerRows,
+} from './ledger-rows.ts';
 
 /** One insert into `events`, with the batches it holds. */
 export interface Flush {
   readonly id: string;
   readonly batches: readonly BatchKey[];
+  /** Of its events, each once. */
+  readonly hours: readonly HourCount[];
   /** As `journalRows` gives them; at least one for each batch. */
   readonly rows: readonly string[];
 }
@@ -147,6 +157,14 @@ export type Journal = ReturnType<typeof createJournal>;
  */
 export function createJournal(db: Database) {
   const sinceOf = (settled: EpochMs): number => Math.max(0, settled - MARGIN_MS);
+  const insertBegun = (flush: string, settled: EpochMs, sign: 1 | -1): Promise<void> =>
+    db.insertFrom(
+      'ingest_begun',
+      BEGUN_COLUMNS,
+      begunRows(TIMES_OF_FLUSH),
+      { flush, since: sinceOf(settled), sign },
+      { token: sign === 1 ? flush : `${flush} withdrawn` },
+    );
   return {
     storeNow: async (): Promise<EpochMs> => epochMs((await db.queryOne(STORE_NOW, {}, WRITER)).now),
 
@@ -180,11 +198,28 @@ export function createJournal(db: Database) {
       return (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
     },
 
-    /** From the journal into `events`; `apps`: those that it is about, where they are known. */
-    insertEvents: (flush: string, settled: EpochMs, apps?: readonly string[]): Promise<void> => {
-      const about = apps === undefined ? {} : { about: apps };
+    /** Says, where several processes are on the store, that a flush's events may be visible from now on. */
+    begin: (flush: string, settled: EpochMs): Promise<void> => insertBegun(flush, settled, 1),
+
+    /** From the journal into `events`. */
+    insertEvents: (flush: string, settled: EpochMs): Promise<void> => {
       const params = { flush, since: sinceOf(settled) };
-      return db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, params, { token: flush, ...about });
+      return db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, params, { token: flush });
+    },
+
+    /**
+     * Says that all of a flush's events are visible, in every table: from now on answers have to count them. `hours`: those of the
+     * flush; null where the journal has to say.
+     */
+    commit: (flush: string, settled: EpochMs, hours: readonly HourCount[] | null): Promise<void> => {
+      if (hours !== null) {
+        const about = [...new Set(hours.map(({ app }) => app))];
+        return hours.length === 0
+          ? Promise.resolve()
+          : db.insertText('ledger', ledgerLines(hours), { token: flush, about });
+      }
+      const params = { flush, since: sinceOf(settled) };
+      return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(TIMES_OF_FLUSH), params, { token: flush });
     },
 
     isStored: async (flush: string, settled: EpochMs): Promise<boolean> =>
@@ -204,13 +239,18 @@ export function createJournal(db: Database) {
       return rows.map((row) => ({ ...row, createdAt: epochMs(row.createdAt), decided: row.decided === 1 }));
     },
 
-    /** Takes a flush out of the journal of which `events` cannot take the rows. */
-    withdraw: (flush: string): Promise<void> =>
-      db.command(
+    /** Takes a flush out of the journal of which `events` cannot take the rows, and takes back what `begin` said of it. */
+    withdraw: async (flush: string, settled: EpochMs): Promise<void> => {
+      if (!db.exclusive) {
+        await insertBegun(flush, settled, 1);
+        await insertBegun(flush, settled, -1);
+      }
+      await db.command(
         'ingestion: withdraw flush',
         'ALTER TABLE ingest_journal DELETE WHERE flush_id = {flush:UUID} SETTINGS mutations_sync = 1',
         { flush },
-      ),
+      );
+    },
 
     /** Forgets flushes older than `before`, all of them settled; verdicts go a day after. */
     forget: async (before: EpochMs): Promise<void> => {

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import type { Flusher, Outcome, PendingBatch } from './flusher.ts';
+import type { Flusher, Outcome } from './flusher.ts';
+import type { BatchRows } from './journal-rows.ts';
 import type { Persistence } from './retry.ts';
 
 /** Shorter than the 7 days for which the store remembers a batch. */
@@ -12,8 +13,6 @@ const REMEMBERED_BATCHES = 50_000;
 const LONGEST_WAIT_MS = 15_000;
 /** A store that has failed for this long is not worth waiting for. */
 const STALLED_AFTER_MS = 5_000;
-
-export type BatchRows = Pick<PendingBatch, 'events' | 'rows'>;
 
 /** The doorkeeper of the flusher: of equal batches in this process only one is on its way. */
 export class BatchStore {
@@ -42,10 +41,11 @@ export class BatchStore {
     }
     if (this.#recent.has(key)) return 'duplicate';
     if (this.#closed || this.#persistence.failingForMs > STALLED_AFTER_MS) throw unavailable();
-    const { events, rows } = make();
+    const made = make();
+    const { events, rows } = made;
     const bytes = rows.reduce((sum, row) => sum + row.length, 0);
     if (!this.#flusher.hasRoom(events, bytes)) throw overloaded();
-    const storing = this.#flusher.submit({ ...batch, events, rows, bytes });
+    const storing = this.#flusher.submit({ ...batch, ...made, bytes });
     this.#underway.set(key, storing);
     storing.then(
       () => {

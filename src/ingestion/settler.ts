@@ -1,5 +1,7 @@
 import { DAY_MS, type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
+import type { Span, Underway } from '../facts/underway.ts';
 import type { Flush, Journal, OpenFlush } from './journal.ts';
+import { spansOf } from './ledger-rows.ts';
 import { type IngestLog, isUnreadable, type Persistence } from './retry.ts';
 
 /** A flush of another process is left to it for this long; no statement may run longer. */
@@ -17,6 +19,7 @@ export interface SettlerOptions {
   readonly log: IngestLog;
   /** No other process is on the store: an open flush at the start is a dead one. */
   readonly exclusive: boolean;
+  readonly underway: Underway;
 }
 
 /** Brings flushes to their end: our own, and those that a process left behind when it died. */
@@ -39,13 +42,14 @@ export class Settler {
     return this.#settled;
   }
 
-  /** Stores a flush that this process has just written down and that nobody else stores. */
-  async complete({ id, batches }: Flush): Promise<void> {
-    const { journal, persistence, exclusive } = this.#options;
-    const apps = [...new Set(batches.map(({ app }) => app))];
-    if (!exclusive) return this.#orWithdraw(id, this.#store(id, false, apps));
-    const inserting = persistence.until('store flush', () => journal.insertEvents(id, this.#settled, apps));
-    await this.#orWithdraw(id, inserting);
+  /**
+   * Stores a flush that this process has just written down and that nobody else stores. `inserted` is called when nothing is left to
+   * do that takes long.
+   */
+  async complete({ id, batches, hours }: Flush, inserted: () => void): Promise<void> {
+    const spans = spansOf(hours);
+    if (!this.#options.exclusive) return this.#orWithdraw(id, spans, () => this.#store(id, hours, false));
+    await this.#orWithdraw(id, spans, () => this.#insert(id, hours, inserted));
     this.#unmarked.push(id);
     this.#unmarkedBatches += batches.length;
     this.#markTimer ??= setTimeout(() => {
@@ -110,7 +114,7 @@ export class Settler {
       : await persistence.until('settle flush', () => journal.decide(id, 'abandon'));
     if (verdict === 'abandon') return;
     try {
-      await this.#orWithdraw(id, this.#store(id, true));
+      await this.#orWithdraw(id, null, () => this.#store(id, null, true));
       log.info('ingestion: completed a flush that a process left behind');
     } catch (error) {
       if (!isUnreadable(error)) throw error;
@@ -118,26 +122,44 @@ export class Settler {
     }
   }
 
-  /** Its senders start again, so it must not come back. */
-  async #orWithdraw(flush: string, storing: Promise<void>): Promise<void> {
-    const { journal, persistence } = this.#options;
+  /**
+   * Stores a flush that is announced meanwhile; one that the store cannot read is withdrawn: its senders start again, so it must not
+   * come back. One of which nothing is certain stays announced: this process ends then, or repeats it.
+   */
+  async #orWithdraw(flush: string, spans: readonly Span[] | null, store: () => Promise<void>): Promise<void> {
+    const { journal, persistence, underway } = this.#options;
+    const landed = underway.announce(spans);
     try {
-      await storing;
+      await store();
     } catch (error) {
-      if (isUnreadable(error)) await persistence.until('withdraw flush', () => journal.withdraw(flush));
+      if (isUnreadable(error)) {
+        await persistence.until('withdraw flush', () => journal.withdraw(flush, this.#settled));
+        landed();
+      }
       throw error;
     }
+    landed();
+  }
+
+  /** The events, and when all of them are visible, that they are committed: no answer may leave them out from then on. */
+  async #insert(flush: string, hours: Flush['hours'], inserted: () => void): Promise<void> {
+    const { journal, persistence } = this.#options;
+    await persistence.until('store flush', () => journal.insertEvents(flush, this.#settled));
+    inserted();
+    await persistence.until('commit flush', () => journal.commit(flush, this.#settled, hours));
   }
 
   /**
-   * Events first, marks last. The marks are looked for before anything is sent again: after a long absence another
-   * process may have done it, and the store forgets tokens.
+   * Where other processes are on the store: they hear that it begins before the first event is there. The marks come last, and are
+   * looked for before anything is sent again: after a long absence another process may have done it, and the store forgets tokens.
    */
-  async #store(flush: string, foundInJournal: boolean, apps?: readonly string[]): Promise<void> {
-    const { journal, persistence } = this.#options;
+  async #store(flush: string, hours: Flush['hours'] | null, foundInJournal: boolean): Promise<void> {
+    const { journal, persistence, exclusive } = this.#options;
     await persistence.until('store flush', async (attempt) => {
       if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, this.#settled))) return;
-      await journal.insertEvents(flush, this.#settled, apps);
+      if (!exclusive) await journal.begin(flush, this.#settled);
+      await journal.insertEvents(flush, this.#settled);
+      await journal.commit(flush, this.#settled, hours);
       await journal.markStored([flush], this.#settled);
     });
   }

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { epochMs } from '../../src/domain/time.ts';
 import { createJournal, type Flush } from '../../src/ingestion/journal.ts';
 import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
+import { hoursOf, mergedHours } from '../../src/ingestion/ledger-rows.ts';
 import { validateSessions } from '../../src/ingestion/validate.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
@@ -23,6 +25,20 @@ const BACKENDS = [
   },
 ];
 
+const START = epochMs(0);
+const flushOf = (app: SdkApp, batchId: string): Flush => {
+  const rules = { now: NOW, maxAgeDays: null, userAgent: '' };
+  const { sessions } = validateSessions([session('s', 12)], rules);
+  const batch = { app: app.id, batch: batchId };
+  const columns = sessions.map((valid) => sessionColumns(valid, { app, place: null }));
+  return {
+    id: randomUUID(),
+    batches: [batch],
+    hours: mergedHours(hoursOf(app.id, sessions)),
+    rows: journalRows(batch, columns),
+  };
+};
+
 describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
   let store: TestStore;
   let stop: () => Promise<void>;
@@ -33,6 +49,27 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
   afterAll(async () => {
     await store.close();
     await stop();
+  });
+
+  test('or given up: then nothing of it is begun, and nothing left', async () => {
+    const [app, journal] = [newApp(), createJournal(store.db)];
+    const begun = async (): Promise<number> => {
+      const sql =
+        'SELECT toInt64(sum(abs(events))) AS begun FROM ingest_begun FINAL WHERE app_id = {app:UUID}';
+      const row = z.object({ begun: z.number() });
+      return (await store.db.queryOne({ name: 'begun', sql, row }, { app: app.id })).begun;
+    };
+    const flush = flushOf(app, randomUUID());
+    await journal.claim(flush, false);
+    // Where one process is alone, it need not say so.
+    if (!store.db.exclusive) {
+      for (let time = 0; time < 2; time++) await journal.begin(flush.id, START);
+      expect(await begun()).toBe(24);
+    }
+    for (let time = 0; time < 2; time++) await journal.withdraw(flush.id, START);
+    expect(await begun()).toBe(0);
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
+    expect(await journal.open(START, epochMs(Date.now() + 60_000))).toEqual([]);
   });
 
   test('by parallel retries to one process', async () => {
@@ -134,15 +171,6 @@ describe('a process that died', () => {
   });
   afterAll(() => store.close());
 
-  const START = epochMs(0);
-  const flushOf = (app: SdkApp, batchId: string): Flush => {
-    const rules = { now: NOW, maxAgeDays: null, userAgent: '' };
-    const { sessions } = validateSessions([session('s', 12)], rules);
-    const batch = { app: app.id, batch: batchId };
-    const columns = sessions.map((valid) => sessionColumns(valid, { app, place: null }));
-    return { id: randomUUID(), batches: [batch], rows: journalRows(batch, columns) };
-  };
-
   const restart = async () => {
     const ingestion = ingestionOn(store.db);
     await ingestion.start();
@@ -159,14 +187,15 @@ describe('a process that died', () => {
     expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
   });
 
-  test.each(['the verdict', 'the raw rows without views', 'the events'])(
+  test.each(['the verdict', 'the raw rows without views', 'the events', 'the commit'])(
     'after %s is completed at the next start',
     async (step) => {
       const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
       const flush = flushOf(app, batchId);
       await journal.claim(flush, false);
       expect(await journal.decide(flush.id, 'store')).toBe('store');
-      if (step === 'the events') await journal.insertEvents(flush.id, START);
+      if (step === 'the events' || step === 'the commit') await journal.insertEvents(flush.id, START);
+      if (step === 'the commit') await journal.commit(flush.id, START, flush.hours);
       if (step === 'the raw rows without views')
         await withoutViews(() => journal.insertEvents(flush.id, START));
       const ingestion = await restart();
@@ -178,26 +207,29 @@ describe('a process that died', () => {
     },
   );
 
-  test.each(['before the events', 'after the raw rows without views', 'after the events'])(
-    'that was alone on its store, %s, is completed at the next start',
-    async (step) => {
-      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
-      const flush = flushOf(app, batchId);
-      await journal.claim(flush, true);
-      const insert = () => journal.insertEvents(flush.id, START);
-      if (step === 'after the events') await insert();
-      if (step === 'after the raw rows without views') await withoutViews(insert);
-      const ingestion = await restart();
-      const again = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
-      expect(again.duplicate).toBe(true);
-      await restart();
-      expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
-    },
-  );
+  test.each([
+    'before the events',
+    'after the raw rows without views',
+    'after the events',
+    'after the commit',
+  ])('that was alone on its store, %s, is completed at the next start', async (step) => {
+    const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
+    const flush = flushOf(app, batchId);
+    await journal.claim(flush, true);
+    const insert = () => journal.insertEvents(flush.id, START);
+    if (step === 'after the events' || step === 'after the commit') await insert();
+    if (step === 'after the commit') await journal.commit(flush.id, START, flush.hours);
+    if (step === 'after the raw rows without views') await withoutViews(insert);
+    const ingestion = await restart();
+    const again = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
+    expect(again.duplicate).toBe(true);
+    await restart();
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+  });
 
   /** What a kill between an insert's raw rows and its views leaves. */
   async function withoutViews(work: () => Promise<void>): Promise<void> {
-    const views = ['sessions_from_events', 'traffic_from_events', 'ledger_from_events'];
+    const views = ['sessions_from_events', 'traffic_from_events'];
     for (const view of views) await store.db.command('detach', `DETACH TABLE ${view}`);
     await work();
     for (const view of views) await store.db.command('attach', `ATTACH TABLE ${view}`);

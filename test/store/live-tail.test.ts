@@ -10,6 +10,7 @@ import { LiveCache } from '../../src/facts/live-sessions.ts';
 import { createReaders } from '../../src/facts/readers.ts';
 import { seal } from '../../src/facts/seal.ts';
 import { SealedCache } from '../../src/facts/sealed-cache.ts';
+import { commitEvents } from '../support/ledger.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { testLocation } from '../support/store.ts';
@@ -105,15 +106,16 @@ test('questions side by side, while events come in, find what was stored before 
 test('a tail of too many sessions is merged in the store', { timeout: 60_000 }, async () => {
   const many = appId(randomUUID());
   expect(new LiveCache().mostSessions).toBeLessThan(20_000);
-  const insert = (sessions: number, at: number) =>
-    db.insertFrom(
+  const insert = async (sessions: number, at: number): Promise<void> => {
+    await db.insertFrom(
       'events',
       ['app_id', 'timestamp', 'session_id', 'started_at', 'type', 'path', 'has_context', 'visitor_id'],
       `SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), toString(number), fromUnixTimestamp64Milli({at:Int64}), 'pageview', '/', 1, 'same'
 FROM numbers({sessions:UInt64})`,
       { app: many, at, sessions },
-      { about: [many] },
     );
+    await commitEvents(db, [many]);
+  };
   await insert(10, NOW - 30 * HOUR);
   await seal({ db, readers: createReaders(0), only: [many] }, NOW);
   await insert(20_100, NOW - 60_000);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type AppId, appId } from '../../src/domain/ids.ts';
+import { commitEvents } from '../support/ledger.ts';
 import { type MetadataBench, metadataBench, shop } from '../support/metadata.ts';
 
 let bench: MetadataBench;
@@ -23,6 +24,7 @@ describe('deleting an app', () => {
       path: '/',
     };
     await bench.store.db.insert('events', [{ ...event, has_context: 1, visitor_id: 'v1' }, event]);
+    await commitEvents(bench.store.db, [app]);
   };
 
   /** Rows of the app per table, tables without any left out. */

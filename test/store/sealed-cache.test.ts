@@ -10,6 +10,7 @@ import { createReaders } from '../../src/facts/readers.ts';
 import { seal } from '../../src/facts/seal.ts';
 import { SealedCache } from '../../src/facts/sealed-cache.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
+import { commitEvents } from '../support/ledger.ts';
 import type { TestedApp } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
@@ -181,14 +182,16 @@ test('what sessions that go on had met before the tail is looked up once', async
 
 test('a tail of more visitors than are named is counted in the store', { timeout: 60_000 }, async () => {
   const [sealedVisitors, tailVisitors] = [500, 20_100];
-  const insert = (sessions: number, startedAt: number) =>
-    db.command(
+  const insert = async (sessions: number, startedAt: number): Promise<void> => {
+    await db.command(
       'many sessions',
       `INSERT INTO events (app_id, timestamp, session_id, started_at, type, path, has_context, visitor_id)
 SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), concat('many ', toString({at:Int64} + number)), fromUnixTimestamp64Milli({at:Int64}),
     'pageview', '/', 1, concat('many ', toString(number)) FROM numbers({sessions:UInt64})`,
       { app: many, at: startedAt, sessions },
     );
+    await commitEvents(db, [many]);
+  };
   const many = appId(randomUUID());
   await insert(sealedVisitors, START + DAY);
   await seal({ db, readers: createReaders(0), only: [many] }, LATER);

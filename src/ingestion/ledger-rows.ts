@@ -1,0 +1,108 @@
+import { dateTime64 } from '../clickhouse/database.ts';
+import { extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
+import type { Span } from '../facts/underway.ts';
+import type { ValidSession } from './validate.ts';
+
+/** Events of an app in an hour: in their own, or in the hour in which their sessions started. Times are epoch ms. */
+export interface HourCount {
+  readonly app: string;
+  readonly kind: 'event' | 'session';
+  readonly hour: number;
+  readonly events: number;
+  readonly oldest: number;
+  readonly newest: number;
+  /** When the last of these events happened. */
+  readonly lastEvent: number;
+}
+
+/** The hours of a batch; some come more than once. */
+export function hoursOf(app: string, sessions: readonly ValidSession[]): HourCount[] {
+  const hours: HourCount[] = [];
+  for (const { startedAt, events } of sessions) {
+    const times = events.map(({ timestamp }) => timestamp);
+    const { from, to: lastEvent } = extentOf(times);
+    const count = { app, events: times.length, lastEvent };
+    hours.push({ ...count, kind: 'session', hour: hourOf(startedAt), oldest: startedAt, newest: startedAt });
+    if (hourOf(from) === hourOf(lastEvent)) {
+      hours.push({ ...count, kind: 'event', hour: hourOf(from), oldest: from, newest: lastEvent });
+    } else {
+      for (const at of times) {
+        const one = { hour: hourOf(at), events: 1, oldest: at, newest: at, lastEvent: at };
+        hours.push({ app, kind: 'event', ...one });
+      }
+    }
+  }
+  return hours;
+}
+
+const hourOf = (at: number): number => floorTo(at, HOUR_MS);
+
+/** Each app's hours once. */
+export function mergedHours(hours: readonly HourCount[]): HourCount[] {
+  const merged = new Map<string, HourCount>();
+  for (const hour of hours) {
+    const key = `${hour.app} ${hour.kind} ${hour.hour}`;
+    const known = merged.get(key);
+    merged.set(key, known === undefined ? hour : both(known, hour));
+  }
+  return [...merged.values()];
+}
+
+const both = (one: HourCount, other: HourCount): HourCount => ({
+  ...one,
+  events: one.events + other.events,
+  oldest: Math.min(one.oldest, other.oldest),
+  newest: Math.max(one.newest, other.newest),
+  lastEvent: Math.max(one.lastEvent, other.lastEvent),
+});
+
+/** Where the events of these hours lie. */
+export function spansOf(hours: readonly HourCount[]): Span[] {
+  const byApp = new Map<string, Record<HourCount['kind'], number[]>>();
+  for (const { app, kind, oldest, newest } of hours) {
+    const times = byApp.get(app) ?? { event: [], session: [] };
+    times[kind].push(oldest, newest);
+    byApp.set(app, times);
+  }
+  return [...byApp].map(([app, { event, session }]) => ({
+    app,
+    events: extentOf(event),
+    sessions: extentOf(session),
+  }));
+}
+
+/** Rows of `ledger` as JSON lines. */
+export const ledgerLines = (hours: readonly HourCount[]): string =>
+  hours
+    .map(({ app, kind, hour, events, oldest, newest, lastEvent }) =>
+      JSON.stringify({
+        app_id: app,
+        kind,
+        hour: hour / 1000,
+        events,
+        oldest: dateTime64(oldest),
+        newest: dateTime64(newest),
+        last_event: dateTime64(lastEvent),
+      }),
+    )
+    .join('\n');
+
+export const LEDGER_COLUMNS = ['app_id', 'kind', 'hour', 'events', 'oldest', 'newest', 'last_event'];
+export const BEGUN_COLUMNS = ['app_id', 'kind', 'hour', 'events'];
+
+/** The same by the store. `events` selects app_id, started_at and timestamp of each event. */
+const perHour = (events: string, columns: string): string => `
+  SELECT app_id, slice.1 AS kind, toDateTime(toStartOfHour(slice.2, 'UTC'), 'UTC') AS hour, ${columns}
+  FROM (${events})
+  ARRAY JOIN [
+    (CAST('event', 'Enum8(\\'event\\' = 1, \\'session\\' = 2)'), timestamp),
+    ('session', started_at)
+  ] AS slice
+  GROUP BY app_id, kind, hour`;
+
+/** The rows of `ledger` for LEDGER_COLUMNS. */
+export const ledgerRows = (events: string): string =>
+  perHour(events, 'count(), min(slice.2), max(slice.2), max(timestamp)');
+
+/** The rows of `ingest_begun` for BEGUN_COLUMNS; `{sign:Int8}`: 1, or -1 to take them back. */
+export const begunRows = (events: string): string => perHour(events, '{sign:Int8} * toInt64(count())');

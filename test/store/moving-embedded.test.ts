@@ -1,0 +1,19 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type TestService, testService } from '../http/support.ts';
+import { siteOf, storeAndAsk } from '../support/moving.ts';
+
+const ROUNDS = Number(process.env['MOVING_ROUNDS'] ?? 200);
+
+let service: TestService;
+
+beforeAll(async () => {
+  service = await testService({ env: { PUBLIC_API_REQUESTS_PER_MINUTE: '1000000' } });
+});
+afterAll(() => service.close());
+
+test('an acknowledged event is in every answer, and no tag is confirmed that stands for less, while three poll', {
+  timeout: 900_000,
+}, async () => {
+  const nextSite = async () => siteOf([service.url], (await service.newAccount()).key);
+  expect(await storeAndAsk(nextSite, ROUNDS)).toEqual([]);
+});

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { createIngestion } from '../../src/ingestion/ingestion.ts';
+import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
+import { bodyOf, isStored, newSite, sessionsOfBatch, Witness } from '../support/moving.ts';
+import { type LocalRedis, localRedis } from '../support/redis.ts';
+import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
+import { SILENT } from './ingestion-support.ts';
+
+const CHILD = fileURLToPath(new URL('./moving-child.ts', import.meta.url));
+const DATABASE = 'analytics';
+const VIEW = 'sessions_from_events';
+
+/** The statement that the dying process sends last, and that never arrives; what was stored by then, and how it looks meanwhile. */
+const STEPS = [
+  { at: 'INSERT INTO ingest_journal', comesBack: false, meanwhile: 'without' },
+  { at: 'INSERT INTO ingest_verdicts', comesBack: false, meanwhile: 'without' },
+  { at: 'INSERT INTO ingest_begun', comesBack: true, meanwhile: 'without' },
+  { at: 'INSERT INTO events', comesBack: true, meanwhile: 'without' },
+  { at: 'INSERT INTO ledger', comesBack: true, meanwhile: 'either' },
+  { at: 'INSERT INTO ledger', withoutView: true, comesBack: true, meanwhile: 'either' },
+  { at: 'INSERT INTO ingest_batches', comesBack: true, meanwhile: 'with' },
+] as const;
+
+let bridge: BridgeProcess;
+let redis: LocalRedis;
+let folder: string;
+let db: Database;
+const processes: ServiceProcess[] = [];
+const proxies: FaultProxy[] = [];
+const children: ChildProcess[] = [];
+
+const start = (name: string): Promise<ServiceProcess> =>
+  serviceProcess({
+    CLICKHOUSE_URL: bridge.url,
+    CLICKHOUSE_USER: bridge.username,
+    CLICKHOUSE_PASSWORD: bridge.password,
+    CLICKHOUSE_DATABASE: DATABASE,
+    REDIS_URL: redis.url,
+    DATA_DIR: join(folder, name),
+    MANAGEMENT_JWT_SECRET: 'a secret of at least 32 characters',
+    PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
+    PUBLIC_API_REPLICAS: '2',
+  });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'analytics-killed-'));
+  [bridge, redis] = await Promise.all([bridgeProcess(), localRedis()]);
+  processes.push(...(await Promise.all([start('one'), start('two')])));
+  db = await openDatabase({ kind: 'server', ...bridge, database: DATABASE });
+});
+afterAll(async () => {
+  for (const child of children) child.kill('SIGKILL');
+  await Promise.all([
+    ...processes.map((service) => service.kill()),
+    ...proxies.map((proxy) => proxy.close()),
+  ]);
+  await db.close();
+  await Promise.all([bridge.close(), redis.close()]);
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Kills a process that stores `body` when it has sent the statement, which is lost. */
+async function killedAt(statement: string, body: string): Promise<void> {
+  const proxy = await faultProxy(bridge.url);
+  proxies.push(proxy);
+  await proxy.set('hang', new RegExp(statement));
+  const { username, password } = bridge;
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', CHILD, proxy.url, username, password, DATABASE, body],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  );
+  children.push(child);
+  const exited = once(child, 'exit');
+  await expect
+    .poll(() => proxy.requests.some((request) => request.includes(statement)), {
+      timeout: 30_000,
+      interval: 20,
+    })
+    .toBe(true);
+  child.kill('SIGKILL');
+  expect(await exited).toEqual([null, 'SIGKILL']);
+}
+
+/** What is open was written down long ago: another process takes it over. */
+async function takeOver(): Promise<void> {
+  await db.command(
+    'age',
+    'INSERT INTO ingest_journal SELECT * REPLACE (created_at - INTERVAL 10 MINUTE AS created_at) FROM ingest_journal',
+  );
+  await db.command(
+    'age',
+    'ALTER TABLE ingest_journal DELETE WHERE created_at > now64(3) - INTERVAL 5 MINUTE SETTINGS mutations_sync = 1',
+  );
+  const other = createIngestion({ db, clock: () => epochMs(Date.now()), log: SILENT, maxAgeDays: 730 });
+  await other.start();
+  await other.drain();
+}
+
+test.each(STEPS)(
+  'a process that dies at $at leaves no wrong answer and no wrong tag',
+  {
+    timeout: 120_000,
+  },
+  async ({ at, comesBack, meanwhile, ...more }) => {
+    const site = await newSite(processes);
+    const witness = new Witness(site);
+    const [before, lost, after] = [0, 1, 2].map((number) => sessionsOfBatch(site.app, number));
+    const [url = ''] = site.urls;
+    if (before === undefined || lost === undefined || after === undefined) throw new Error('no batches');
+    expect(await isStored(url, bodyOf(site, before))).toBe(true);
+    for (const turn of [0, 1]) await witness.expectAll(before, turn);
+
+    if ('withoutView' in more) await db.command('detach', `DETACH TABLE ${VIEW}`);
+    await killedAt(at, bodyOf(site, lost));
+    if ('withoutView' in more) await db.command('attach', `ATTACH TABLE ${VIEW}`);
+    const look = async (turn: number, stored: typeof before): Promise<void> => {
+      if (meanwhile === 'either') await witness.askAll(turn);
+      else await witness.expectAll(meanwhile === 'with' ? [...stored, ...lost] : stored, turn);
+    };
+    for (const turn of [2, 3]) await look(turn, before);
+    expect(await isStored(url, bodyOf(site, after))).toBe(true);
+    for (const turn of [4, 5]) await look(turn, [...before, ...after]);
+
+    await takeOver();
+    const stored = [...before, ...after, ...(comesBack ? lost : [])];
+    for (const turn of [6, 7]) await witness.expectAll(stored, turn);
+    expect(witness.wrong).toEqual([]);
+    // Nothing is begun that is not committed: what was computed is kept.
+    expect(await witness.computedAgain()).toEqual([]);
+  },
+);
