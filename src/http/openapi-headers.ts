@@ -33,6 +33,10 @@ export const HEADERS = {
     "When the newest of the app's events was stored; absent while it has none.",
     '2026-11-20T11:59:58.125Z',
   ),
+  Age: integer(
+    'For how many seconds the answer may have been outdated; only with `Cache-Control: max-stale` in the request.',
+    3,
+  ),
   'Server-Timing': string(
     'Milliseconds spent on authentication, the rate limit, planning and the store, and the rows read there.',
     'auth;dur=0.12, limit;dur=0.31, plan;dur=0.2, store;dur=4.75;desc="2048 rows read"',

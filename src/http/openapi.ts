@@ -121,7 +121,9 @@ function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
       // The wire carries strings; the schema's input side says which.
       query: parametersOf(endpoint.query),
     },
-    ...(method === 'get' ? { parameters: [IF_NONE_MATCH] } : {}),
+    ...(method === 'get'
+      ? { parameters: [IF_NONE_MATCH, ...(isAboutApp(endpoint) ? [MAX_STALE] : [])] }
+      : {}),
     ...(method === 'post'
       ? {
           requestBody: {
@@ -145,6 +147,16 @@ const IF_NONE_MATCH = {
   example: HEADERS.ETag.example,
 };
 
+const MAX_STALE = {
+  name: 'Cache-Control',
+  in: 'header' as const,
+  description:
+    '`max-stale=N`: an answer to the same question that was right at most N seconds ago (0 to 3,600; 60 without a number) may be ' +
+    'given although newer events are stored. Its age is in `Age`. Anything else is ignored.',
+  schema: { type: 'string' as const },
+  example: 'max-stale=10',
+};
+
 function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObject> {
   const headers = headersOf(...COUNTED, ...VALIDATED, ...(isAboutApp(endpoint) ? AS_OF : []));
   const forms = columnsOf(endpoint) === null ? [JSON_FORM] : LIST_FORMS;
@@ -157,7 +169,7 @@ function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObje
     '304': { description: 'The caller has this answer (If-None-Match). No body.', headers },
   };
 }
-const AS_OF = ['X-Data-As-Of'] as const;
+const AS_OF = ['X-Data-As-Of', 'Age'] as const;
 
 const created = (endpoint: Endpoint): ZodOpenApiResponseObject => ({
   description: 'Created.',

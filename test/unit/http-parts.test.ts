@@ -117,6 +117,7 @@ describe('the OpenAPI document', () => {
       ['to', false],
       ['limit', false],
       ['If-None-Match', false],
+      ['Cache-Control', false],
     ]);
   });
 
