@@ -35,13 +35,14 @@ const WARM_UP_MS = 300;
 /** Until every key has asked every question once, and knows its tag. */
 const MIX_WARM_UP_MS = 6_000;
 const TRICKLE_MS = 500;
+const MAX_STALE = 'Cache-Control: max-stale=10\r\n';
 /** What differs from answer to answer. The bare route need not set them: it is at an advantage by that. */
 const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 /**
  * The Public API as `npm start` runs it, on an embedded store, asked by a process of its own: each endpoint's 304 and kept
- * 200 beside a bare Express route that answers the same bytes, then 200 keys that poll everything, while nothing comes in and
- * while events do, with Redis and without.
+ * 200 beside a bare Express route that answers the same bytes, then 200 keys that poll everything, while nothing comes in, while
+ * events do, and with answers that may be ten seconds old, with Redis and without.
  */
 export async function benchHttp(
   seconds: number,
@@ -123,20 +124,22 @@ class HttpBench {
       }
     }
     progress(`200 keys${this.#parts.redis ? ', with Redis' : ''}`);
-    records.push(...(await this.#mix(port, sites, '200 keys polling')));
+    records.push(...(await this.#mix(port, polling(sites), '200 keys polling')));
     const trickle = setInterval(() => {
       const site = sites[Math.floor(Math.random() * sites.length)];
       if (site !== undefined) void sendSessions(service.url, site, 2, 1);
     }, TRICKLE_MS);
-    records.push(...(await this.#mix(port, sites, '200 keys polling while events come in')));
+    const meanwhile = '200 keys polling while events come in';
+    records.push(...(await this.#mix(port, polling(sites), meanwhile)));
+    records.push(...(await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`)));
     clearInterval(trickle);
     return records;
   }
 
   /** As fast as it goes, and at half of that rate. */
-  async #mix(port: number, sites: readonly Site[], name: string): Promise<HttpRecord[]> {
+  async #mix(port: number, polls: readonly Poll[], name: string): Promise<HttpRecord[]> {
     const { seconds } = this.#parts;
-    const mix = { polls: polling(sites), connections: MIX_CONNECTIONS, warmUpMs: MIX_WARM_UP_MS };
+    const mix = { polls, connections: MIX_CONNECTIONS, warmUpMs: MIX_WARM_UP_MS };
     const closed = await this.#load(port, { ...mix, rate: null }, seconds);
     const half = await this.#load(port, { ...mix, rate: closed.requestsPerSecond / 2 }, seconds);
     return [
@@ -200,11 +203,15 @@ class HttpBench {
   }
 }
 
-/** Every key asks every question in turn, and says which answer it has. */
-function polling(sites: readonly Site[]): Poll[] {
+/** Every key asks every question in turn, and says which answer it has. `header`: what else it says. */
+function polling(sites: readonly Site[], header = ''): Poll[] {
   return QUESTIONS.flatMap(({ path }) =>
     sites.flatMap((site) =>
-      site.keys.map((key) => ({ head: requestHead(path, site, key), etag: null, follows: true })),
+      site.keys.map((key) => ({
+        head: `${requestHead(path, site, key)}${header}`,
+        etag: null,
+        follows: true,
+      })),
     ),
   );
 }
