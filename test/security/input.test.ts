@@ -7,6 +7,7 @@ import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { signManagementToken } from '../../src/management/token.ts';
 import { batchOf, INSIDE, type Running, running, SECRET, type Tenant } from '../faults/support.ts';
 import { type Answer, expectProblem, send } from '../http/support.ts';
+import { forAll } from '../support/random.ts';
 
 let service: Running;
 let tenant: Tenant;
@@ -105,7 +106,7 @@ const fuzz = <T>(
   arbitrary: fc.Arbitrary<T>,
   runs: number,
   work: (value: T) => Promise<void>,
-): Promise<void> => fc.assert(fc.asyncProperty(arbitrary, work), { numRuns: runs, endOnFailure: true });
+): Promise<void> => forAll(arbitrary, work, { runs, shrinks: false });
 
 const encoded = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 

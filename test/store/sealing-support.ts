@@ -8,6 +8,7 @@ import { type Case, casesWith } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { askAbout, expectAgreement, type Hooks, type Subject } from '../support/oracle/compare.ts';
 import { oracleStore } from '../support/oracle/store.ts';
+import { forAll } from '../support/random.ts';
 import type { TestStore } from '../support/store.ts';
 
 /** The files that share the work, so that two workers can: of one core it takes minutes. */
@@ -75,8 +76,9 @@ export function testSealing(seed: number): void {
   test('answers stay exact whenever sealing ran', { timeout: 0 }, async () => {
     let [cases, ranges] = [0, 0];
     while (ranges < OWN_RANGES) {
-      await fc.assert(
-        fc.asyncProperty(casesWith(PER_CASE), runsArbitrary, async (story, runs) => {
+      await forAll(
+        fc.tuple(casesWith(PER_CASE), runsArbitrary),
+        async ([story, runs]) => {
           if (ranges >= OWN_RANGES) return;
           const starts = story.batches.flatMap(({ deliveries }) =>
             deliveries.map(({ session }) => session.startedAt),
@@ -87,8 +89,8 @@ export function testSealing(seed: number): void {
             sealingAt(on.store, story, Math.min(...starts), runs),
           );
           cases += 1;
-        }),
-        { numRuns: 10, endOnFailure: process.env['SEALING_SHRINK'] === undefined },
+        },
+        { runs: 10, shrinks: process.env['SEALING_SHRINK'] !== undefined },
       );
     }
     process.stdout.write(`sealing: ${ranges} ranges of ${cases} stores of data\n`);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { type Plan, plan, planReturns, type Span } from '../../src/analytics/plan.ts';
 import { eventsIn, inGrains } from '../../src/analytics/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
+import { forAll } from '../support/random.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -39,9 +40,10 @@ const pieces = ({ left, buckets, right, tail }: Plan): Span[] =>
     ...buckets,
   ].sort((a, b) => a.start - b.start);
 
-test('the pieces are disjoint and make up exactly the range', () => {
-  fc.assert(
-    fc.property(rangeArbitrary, watermarkArbitrary, (range, watermark) => {
+test('the pieces are disjoint and make up exactly the range', async () => {
+  await forAll(
+    fc.tuple(rangeArbitrary, watermarkArbitrary),
+    ([range, watermark]) => {
       const parts = pieces(plan(range, watermark));
       expect(parts[0]?.start).toBe(range.from);
       expect(parts.at(-1)?.end).toBe(range.to + 1);
@@ -49,14 +51,15 @@ test('the pieces are disjoint and make up exactly the range', () => {
         expect(part.start).toBe(parts[i]?.end);
       });
       for (const { start, end } of parts) expect(end).toBeGreaterThan(start);
-    }),
-    { numRuns: 5_000 },
+    },
+    { runs: 5_000 },
   );
 });
 
-test('facts answer whole buckets below the watermark, raw rows less than an hour at each end and what is not sealed', () => {
-  fc.assert(
-    fc.property(rangeArbitrary, watermarkArbitrary, (range, watermark) => {
+test('facts answer whole buckets below the watermark, raw rows less than an hour at each end and what is not sealed', async () => {
+  await forAll(
+    fc.tuple(rangeArbitrary, watermarkArbitrary),
+    ([range, watermark]) => {
       const { left, right, tail, buckets, sealed } = plan(range, watermark);
       for (const { grain, start, end } of buckets) {
         expect([start % (DAYS[grain] * DAY), end % (DAYS[grain] * DAY)]).toEqual([0, 0]);
@@ -67,21 +70,22 @@ test('facts answer whole buckets below the watermark, raw rows less than an hour
       }
       if (tail !== null) expect(tail.from).toBeGreaterThanOrEqual(watermark);
       expect(buckets.reduce((sum, { start, end }) => sum + end - start, 0)).toBe(sealed.end - sealed.start);
-    }),
-    { numRuns: 5_000 },
+    },
+    { runs: 5_000 },
   );
 });
 
-test('a handful of buckets of each grain is enough', () => {
-  fc.assert(
-    fc.property(rangeArbitrary, (range) => {
+test('a handful of buckets of each grain is enough', async () => {
+  await forAll(
+    rangeArbitrary,
+    (range) => {
       const { buckets } = plan(range, epochMs(Date.UTC(2040, 0, 1)));
       for (const { grain, start, end } of buckets) {
         const most = { hour: 24, day: 4, day4: 4, day16: 4, day64: 4, day256: 100 }[grain];
         expect((end - start) / (DAYS[grain] * DAY)).toBeLessThanOrEqual(2 * most);
       }
-    }),
-    { numRuns: 2_000 },
+    },
+    { runs: 2_000 },
   );
 });
 
@@ -100,7 +104,7 @@ function counted(pieces: Plan, started: number, prev: number): number {
   ].filter(Boolean).length;
 }
 
-test('a returning session is counted once, where it and the one before it lie in the sealed part of the range', () => {
+test('a returning session is counted once, where it and the one before it lie in the sealed part of the range', async () => {
   const near = fc.integer({ min: 0, max: 4 * DAY }).map((ms) => START + ms);
   const at = fc.oneof(
     near,
@@ -112,21 +116,23 @@ test('a returning session is counted once, where it and the one before it lie in
     fc.constant(START + 400 * DAY),
     fc.integer({ min: 0, max: 96 }).map((hours) => START + hours * HOUR),
   );
-  fc.assert(
-    fc.property(at, at, at, at, sealed, (a, b, c, d, watermark) => {
+  await forAll(
+    fc.tuple(at, at, at, at, sealed),
+    ([a, b, c, d, watermark]) => {
       const range = { from: epochMs(Math.min(a, b)), to: epochMs(Math.max(a, b)) };
       const [prev, started] = [Math.min(c, d), Math.max(c, d)];
       const within = started <= range.to && started < watermark && prev >= range.from;
       expect(counted(plan(range, epochMs(watermark)), started, prev)).toBe(within ? 1 : 0);
-    }),
-    { numRuns: 30_000 },
+    },
+    { runs: 30_000 },
   );
 });
 
-test('what lies between its ends is the same for any ms of the same two hours, but for the one that completes an hour', () => {
+test('what lies between its ends is the same for any ms of the same two hours, but for the one that completes an hour', async () => {
   const at = fc.integer({ min: 0, max: 40 * DAY });
-  fc.assert(
-    fc.property(at, at, fc.integer({ min: 1, max: HOUR - 2 }), (a, b, ms) => {
+  await forAll(
+    fc.tuple(at, at, fc.integer({ min: 1, max: HOUR - 2 })),
+    ([a, b, ms]) => {
       fc.pre(Math.abs(a - b) >= 2 * HOUR);
       const [from, to] = [START + Math.min(a, b), START + Math.max(a, b)].map(
         (each) => Math.floor(each / HOUR) * HOUR,
@@ -137,8 +143,8 @@ test('what lies between its ends is the same for any ms of the same two hours, b
       expect(other.buckets).toEqual(some.buckets);
       const { first, last, afterFirst, end, ...hours } = planReturns(other);
       expect(planReturns(some)).toMatchObject(hours);
-    }),
-    { numRuns: 5_000 },
+    },
+    { runs: 5_000 },
   );
 });
 

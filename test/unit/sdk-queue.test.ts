@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type Batch, createQueue, type Queue } from '../../src/sdk/queue.ts';
 import type { SessionHead, WireEvent } from '../../src/sdk/wire.ts';
+import { forAll } from '../support/random.ts';
 import { memoryStore } from './sdk-store.ts';
 
 const DAY_MS = 86_400_000;
@@ -172,9 +173,10 @@ function send(queue: Queue, received: Received, arrives: boolean, answer: boolea
   else queue.postpone(batch);
 }
 
-test('three tabs that add, send, lose answers, sleep, crash, go and take over: every event arrives exactly once', () => {
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 80, size: 'max' }), (steps) => {
+test('three tabs that add, send, lose answers, sleep, crash, go and take over: every event arrives exactly once', async () => {
+  await forAll(
+    fc.array(step, { maxLength: 80, size: 'max' }),
+    (steps) => {
       const store = memoryStore();
       const received = new Received();
       const pages = [createQueue(store), createQueue(store), createQueue(store)];
@@ -205,7 +207,7 @@ test('three tabs that add, send, lose answers, sleep, crash, go and take over: e
         while (queue.all()[0]) send(queue, received, true, true);
       }
       expect(received.names).toEqual(added.sort());
-    }),
-    { numRuns: 500 },
+    },
+    { runs: 500 },
   );
 });

@@ -1,0 +1,149 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import { AppError } from '../../src/domain/errors.ts';
+
+const TESTS = fileURLToPath(new URL('../', import.meta.url));
+/** Holds one file for each test file that failed: `test/failures/store-sealing-a.json`. */
+const folder = (): string => process.env['TEST_FAILURES'] ?? join(TESTS, 'failures');
+const LONGEST_CASE = 20_000;
+
+/** Enough to run a case again as long as the generators stay what they are. */
+const Failure = z.object({
+  test: z.string(),
+  seed: z.number(),
+  path: z.string(),
+  /** `wrong`: an expectation was not met. `refused`: the service said "not now" (503). `broken`: anything else was thrown. */
+  kind: z.enum(['wrong', 'refused', 'broken']),
+  at: z.string(),
+  error: z.string(),
+  case: z.string(),
+});
+type Failure = z.infer<typeof Failure>;
+
+export interface RandomOptions {
+  /** Cases; 100 unless given. */
+  readonly runs?: number;
+  /** Whether a failing case is made smaller; that takes many runs. */
+  readonly shrinks?: boolean;
+}
+
+/**
+ * Expects `work` to hold for random cases. The first one that fails is printed at once and kept in a file, before it is made smaller;
+ * cases that are kept of the test at hand run first, and leave the file when they pass.
+ */
+export async function forAll<Case>(
+  cases: fc.Arbitrary<Case>,
+  work: (value: Case) => void | Promise<void>,
+  { runs = 100, shrinks = true }: RandomOptions = {},
+): Promise<void> {
+  const kept = failuresOf(currentTest());
+  for (const { seed, path } of kept.list()) {
+    // `check` would go on to the cases beside it.
+    for (const value of fc.sample(cases, { seed, path, numRuns: 1 })) {
+      try {
+        await work(value);
+      } catch (error) {
+        kept.add(described({ seed, path }, error, value));
+        throw error;
+      }
+    }
+    kept.remove(seed);
+  }
+  const seed = newSeed();
+  let [begun, hasFailed] = [0, false];
+  const property = fc.asyncProperty(cases, async (value) => {
+    const index = begun++;
+    try {
+      await work(value);
+    } catch (error) {
+      if (!hasFailed && !fc.PreconditionFailure.isFailure(error)) {
+        hasFailed = true;
+        kept.add(described({ seed, path: String(index) }, error, value));
+      }
+      throw error;
+    }
+  });
+  const details = await fc.check(property, { seed, numRuns: runs, endOnFailure: !shrinks });
+  if (!details.failed) return;
+  if (shrinks && details.counterexamplePath !== null) {
+    const smallest = { seed, path: details.counterexamplePath };
+    kept.add(described(smallest, details.errorInstance, details.counterexample[0]));
+  }
+  throw failed(details);
+}
+
+/** The failed expectation itself, which a report shows best, with how to run its case again. */
+function failed<Case>(details: fc.RunDetails<[Case]>): unknown {
+  const how = fc.defaultReportMessage(details) ?? '';
+  const error = details.errorInstance;
+  if (!(error instanceof Error)) return new Error(how);
+  error.message = `${error.message}\n\n${how}`;
+  return error;
+}
+
+function described({ seed, path }: Pick<Failure, 'seed' | 'path'>, error: unknown, value: unknown): Failure {
+  return {
+    test: currentTest().name,
+    seed,
+    path,
+    kind: kindOf(error),
+    at: new Date().toISOString(),
+    error: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    case: fc.stringify(value).slice(0, LONGEST_CASE),
+  };
+}
+
+function kindOf(error: unknown): Failure['kind'] {
+  if (error instanceof AppError) return error.status === 503 ? 'refused' : 'broken';
+  return error instanceof Error && error.name === 'AssertionError' ? 'wrong' : 'broken';
+}
+
+interface CurrentTest {
+  readonly name: string;
+  readonly file: string;
+}
+
+function currentTest(): CurrentTest {
+  const { currentTestName: name = '', testPath = '' } = expect.getState();
+  return {
+    name,
+    file: relative(TESTS, testPath)
+      .replace(/\.test\.ts$/, '')
+      .replaceAll('/', '-'),
+  };
+}
+
+/** What is kept of one test; its file holds that of all tests of one test file. */
+function failuresOf({ name, file }: CurrentTest) {
+  const path = join(folder(), `${file}.json`);
+  const ofAll = (): Failure[] => {
+    try {
+      return z.array(Failure).parse(JSON.parse(readFileSync(path, 'utf8')));
+    } catch {
+      return [];
+    }
+  };
+  const isSame = (failure: Failure, seed: number): boolean => failure.test === name && failure.seed === seed;
+  const write = (failures: readonly Failure[]): void => {
+    mkdirSync(dirname(path), { recursive: true });
+    if (failures.length === 0) rmSync(path, { force: true });
+    else writeFileSync(path, `${JSON.stringify(failures, null, 2)}\n`);
+  };
+  return {
+    list: () => ofAll().filter(({ test }) => test === name),
+    /** In the place of what is known of the same seed. */
+    add: (failure: Failure) => {
+      write([...ofAll().filter((other) => !isSame(other, failure.seed)), failure]);
+      process.stderr.write(
+        `\n${failure.kind}: ${name}, seed ${failure.seed}, path ${failure.path}, kept in ${path}\n${failure.error}\n${failure.case}\n\n`,
+      );
+    },
+    remove: (seed: number) => write(ofAll().filter((other) => !isSame(other, seed))),
+  };
+}
+
+const newSeed = (): number => Math.floor(Math.random() * 2 ** 31);
