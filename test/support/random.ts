@@ -69,20 +69,10 @@ export async function forAll<Case>(
   });
   const details = await fc.check(property, { seed, numRuns: runs, endOnFailure: !shrinks });
   if (!details.failed) return;
-  if (shrinks && details.counterexamplePath !== null) {
-    const smallest = { seed, path: details.counterexamplePath };
-    kept.add(described(smallest, details.errorInstance, details.counterexample[0]));
-  }
-  throw failed(details);
-}
-
-/** The failed expectation itself, which a report shows best, with how to run its case again. */
-function failed<Case>(details: fc.RunDetails<[Case]>): unknown {
-  const how = fc.defaultReportMessage(details) ?? '';
-  const error = details.errorInstance;
-  if (!(error instanceof Error)) return new Error(how);
-  error.message = `${error.message}\n\n${how}`;
-  return error;
+  if (details.counterexamplePath === null) throw new Error(fc.defaultReportMessage(details));
+  const smallest = { seed, path: details.counterexamplePath };
+  if (shrinks) kept.add(described(smallest, details.errorInstance, details.counterexample[0]));
+  throw details.errorInstance;
 }
 
 function described({ seed, path }: Pick<Failure, 'seed' | 'path'>, error: unknown, value: unknown): Failure {
