@@ -125,14 +125,17 @@ class HttpBench {
     }
     progress(`200 keys${this.#parts.redis ? ', with Redis' : ''}`);
     records.push(...(await this.#mix(port, polling(sites), '200 keys polling')));
+    const failures: unknown[] = [];
     const trickle = setInterval(() => {
       const site = sites[Math.floor(Math.random() * sites.length)];
-      if (site !== undefined) void sendSessions(service.url, site, 2, 1);
+      if (site === undefined) return;
+      sendSessions(service.url, site, 2, 1).catch((error: unknown) => failures.push(error));
     }, TRICKLE_MS);
     const meanwhile = '200 keys polling while events come in';
     records.push(...(await this.#mix(port, polling(sites), meanwhile)));
     records.push(...(await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`)));
     clearInterval(trickle);
+    if (failures.length > 0) throw failures[0];
     return records;
   }
 
