@@ -6,16 +6,18 @@ import { makeFolder } from '../src/make-folder.ts';
 import { benchHttp } from './http.ts';
 import { benchIngest } from './ingest.ts';
 import { benchOverload } from './overload.ts';
+import { benchPollers } from './pollers.ts';
 import { benchQueries } from './queries.ts';
 import { benchScale } from './scale.ts';
 import { benchSoak } from './soak.ts';
 import { DEFAULT_DIR } from './store.ts';
 
-const USAGE = `Usage: npm run bench -- queries|scale|http|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
+const USAGE = `Usage: npm run bench -- queries|scale|http|pollers|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
 
 queries   every question on N events of D days, beside the raw exact answers (30000000, 30)
 scale     the same range with a tenth of the traffic, and ten times the range with the same traffic
 http      304s and kept answers beside a bare route, and 200 keys that poll, for S seconds each (10)
+pollers   ten keys that poll every 30 s beside the same that poll every second, for 3 minutes
 ingest    batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file
 overload  twice of what is answered, for S seconds (30 is good): throughput, fairness, health, recovery
 soak      polling, questions and ingestion for M minutes (10): memory, open files and latency, and their slopes`;
@@ -51,6 +53,7 @@ function readArguments(): { readonly run: () => Promise<Outcome>; readonly json:
     queries: () => benchQueries(folder(values.dir), shape, runs),
     scale: () => benchScale(folder(values.dir), shape.events, shape.days, runs),
     http: () => benchHttp(seconds),
+    pollers: () => benchPollers(),
     ingest: () => benchIngest(seconds),
     overload: () => benchOverload(seconds),
     soak: () => benchSoak(minutes),

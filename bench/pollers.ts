@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { bridgeProcess } from '../test/support/bridge-process.ts';
+import { localRedis } from '../test/support/redis.ts';
+import { sendSessions } from './http-site.ts';
+import { progress } from './progress.ts';
+import { type BenchService, startService } from './service.ts';
+import { median, rounded } from './statistics.ts';
+import { figure, table } from './table.ts';
+
+/** One line of the JSON file. */
+interface PollersRecord {
+  readonly store: 'embedded' | 'server';
+  /** Medians of the whole request, by how often each key polls. */
+  readonly everySecondMs: number;
+  readonly every30SecondsMs: number;
+  readonly ratio: number;
+  /** The same for the parts that the service names in Server-Timing. */
+  readonly stages: Readonly<Record<string, readonly [everySecondMs: number, every30SecondsMs: number]>>;
+}
+
+interface Poller {
+  readonly path: string;
+  readonly key: string;
+  etag: string | null;
+}
+
+interface Answered {
+  readonly ms: number;
+  readonly stages: ReadonlyMap<string, number>;
+}
+
+const POLLERS = 10;
+/** The first round of each is not measured. */
+const ROUNDS = { 1000: 21, 30000: 3 } as const;
+const SESSIONS = 50;
+const Created = z.object({ accountId: z.string() });
+const Key = z.object({ apiKey: z.string() });
+const App = z.object({ id: z.string(), secretKey: z.string() });
+
+/**
+ * The 304 of an ordinary poller: ten keys, each of an account and an app of its own, that ask one after the other, each
+ * every second, then each every 30 s. On the embedded store and on a server store (the HTTP bridge), with Redis.
+ */
+export async function benchPollers(): Promise<{
+  readonly records: readonly PollersRecord[];
+  readonly exact: true;
+}> {
+  const redis = await localRedis();
+  const bridge = await bridgeProcess();
+  const folder = mkdtempSync(join(tmpdir(), 'bench-pollers-'));
+  const settings = { REDIS_URL: redis.url, PUBLIC_API_REQUESTS_PER_MINUTE: '1000000' };
+  const server = {
+    CLICKHOUSE_URL: bridge.url,
+    CLICKHOUSE_USER: bridge.username,
+    CLICKHOUSE_PASSWORD: bridge.password,
+    MANAGEMENT_JWT_SECRET: randomUUID(),
+  };
+  const measured = async (store: PollersRecord['store'], more: Readonly<Record<string, string>>) => {
+    const service = await startService(mkdtempSync(join(folder, store)), { ...settings, ...more });
+    try {
+      return await measure(service, store);
+    } finally {
+      await service.stop();
+    }
+  };
+  try {
+    // Side by side: between the polls both are idle.
+    const records = await Promise.all([measured('embedded', {}), measured('server', server)]);
+    progress(null);
+    print(records);
+    return { records, exact: true };
+  } finally {
+    await bridge.close();
+    await redis.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(service: BenchService, store: PollersRecord['store']): Promise<PollersRecord> {
+  progress(`${store}: accounts, keys and apps`);
+  const agent = new Agent({ keepAlive: true });
+  const pollers: Poller[] = [];
+  for (let i = 0; i < POLLERS; i++) pollers.push(await newPoller(service));
+  const often = await round(service, agent, pollers, 1_000);
+  progress(`${store}: every 30 s`);
+  const seldom = await round(service, agent, pollers, 30_000);
+  agent.destroy();
+  const medianOf = (answers: readonly Answered[], stage: string) =>
+    rounded(median(answers.map(({ stages }) => stages.get(stage) ?? 0)));
+  const [everySecondMs, every30SecondsMs] = [often, seldom].map((answers) =>
+    median(answers.map(({ ms }) => ms)),
+  ) as [number, number];
+  return {
+    store,
+    everySecondMs: rounded(everySecondMs),
+    every30SecondsMs: rounded(every30SecondsMs),
+    ratio: rounded(every30SecondsMs / everySecondMs),
+    stages: Object.fromEntries(
+      ['auth', 'limit', 'plan'].map((stage) => [stage, [medianOf(often, stage), medianOf(seldom, stage)]]),
+    ),
+  };
+}
+
+async function newPoller(service: BenchService): Promise<Poller> {
+  const { accountId } = Created.parse(await service.admin('account', 'create', '--name', 'Poller'));
+  const { apiKey: key } = Key.parse(await service.admin('key', 'create', '--account', accountId));
+  const made = await fetch(`${service.url}/api/v1/apps`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name: 'Bench', domain: 'https://shop.example' }),
+  });
+  const { id: appId, secretKey } = App.parse(await made.json());
+  await sendSessions(service.url, { appId, secretKey, keys: [key] }, SESSIONS);
+  return { key, path: `/api/v1/sessions/pageviews?appId=${appId}`, etag: null };
+}
+
+/** Each poller asks every `everyMs`, evenly spread. */
+async function round(
+  service: BenchService,
+  agent: Agent,
+  pollers: readonly Poller[],
+  everyMs: keyof typeof ROUNDS,
+): Promise<Answered[]> {
+  const answers: Answered[] = [];
+  const began = performance.now();
+  for (let i = 0; i < ROUNDS[everyMs] * pollers.length; i++) {
+    await sleep(Math.max(0, began + (i * everyMs) / pollers.length - performance.now()));
+    const answered = await poll(service, agent, pollers[i % pollers.length] as Poller);
+    if (i >= pollers.length) answers.push(answered);
+  }
+  return answers;
+}
+
+function poll({ url }: BenchService, agent: Agent, poller: Poller): Promise<Answered> {
+  const headers = {
+    Authorization: `Bearer ${poller.key}`,
+    ...(poller.etag === null ? {} : { 'If-None-Match': poller.etag }),
+  };
+  const began = performance.now();
+  return new Promise((resolve, reject) => {
+    const asked = request(`${url}${poller.path}`, { agent, headers }, (answer) => {
+      answer.resume();
+      answer.once('end', () => {
+        const ms = performance.now() - began;
+        const expected = poller.etag === null ? 200 : 304;
+        if (answer.statusCode !== expected) reject(new Error(`answered ${answer.statusCode}`));
+        poller.etag = answer.headers.etag ?? null;
+        resolve({ ms, stages: stagesOf(String(answer.headers['server-timing'])) });
+      });
+    });
+    asked.once('error', reject);
+    asked.end();
+  });
+}
+
+const stagesOf = (timing: string): Map<string, number> =>
+  new Map([...timing.matchAll(/(\w+);dur=([\d.]+)/g)].map(([, stage = '', ms]) => [stage, Number(ms)]));
+
+function print(records: readonly PollersRecord[]): void {
+  const rows = records.flatMap(({ store, everySecondMs, every30SecondsMs, ratio, stages }) => [
+    [store, figure(everySecondMs), figure(every30SecondsMs), figure(ratio)],
+    ...Object.entries(stages).map(([stage, [often, seldom]]) => [
+      `  ${stage}`,
+      figure(often),
+      figure(seldom),
+      '',
+    ]),
+  ]);
+  console.log(`\n${table(['p50 of a 304', 'every second, ms', 'every 30 s, ms', 'ratio'], rows)}`);
+}
