@@ -87,6 +87,7 @@ async function start(
   await locks.withLock('migrations', () => migrate(db));
 
   const metadata = createMetadata({ db, clock, locks });
+  opened.push(() => metadata.close());
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
   const readers = createReaders(db.exclusive ? 0 : QUESTION_MS);
   const snapshots = createSnapshots(db);

@@ -52,11 +52,12 @@ export const accountLock = (id: AccountId): string => `account:${id}`;
 
 export type Accounts = ReturnType<typeof accountsIn>;
 
-export function accountsIn({ db, clock, locks, nextVersion }: MetadataParts) {
+export function accountsIn({ db, changes, clock, locks, nextVersion }: MetadataParts) {
   const read = (ids: readonly string[]): Promise<AccountRow[]> =>
     db.query(ACCOUNTS_BY_ID, { accounts: ids }, LOOK_UP);
   const cache = new FreshCache<AccountRow>({
-    clock,
+    kind: 'account',
+    changes,
     max: CACHED,
     load: batched(async (ids) => byKey(await read(ids), ({ id }) => id)),
   });
@@ -86,7 +87,7 @@ export function accountsIn({ db, clock, locks, nextVersion }: MetadataParts) {
 
   return {
     get,
-    /** At most 4.5 s old. */
+    /** As the store held it at most 4.5 s ago. */
     cached: (id: AccountId): Promise<AccountRow | null> => cache.get(id),
 
     async create(input: { readonly name: string; readonly plan: PlanName }): Promise<Account> {

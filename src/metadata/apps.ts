@@ -105,9 +105,10 @@ export const appLock = (id: AppId): string => `app:${id}`;
 
 export type Apps = ReturnType<typeof appsIn>;
 
-export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
+export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
   const cache = new FreshCache<CachedApp>({
-    clock,
+    kind: 'app',
+    changes,
     max: CACHED,
     load: batched(async (ids) => {
       const [apps, secrets] = await Promise.all([
@@ -163,7 +164,7 @@ export function appsIn({ db, clock, locks, nextVersion }: MetadataParts, account
 
   return {
     get,
-    /** At most 4.5 s old. */
+    /** As the store held it at most 4.5 s ago. */
     cached: (id: AppId): Promise<AppRow | null> => cache.get(id),
     invalidate: (id: AppId): void => cache.invalidate(id),
 

@@ -1,57 +1,67 @@
 import { LRUCache } from 'lru-cache';
-import type { Clock, EpochMs } from '../domain/time.ts';
+import { type Changes, IN_USE_MS, type Kind, type Reading } from './changes.ts';
 
-/** From this age on an entry is still used, and read anew in the background. */
-const REFRESH_MS = 2_000;
+/** From this age on an entry is still used, and read anew in the background: the look for changes is late. */
+const REFRESH_MS = 3_000;
 /** From this age on an entry is not used: with the look-up's own time, a change shows within 5 s. */
 const USABLE_MS = 4_500;
 const ABSENT_MS = 1_000;
 
 interface Entry<V> {
   readonly value: V;
-  readonly asOf: EpochMs;
+  readonly reading: Reading;
+  usedAt: number;
 }
 
 interface Load<V> {
-  readonly asOf: EpochMs;
+  readonly reading: Reading;
   readonly result: Promise<V | null>;
 }
 
 export interface FreshCacheOptions<V> {
-  readonly clock: Clock;
+  readonly kind: Kind;
+  readonly changes: Changes;
   /** How many values are kept, and as many absences apart from them: junk pushes no value out. */
   readonly max: number;
   /** Null: there is no such thing. */
   readonly load: (key: string) => Promise<V | null>;
 }
 
-/** A bounded cache whose answers are at most 4.5 s old, and whose hot keys do not wait for the store. */
+/**
+ * A bounded cache whose answers are what the store held at most 4.5 s ago. An entry lives on for as long as the store is seen
+ * to hold the same; where that cannot be seen, it lapses.
+ */
 export class FreshCache<V extends object> {
-  readonly #clock: Clock;
+  readonly #kind: Kind;
+  readonly #changes: Changes;
   readonly #read: (key: string) => Promise<V | null>;
   readonly #present: LRUCache<string, Entry<V>>;
-  readonly #absent: LRUCache<string, Entry<true>>;
+  readonly #absent: LRUCache<string, Reading>;
   readonly #loads = new Map<string, Load<V>>();
 
-  constructor({ clock, max, load }: FreshCacheOptions<V>) {
-    this.#clock = clock;
+  constructor({ kind, changes, max, load }: FreshCacheOptions<V>) {
+    this.#kind = kind;
+    this.#changes = changes;
     this.#read = load;
     this.#present = new LRUCache({ max });
     this.#absent = new LRUCache({ max });
+    changes.onChange(() => this.#readAnew());
   }
 
   /** Rejects with what the load rejects with, once no usable entry is left. */
   async get(key: string): Promise<V | null> {
-    const now = this.#clock();
+    this.#changes.used();
+    const reading = this.#changes.reading();
     const entry = this.#present.get(key);
-    if (entry !== undefined && isYounger(entry, now, USABLE_MS)) {
-      // A failed refresh is not this caller's: the entry serves until it is too old.
-      if (!isYounger(entry, now, REFRESH_MS)) this.#load(key, now).catch(() => undefined);
-      return entry.value;
+    if (entry !== undefined) {
+      entry.usedAt = reading.at;
+      const age = reading.at - this.#changes.knownAt(this.#kind, key, entry.reading);
+      if (age >= REFRESH_MS && age < USABLE_MS) this.#refresh(key, reading);
+      if (age < USABLE_MS) return entry.value;
     }
     const absent = this.#absent.get(key);
-    if (absent !== undefined && isYounger(absent, now, ABSENT_MS)) return null;
-    return this.#load(key, now);
+    if (absent !== undefined && reading.at - absent.at < ABSENT_MS) return null;
+    return this.#load(key, reading);
   }
 
   /** The next `get` reads the store; a look-up that is under way is not kept. */
@@ -61,11 +71,32 @@ export class FreshCache<V extends object> {
     this.#loads.delete(key);
   }
 
-  #load(key: string, now: EpochMs): Promise<V | null> {
+  /** What changed and is in use, before somebody waits for it. */
+  #readAnew(): void {
+    const now = this.#changes.reading();
+    for (const [key, { reading, usedAt }] of this.#present.entries()) {
+      if (now.at - usedAt < IN_USE_MS && this.#isOutdated(key, reading)) this.#refresh(key, now);
+    }
+    for (const [key, { reading }] of this.#loads) {
+      if (this.#isOutdated(key, reading)) this.#refresh(key, now);
+    }
+  }
+
+  #isOutdated(key: string, reading: Reading): boolean {
+    return this.#changes.isOutdated(this.#kind, key, reading);
+  }
+
+  /** A failure is nobody's: the entry serves until it is too old. */
+  #refresh(key: string, reading: Reading): void {
+    this.#load(key, reading).catch(() => undefined);
+  }
+
+  #load(key: string, reading: Reading): Promise<V | null> {
     const running = this.#loads.get(key);
-    // A look-up that hangs is not joined for ever: what it read may be as old as its start.
-    if (running !== undefined && isYounger(running, now, REFRESH_MS)) return running.result;
-    const load: Load<V> = { asOf: now, result: this.#read(key) };
+    // What a look-up brings may be as old as its start: one that hangs, or began before a change, is not joined.
+    const isYoung = running !== undefined && reading.at - running.reading.at < REFRESH_MS;
+    if (isYoung && !this.#isOutdated(key, running.reading)) return running.result;
+    const load: Load<V> = { reading, result: this.#read(key) };
     this.#loads.set(key, load);
     return this.#settle(key, load);
   }
@@ -75,26 +106,21 @@ export class FreshCache<V extends object> {
     const isCurrent = (): boolean => this.#loads.get(key) === load;
     try {
       const value = await load.result;
-      if (isCurrent()) this.#keep(key, value, load.asOf);
+      if (isCurrent()) this.#keep(key, value, load.reading);
       return value;
     } finally {
       if (isCurrent()) this.#loads.delete(key);
     }
   }
 
-  #keep(key: string, value: V | null, asOf: EpochMs): void {
+  #keep(key: string, value: V | null, reading: Reading): void {
     if (value === null) {
       this.#present.delete(key);
-      this.#absent.set(key, { value: true, asOf });
+      this.#absent.set(key, reading);
     } else {
       this.#absent.delete(key);
-      this.#present.set(key, { value, asOf });
+      const usedAt = this.#present.peek(key)?.usedAt ?? reading.at;
+      this.#present.set(key, { value, reading, usedAt });
     }
   }
-}
-
-/** A clock that was set back makes no entry younger: it is read anew. */
-function isYounger({ asOf }: { readonly asOf: EpochMs }, now: EpochMs, ms: number): boolean {
-  const age = now - asOf;
-  return age >= 0 && age < ms;
 }

@@ -79,9 +79,10 @@ const KEYS_OF_ACCOUNT: Query<KeyRow> = {
 
 const keyLock = (id: KeyId): string => `key:${id}`;
 
-export function keysIn({ db, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
+export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
   const cache = new FreshCache<KeyRow>({
-    clock,
+    kind: 'key',
+    changes,
     max: CACHED,
     load: batched(async (hashes) =>
       byKey(await db.query(KEYS_BY_HASH, { hashes }, LOOK_UP), ({ hash }) => hash),

@@ -4,6 +4,7 @@ import type { Locks } from '../domain/locks.ts';
 import type { Clock, EpochMs } from '../domain/time.ts';
 import { type Account, accountsIn } from './accounts.ts';
 import { appsIn } from './apps.ts';
+import { changesIn, type Elapsed } from './changes.ts';
 import { deletionsIn } from './deletions.ts';
 import { type ApiKeySummary, type CreatedKey, keysIn } from './keys.ts';
 import { PLANS } from './plans.ts';
@@ -46,16 +47,26 @@ export interface Metadata extends Access {
    * after the start and about once a minute; returns how many deletions are still open.
    */
   resumeDeletions(): Promise<number>;
+  /** Looks for no more changes. */
+  close(): Promise<void>;
 }
 
 export interface MetadataOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly locks: Locks;
+  /** For tests, whose time passes when they say so. */
+  readonly elapsed?: Elapsed;
 }
 
-export function createMetadata({ db, clock, locks }: MetadataOptions): Metadata {
-  const parts = { db, clock, locks, nextVersion: monotonicVersions(clock) };
+export function createMetadata({
+  db,
+  clock,
+  locks,
+  elapsed = () => performance.now(),
+}: MetadataOptions): Metadata {
+  const changes = changesIn(db, elapsed);
+  const parts = { db, changes, clock, locks, nextVersion: monotonicVersions(clock) };
   const accounts = accountsIn(parts);
   const keys = keysIn(parts, accounts);
   const apps = appsIn(parts, accounts);
@@ -95,5 +106,6 @@ export function createMetadata({ db, clock, locks }: MetadataOptions): Metadata 
     unshareApp: shares.unshare,
     deleteApp: deletions.deleteApp,
     resumeDeletions: deletions.resumeDeletions,
+    close: () => changes.close(),
   };
 }

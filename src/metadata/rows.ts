@@ -3,11 +3,13 @@ import type { Database, RunOptions } from '../clickhouse/database.ts';
 import { dateTime64 } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import type { Changes } from './changes.ts';
 import type { NextVersion } from './versions.ts';
 
 /** What the parts of the metadata share. */
 export interface MetadataParts {
   readonly db: Database;
+  readonly changes: Changes;
   readonly clock: Clock;
   readonly locks: Locks;
   readonly nextVersion: NextVersion;
@@ -16,10 +18,10 @@ export interface MetadataParts {
 /** A look-up by id or hash takes milliseconds: one that hangs must not outlive the cache's freshness. */
 export const LOOK_UP: RunOptions = { lane: 'lookup', maxSeconds: 4 };
 
-/** How many accounts, keys, apps or shares a process remembers. */
 /** What a write is about after which somebody may see other apps. */
 export const APP_LISTS = 'app lists';
 
+/** How many accounts, keys, apps or shares a process remembers. */
 export const CACHED = 20_000;
 
 export const Instant = z.int().transform(epochMs);

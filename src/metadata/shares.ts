@@ -27,12 +27,13 @@ WHERE app_id IN {apps:Array(UUID)} AND account_id IN {accounts:Array(UUID)}`,
   }),
 };
 
-export function sharesIn({ db, clock, locks, nextVersion }: MetadataParts, accounts: Accounts, apps: Apps) {
+export function sharesIn({ db, changes, locks, nextVersion }: MetadataParts, accounts: Accounts, apps: Apps) {
   const read = (appIds: readonly string[], accountIds: readonly string[]): Promise<ShareRow[]> =>
     db.query(SHARES, { apps: appIds, accounts: accountIds }, LOOK_UP);
 
   const cache = new FreshCache<ShareRow>({
-    clock,
+    kind: 'share',
+    changes,
     max: CACHED,
     load: batched(async (pairs) => {
       const ids = pairs.map((pair) => pair.split(' '));
@@ -63,7 +64,7 @@ export function sharesIn({ db, clock, locks, nextVersion }: MetadataParts, accou
   };
 
   return {
-    /** At most 4.5 s old. */
+    /** As the store held it at most 4.5 s ago. */
     isShared: async (app: AppId, account: AccountId): Promise<boolean> =>
       (await cache.get(pairOf(app, account))) !== null,
 

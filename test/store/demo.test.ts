@@ -17,7 +17,7 @@ let ingestion: Ingestion;
 let folder: string;
 
 beforeAll(async () => {
-  bench = await metadataBench();
+  bench = await metadataBench('own');
   folder = mkdtempSync(join(tmpdir(), 'analytics-demo-'));
   const log = createLog({ level: 'silent' });
   ingestion = createIngestion({ db: bench.store.db, clock: bench.now, log, maxAgeDays: 730 });
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await ingestion.drain();
-  await bench.store.close();
+  await bench.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

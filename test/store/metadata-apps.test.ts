@@ -11,7 +11,7 @@ let bench: MetadataBench;
 beforeAll(async () => {
   bench = await metadataBench();
 });
-afterAll(() => bench.store.close());
+afterAll(() => bench.close());
 
 describe('creating an app', () => {
   test('returns it with its secret, once, and lists it', async () => {

@@ -10,7 +10,7 @@ let bench: MetadataBench;
 beforeAll(async () => {
   bench = await metadataBench();
 });
-afterAll(() => bench.store.close());
+afterAll(() => bench.close());
 
 describe('deleting an app', () => {
   const addEvents = async (app: AppId): Promise<void> => {

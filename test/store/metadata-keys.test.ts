@@ -11,7 +11,7 @@ let bench: MetadataBench;
 beforeAll(async () => {
   bench = await metadataBench();
 });
-afterAll(() => bench.store.close());
+afterAll(() => bench.close());
 
 const works = async (apiKey: string, metadata = bench.metadata): Promise<boolean> =>
   (await metadata.authenticate(apiKey)) !== null;

@@ -2,9 +2,10 @@ import { inProcessLocks } from '../../src/domain/locks.ts';
 import { type EpochMs, epochMs } from '../../src/domain/time.ts';
 import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
 import type { PlanName, Principal } from '../../src/metadata/types.ts';
-import { type TestStore, testStore } from './store.ts';
+import { bridgeProcess } from './bridge-process.ts';
+import { serverStore, type TestStore, testStore } from './store.ts';
 
-/** Metadata on an engine of its own, with a clock that the test moves. */
+/** Metadata on a store of its own, with a clock that the test moves. */
 export interface MetadataBench {
   readonly store: TestStore;
   readonly metadata: Metadata;
@@ -14,15 +15,27 @@ export interface MetadataBench {
   another(clockAheadMs?: number): Metadata;
   /** A new account with a key. */
   account(plan?: PlanName): Promise<{ principal: Principal; apiKey: string }>;
+  close(): Promise<void>;
 }
 
-export async function metadataBench(): Promise<MetadataBench> {
-  const store = await testStore();
+/** On a store that several processes may share, or on one that is this process's own. */
+export async function metadataBench(where: 'shared' | 'own' = 'shared'): Promise<MetadataBench> {
+  const bridge = where === 'shared' ? await bridgeProcess() : null;
+  const store = await (bridge === null ? testStore() : serverStore(bridge));
+  const opened: Metadata[] = [];
   const locks = inProcessLocks();
   let now = epochMs(Date.UTC(2026, 10, 20, 7, 16));
   const clock = (): EpochMs => now;
-  const another = (aheadMs = 0): Metadata =>
-    createMetadata({ db: store.db, clock: () => epochMs(now + aheadMs), locks });
+  const another = (aheadMs = 0): Metadata => {
+    const made = createMetadata({
+      db: store.db,
+      clock: () => epochMs(now + aheadMs),
+      elapsed: clock,
+      locks,
+    });
+    opened.push(made);
+    return made;
+  };
   const metadata = another();
   return {
     store,
@@ -38,6 +51,11 @@ export async function metadataBench(): Promise<MetadataBench> {
       const principal = await metadata.authenticate(apiKey);
       if (principal === null) throw new Error('a new key is not accepted');
       return { principal, apiKey };
+    },
+    close: async () => {
+      await Promise.all(opened.map((each) => each.close()));
+      await store.close();
+      await bridge?.close();
     },
   };
 }

@@ -1,0 +1,103 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { type Running, running } from './support.ts';
+
+/** What ends somebody's access in one process ends it in another within 5 s, whatever that one is doing. */
+const PROMISE_MS = 5_000;
+const LOOPS = 12;
+
+let bridge: BridgeProcess;
+let here: Running;
+let elsewhere: Running;
+
+beforeAll(async () => {
+  bridge = await bridgeProcess();
+  const settings = {
+    CLICKHOUSE_URL: bridge.url,
+    CLICKHOUSE_USER: bridge.username,
+    CLICKHOUSE_PASSWORD: bridge.password,
+  };
+  here = await running(settings);
+  elsewhere = await running(settings);
+});
+afterAll(async () => {
+  await Promise.all([here?.remove(), elsewhere?.remove()]);
+  await bridge?.close();
+});
+
+interface Access {
+  readonly key: string;
+  readonly app: string;
+  readonly refusal: number;
+  end(): Promise<unknown>;
+}
+
+async function accesses(): Promise<Access[]> {
+  const [revoked, suspended, owner, guest, deleted] = await Promise.all(
+    Array.from({ length: 5 }, () => here.newTenant()),
+  );
+  if (!revoked || !suspended || !owner || !guest || !deleted) throw new Error('no tenants');
+  const share = ['--app', owner.app.id, '--account', guest.account];
+  await here.admin('app', 'share', ...share);
+  const of = ({ key, app }: typeof revoked) => ({ key, app: app.id });
+  return [
+    { ...of(revoked), refusal: 401, end: () => here.admin('key', 'revoke', '--key', revoked.keyId) },
+    {
+      ...of(suspended),
+      refusal: 403,
+      end: () => here.admin('account', 'set-plan', '--account', suspended.account, '--plan', 'suspended'),
+    },
+    {
+      key: guest.key,
+      app: owner.app.id,
+      refusal: 403,
+      end: () => here.admin('app', 'unshare', ...share),
+    },
+    { ...of(deleted), refusal: 403, end: () => here.admin('app', 'delete', '--app', deleted.app.id) },
+  ];
+}
+
+const statusOf = async ({ key, app }: Access): Promise<number> =>
+  (await elsewhere.ask(`/api/v1/sessions/data-bounds?appId=${app}`, { key })).status;
+
+test.each([false, true])(
+  'under load (the store hangs afterwards: %s)',
+  async (hangs) => {
+    const all = await accesses();
+    for (const access of all) expect(await statusOf(access)).toBe(200);
+    const answers: { readonly access: Access; readonly began: number; readonly status: number }[] = [];
+    let isOver = false;
+    const ask = async (access: Access): Promise<void> => {
+      const began = performance.now();
+      answers.push({ access, began, status: await statusOf(access) });
+    };
+    const loops = Array.from({ length: LOOPS }, async (_, i) => {
+      for (let turn = i; !isOver; turn++) await ask(all[turn % all.length] as Access);
+    });
+    // Until what is known was confirmed several times.
+    await sleep(PROMISE_MS);
+    const ended = new Map<Access, number>();
+    for (const access of all) {
+      await access.end();
+      ended.set(access, performance.now());
+    }
+    if (hangs) bridge.hang();
+    try {
+      await sleep(PROMISE_MS + 1_000);
+      isOver = true;
+      await Promise.all([...loops, ...all.map(ask)]);
+    } finally {
+      bridge.resume();
+    }
+    for (const access of all) {
+      const end = (ended.get(access) ?? 0) + PROMISE_MS;
+      const late = answers.filter((answer) => answer.access === access && answer.began >= end);
+      expect(late.length).toBeGreaterThan(0);
+      for (const { status } of late)
+        expect(hangs ? [access.refusal, 503] : [access.refusal]).toContain(status);
+      await expect.poll(() => statusOf(access), { timeout: 20_000 }).toBe(access.refusal);
+    }
+  },
+  120_000,
+);

@@ -1,0 +1,184 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Database } from '../../src/clickhouse/database.ts';
+import { type Changes, changesIn } from '../../src/metadata/changes.ts';
+import { FreshCache } from '../../src/metadata/fresh-cache.ts';
+
+/** A store with one table of versions by key, and a cache in front of it. */
+let stored: Map<string, number>;
+let statements: string[];
+/** What the next statements wait for, in turn. */
+let delays: Promise<unknown>[];
+let broken: 'fails' | 'hangs' | null;
+let release: () => void;
+let released: Promise<void>;
+let changes: Changes;
+let cache: FreshCache<{ readonly version: number }>;
+
+const statement = async <T>(name: string, answer: () => T): Promise<T> => {
+  statements.push(name);
+  const answered = answer();
+  await delays.shift();
+  if (broken === 'fails') throw new Error('store away');
+  if (broken === 'hangs') await released;
+  return answered;
+};
+const store = {
+  exclusive: false,
+  rows: () =>
+    statement('look', () => [...stored].map(([key, version]) => ['key', key.slice(0, 2), String(version)])),
+} as unknown as Database;
+
+/** Seconds pass: every 2 s there is a look. */
+const pass = (seconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(seconds * 1000);
+const reads = (): string[] => statements.filter((name) => name !== 'look');
+const held = () => {
+  let go = (): void => undefined;
+  delays.push(
+    new Promise<void>((resolve) => {
+      go = resolve;
+    }),
+  );
+  return async () => {
+    go();
+    await pass(0);
+  };
+};
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  stored = new Map([
+    ['aa 1', 1],
+    ['bb 1', 1],
+  ]);
+  statements = [];
+  delays = [];
+  broken = null;
+  released = new Promise((resolve) => {
+    release = resolve;
+  });
+  changes = changesIn(store, () => performance.now());
+  cache = new FreshCache({
+    kind: 'key',
+    changes,
+    max: 10,
+    load: (key) => statement(key, () => (stored.has(key) ? { version: stored.get(key) ?? 0 } : null)),
+  });
+});
+afterEach(async () => {
+  await changes.close();
+  vi.useRealTimers();
+});
+
+/** As a poller finds it that has asked before. */
+async function known(key = 'aa 1'): Promise<void> {
+  await cache.get(key);
+  await pass(2);
+  statements = [];
+}
+
+test('what the store is seen to hold is never read again, however seldom it is asked for', async () => {
+  await known();
+  for (let minute = 0; minute < 10; minute++) {
+    await pass(60);
+    expect(await cache.get('aa 1')).toEqual({ version: 1 });
+  }
+  expect(reads()).toEqual([]);
+});
+
+test('a change is read before somebody asks, and nothing else is', async () => {
+  await known();
+  await known('bb 1');
+  stored.set('aa 1', 2);
+  await pass(2);
+  expect(reads()).toEqual(['aa 1']);
+  expect(await cache.get('aa 1')).toEqual({ version: 2 });
+  stored.delete('aa 1');
+  await pass(2);
+  expect(await cache.get('bb 1')).toEqual({ version: 1 });
+  expect(reads()).toEqual(['aa 1']);
+  await pass(2.5);
+  expect(await cache.get('aa 1')).toBeNull();
+});
+
+test.each(['fails', 'hangs'] as const)('while the store %s, what was known lapses', async (how) => {
+  await known();
+  await pass(2);
+  stored.set('aa 1', 2);
+  broken = how;
+  await pass(2.9);
+  expect(await cache.get('aa 1')).toEqual({ version: 1 });
+  await pass(1.6);
+  broken = null;
+  expect(await cache.get('aa 1')).toEqual({ version: 2 });
+  expect(reads()).toEqual(['aa 1']);
+  release();
+});
+
+test('an answer that comes late says what was so when it was asked', async () => {
+  await known();
+  await pass(2);
+  const answer = held();
+  await pass(2);
+  stored.set('aa 1', 2);
+  await pass(1.9);
+  await answer();
+  // The look began 1.9 s ago; from 4.5 s on it is no reason any more.
+  expect(await cache.get('aa 1')).toEqual({ version: 1 });
+  broken = 'fails';
+  await pass(2.7);
+  broken = null;
+  expect(await cache.get('aa 1')).toEqual({ version: 2 });
+});
+
+test('what was read before the first look had ended is read again, since it may be older', async () => {
+  const readOld = held();
+  const first = cache.get('aa 1');
+  stored.set('aa 1', 2);
+  await pass(2);
+  await readOld();
+  expect(await first).toEqual({ version: 1 });
+  await pass(0);
+  expect(await cache.get('aa 1')).toEqual({ version: 2 });
+  expect(reads()).toEqual(['aa 1', 'aa 1']);
+});
+
+test('a look-up that is under way when a change is seen is not kept', async () => {
+  await known('bb 1');
+  const answer = held();
+  const asked = cache.get('aa 1');
+  stored.set('aa 1', 2);
+  await pass(2);
+  await answer();
+  await asked;
+  expect(await cache.get('aa 1')).toEqual({ version: 2 });
+  await pass(60);
+  expect(await cache.get('aa 1')).toEqual({ version: 2 });
+});
+
+test('a store that nobody asks about is not looked at', async () => {
+  await pass(60);
+  expect(statements).toEqual([]);
+  await cache.get('aa 1');
+  await pass(298);
+  const looks = statements.length;
+  expect(looks).toBeGreaterThan(140);
+  await pass(600);
+  expect(statements.length).toBeLessThanOrEqual(looks + 1);
+});
+
+test('a process that is alone on its store never looks, and keeps what it has until it writes', async () => {
+  await changes.close();
+  changes = changesIn({ exclusive: true } as Database, () => performance.now());
+  const alone = new FreshCache({
+    kind: 'key',
+    changes,
+    max: 10,
+    load: async (key) => ({ version: stored.get(key) }),
+  });
+  await alone.get('aa 1');
+  stored.set('aa 1', 2);
+  await pass(3_600);
+  expect(await alone.get('aa 1')).toEqual({ version: 1 });
+  alone.invalidate('aa 1');
+  expect(await alone.get('aa 1')).toEqual({ version: 2 });
+  expect(statements).toEqual([]);
+});
