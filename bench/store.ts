@@ -6,9 +6,9 @@ import { z } from 'zod';
 import type { StoreLocation } from '../src/clickhouse/connect.ts';
 import { type Database, openDatabase, type StatementStats } from '../src/clickhouse/database.ts';
 import { type Migration, migrate, readMigrations } from '../src/clickhouse/migrate.ts';
+import { seal } from '../src/facts/pass.ts';
 import { purgeSessions } from '../src/facts/purge.ts';
-import { createReaders } from '../src/facts/readers.ts';
-import { type Stretch, seal } from '../src/facts/seal.ts';
+import type { Stretch } from '../src/facts/seal.ts';
 import type { FactKind } from '../src/facts/watermarks.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { ALL_SESSIONS, generate } from './generate.ts';
@@ -154,7 +154,7 @@ async function sealed(db: Database): Promise<Manifest['sealing']> {
       `sealing: ${kind}s until ${new Date(to).toISOString()}, ${totals[kind].events} events, ${seconds} s`,
     );
   };
-  const deps = { db, readers: createReaders(0), onStretch };
+  const deps = { db, onStretch };
   const { peakBytes } = await watchingMemory(() => seal(deps, NOW));
   await purgeSessions(deps, NOW);
   progress(null);

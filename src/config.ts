@@ -26,6 +26,8 @@ export interface Config {
   readonly answerCacheBytes: number;
   /** What may be remembered of sealed facts and of sessions that go on; 0: nothing. */
   readonly factsCacheBytes: number;
+  /** From the start of one sealing pass to that of the next. */
+  readonly sealIntervalMs: number;
   readonly eventMaxAgeDays: number;
   /** Null on the embedded store: made at first start, in the data folder. */
   readonly managementJwtSecret: string | null;
@@ -99,6 +101,8 @@ const Settings = z
     GEOIP_DATABASE: text.optional(),
     ANSWER_CACHE_MIB: whole(1, 65_536).default(64),
     FACTS_CACHE_MIB: whole(0, 65_536).default(FACTS_CACHE_MIB),
+    // Beyond an hour nothing new would be sealed.
+    SEAL_INTERVAL_SECONDS: whole(1, 3_600).default(60),
   })
   // `when`: also said when single settings are wrong, so that one start names everything.
   .refine(
@@ -152,6 +156,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     logLevel: settings.LOG_LEVEL,
     answerCacheBytes: settings.ANSWER_CACHE_MIB * 1024 ** 2,
     factsCacheBytes: settings.FACTS_CACHE_MIB * 1024 ** 2,
+    sealIntervalMs: settings.SEAL_INTERVAL_SECONDS * 1000,
     eventMaxAgeDays: settings.EVENT_MAX_AGE_DAYS,
     managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
     geoipDatabase: settings.GEOIP_DATABASE ?? null,

@@ -6,11 +6,9 @@ import type { Database } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
-import { QUESTION_MS } from './domain/question.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
 import { createBegun } from './facts/begun.ts';
 import { factsMemory } from './facts/memory.ts';
-import { createReaders } from './facts/readers.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
 import { Underway } from './facts/underway.ts';
@@ -89,12 +87,10 @@ async function start(
   const metadata = createMetadata({ db, clock, locks });
   opened.push(() => metadata.close());
   opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
-  const readers = createReaders(db.exclusive ? 0 : QUESTION_MS);
   const snapshots = createSnapshots(db);
   const analytics = createAnalytics({
     db,
     clock,
-    readers,
     snapshots,
     ...factsMemory(config.factsCacheBytes),
   });
@@ -113,7 +109,7 @@ async function start(
   });
   opened.push(() => ingestion.drain());
   await ingestion.start();
-  const sealer = createSealer({ db, clock, locks, log, readers });
+  const sealer = createSealer({ db, clock, log, intervalMs: config.sealIntervalMs });
   opened.push(() => sealer.stop());
   sealer.start();
   const failedAttempts = createFailedAttempts(clock);

@@ -5,29 +5,61 @@
 -- Instants in Int64 columns are epoch ms; -1 means "never before". Buckets of 4, 16, 64 and 256 days are counted from
 -- 1970-01-01: any number of days is the sum of a few of them.
 
--- How far each app is sealed ('page': by event time, 'session': by session start).
-CREATE TABLE IF NOT EXISTS sealed_apps
+-- Every statement that seals belongs to a run, and every row of facts carries its run's number: see src/facts/runs.ts.
+-- A run is written down here, one row per app, before it writes anything else.
+CREATE TABLE IF NOT EXISTS sealing_runs
+(
+    run       UInt64,
+    app_id    UUID,
+    kind      Enum8('page' = 1, 'session' = 2),
+    opened_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = MergeTree
+ORDER BY run
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1;
+
+-- How a run ended, one row per app. The first verdict of a run stands: it is inserted with the run as the token, so a second is dropped.
+-- 'published': the facts answer before `sealed_until` ('page': event time, 'session': session start; epoch ms). The row with the highest
+-- `step` holds. `era` is the last run after which rows may be taken away. 'dead': rows of the run are never read. 'void': it wrote none.
+CREATE TABLE IF NOT EXISTS sealing_verdicts
 (
     app_id       UUID,
     kind         Enum8('page' = 1, 'session' = 2),
+    run          UInt64,
+    verdict      Enum8('published' = 1, 'dead' = 2, 'void' = 3),
+    step         UInt64,
     sealed_until Int64,
-    version      UInt64 DEFAULT toUnixTimestamp64Micro(now64(6))
+    era          UInt64
 )
-ENGINE = ReplacingMergeTree(version)
-ORDER BY (app_id, kind)
+ENGINE = MergeTree
+ORDER BY (app_id, kind, run)
+SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
+    min_compressed_bytes_to_fsync_after_merge = 1;
+
+-- Which process seals: the newest row, while it is young. Two at once do no harm, only work in vain.
+CREATE TABLE IF NOT EXISTS sealing_leases
+(
+    holder  UInt64,                                  -- 0: nobody
+    seen_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = MergeTree
+ORDER BY seen_at
+TTL toDateTime(seen_at) + INTERVAL 1 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- How many events the facts of an hour hold. They are valid while the ledger counts the same: late events, and facts
--- written twice, show as a difference.
+-- How many events the facts of an hour hold. They are valid while the ledger counts the same: late events show as a difference.
 CREATE TABLE IF NOT EXISTS sealed_hours
 (
     app_id UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     kind   Enum8('page' = 1, 'session' = 2),
     hour   DateTime('UTC') CODEC(Delta, ZSTD(1)),
     events UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, kind, hour)
+PRIMARY KEY (app_id, kind, hour)
+ORDER BY (app_id, kind, hour, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Pages by path, with the engagement on them. repeats: pageviews less the sessions that had never met the path before the hour.
@@ -35,6 +67,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS page_facts
 (
     app_id         UUID CODEC(ZSTD(1)),
+    run       UInt64 CODEC(ZSTD(1)),
     grain          Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6) CODEC(ZSTD(1)),
     bucket         DateTime('UTC') CODEC(GCD, T64, ZSTD(1)),
     key            String CODEC(ZSTD(12)),
@@ -44,13 +77,15 @@ CREATE TABLE IF NOT EXISTS page_facts
     engagements    UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, toStartOfDay(bucket), key, bucket)
+PRIMARY KEY (app_id, grain, toStartOfDay(bucket), key, bucket)
+ORDER BY (app_id, grain, toStartOfDay(bucket), key, bucket, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Other events by their label: an error's message, a click's target, a custom event's name. repeats: of errors, as of pages.
 CREATE TABLE IF NOT EXISTS label_facts
 (
     app_id         UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     kind           Enum8('error' = 2, 'click' = 3, 'custom' = 4),
     grain          Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket         DateTime('UTC') CODEC(Delta, ZSTD(1)),
@@ -59,13 +94,15 @@ CREATE TABLE IF NOT EXISTS label_facts
     repeats        UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, kind, grain, bucket, key)
+PRIMARY KEY (app_id, kind, grain, bucket, key)
+ORDER BY (app_id, kind, grain, bucket, key, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- The few (session, key) pairs of an hour that had met before it: when last before, and when first in the hour, in ms from its start.
 CREATE TABLE IF NOT EXISTS revisits
 (
     app_id    UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     kind      Enum8('page' = 1, 'error' = 2),
     hour      DateTime('UTC') CODEC(Delta, ZSTD(1)),
     key       String CODEC(ZSTD(3)),
@@ -82,6 +119,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS page_stage
 (
     app_id      UUID,
+    run        UInt64,
     kind        Enum8('page' = 1, 'error' = 2, 'click' = 3, 'custom' = 4),
     hour        DateTime('UTC'),
     key         String,
@@ -96,7 +134,7 @@ ENGINE = Null;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS page_facts_from_stage TO page_facts AS
 SELECT
-    app_id,
+    app_id, run,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     hour AS bucket,
     key,
@@ -106,11 +144,11 @@ SELECT
     sum(p.engagements) AS engagements
 FROM page_stage AS p
 WHERE p.kind = 'page'
-GROUP BY app_id, bucket, key;
+GROUP BY app_id, run, bucket, key;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS label_facts_from_stage TO label_facts AS
 SELECT
-    app_id,
+    app_id, run,
     CAST(p.kind, 'Enum8(\'error\' = 2, \'click\' = 3, \'custom\' = 4)') AS kind,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     hour AS bucket,
@@ -119,12 +157,12 @@ SELECT
     if(kind = 'error', sum(p.events) - countIf(p.prev_at = -1), 0) AS repeats
 FROM page_stage AS p
 WHERE p.kind != 'page'
-GROUP BY app_id, kind, bucket, key;
+GROUP BY app_id, run, kind, bucket, key;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS revisits_from_stage TO revisits AS
 WITH toInt64(toUnixTimestamp(hour)) * 1000 AS hour_ms
 SELECT
-    app_id,
+    app_id, run,
     CAST(kind, 'Enum8(\'page\' = 1, \'error\' = 2)') AS kind,
     hour,
     key,
@@ -134,14 +172,15 @@ FROM page_stage AS p
 WHERE p.kind IN ('page', 'error') AND p.events > 0 AND p.prev_at != -1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS page_hours_from_stage TO sealed_hours AS
-SELECT app_id, CAST('page', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind, hour, sum(p.all_events) AS events
+SELECT app_id, run, CAST('page', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind, hour, sum(p.all_events) AS events
 FROM page_stage AS p
-GROUP BY app_id, hour;
+GROUP BY app_id, run, hour;
 
 -- One row per session, as plain columns, with the start of the same visitor's session before it (-1: none). '' is absent.
 CREATE TABLE IF NOT EXISTS session_facts
 (
     app_id      UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     started_at  Int64 CODEC(Delta, ZSTD(1)),
     prev        Int64 CODEC(ZSTD(1)),
     duration_ms UInt32 CODEC(T64('bit'), ZSTD(1)),
@@ -171,6 +210,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS visitor_sessions
 (
     app_id     UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     visitor    UInt128 CODEC(ZSTD(1)),               -- sipHash128 of the visitor's id
     started_at Int64 CODEC(T64('bit'), ZSTD(1))
 )
@@ -183,6 +223,7 @@ SETTINGS index_granularity = 256, min_compress_block_size = 16384, max_compress_
 CREATE TABLE IF NOT EXISTS session_returns
 (
     app_id     UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     prev       Int64 CODEC(Delta, ZSTD(1)),
     started_at Int64 CODEC(T64('bit'), ZSTD(1))
 )
@@ -194,12 +235,14 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS return_pairs
 (
     app_id   UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     day      DateTime('UTC') CODEC(Delta, ZSTD(1)),
     prev_day DateTime('UTC') CODEC(Delta, ZSTD(1)),
     sessions UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, day, prev_day)
+PRIMARY KEY (app_id, day, prev_day)
+ORDER BY (app_id, day, prev_day, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Everything of sessions that adds up. Half hours, since Tehran's hours start at UTC :30. A visitor is counted where
@@ -207,6 +250,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS session_sums
 (
     app_id          UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     grain           Enum8('half_hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket          DateTime('UTC') CODEC(Delta, ZSTD(1)),
     sessions        UInt64 CODEC(T64, ZSTD(1)),
@@ -220,7 +264,8 @@ CREATE TABLE IF NOT EXISTS session_sums
     tehran_visitors UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, bucket)
+PRIMARY KEY (app_id, grain, bucket)
+ORDER BY (app_id, grain, bucket, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- Sessions by one value each: the overview's lists. A list's letter stands in front of the value ('(none)' for an absent one):
@@ -228,30 +273,35 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS session_dimensions
 (
     app_id    UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     grain     Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
     key       String CODEC(ZSTD(3)),
     sessions  UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, bucket, key)
+PRIMARY KEY (app_id, grain, bucket, key)
+ORDER BY (app_id, grain, bucket, key, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS session_places
 (
     app_id    UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     grain     Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket    DateTime('UTC') CODEC(Delta, ZSTD(1)),
     place     LowCardinality(String) CODEC(ZSTD(1)),
     sessions  UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, bucket, place)
+PRIMARY KEY (app_id, grain, bucket, place)
+ORDER BY (app_id, grain, bucket, place, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE IF NOT EXISTS utm_sums
 (
     app_id       UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     grain        Enum8('hour' = 1, 'day' = 2, 'day4' = 3, 'day16' = 4, 'day64' = 5, 'day256' = 6),
     bucket       DateTime('UTC') CODEC(Delta, ZSTD(1)),
     utm_source   LowCardinality(String) CODEC(ZSTD(1)),
@@ -263,13 +313,15 @@ CREATE TABLE IF NOT EXISTS utm_sums
     new_visitors UInt64 CODEC(T64, ZSTD(1))          -- sessions whose visitor never came by this combination before
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content)
+PRIMARY KEY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content)
+ORDER BY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- One row per session that has a source; prev is the same visitor's session of the same combination before it.
 CREATE TABLE IF NOT EXISTS utm_facts
 (
     app_id       UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     started_at   Int64 CODEC(Delta, ZSTD(1)),
     prev         Int64 CODEC(ZSTD(1)),
     visitor      UInt128 CODEC(ZSTD(1)),
@@ -287,6 +339,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS utm_returns
 (
     app_id       UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     prev         Int64 CODEC(Delta, ZSTD(1)),
     started_at   Int64 CODEC(ZSTD(1)),
     utm_source   LowCardinality(String) CODEC(ZSTD(1)),
@@ -302,6 +355,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS utm_return_pairs
 (
     app_id       UUID,
+    run       UInt64 CODEC(ZSTD(1)),
     day          DateTime('UTC') CODEC(Delta, ZSTD(1)),
     prev_day     DateTime('UTC') CODEC(Delta, ZSTD(1)),
     utm_source   LowCardinality(String) CODEC(ZSTD(1)),
@@ -312,13 +366,15 @@ CREATE TABLE IF NOT EXISTS utm_return_pairs
     sessions     UInt64 CODEC(T64, ZSTD(1))
 )
 ENGINE = SummingMergeTree
-ORDER BY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_term, utm_content)
+PRIMARY KEY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_term, utm_content)
+ORDER BY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_term, utm_content, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- What a sealing run computes from sessions: one row each, '' is absent. Stored nowhere but by its views.
 CREATE TABLE IF NOT EXISTS session_stage
 (
     app_id       UUID,
+    run        UInt64,
     started_at   Int64,
     visitor      UInt128,
     prev         Int64,
@@ -350,20 +406,20 @@ ENGINE = Null;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_facts_from_stage TO session_facts AS
 SELECT
-    app_id, started_at, prev, duration_ms, pageviews, clicks, errors, bounced, browser, os, device, screen, language,
+    app_id, run, started_at, prev, duration_ms, pageviews, clicks, errors, bounced, browser, os, device, screen, language,
     channel, referrer, entry_page, exit_page, utm_source, country, place
 FROM session_stage;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS visitor_sessions_from_stage TO visitor_sessions AS
-SELECT app_id, visitor, started_at FROM session_stage;
+SELECT app_id, run, visitor, started_at FROM session_stage;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_returns_from_stage TO session_returns AS
-SELECT app_id, prev, started_at FROM session_stage WHERE prev != -1;
+SELECT app_id, run, prev, started_at FROM session_stage WHERE prev != -1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_sums_from_stage TO session_sums AS
 WITH fromUnixTimestamp64Milli(s.started_at, 'UTC') AS start
 SELECT
-    app_id,
+    app_id, run,
     CAST('half_hour', 'Enum8(\'half_hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(s.started_at, 1800000) * 1800, 'UTC') AS bucket,
     count() AS sessions,
@@ -376,11 +432,11 @@ SELECT
     countIf(s.prev < intDiv(s.started_at, 86400000) * 86400000) AS day_visitors,
     countIf(s.prev < toUnixTimestamp(toStartOfHour(start, 'Asia/Tehran')) * 1000) AS tehran_visitors
 FROM session_stage AS s
-GROUP BY app_id, bucket;
+GROUP BY app_id, run, bucket;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_dimensions_from_stage TO session_dimensions AS
 SELECT
-    app_id,
+    app_id, run,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
     concat(pair.1, if(pair.2 = '', '(none)', pair.2)) AS key,
@@ -392,22 +448,22 @@ ARRAY JOIN [
     ('j', toString(entry_page)), ('k', toString(exit_page))
 ] AS pair
 WHERE pair.2 != '' OR pair.1 NOT IN ('j', 'k')
-GROUP BY app_id, bucket, key;
+GROUP BY app_id, run, bucket, key;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_places_from_stage TO session_places AS
 SELECT
-    app_id,
+    app_id, run,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
     place,
     count() AS sessions
 FROM session_stage
 WHERE place != ''
-GROUP BY app_id, bucket, place;
+GROUP BY app_id, run, bucket, place;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS utm_sums_from_stage TO utm_sums AS
 SELECT
-    app_id,
+    app_id, run,
     CAST('hour', 'Enum8(\'hour\' = 1, \'day\' = 2, \'day4\' = 3, \'day16\' = 4, \'day64\' = 5, \'day256\' = 6)') AS grain,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS bucket,
     utm_source, utm_medium, utm_campaign, utm_term, utm_content,
@@ -415,23 +471,23 @@ SELECT
     countIf(utm_prev = -1) AS new_visitors
 FROM session_stage
 WHERE utm_source != ''
-GROUP BY app_id, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content;
+GROUP BY app_id, run, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS utm_facts_from_stage TO utm_facts AS
-SELECT app_id, started_at, utm_prev AS prev, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
+SELECT app_id, run, started_at, utm_prev AS prev, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
 FROM session_stage
 WHERE utm_source != '';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS utm_returns_from_stage TO utm_returns AS
-SELECT app_id, utm_prev AS prev, started_at, utm_source, utm_medium, utm_campaign, utm_term, utm_content
+SELECT app_id, run, utm_prev AS prev, started_at, utm_source, utm_medium, utm_campaign, utm_term, utm_content
 FROM session_stage
 WHERE utm_source != '' AND utm_prev != -1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS session_hours_from_stage TO sealed_hours AS
 SELECT
-    app_id,
+    app_id, run,
     CAST('session', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS hour,
     sum(s.events) AS events
 FROM session_stage AS s
-GROUP BY app_id, hour;
+GROUP BY app_id, run, hour;

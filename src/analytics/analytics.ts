@@ -1,10 +1,11 @@
 import type { Database } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+import type { AppId } from '../domain/ids.ts';
 import type { Clock } from '../domain/time.ts';
 import { LiveCache } from '../facts/live-sessions.ts';
-import { createReaders, type Readers } from '../facts/readers.ts';
 import { SealedCache } from '../facts/sealed-cache.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
-import type { FactKind } from '../facts/watermarks.ts';
+import { type FactKind, type Snapshot, without } from '../facts/watermarks.ts';
 import type { Asker, Facts } from './ask.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
@@ -16,12 +17,11 @@ import { timeSpent } from './questions/time-spent.ts';
 import { userGrowth } from './questions/user-growth.ts';
 import { utmCampaigns } from './questions/utm-campaigns.ts';
 import type { Analytics } from './results.ts';
+import { ofApp } from './sql.ts';
 
 export interface AnalyticsDeps {
   readonly db: Database;
   readonly clock: Clock;
-  /** Shared with the sealer, which waits for those who still read what it takes away. */
-  readonly readers?: Readers;
   /** Shared with whoever asks for versions of the data. */
   readonly snapshots?: ReadSnapshot;
   /** What is remembered of sealed facts. */
@@ -30,44 +30,55 @@ export interface AnalyticsDeps {
   readonly live?: LiveCache;
 }
 
+/** So often facts may be taken away while a question is asked. It is rare once. */
+const MOST_ATTEMPTS = 5;
+
 /** Binds every question to a store and a clock. */
 export function createAnalytics({
   db,
   clock,
-  readers = createReaders(0),
   snapshots = createSnapshots(db),
   sealed = new SealedCache(),
   live = new LiveCache(),
 }: AnalyticsDeps): Analytics {
-  const asker: Asker = {
-    db,
-    clock,
-    live,
-    facts: async (app) => {
-      const { watermarks, keptFrom, facts } = await snapshots(app);
-      const of = (kind: FactKind): Facts => ({
-        app,
-        until: watermarks[kind],
-        keptFrom,
-        recall: (query, load, keep) => sealed.get(query, facts[kind], load, (rows) => rows, keep),
-        recallMade: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
-        recallEach: (query, keys, load) => sealed.each(query, facts[kind], keys, load),
-        isRepeated: (query) => sealed.isRepeated(query, facts[kind]),
-      });
-      return { page: of('page'), session: of('session') };
-    },
+  const factsOf = (app: AppId, { watermarks, keptFrom, facts, published }: Snapshot) => {
+    const of = (kind: FactKind): Facts => ({
+      app,
+      where: ofApp(app) + without('run', published[kind].dead),
+      until: watermarks[kind],
+      keptFrom,
+      recall: (query, load, keep) => sealed.get(query, facts[kind], load, (rows) => rows, keep),
+      recallMade: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
+      recallEach: (query, keys, load) => sealed.each(query, facts[kind], keys, load),
+      isRepeated: (query) => sealed.isRepeated(query, facts[kind]),
+    });
+    return { page: of('page'), session: of('session') };
   };
-  const { reading } = readers;
+  /**
+   * Asks with one snapshot of the facts. Sealing waits for nobody: where it has taken rows away meanwhile, the answer may lack them, and
+   * the question is asked again.
+   */
+  const asked = async <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> => {
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      const snapshot = await snapshots(app);
+      const facts = factsOf(app, snapshot);
+      const answer = await ask({ db, clock, live, facts: async () => facts });
+      if ((await snapshots(app)).era === snapshot.era) return answer;
+    }
+    throw new AppError('overloaded', 'The facts of this app change too fast. Try again shortly.', {
+      retryAfterSeconds: 5,
+    });
+  };
   return {
-    dataBounds: (app) => dataBounds(asker, app),
-    overview: (app, range) => reading(() => overview(asker, app, range)),
-    kpis: (app, current) => reading(() => kpis(asker, app, current)),
-    pageviews: (app, range, limit) => reading(() => pageviews(asker, app, range, limit)),
-    timeSpent: (app, range, limit) => reading(() => timeSpent(asker, app, range, limit)),
-    userGrowth: (app, range) => reading(() => userGrowth(asker, app, range)),
-    trafficHeatmap: (app) => reading(() => trafficHeatmap(asker, app)),
-    audienceActivity: (app) => reading(() => audienceActivity(asker, app)),
-    locations: (app, range, limit) => reading(() => locations(asker, app, range, limit)),
-    utmCampaigns: (app, range) => reading(() => utmCampaigns(asker, app, range)),
+    dataBounds: (app) => dataBounds({ db }, app),
+    overview: (app, range) => asked(app, (asker) => overview(asker, app, range)),
+    kpis: (app, current) => asked(app, (asker) => kpis(asker, app, current)),
+    pageviews: (app, range, limit) => asked(app, (asker) => pageviews(asker, app, range, limit)),
+    timeSpent: (app, range, limit) => asked(app, (asker) => timeSpent(asker, app, range, limit)),
+    userGrowth: (app, range) => asked(app, (asker) => userGrowth(asker, app, range)),
+    trafficHeatmap: (app) => asked(app, (asker) => trafficHeatmap(asker, app)),
+    audienceActivity: (app) => asked(app, (asker) => audienceActivity(asker, app)),
+    locations: (app, range, limit) => asked(app, (asker) => locations(asker, app, range, limit)),
+    utmCampaigns: (app, range) => asked(app, (asker) => utmCampaigns(asker, app, range)),
   };
 }

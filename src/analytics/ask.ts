@@ -18,6 +18,8 @@ export interface Asker {
 /** An app's facts of one kind. */
 export interface Facts {
   readonly app: AppId;
+  /** SQL, of tables of facts: rows of the app that may be read. */
+  readonly where: string;
   /** Before this instant facts answer, from it on raw rows do. */
   readonly until: EpochMs;
   /** Sessions that started from this instant on are in `sessions`; those before are merged from raw events. */

@@ -1,11 +1,7 @@
-import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, type Range, type Span } from '../domain/time.ts';
 import { COARSE_UNITS } from '../facts/tables.ts';
 
-/** From an instant (inclusive) to an instant (exclusive); empty where both are the same. */
-export interface Span {
-  readonly start: number;
-  readonly end: number;
-}
+export type { Span };
 
 /** The buckets of facts, each a multiple of the one before, counted from 1970-01-01 UTC. */
 const UNITS = [['hour', HOUR_MS], ...COARSE_UNITS] as const;

@@ -1,9 +1,9 @@
-import { int, ofApp } from '../clickhouse/literals.ts';
+import { anyOf, bucket, inMs, inSpans, int, LAST_SECOND, ofApp } from '../clickhouse/literals.ts';
 import { DAY_MS, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 import { DAY_OF_BUCKET } from '../facts/tables.ts';
 import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
-export { int, ofApp };
+export { anyOf, bucket, inMs, inSpans, int, ofApp };
 
 /* SQL put together from closed pieces; values in it are made by `int` and `ofApp` alone. */
 
@@ -35,14 +35,6 @@ export function inHours(ranges: readonly Range[]): string {
 
 const EVENT_HOUR = 'toStartOfHour(timestamp)';
 
-/** `column` (a bucket's start, DateTime) lies in one of the spans. */
-export const inSpans = (column: string, spans: readonly Span[]): string =>
-  anyOf(spans.map(({ start, end }) => `${column} >= ${bucket(start)} AND ${column} < ${bucket(end)}`));
-
-/** `column` (Int64 epoch ms) lies in one of the spans. */
-export const inMs = (column: string, spans: readonly Span[]): string =>
-  anyOf(spans.map(({ start, end }) => `${column} >= ${int(start)} AND ${column} < ${int(end)}`));
-
 /** `column` (UInt128) is one of `values`, each the base64 of its 16 bytes, lowest first: in as little text as it takes. */
 export function inUInt128(column: string, values: readonly string[]): string {
   const bytes = Buffer.concat(values.map((value) => Buffer.from(value, 'base64')));
@@ -50,12 +42,6 @@ export function inUInt128(column: string, values: readonly string[]): string {
   const offset = `arrayJoin(range(${int(values.length)})) * 16 + 1`;
   return `${column} IN (SELECT reinterpretAsUInt128(substring(base64Decode('${bytes.toString('base64')}'), ${offset}, 16)))`;
 }
-
-/** What a DateTime can hold, in seconds: 1970 to 2106. No bucket can lie outside of it. */
-const LAST_SECOND = 0xffff_ffff;
-
-/** A bound of buckets, as a DateTime in seconds. */
-export const bucket = (ms: number): string => int(Math.min(Math.max(Math.floor(ms / 1000), 0), LAST_SECOND));
 
 /** The engine takes a list of so many buckets faster than it works out conditions; a longer one is no longer short. */
 const MOST_LISTED = 200;
@@ -105,9 +91,6 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs, byDay }: Gra
   if (listed.length === 0) return 'false';
   return `(grain, ${byDay ? `${DAY_OF_BUCKET}, ` : ''}bucket) IN (${listed.join(', ')})`;
 }
-
-export const anyOf = (conditions: readonly string[]): string =>
-  conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
 
 /** Which of the plans, whose ranges follow each other, `at` (epoch ms) lies in: 0, 1 … */
 export const periodOf = (at: string, plans: readonly Plan[]): string =>

@@ -1,4 +1,5 @@
 import { type AppId, isUuid } from '../domain/ids.ts';
+import type { Span } from '../domain/time.ts';
 
 /*
  * Values in the text of statements: whole numbers and an app's UUID, checked here, and nothing else. As literals they cost the engine a
@@ -16,3 +17,20 @@ export function ofApp(app: AppId): string {
   if (!isUuid(app)) throw new Error('not an app id');
   return `app_id = '${app}'`;
 }
+
+export const anyOf = (conditions: readonly string[]): string =>
+  conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
+
+/** `column` (Int64 epoch ms) lies in one of the spans. */
+export const inMs = (column: string, spans: readonly Span[]): string =>
+  anyOf(spans.map(({ start, end }) => `${column} >= ${int(start)} AND ${column} < ${int(end)}`));
+
+/** `column` (the start of a bucket, DateTime) lies in one of the spans. */
+export const inSpans = (column: string, spans: readonly Span[]): string =>
+  anyOf(spans.map(({ start, end }) => `${column} >= ${bucket(start)} AND ${column} < ${bucket(end)}`));
+
+/** What a DateTime can hold, in seconds: 1970 to 2106. No bucket can lie outside of it. */
+export const LAST_SECOND = 0xffff_ffff;
+
+/** A bound of buckets, as a DateTime in seconds. */
+export const bucket = (ms: number): string => int(Math.min(Math.max(Math.floor(ms / 1000), 0), LAST_SECOND));

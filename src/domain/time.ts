@@ -9,6 +9,12 @@ export interface Range {
   readonly to: EpochMs;
 }
 
+/** From an instant (inclusive) to an instant (exclusive), epoch ms; empty where both are the same. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
 /** As a request gives it: a missing bound means all the app's data on that side. */
 export interface OpenRange {
   readonly from: EpochMs | null;

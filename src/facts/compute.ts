@@ -9,7 +9,7 @@ import type { FactKind } from './watermarks.ts';
  * sorted by hour, and the engine does not see by itself that a time bounds its hour.
  */
 const PAGE_SQL = `INSERT INTO page_stage
-SELECT app_id, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at
+SELECT app_id, {run:UInt64}, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at
 FROM
 (
     SELECT
@@ -70,6 +70,9 @@ const FROM_EVENTS: Rows = {
 };
 const FROM_SESSIONS: Rows = { whole: 'sessions', contexts: 'sessions' };
 
+/** Rows in the form of `sessions` of all sessions of `{apps}` that started from `{from}` to `{to}`. */
+export const sessionRows = (isKept: boolean): string => (isKept ? FROM_SESSIONS : FROM_EVENTS).whole;
+
 /** Whoever may have started a session in the stretch: a few too many do no harm. */
 const visitorsSql = (rows: string): string =>
   `SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM ${rows} AS s
@@ -81,7 +84,7 @@ const visitorsSql = (rows: string): string =>
  */
 const sessionSql = ({ whole, contexts }: Rows): string => `INSERT INTO session_stage
 SELECT
-    app_id, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
+    app_id, {run:UInt64}, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
     n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
     technology_[2], technology_[3], technology_[4], screen_, language_,
     ${channelOf(['referrer_[3]', 'source_[2]', 'medium_[2]'], ['campaign_', 'term_', 'content_'])},
@@ -135,7 +138,7 @@ FROM
             ['', '', '', ''], '', '', ['', '', '7'], ['', '7'], ['', '7'], '', '',
             '', '', '', '', '', '', '', '', 0, 0
         FROM visitor_sessions
-        WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
+        WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)} AND started_at < {from:Int64}
             AND (app_id, visitor) IN (${visitorsSql(contexts)})
         GROUP BY app_id, visitor
         UNION ALL
@@ -143,7 +146,7 @@ FROM
             ['', '', '', ''], '', '', ['', '', '7'], ['', '7'], ['', '7'], '', '',
             utm_source, utm_medium, utm_campaign, utm_term, utm_content, '', '', '', 0, 0
         FROM utm_facts
-        WHERE app_id IN {apps:Array(UUID)} AND started_at < {from:Int64}
+        WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)} AND started_at < {from:Int64}
             AND (app_id, visitor) IN (${visitorsSql(contexts)})
         GROUP BY app_id, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
     )
@@ -151,7 +154,8 @@ FROM
 WHERE started >= {from:Int64}`;
 
 /**
- * One INSERT … SELECT: `{apps}`, `{from}` and `{to}`, whole hours in epoch ms. `isKept`: `sessions` holds all sessions of the stretch.
+ * One INSERT … SELECT of `{run}`: `{apps}`, `{from}` and `{to}`, whole hours in epoch ms; rows of `{dead}` runs are not read. `isKept`:
+ * `sessions` holds all sessions of the stretch.
  */
 export function compute(kind: FactKind, isKept: boolean): string {
   return kind === 'page' ? PAGE_SQL : sessionSql(isKept ? FROM_SESSIONS : FROM_EVENTS);

@@ -22,26 +22,40 @@ interface Asked {
   readonly only?: readonly string[];
 }
 
-/** How far an app's facts of a kind are, and how far they could be. */
+/** How far an app's facts of a kind are, and how far they could be. Instants are epoch ms, whole hours. */
 export interface AppState {
   readonly app: string;
   /** Published watermark; 0 for an app that was never sealed. */
   readonly until: number;
+  readonly step: number;
+  readonly era: number;
   /** The first sealed hour whose facts do not hold what the ledger counts. */
   readonly stale: number | null;
   /** The first hour of the app that holds anything. */
   readonly first: number;
-  /** Until where it may be sealed now. */
+  /** The end of the last one. Nothing is sealed beyond: a clock that is ahead would make facts of hours that are to come. */
+  readonly last: number;
+  /** Until where it may be sealed now, by the clock. */
   readonly ripe: number;
 }
+
+/** The state that was published last, by app. */
+const PUBLISHED = `SELECT app_id, argMax(sealed_until, step) AS until, max(step) AS last_step, argMax(era, step) AS last_era
+    FROM sealing_verdicts
+    WHERE kind = {kind:String} AND verdict = 'published' AND run NOT IN (SELECT run FROM sealing_verdicts WHERE verdict = 'dead')
+        AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
+    GROUP BY app_id`;
 
 const STATES: Query<AppState> = {
   name: 'seal states',
   sql: `SELECT
     toString(h.app_id) AS app,
     any(s.until) AS until,
+    any(s.last_step) AS step,
+    any(s.last_era) AS era,
     minIfOrNull(h.ms, h.ms < s.until AND h.ledger != h.sealed) AS stale,
     min(h.ms) AS first,
+    maxIf(h.ms, h.ledger > 0) + 3600000 AS last,
     min(if(h.ms >= {oldest:Int64} AND h.ms < {newest:Int64} AND h.last > {quiet:Int64}, toInt64(h.ms), {newest:Int64})) AS ripe
 FROM
 (
@@ -53,26 +67,27 @@ FROM
         UNION ALL
         SELECT app_id, toUnixTimestamp(hour) * 1000, 0, events, 0
         FROM sealed_hours WHERE kind = {kind:String} AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
+            AND run NOT IN (SELECT run FROM sealing_verdicts WHERE verdict = 'dead')
     )
     GROUP BY app_id, ms
 ) AS h
-LEFT JOIN
-(
-    SELECT app_id, argMax(sealed_until, version) AS until FROM sealed_apps WHERE kind = {kind:String} GROUP BY app_id
-) AS s ON s.app_id = h.app_id
+LEFT JOIN (${PUBLISHED}) AS s ON s.app_id = h.app_id
 GROUP BY h.app_id
-HAVING {all:Bool} OR until < ripe OR stale IS NOT NULL`,
+HAVING {all:Bool} OR until < least(ripe, last) OR stale IS NOT NULL`,
   row: z.object({
     app: z.string(),
     until: z.number(),
+    step: z.number(),
+    era: z.number(),
     stale: z.number().nullable(),
     first: z.number(),
+    last: z.number(),
     ripe: z.number(),
   }),
 };
 
 /**
- * Until where facts of a kind may be sealed at `now`: by all means until `oldest`, and until `newest` but for hours whose
+ * Until where facts of a kind may be sealed at `now`: in any case until `oldest`, and until `newest` but for hours whose
  * sessions had an event after `quiet`. A session that speaks again after all makes its hour differ from the ledger, like late
  * events do.
  */
@@ -86,6 +101,7 @@ function ripeness(kind: FactKind, now: EpochMs): { oldest: number; newest: numbe
   return { oldest: floorTo(past - LONGEST_SESSION_MS, HOUR_MS), newest: floorTo(quiet, HOUR_MS), quiet };
 }
 
+/** The apps that have something to be sealed; `all`: every app that has data. */
 export const readStates = (
   { db, only = [] }: Asked,
   kind: FactKind,
@@ -98,9 +114,12 @@ export const readStates = (
     { lane: 'seal', maxSeconds: MAX_SECONDS },
   );
 
-/** Where sealing has to begin. */
-export const startOf = (state: AppState): number =>
-  state.stale ?? (state.until === 0 ? floorTo(state.first, LONGEST_BUCKET_MS) : state.until);
+/** Where sealing goes on. */
+export const startOf = ({ until, first }: AppState): number =>
+  until === 0 ? floorTo(first, LONGEST_BUCKET_MS) : until;
+
+/** The end of what may be sealed and holds anything. */
+export const endOf = ({ ripe, last }: AppState): number => Math.min(ripe, last);
 
 /** How far each app is sealed, and by how much that is behind what could be sealed at `now`. */
 export async function sealStates(deps: Asked, now: EpochMs): Promise<SealState[]> {
@@ -111,7 +130,7 @@ export async function sealStates(deps: Asked, now: EpochMs): Promise<SealState[]
         app: row.app,
         kind,
         sealedUntil: epochMs(row.stale ?? row.until),
-        lagMs: Math.max(0, row.ripe - startOf(row)),
+        lagMs: Math.max(0, endOf(row) - (row.stale ?? startOf(row))),
       }));
     }),
   );
@@ -137,4 +156,74 @@ const KEPT: Query<{ kept: number }> = {
 export async function areKept(db: Database, apps: readonly string[], from: number): Promise<boolean> {
   const { kept } = await db.queryOne(KEPT, { apps }, { lane: 'seal' });
   return from >= kept;
+}
+
+const DEAD: Query<{ run: number }> = {
+  name: 'dead runs',
+  sql: `SELECT DISTINCT run FROM sealing_verdicts WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String} AND verdict = 'dead'`,
+  row: z.object({ run: z.number() }),
+};
+
+/** The runs about `apps` whose rows are not read. */
+export async function deadRuns(db: Database, kind: FactKind, apps: readonly string[]): Promise<number[]> {
+  const rows = await db.query(DEAD, { apps, kind }, { lane: 'seal' });
+  return rows.map(({ run }) => run);
+}
+
+/** Events by app and hour. */
+export type HourCounts = ReadonlyMap<string, ReadonlyMap<number, number>>;
+
+const HOUR = z.object({ app: z.string(), ms: z.number(), events: z.number() });
+const LEDGER_HOURS: Query<z.infer<typeof HOUR>> = {
+  name: 'seal: hours of the ledger',
+  sql: `SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
+WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String} AND ms >= {from:Int64} AND ms < {to:Int64}
+GROUP BY app, ms HAVING events > 0 ORDER BY ms`,
+  row: HOUR,
+};
+const SEALED_HOURS: Query<z.infer<typeof HOUR>> = {
+  name: 'seal: hours of the facts',
+  sql: `SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(h.events) AS events FROM sealed_hours AS h
+WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND ms >= {from:Int64} AND ms < {to:Int64}
+GROUP BY app, ms HAVING events > 0 ORDER BY ms`,
+  row: HOUR,
+};
+
+interface Hours {
+  readonly kind: FactKind;
+  readonly apps: readonly string[];
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What the ledger counts of each hour in [from, to) that holds anything, in the order of the hours. */
+export const ledgerHours = async (db: Database, { kind, ...hours }: Hours): Promise<HourCounts> =>
+  byApp(
+    await db.query(
+      LEDGER_HOURS,
+      { ...hours, ledgerKind: LEDGER_KIND[kind] },
+      { lane: 'seal', maxSeconds: MAX_SECONDS },
+    ),
+  );
+
+/** What the facts hold of it. */
+export const sealedHours = async (db: Database, hours: Hours, dead: readonly number[]): Promise<HourCounts> =>
+  byApp(await db.query(SEALED_HOURS, { ...hours, dead }, { lane: 'seal', maxSeconds: MAX_SECONDS }));
+
+function byApp(rows: readonly z.infer<typeof HOUR>[]): HourCounts {
+  const found = new Map<string, Map<number, number>>();
+  for (const { app, ms, events } of rows) {
+    const hours = found.get(app);
+    if (hours === undefined) found.set(app, new Map([[ms, events]]));
+    else hours.set(ms, events);
+  }
+  return found;
+}
+
+/** The hours of an app, in order, in which two counts differ. */
+export function differences(app: string, one: HourCounts, other: HourCounts): number[] {
+  const [a, b] = [one.get(app) ?? new Map<number, number>(), other.get(app) ?? new Map<number, number>()];
+  return [...new Set([...a.keys(), ...b.keys()])]
+    .filter((hour) => a.get(hour) !== b.get(hour))
+    .sort((x, y) => x - y);
 }

@@ -1,18 +1,23 @@
 import { z } from 'zod';
-import type { Database, Query } from '../clickhouse/database.ts';
-import { type EpochMs, epochMs, floorTo } from '../domain/time.ts';
+import type { Database } from '../clickhouse/database.ts';
+import { type EpochMs, epochMs, floorTo, type Span } from '../domain/time.ts';
 import { compute } from './compute.ts';
-import type { Readers } from './readers.ts';
+import { Run } from './runs.ts';
 import {
   type AppState,
   areKept,
+  deadRuns,
+  differences,
   FACT_KINDS,
-  LEDGER_KIND,
+  type HourCounts,
+  ledgerHours,
   MAX_SECONDS,
   readStates,
+  sealedHours,
   startOf,
 } from './seal-states.ts';
-import { COARSE_UNITS, CUTS, ROLL_UPS } from './tables.ts';
+import { bucketsOf, CUTS, OPEN_END, ROLL_UPS } from './tables.ts';
+import { touchedHours } from './touched.ts';
 import type { FactKind } from './watermarks.ts';
 
 /** One statement computes at most about this many events, and at most three days that hold any. */
@@ -23,10 +28,9 @@ const MAX_MEMORY = 4 * 1024 ** 3;
 
 export interface SealDeps {
   readonly db: Database;
-  readonly readers: Readers;
   /** Seal these alone; all apps where absent. */
   readonly only?: readonly string[];
-  /** Ends a run after the stretch at hand. */
+  /** Ends the work after the statement at hand. */
   readonly signal?: AbortSignal;
   /** Told after each stretch: how far, how many apps and events. */
   readonly onStretch?: (stretch: Stretch) => void;
@@ -38,216 +42,245 @@ export interface Stretch {
   readonly events: number;
   readonly from: EpochMs;
   readonly to: EpochMs;
+  /** Hours that late events changed; otherwise hours that follow the last ones. */
+  readonly isRepair: boolean;
   readonly ms: number;
 }
 
-const SEALED: Query<{ app: string; kind: FactKind }> = {
-  name: 'sealed apps',
-  sql: `SELECT DISTINCT toString(app_id) AS app, toString(kind) AS kind FROM sealed_apps
-WHERE empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)}`,
-  row: z.object({ app: z.string(), kind: z.enum(['page', 'session']) }),
-};
-
-const HOURS: Query<{ ms: number; events: number }> = {
-  name: 'seal hours',
-  sql: `SELECT toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
-WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String} AND ms >= {from:Int64} AND ms < {to:Int64}
-GROUP BY ms ORDER BY ms`,
-  row: z.object({ ms: z.number(), events: z.number() }),
-};
-
-/** Hours of a stretch whose facts differ from the ledger: something came in meanwhile, or is still on its way. */
-const UNEQUAL: Query<{ app: string; hour: number }> = {
-  name: 'seal verify',
-  sql: `SELECT toString(app_id) AS app, min(ms) AS hour FROM
-(
-    SELECT app_id, ms FROM
-    (
-        SELECT app_id, toUnixTimestamp(hour) * 1000 AS ms, toInt64(events) AS difference
-        FROM ledger WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String}
-        UNION ALL
-        SELECT app_id, toUnixTimestamp(hour) * 1000, -toInt64(events)
-        FROM sealed_hours WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String}
-    )
-    WHERE ms >= {from:Int64} AND ms < {to:Int64}
-    GROUP BY app_id, ms HAVING sum(difference) != 0
-)
-GROUP BY app_id`,
-  row: z.object({ app: z.string(), hour: z.number() }),
-};
+/** What one run seals: hours of apps that are all sealed to the same instant. */
+interface Work {
+  readonly kind: FactKind;
+  readonly states: readonly AppState[];
+  /** The first hour whose facts are not known to be whole. */
+  readonly from: number;
+  /** Facts answer before this instant when it is done. */
+  readonly to: number;
+  /** The hours to be computed, in order. */
+  readonly spans: readonly Span[];
+  /** The hours whose older rows are taken away: those of `spans`, or all that follow. */
+  readonly cleared: readonly Span[];
+  /** What the ledger counted of each hour before anything was computed. */
+  readonly ledger: HourCounts;
+}
 
 /**
- * Seals everything that is ripe at `now`, stretch by stretch, and resolves when nothing is left. Can be killed at any
- * moment: what was not published is not read, and is taken away by the next run. One at a time per store.
+ * Seals the next hours of apps that are all sealed to the same instant. The stretch ends where the first of these apps is ripe no further,
+ * or after as much as one statement should compute. Resolves to the apps that stopped on the way: something came in meanwhile.
  */
-export async function seal(deps: SealDeps, now: EpochMs): Promise<void> {
-  for (const kind of FACT_KINDS) await sealKind(deps, kind, now);
-}
-
-/** Forgets every fact of `only` (all apps where absent): raw rows answer until the next run has built them again. */
-export async function unseal(deps: SealDeps): Promise<number> {
-  const known = await deps.db.query(SEALED, { only: deps.only ?? [] }, { lane: 'seal' });
-  for (const kind of FACT_KINDS) {
-    const rows = known.filter((row) => row.kind === kind);
-    await publish(
-      deps.db,
-      kind,
-      rows.map(({ app }) => ({ app, until: 0 })),
-    );
-  }
-  await deps.readers.quiesce();
-  return new Set(known.map(({ app }) => app)).size;
-}
-
-async function sealKind(deps: SealDeps, kind: FactKind, now: EpochMs): Promise<void> {
+export async function sealStretch(
+  deps: SealDeps,
+  now: EpochMs,
+  kind: FactKind,
+  group: readonly AppState[],
+): Promise<string[]> {
+  const started = performance.now();
   const { db } = deps;
-  const stuck = new Set<string>();
-  while (deps.signal?.aborted !== true) {
-    const states = await readStates(deps, kind, now, false);
-    const open = states.filter(({ app }) => !stuck.has(app));
-    const stale = open.filter((state) => state.stale !== null);
-    if (stale.length > 0 && !(await withdraw(deps, kind, stale))) return;
-    const group = nextGroup(open);
-    if (group === null) return;
-    const { apps, from, target } = group;
-    const to = await stretchEnd(db, kind, apps, from, target);
-    for (const app of await sealStretch(deps, kind, apps, from, to)) stuck.add(app);
+  return withRuns(db, kind, appsOf(group), 1, async (run) => {
+    const states = await unchanged(deps, now, kind, group);
+    const from = Math.min(...states.map(startOf));
+    const target = Math.min(...states.map(({ ripe }) => ripe));
+    if (states.length === 0 || from >= target) return appsOf(group);
+    const ledger = await ledgerHours(db, { kind, apps: appsOf(states), from, to: target });
+    const to = stretchEnd(ledger, target);
+    const spans = [{ start: from, end: to }];
+    const work = { kind, states, from, to, spans, cleared: [{ start: from, end: OPEN_END }], ledger };
+    const stopped = await sealHours(deps, run, work);
+    deps.onStretch?.(described(work, false, started));
+    return stopped;
+  });
+}
+
+/** The states as they are now, of those that nobody changed since they were read. */
+async function unchanged(
+  { db }: SealDeps,
+  now: EpochMs,
+  kind: FactKind,
+  before: readonly AppState[],
+): Promise<readonly AppState[]> {
+  const steps = new Map(before.map(({ app, step }) => [app, step]));
+  const states = await readStates({ db, only: appsOf(before) }, kind, now, true);
+  return states.filter(({ app, step, stale }) => step === steps.get(app) && stale === null);
+}
+
+/** Where a stretch ends that begins with the first of these hours. */
+function stretchEnd(ledger: HourCounts, target: number): number {
+  const sums = new Map<number, number>();
+  for (const hours of ledger.values()) {
+    for (const [hour, events] of hours) sums.set(hour, (sums.get(hour) ?? 0) + events);
   }
-}
-
-/** Publishes the earlier watermark, and waits until nobody reads by the old one; false where the run ends before. */
-async function withdraw(
-  { db, readers, signal }: SealDeps,
-  kind: FactKind,
-  stale: readonly AppState[],
-): Promise<boolean> {
-  await publish(
-    db,
-    kind,
-    stale.map(({ app, stale: hour }) => ({ app, until: hour ?? 0 })),
-  );
-  return readers.quiesce(signal);
-}
-
-interface Group {
-  readonly apps: readonly string[];
-  readonly from: EpochMs;
-  readonly target: EpochMs;
-}
-
-/** The apps that stand furthest back, all at the same hour, and until where all of them are ripe. */
-function nextGroup(states: readonly AppState[]): Group | null {
-  const ripe = states.filter((state) => startOf(state) < state.ripe);
-  if (ripe.length === 0) return null;
-  const from = ripe.reduce((least, state) => Math.min(least, startOf(state)), Number.MAX_SAFE_INTEGER);
-  const group = ripe.filter((state) => startOf(state) === from).slice(0, MAX_APPS);
-  return {
-    apps: group.map(({ app }) => app),
-    from: epochMs(from),
-    target: epochMs(Math.min(...group.map((state) => state.ripe))),
-  };
-}
-
-async function stretchEnd(
-  db: Database,
-  kind: FactKind,
-  apps: readonly string[],
-  from: EpochMs,
-  target: EpochMs,
-): Promise<EpochMs> {
-  const hours = await db.query(
-    HOURS,
-    { apps, ledgerKind: LEDGER_KIND[kind], from, to: target },
-    { lane: 'seal', maxSeconds: MAX_SECONDS },
-  );
-  let events = 0;
-  for (const [index, hour] of hours.entries()) {
-    events += hour.events;
-    if (index > 0 && (events > MAX_EVENTS || index >= MAX_HOURS)) return epochMs(hour.ms);
+  let total = 0;
+  for (const [index, [hour, events]] of [...sums].sort(([a], [b]) => a - b).entries()) {
+    total += events;
+    if (index > 0 && (total > MAX_EVENTS || index >= MAX_HOURS)) return hour;
   }
   return target;
 }
 
-/** Returns the apps that could not be sealed to the end of the stretch. */
-async function sealStretch(
+/**
+ * Seals again what late events changed of an app. Two runs are opened together: the first publishes how far the facts are untouched;
+ * the second computes what is touched, and publishes what was sealed before. Where it does not come to that, or where too much is
+ * touched, everything from the first late hour on is sealed anew by the stretches that follow.
+ */
+export async function repair(
   deps: SealDeps,
+  now: EpochMs,
   kind: FactKind,
-  apps: readonly string[],
-  from: EpochMs,
-  to: EpochMs,
-): Promise<string[]> {
-  const { db } = deps;
+  { app, step }: AppState,
+): Promise<void> {
   const started = performance.now();
-  await takeAway(db, kind, apps, from);
-  const run = (name: string, sql: string, start: number, end: number) =>
-    db.command(
-      `seal ${kind} ${name}`,
-      `${sql}\nSETTINGS insert_deduplicate = 0, max_execution_time = ${MAX_SECONDS}, max_memory_usage = ${MAX_MEMORY}, max_bytes_before_external_group_by = ${MAX_MEMORY / 4}, max_bytes_before_external_sort = ${MAX_MEMORY / 4}`,
-      { apps, from: start, to: end },
-      { lane: 'seal' },
-    );
-  const isKept = kind === 'page' || (await areKept(db, apps, from));
-  await run('facts', compute(kind, isKept), from, to);
-  for (const { name, unitMs, sql } of ROLL_UPS[kind]) {
-    const [first, last] = [floorTo(from, unitMs), floorTo(to, unitMs)];
-    if (first < last) await run(name, sql, first, last);
-  }
-  const unequal = await db.query(
-    UNEQUAL,
-    { apps, kind, ledgerKind: LEDGER_KIND[kind], from, to },
-    { lane: 'seal', maxSeconds: MAX_SECONDS },
-  );
-  const stopped = new Map(unequal.map(({ app, hour }) => [app, hour]));
-  await publish(
-    db,
-    kind,
-    apps.map((app) => ({ app, until: stopped.get(app) ?? to })),
-  );
-  const hours = await db.query(
-    HOURS,
-    { apps, ledgerKind: LEDGER_KIND[kind], from, to },
-    { lane: 'seal', maxSeconds: MAX_SECONDS },
-  );
-  const events = hours.reduce((sum, hour) => sum + hour.events, 0);
-  deps.onStretch?.({ kind, apps: apps.length, events, from, to, ms: performance.now() - started });
-  return [...stopped.keys()];
+  const { db } = deps;
+  await withRuns(db, kind, [app], 2, async (run, withdrawal) => {
+    const [state] = await readStates({ db, only: [app] }, kind, now, true);
+    if (state === undefined || state.step !== step || state.stale === null) return;
+    const { stale, until } = state;
+    const dead = await deadRuns(db, kind, [app]);
+    const hours = { kind, apps: [app], from: stale, to: until };
+    const ledger = await ledgerHours(db, hours);
+    const late = differences(app, ledger, await sealedHours(db, hours, dead));
+    const isKept = kind === 'page' || (await areKept(db, [app], stale));
+    const spans = await touchedHours(db, kind, { app, hours: late, until, dead, isKept });
+    await withdrawal.publish([{ app, step: step + 1, until: stale, era: withdrawal.number }]);
+    if (spans === null || eventsIn(ledger, spans) > MAX_EVENTS) return;
+    const states = [{ ...state, step: step + 1, era: withdrawal.number }];
+    const work = { kind, states, from: stale, to: until, spans, cleared: spans, ledger };
+    await sealHours(deps, run, work);
+    deps.onStretch?.(described(work, true, started));
+  });
 }
 
-/** Leftovers of a run that was killed, and facts that late events made stale: usually none, and then nothing is written. */
-async function takeAway(db: Database, kind: FactKind, apps: readonly string[], from: EpochMs): Promise<void> {
-  const starts = COARSE_UNITS.map(([grain, unitMs]) => [grain, floorTo(from, unitMs)] as const);
-  const params = { apps, hour: from, ...Object.fromEntries(starts) };
+/** Forgets every fact of `only` (all apps where absent): raw rows answer until they are sealed again. Resolves to the number of apps. */
+export async function unseal({ db, only = [] }: SealDeps, now: EpochMs): Promise<number> {
+  const apps = new Set<string>();
+  for (const kind of FACT_KINDS) {
+    const all = appsOf(await readStates({ db, only }, kind, now, true));
+    for (let i = 0; i < all.length; i += MAX_APPS) {
+      const group = all.slice(i, i + MAX_APPS);
+      await withRuns(db, kind, group, 1, async (run) => {
+        const states = await readStates({ db, only: group }, kind, now, true);
+        const sealed = states.filter(({ until }) => until > 0);
+        if (sealed.length === 0) return;
+        await run.publish(
+          sealed.map(({ app, step }) => ({ app, step: step + 1, until: 0, era: run.number })),
+        );
+        for (const { app } of sealed) apps.add(app);
+      });
+    }
+  }
+  return apps.size;
+}
+
+/** Opens runs for `work` and ends them, however it went. */
+async function withRuns<T>(
+  db: Database,
+  kind: FactKind,
+  apps: readonly string[],
+  count: 1 | 2,
+  work: (run: Run, other: Run) => Promise<T>,
+): Promise<T> {
+  const runs = await Run.open(db, kind, apps, count);
+  try {
+    return await work(runs[0] as Run, runs.at(-1) as Run);
+  } finally {
+    // Where this fails, the next run for these apps declares them dead.
+    await Promise.allSettled(runs.map((run) => run.end()));
+  }
+}
+
+/** Clears, computes, sums up, compares and publishes. Resolves to the apps whose facts are not whole to the end. */
+async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promise<string[]> {
+  const { kind, states, from, to, spans, ledger } = work;
+  const apps = appsOf(states);
+  const dead = await deadRuns(db, kind, apps);
+  const execute = async (name: string, sql: string, params: Readonly<Record<string, number>> = {}) => {
+    signal?.throwIfAborted();
+    await db.command(
+      `seal ${kind} ${name}`,
+      `${sql}\nSETTINGS insert_deduplicate = 0, max_execution_time = ${MAX_SECONDS}, max_memory_usage = ${MAX_MEMORY}, max_bytes_before_external_group_by = ${MAX_MEMORY / 4}, max_bytes_before_external_sort = ${MAX_MEMORY / 4}`,
+      { apps, dead, run: run.number, ...params },
+      { lane: 'seal' },
+    );
+  };
+  await clear(db, run, work);
+  run.begin();
+  for (const { start, end } of spans) {
+    const isKept = kind === 'page' || (await areKept(db, apps, start));
+    await execute('facts', compute(kind, isKept), { from: start, to: end });
+  }
+  for (const { name, unitMs, sql } of ROLL_UPS[kind]) {
+    const whole = bucketsOf(spans, unitMs)
+      .map(({ start, end }) => ({ start, end: Math.min(end, floorTo(to, unitMs)) }))
+      .filter(({ start, end }) => start < end);
+    if (whole.length > 0) await execute(name, sql(whole));
+  }
+  const sealed = await sealedHours(db, { kind, apps, from, to }, dead);
+  const ends = states.map((state) => {
+    const [stopped = to] = differences(state.app, ledger, sealed);
+    return { state, stopped, until: Math.min(stopped, state.last) };
+  });
+  const further = ends.filter(({ until }) => until > from);
+  if (further.length > 0) {
+    await run.publish(
+      further.map(({ state: { app, step, era }, until }) => ({ app, step: step + 1, until, era })),
+    );
+  }
+  return ends.filter(({ stopped }) => stopped < to).map(({ state }) => state.app);
+}
+
+/**
+ * Takes older rows of the hours away: facts that late events made wrong, and rows of runs that did not publish; usually there are
+ * none. Only rows of runs that wrote before this one are named, and nothing of these hours that they wrote is ever read again, so it does
+ * no harm whenever a deletion is carried out.
+ */
+async function clear(db: Database, run: Run, { kind, states, cleared }: Work): Promise<void> {
+  const apps = appsOf(states);
+  const cuts = CUTS[kind].map(({ table, within }) => ({ table, rows: within(cleared) }));
   const found = await db.query(
     {
       name: `seal ${kind} leftovers`,
-      sql: CUTS[kind]
+      sql: cuts
         .map(
-          ({ table, stale }, index) =>
-            `SELECT ${index} AS cut FROM ${table} WHERE app_id IN {apps:Array(UUID)} AND ${stale} GROUP BY cut`,
+          ({ table, rows }, cut) =>
+            `SELECT ${cut} AS cut, groupUniqArray(run) AS runs FROM ${table} WHERE app_id IN {apps:Array(UUID)} AND ${rows} GROUP BY cut`,
         )
         .join('\nUNION ALL\n'),
-      row: z.object({ cut: z.number() }),
+      row: z.object({ cut: z.number(), runs: z.array(z.number()) }),
     },
-    params,
+    { apps },
     { lane: 'seal', maxSeconds: MAX_SECONDS },
   );
-  for (const { cut } of found) {
-    const target = CUTS[kind][cut];
-    if (target === undefined) continue;
+  if (found.length === 0) return;
+  // Nobody else wrote before this moment: a run that comes later declares this one dead before it writes.
+  await run.assertAlive();
+  for (const [index, { table, rows }] of cuts.entries()) {
+    const runs = found.find(({ cut }) => cut === index)?.runs;
+    if (runs === undefined) continue;
     await db.command(
       `seal ${kind} take away`,
-      `DELETE FROM ${target.table} WHERE app_id IN {apps:Array(UUID)} AND ${target.stale}`,
-      params,
+      `DELETE FROM ${table} WHERE app_id IN {apps:Array(UUID)} AND run IN {runs:Array(UInt64)} AND ${rows}`,
+      { apps, runs },
       { lane: 'seal' },
     );
   }
 }
 
-async function publish(
-  db: Database,
-  kind: FactKind,
-  watermarks: readonly { readonly app: string; readonly until: number }[],
-): Promise<void> {
-  const rows = watermarks.map(({ app, until }) => ({ app_id: app, kind, sealed_until: until }));
-  await db.insert('sealed_apps', rows, { lane: 'seal', about: watermarks.map(({ app }) => app) });
+const appsOf = (states: readonly AppState[]): string[] => states.map(({ app }) => app);
+
+function eventsIn(counts: HourCounts, spans: readonly Span[]): number {
+  let sum = 0;
+  for (const hours of counts.values()) {
+    for (const [hour, events] of hours) {
+      if (spans.some(({ start, end }) => hour >= start && hour < end)) sum += events;
+    }
+  }
+  return sum;
 }
+
+const described = (work: Work, isRepair: boolean, started: number): Stretch => ({
+  kind: work.kind,
+  apps: work.states.length,
+  events: eventsIn(work.ledger, work.spans),
+  from: epochMs(work.spans[0]?.start ?? work.from),
+  to: epochMs(isRepair ? (work.spans.at(-1)?.end ?? work.to) : work.to),
+  isRepair,
+  ms: performance.now() - started,
+});

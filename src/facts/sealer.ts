@@ -1,14 +1,16 @@
-import { AppError } from '../domain/errors.ts';
-import type { Locks } from '../domain/locks.ts';
 import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
+import { Lease } from './lease.ts';
+import { type Fairness, seal } from './pass.ts';
 import { purgeSessions } from './purge.ts';
-import { type SealDeps, type Stretch, seal, unseal } from './seal.ts';
+import { forgetRuns } from './runs.ts';
+import { type SealDeps, type Stretch, unseal } from './seal.ts';
 import { FACT_KINDS, type SealState, sealStates } from './seal-states.ts';
 import type { FactKind } from './watermarks.ts';
 
-export interface SealerDeps extends Pick<SealDeps, 'db' | 'readers'> {
+export interface SealerDeps extends Pick<SealDeps, 'db'> {
   readonly clock: Clock;
-  readonly locks: Locks;
+  /** From the start of one pass to that of the next; a minute where absent. */
+  readonly intervalMs?: number;
   readonly log: {
     info(fields: object, message: string): void;
     warn(fields: object, message: string): void;
@@ -25,7 +27,7 @@ export interface SealingHealth {
   readonly measuredAt: string | null;
 }
 
-/** The job that seals: every minute, one process at a time. */
+/** The job that seals: again and again, one process at a time. */
 export interface Sealer {
   /** As it was measured after the last run: asks nothing of the store. */
   readonly health: SealingHealth;
@@ -36,18 +38,21 @@ export interface Sealer {
   states(): Promise<SealState[]>;
   /** Forgets the facts of an app, or of all, and starts to build them again. Resolves to the number of apps. */
   rebuild(only?: readonly string[]): Promise<number>;
-  /** Ends after the stretch at hand. */
+  /** Ends after the statement at hand. */
   stop(): Promise<void>;
 }
 
-const LOCK = 'sealing';
+/** An app that has much to be sealed leaves the rest of a pass to others. */
+const BUDGET_MS = 20_000;
 
 export function createSealer(deps: SealerDeps): Sealer {
-  return new MinuteSealer(deps);
+  return new RepeatedSealer(deps);
 }
 
-class MinuteSealer implements Sealer {
+class RepeatedSealer implements Sealer {
   readonly #deps: SealerDeps;
+  readonly #lease: Lease;
+  readonly #fairness: Fairness = { budgetMs: BUDGET_MS, rests: new Map() };
   readonly #ending = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
@@ -55,6 +60,7 @@ class MinuteSealer implements Sealer {
 
   constructor(deps: SealerDeps) {
     this.#deps = deps;
+    this.#lease = new Lease(deps.db);
   }
 
   get health(): SealingHealth {
@@ -63,7 +69,7 @@ class MinuteSealer implements Sealer {
 
   start(): void {
     void this.run();
-    this.#timer = setInterval(() => void this.run(), MINUTE_MS);
+    this.#timer = setInterval(() => void this.run(), this.#deps.intervalMs ?? MINUTE_MS);
     this.#timer.unref();
   }
 
@@ -79,9 +85,10 @@ class MinuteSealer implements Sealer {
   }
 
   async rebuild(only?: readonly string[]): Promise<number> {
-    const { db, readers, locks } = this.#deps;
+    const { db, clock } = this.#deps;
+    // In this process; what another one seals just now is ended by it.
     await this.#running;
-    const apps = await locks.withLock(LOCK, () => unseal({ db, readers, ...(only ? { only } : {}) }));
+    const apps = await unseal({ db, ...(only ? { only } : {}) }, clock());
     void this.run();
     return apps;
   }
@@ -93,25 +100,24 @@ class MinuteSealer implements Sealer {
   }
 
   async #pass(): Promise<void> {
-    const { db, readers, locks, clock, log } = this.#deps;
-    const onStretch = (stretch: Stretch): void => log.info(described(stretch), 'sealed');
+    const { log, clock } = this.#deps;
     let { lastRunAt } = this.#health;
     try {
-      await locks.withLock(LOCK, async () => {
-        const { signal } = this.#ending;
-        await seal({ db, readers, onStretch, signal }, clock());
-        if (signal.aborted) return;
-        const apps = await purgeSessions({ db, readers, signal }, clock());
-        if (apps > 0) log.info({ apps }, 'purged sessions that are sealed');
-      });
+      await this.#lease.hold((lost) => this.#sealAll(AbortSignal.any([lost, this.#ending.signal])));
       lastRunAt = toIso(clock());
     } catch (error) {
-      // Taken: another process seals.
-      if (!(error instanceof AppError && error.code === 'overloaded')) {
-        log.warn({ err: error }, 'sealing stopped; it goes on within a minute');
-      }
+      if (!this.#ending.signal.aborted) log.warn({ err: error }, 'sealing stopped; the next pass goes on');
     }
     await this.#measure(lastRunAt);
+  }
+
+  async #sealAll(signal: AbortSignal): Promise<void> {
+    const { db, clock, log } = this.#deps;
+    const onStretch = (stretch: Stretch): void => log.info(described(stretch), 'sealed');
+    await seal({ db, onStretch, signal }, clock(), this.#fairness);
+    const apps = await purgeSessions({ db, signal }, clock());
+    if (apps > 0) log.info({ apps }, 'purged sessions that are sealed');
+    await forgetRuns(db);
   }
 
   async #measure(lastRunAt: string | null): Promise<void> {
@@ -128,8 +134,9 @@ class MinuteSealer implements Sealer {
   }
 }
 
-const described = ({ kind, apps, events, from, to, ms }: Stretch): object => ({
+const described = ({ kind, apps, events, from, to, isRepair, ms }: Stretch): object => ({
   kind,
+  ...(isRepair ? { repair: true } : {}),
   apps,
   events,
   from: toIso(from),

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
-import { readSnapshot, type Scope, type Snapshot, type Watermarks } from './watermarks.ts';
+import { type PublishedFacts, readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
 
 const KEPT = 20_000;
 
@@ -17,7 +17,7 @@ interface Kept {
 /** On a store with other writers every call asks the store; identical calls at the same moment ask once. */
 export function createSnapshots(db: Database): ReadSnapshot {
   const kept = new LRUCache<string, Kept>({ max: KEPT });
-  const published = new LRUCache<AppId, Watermarks>({ max: KEPT });
+  const published = new LRUCache<AppId, PublishedFacts>({ max: KEPT });
   const read = async (app: AppId, scope?: Scope): Promise<Snapshot> => {
     const snapshot = await readSnapshot(db, app, scope, published.get(app));
     published.set(app, snapshot.published);

@@ -1,18 +1,23 @@
-import { DAY_MS } from '../domain/time.ts';
+import { anyOf, inMs, inSpans } from '../clickhouse/literals.ts';
+import { DAY_MS, floorTo, type Span } from '../domain/time.ts';
 import type { FactKind } from './watermarks.ts';
 
-/** Sums of finished buckets into coarser ones: `{from}` ≤ bucket < `{to}`, epoch ms, multiples of `unitMs`. */
+/**
+ * Statements about `{apps}` in `spans` of whole hours. A row carries the run that wrote it; `{run}` writes, and rows of `{dead}` runs
+ * are not read.
+ */
 export interface RollUp {
   readonly name: string;
+  /** Sums the finer rows of whole buckets, which lie in `spans`, into one row a bucket. */
+  sql(spans: readonly Span[]): string;
   readonly unitMs: number;
-  readonly sql: string;
 }
 
-/** What of a table belongs to hours from the watermark on: rows for which `stale` holds are taken away. */
+/** The rows of a table that belong to some hours. */
 export interface Cut {
   readonly table: string;
-  /** Over `{hour}`, `{day}`, `{day4}` …: the starts of the buckets that hold the watermark; epoch ms. */
-  readonly stale: string;
+  /** True of rows of these hours, and of coarser buckets that hold one of them. */
+  within(spans: readonly Span[]): string;
 }
 
 interface Grained {
@@ -77,23 +82,49 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
 
 /** What `page_facts` is sorted by, in the place of the bucket. */
 export const DAY_OF_BUCKET = 'toStartOfDay(bucket)';
-/** Of a bucket of a day or more, which starts with its day. */
-const bucketOf = (byDay: true | undefined): string => (byDay ? DAY_OF_BUCKET : 'bucket');
-const at = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+const SOURCE = 'app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}';
+
+/** The end of spans that have none. */
+export const OPEN_END = Number.MAX_SAFE_INTEGER;
+
+const ceilTo = (ms: number, unitMs: number): number =>
+  ms === OPEN_END ? OPEN_END : Math.ceil(ms / unitMs) * unitMs;
+
+/** The buckets that hold some of `spans`, which follow each other; as spans that follow each other. */
+export function bucketsOf(spans: readonly Span[], unitMs: number): Span[] {
+  const found: Span[] = [];
+  for (const { start, end } of spans) {
+    const next = { start: floorTo(start, unitMs), end: ceilTo(end, unitMs) };
+    const last = found.at(-1);
+    if (last !== undefined && next.start <= last.end) {
+      found[found.length - 1] = { start: last.start, end: Math.max(last.end, next.end) };
+    } else {
+      found.push(next);
+    }
+  }
+  return found;
+}
+
+/** Rows of a bucket of a day or more start with their day. */
+const inBuckets = (byDay: true | undefined, spans: readonly Span[]): string =>
+  inSpans(byDay ? DAY_OF_BUCKET : 'bucket', spans);
+const inFinest = (byDay: true | undefined, spans: readonly Span[]): string =>
+  byDay
+    ? `${inSpans('bucket', spans)} AND ${inSpans(DAY_OF_BUCKET, bucketsOf(spans, DAY_MS))}`
+    : inSpans('bucket', spans);
 
 function sumUp({ table, base, keys, sums, byDay }: Grained, level: number): RollUp {
   const [grain, unitMs] = COARSE_UNITS[level] ?? COARSE_UNITS[0];
   const finer = COARSE_UNITS[level - 1]?.[0] ?? base;
   const list = keys.map((key) => `${key}, `).join('');
   const seconds = unitMs / 1000;
-  const bucket = bucketOf(byDay);
   return {
     name: `${table} ${grain}`,
     unitMs,
-    sql: `INSERT INTO ${table} (app_id, grain, bucket, ${list}${sums.join(', ')})
-SELECT app_id, '${grain}', toDateTime(intDiv(toUnixTimestamp(t.bucket), ${seconds}) * ${seconds}, 'UTC') AS start, ${list}${sums.map((sum) => `sum(t.${sum})`).join(', ')}
+    sql: (spans) => `INSERT INTO ${table} (app_id, run, grain, bucket, ${list}${sums.join(', ')})
+SELECT app_id, {run:UInt64}, '${grain}', toDateTime(intDiv(toUnixTimestamp(t.bucket), ${seconds}) * ${seconds}, 'UTC') AS start, ${list}${sums.map((sum) => `sum(t.${sum})`).join(', ')}
 FROM ${table} AS t
-WHERE app_id IN {apps:Array(UUID)} AND grain = '${finer}' AND ${bucket} >= ${at('from')} AND ${bucket} < ${at('to')}
+WHERE ${SOURCE} AND grain = '${finer}' AND ${level === 0 ? inFinest(byDay, spans) : inBuckets(byDay, spans)}
 GROUP BY app_id, start${keys.map((key) => `, ${key}`).join('')}`,
   };
 }
@@ -101,22 +132,22 @@ GROUP BY app_id, start${keys.map((key) => `, ${key}`).join('')}`,
 const RETURN_DAYS: RollUp = {
   name: 'return_pairs',
   unitMs: DAY_MS,
-  sql: `INSERT INTO return_pairs (app_id, day, prev_day, sessions)
-SELECT app_id, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
+  sql: (spans) => `INSERT INTO return_pairs (app_id, run, day, prev_day, sessions)
+SELECT app_id, {run:UInt64}, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
     toDateTime(intDiv(prev, 86400000) * 86400, 'UTC') AS prev_day, count()
 FROM session_facts
-WHERE app_id IN {apps:Array(UUID)} AND started_at >= {from:Int64} AND started_at < {to:Int64} AND prev != -1
+WHERE ${SOURCE} AND ${inMs('started_at', spans)} AND prev != -1
 GROUP BY app_id, day, prev_day`,
 };
 
 const UTM_RETURN_DAYS: RollUp = {
   name: 'utm_return_pairs',
   unitMs: DAY_MS,
-  sql: `INSERT INTO utm_return_pairs (app_id, day, prev_day, ${UTM.join(', ')}, sessions)
-SELECT app_id, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
+  sql: (spans) => `INSERT INTO utm_return_pairs (app_id, run, day, prev_day, ${UTM.join(', ')}, sessions)
+SELECT app_id, {run:UInt64}, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
     toDateTime(intDiv(prev, 86400000) * 86400, 'UTC') AS prev_day, ${UTM.join(', ')}, count()
 FROM utm_facts
-WHERE app_id IN {apps:Array(UUID)} AND started_at >= {from:Int64} AND started_at < {to:Int64} AND prev != -1
+WHERE ${SOURCE} AND ${inMs('started_at', spans)} AND prev != -1
 GROUP BY app_id, day, prev_day, ${UTM.join(', ')}`,
 };
 
@@ -130,32 +161,41 @@ function rollUps(kind: FactKind, extra: readonly RollUp[]): RollUp[] {
   return [...COARSE_UNITS.flatMap((_, level) => GRAINED[kind].map((table) => sumUp(table, level))), ...extra];
 }
 
-const grainedCut = ({ table, base, byDay }: Grained): Cut => {
-  const finest = `grain = '${base}' AND bucket >= ${at('hour')}${byDay ? ` AND ${DAY_OF_BUCKET} >= ${at('day')}` : ''}`;
-  const coarse = COARSE_UNITS.map(([grain]) => `grain = '${grain}' AND ${bucketOf(byDay)} >= ${at(grain)}`);
-  return { table, stale: `(${[finest, ...coarse].join(' OR ')})` };
-};
+const grainedCut = ({ table, base, byDay }: Grained): Cut => ({
+  table,
+  within: (spans) =>
+    anyOf([
+      `grain = '${base}' AND ${inFinest(byDay, spans)}`,
+      ...COARSE_UNITS.map(
+        ([grain, unitMs]) => `grain = '${grain}' AND ${inBuckets(byDay, bucketsOf(spans, unitMs))}`,
+      ),
+    ]),
+});
+
+const dayCut = (table: string): Cut => ({
+  table,
+  within: (spans) => inSpans('day', bucketsOf(spans, DAY_MS)),
+});
 
 const sealedHours = (kind: FactKind): Cut => ({
   table: 'sealed_hours',
-  stale: `kind = '${kind}' AND hour >= ${at('hour')}`,
+  within: (spans) => `kind = '${kind}' AND ${inSpans('hour', spans)}`,
 });
 
-/** Every table of facts, by kind: what a run that starts at a watermark must not find there. */
+/** Every table of facts, by kind. The counts of the hours come first: an hour without them counts as not sealed. */
 export const CUTS: { readonly [Kind in FactKind]: readonly Cut[] } = {
   page: [
-    ...GRAINED.page.map(grainedCut),
-    { table: 'revisits', stale: `hour >= ${at('hour')}` },
     sealedHours('page'),
+    ...GRAINED.page.map(grainedCut),
+    { table: 'revisits', within: (spans) => inSpans('hour', spans) },
   ],
   session: [
+    sealedHours('session'),
     ...GRAINED.session.map(grainedCut),
-    { table: 'return_pairs', stale: `day >= ${at('day')}` },
-    { table: 'utm_return_pairs', stale: `day >= ${at('day')}` },
+    ...['return_pairs', 'utm_return_pairs'].map(dayCut),
     ...['session_facts', 'visitor_sessions', 'session_returns', 'utm_facts', 'utm_returns'].map((table) => ({
       table,
-      stale: 'started_at >= {hour:Int64}',
+      within: (spans: readonly Span[]) => inMs('started_at', spans),
     })),
-    sealedHours('session'),
   ],
 };

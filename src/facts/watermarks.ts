@@ -10,6 +10,18 @@ export type FactKind = 'page' | 'session';
 /** Before these instants (whole UTC hours) facts answer, from them on raw rows do; 0 where nothing is sealed. */
 export type Watermarks = { readonly [Kind in FactKind]: EpochMs };
 
+/** What was published of an app's facts of one kind (see runs.ts). */
+export interface Published {
+  readonly until: EpochMs;
+  /** Goes up with whatever is published: the same step means the same facts below `until`. */
+  readonly step: number;
+  /** While it is the same, no rows that were to be read are taken away. */
+  readonly era: number;
+  /** Runs whose rows are not read. */
+  readonly dead: readonly number[];
+}
+export type PublishedFacts = { readonly [Kind in FactKind]: Published };
+
 /** What an answer rests on: events by their own time, and events by the start of their session; null for none. */
 export interface Scope {
   readonly events: Range | null;
@@ -18,16 +30,15 @@ export interface Scope {
 
 /** An app's data at a moment. */
 export interface Snapshot {
-  /** As far as the app was sealed. */
-  readonly published: Watermarks;
+  readonly published: PublishedFacts;
+  /** Those that were published, or where the first late event lies. */
   readonly watermarks: Watermarks;
   /** `sessions` holds all that started from here on; what started before is merged from raw events. */
   readonly keptFrom: EpochMs;
-  /**
-   * Names what the facts below each watermark hold: how far they go, and how many events they hold, of which there are only ever
-   * more. The same name means the same facts. Null where some of what was sealed is stale.
-   */
+  /** Names the facts below each watermark: the same name means the same facts. Null where some of what was sealed is stale. */
   readonly facts: { readonly [Kind in FactKind]: string | null };
+  /** While it is the same, rows that are read by this snapshot are there. */
+  readonly era: string;
   /**
    * Committed events in the scope's hours, by their own time and by their session's. Events are only ever added: where both
    * numbers are the same, so is the answer.
@@ -39,24 +50,32 @@ export interface Snapshot {
 
 const ROWS = z.tuple([z.string(), z.array(z.number())]);
 
+/** The verdict of each run; one that is dead stays dead. */
+const VERDICTS = (
+  app: AppId,
+): string => `SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
+        max(v.era) AS era FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
+
 /**
- * Published watermarks; the events below these in the facts and in the ledger, and the events in the scope. Below `published`, which was
+ * What is published; the events below these in the facts and in the ledger, and the events in the scope. Below `published`, which was
  * read before: sums of one table each, side by side, take two thirds of what one statement takes that reads one from the other.
  */
 const snapshotQuery = (
   app: AppId,
-  { page, session }: Watermarks,
+  { page, session }: PublishedFacts,
   { events, sessions }: Scope,
 ): Query<z.infer<typeof ROWS>> => {
-  const below = (kind: string, until: number) => sumIf(`kind = '${kind}' AND ${HOUR_STARTS} < ${int(until)}`);
+  const below = (kind: string, { until }: Published, rest = '') =>
+    sumIf(`kind = '${kind}' AND ${HOUR_STARTS} < ${int(until)}${rest}`);
   return {
     name: 'snapshot',
-    sql: `SELECT 'published', [argMaxIf(sealed_until, version, kind = 'page'), argMaxIf(sealed_until, version, kind = 'session')]
-FROM sealed_apps WHERE ${ofApp(app)}
+    sql: `SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
+    toInt64(argMaxIf(era, step, verdict = 'published'))], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
+FROM (${VERDICTS(app)}) GROUP BY kind
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
 UNION ALL
-SELECT 'sealed', [${below('page', page)}, ${below('session', session)}]
+SELECT 'sealed', [${below('page', page, without('h.run', page.dead))}, ${below('session', session, without('h.run', session.dead))}]
 FROM sealed_hours AS h WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, ${eventsWithin('event', events)}, ${eventsWithin('session', sessions)},
@@ -74,6 +93,10 @@ export const eventsWithin = (kind: string, range: Range | null): string =>
         `kind = '${kind}' AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
       );
 
+/** Rows of dead runs are left out; mostly there are none. */
+export const without = (run: string, dead: readonly number[]): string =>
+  dead.length === 0 ? '' : ` AND ${run} NOT IN (${dead.map(int).join(', ')})`;
+
 const sumIf = (condition: string): string => `toInt64(sumIf(h.events, ${condition}))`;
 const HOUR_STARTS = 'toUnixTimestamp(h.hour) * 1000';
 
@@ -88,7 +111,7 @@ const FIRST_STALE: Query<{ hour: number | null }> = {
         WHERE app_id = {app:UUID} AND kind = {ledgerKind:String} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
         UNION ALL
         SELECT hour, -toInt64(events) FROM sealed_hours
-        WHERE app_id = {app:UUID} AND kind = {kind:String} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
+        WHERE app_id = {app:UUID} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
     )
     GROUP BY hour HAVING sum(difference) != 0
 )`,
@@ -96,7 +119,16 @@ const FIRST_STALE: Query<{ hour: number | null }> = {
 };
 
 const NOTHING: Scope = { events: null, sessions: null };
-const NOTHING_PUBLISHED: Watermarks = { page: epochMs(0), session: epochMs(0) };
+const NONE: Published = { until: epochMs(0), step: 0, era: 0, dead: [] };
+const NOTHING_PUBLISHED: PublishedFacts = { page: NONE, session: NONE };
+
+const publishedOf = ([until = 0, step = 0, era = 0, ...dead]: readonly number[] = []): Published => ({
+  until: epochMs(until),
+  step,
+  era,
+  dead,
+});
+const isSame = (a: Published, b: Published): boolean => a.step === b.step && a.dead.length === b.dead.length;
 
 /**
  * How far an app's facts can be used now, and the version of what lies in `scope`. Late events count at once: they make
@@ -107,13 +139,13 @@ export async function readSnapshot(
   db: Database,
   app: AppId,
   scope: Scope = NOTHING,
-  published: Watermarks = NOTHING_PUBLISHED,
+  published: PublishedFacts = NOTHING_PUBLISHED,
 ): Promise<Snapshot> {
   // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
   const found = new Map(await db.rows(snapshotQuery(app, published, scope), { lane: 'lookup' }));
-  const [pageUntil = 0, sessionUntil = 0] = found.get('published') ?? [];
-  if (pageUntil !== published.page || sessionUntil !== published.session) {
-    return readSnapshot(db, app, scope, { page: epochMs(pageUntil), session: epochMs(sessionUntil) });
+  const latest = { page: publishedOf(found.get('page')), session: publishedOf(found.get('session')) };
+  if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
+    return readSnapshot(db, app, scope, latest);
   }
   const [keptFrom = 0] = found.get('kept') ?? [];
   const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
@@ -121,17 +153,18 @@ export async function readSnapshot(
     found.get('ledger') ?? [];
   const whole = { page: pageLedger === pageSealed, session: sessionLedger === sessionSealed };
   const [page, session] = await Promise.all([
-    whole.page ? published.page : firstStale(db, app, 'page', published.page),
-    whole.session ? published.session : firstStale(db, app, 'session', published.session),
+    whole.page ? published.page.until : firstStale(db, app, 'page', published.page),
+    whole.session ? published.session.until : firstStale(db, app, 'session', published.session),
   ]);
   return {
     published,
     watermarks: { page, session },
     keptFrom: epochMs(keptFrom),
     facts: {
-      page: whole.page ? `${pageUntil} ${pageSealed}` : null,
-      session: whole.session ? `${sessionUntil} ${sessionSealed}` : null,
+      page: whole.page ? `${published.page.step}` : null,
+      session: whole.session ? `${published.session.step}` : null,
     },
+    era: `${published.page.era} ${published.session.era} ${keptFrom}`,
     version: [inEvents, inSessions],
     asOf: hours === 0 ? null : epochMs(asOf),
   };
@@ -139,8 +172,13 @@ export async function readSnapshot(
 
 const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
 
-async function firstStale(db: Database, app: AppId, kind: FactKind, until: EpochMs): Promise<EpochMs> {
+async function firstStale(
+  db: Database,
+  app: AppId,
+  kind: FactKind,
+  { until, dead }: Published,
+): Promise<EpochMs> {
   const ledgerKind = kind === 'page' ? 'event' : 'session';
-  const { hour } = await db.queryOne(FIRST_STALE, { app, kind, ledgerKind, until }, { lane: 'lookup' });
+  const { hour } = await db.queryOne(FIRST_STALE, { app, kind, ledgerKind, until, dead }, { lane: 'lookup' });
   return hour === null ? until : epochMs(hour * 1000);
 }

@@ -7,8 +7,7 @@ import { migrate } from '../../src/clickhouse/migrate.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { LiveCache } from '../../src/facts/live-sessions.ts';
-import { createReaders } from '../../src/facts/readers.ts';
-import { seal } from '../../src/facts/seal.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { SealedCache } from '../../src/facts/sealed-cache.ts';
 import { commitEvents } from '../support/ledger.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
@@ -36,7 +35,7 @@ beforeAll(async () => {
   fresh = createAnalytics({ db, clock, sealed: new SealedCache(0), live: new LiveCache(0) });
   app = appId(randomUUID());
   await send(visit('sealed', 30 * 60, 10));
-  await seal({ db, readers: createReaders(0), only: [app] }, NOW);
+  await seal({ db, only: [app] }, NOW);
 });
 afterAll(async () => {
   await db?.close();
@@ -117,7 +116,7 @@ FROM numbers({sessions:UInt64})`,
     await commitEvents(db, [many]);
   };
   await insert(10, NOW - 30 * HOUR);
-  await seal({ db, readers: createReaders(0), only: [many] }, NOW);
+  await seal({ db, only: [many] }, NOW);
   await insert(20_100, NOW - 60_000);
   for (let time = 0; time < 3; time++) {
     statements = [];

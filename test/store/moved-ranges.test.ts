@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
-import { createReaders } from '../../src/facts/readers.ts';
-import { seal } from '../../src/facts/seal.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { instantsOf } from '../support/generate.ts';
 import { at, inOrder } from '../support/generate-ranges.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
@@ -65,7 +64,7 @@ test.each([1, 2])(
       {
         beforeQuestions: async (subject) => {
           const now = epochMs(START + (DAYS - 1) * DAY + 14 * HOUR);
-          await seal({ db: on.store.db, readers: createReaders(0), only: subject.apps() }, now);
+          await seal({ db: on.store.db, only: subject.apps() }, now);
           return subject;
         },
       },

@@ -6,9 +6,9 @@ import type { Analytics } from '../../src/analytics/results.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import { LiveCache } from '../../src/facts/live-sessions.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
-import { createReaders } from '../../src/facts/readers.ts';
-import { seal, unseal } from '../../src/facts/seal.ts';
+import { unseal } from '../../src/facts/seal.ts';
 import { SealedCache } from '../../src/facts/sealed-cache.ts';
 import { rowsFromEvents } from '../../src/facts/session-rows.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
@@ -48,7 +48,7 @@ beforeEach(async () => {
   await seal({ ...deps(), only: [app, twin] }, NOW);
 });
 
-const deps = () => ({ db: store.db, readers: createReaders(0), only: [app] });
+const deps = () => ({ db: store.db, only: [app] });
 const purge = (now: number = NOW) => purgeSessions(deps(), epochMs(now));
 
 /** A session that began so many hours ago, with a view in each of `minutes` after. */
@@ -138,7 +138,7 @@ test('six hours later at the earliest, and only where there is something', async
 
 test('what is not sealed stays', async () => {
   await send(visit(300, [0]));
-  await unseal({ ...deps(), only: [app, twin] });
+  await unseal({ ...deps(), only: [app, twin] }, NOW);
   expect(await purge()).toBe(0);
   expect(await held()).toEqual([1, 26, 30, 49, 50, 99, 100, 130, 300]);
 });
@@ -154,7 +154,7 @@ test('late events of sessions that were taken away count at once, and when they 
 
 test('facts are built anew of what was taken away', async () => {
   await purge();
-  await unseal(deps());
+  await unseal(deps(), NOW);
   await expectEqualAnswers();
   await seal(deps(), NOW);
   await expectEqualAnswers();

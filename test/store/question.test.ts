@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { asQuestion, onBehalfOf } from '../../src/domain/caller.ts';
-import { createReaders } from '../../src/facts/readers.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 /** Takes minutes, if nobody ends it. */

@@ -6,8 +6,7 @@ import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs } from '../../src/domain/time.ts';
-import { createReaders } from '../../src/facts/readers.ts';
-import { seal } from '../../src/facts/seal.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { SealedCache } from '../../src/facts/sealed-cache.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { commitEvents } from '../support/ledger.ts';
@@ -46,7 +45,7 @@ beforeAll(async () => {
     probes: 1,
   });
   for (const { deliveries } of traffic.batches) await deliver(app, randomUUID(), deliveries);
-  await seal({ db, readers: createReaders(0), only: [app.id] }, LATER);
+  await seal({ db, only: [app.id] }, LATER);
 });
 afterAll(async () => {
   await db?.close();
@@ -167,7 +166,7 @@ test('what sessions that go on had met before the tail is looked up once', async
   const unique = async (path: string) =>
     (await analytics.pageviews(app.id, NOW)).find((row) => row.path === path)?.uniqueSessions;
   await deliver(app, randomUUID(), [view(119, '/again'), view(118, '/before')] as never[]);
-  await seal({ db, readers: createReaders(0), only: [app.id] }, LATER);
+  await seal({ db, only: [app.id] }, LATER);
   await deliver(app, randomUUID(), [view(9, '/again')] as never[]);
   await readFor(NOW);
   expect((await asked()).filter((each) => each === 'met before')).toHaveLength(2);
@@ -194,7 +193,7 @@ SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), concat('many ', toStrin
   };
   const many = appId(randomUUID());
   await insert(sealedVisitors, START + DAY);
-  await seal({ db, readers: createReaders(0), only: [many] }, LATER);
+  await seal({ db, only: [many] }, LATER);
   await insert(tailVisitors, LATER - 10 * 60_000);
   for (let time = 0; time < 3; time++) {
     statements = [];
@@ -221,7 +220,7 @@ test('late events count at once, and after the next run all is remembered anew',
   expect(after).toContainEqual({ path: '/late', views: 1, uniqueSessions: 1 });
   expect(after).toHaveLength(before.length + 1);
 
-  await seal({ db, readers: createReaders(0), only: [app.id] }, LATER);
+  await seal({ db, only: [app.id] }, LATER);
   expect(Object.values(await readFor(AT)).flat()).not.toEqual([]);
   await readFor(AT);
   expect(await readFor(AT)).toEqual(NOTHING);

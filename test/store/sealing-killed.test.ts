@@ -8,8 +8,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { createReaders } from '../../src/facts/readers.ts';
-import { seal } from '../../src/facts/seal.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
@@ -81,7 +80,7 @@ test.each(SEEDS)(
       },
       beforeQuestions: async (subject) => {
         const next = await live(subject);
-        if (seed % 2 === 1) await seal({ db, readers: createReaders(0) }, epochMs(from + 60 * DAY));
+        if (seed % 2 === 1) await seal({ db }, epochMs(from + 60 * DAY));
         return next;
       },
     });

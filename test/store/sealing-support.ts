@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
-import { createReaders } from '../../src/facts/readers.ts';
-import { seal } from '../../src/facts/seal.ts';
 import { type Case, casesWith } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { askAbout, expectAgreement, type Hooks, type Subject } from '../support/oracle/compare.ts';
@@ -52,7 +51,7 @@ function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: rea
     const moment = runs[next++ % runs.length];
     if (moment !== null && moment !== undefined) {
       const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
-      const deps = { db, readers: createReaders(0), only: at.apps() };
+      const deps = { db, only: at.apps() };
       await seal(deps, now);
       if (moment.keptHours !== null)
         await purgeSessions(deps, now, { keptMs: moment.keptHours * HOUR, stepMs: 0 });

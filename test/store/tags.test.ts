@@ -5,8 +5,7 @@ import type { Analytics } from '../../src/analytics/results.ts';
 import * as scopes from '../../src/analytics/scopes.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts';
-import { createReaders } from '../../src/facts/readers.ts';
-import { seal } from '../../src/facts/seal.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { createSnapshots, type ReadSnapshot } from '../../src/facts/snapshots.ts';
 import { type Case, caseArbitrary } from '../support/generate.ts';
 import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
@@ -92,7 +91,7 @@ test('a tag never stays the same when the answer differs', { timeout: 0 }, async
         const moment = story.moments[choice % story.moments.length] ?? 0;
         at.clock.now = epochMs(moment);
         if (choice === 0) {
-          await seal({ db: store.db, readers: createReaders(0), only: at.apps() }, epochMs(moment + 2 * DAY));
+          await seal({ db: store.db, only: at.apps() }, epochMs(moment + 2 * DAY));
         }
         for (const app of at.apps()) {
           for (const { name, basis, ask } of questions(story, at.clock.now)) {

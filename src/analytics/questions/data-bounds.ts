@@ -16,7 +16,7 @@ WHERE l.app_id = {app:UUID} AND l.kind = 'session'`,
   row: z.object({ sessions: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
-export async function dataBounds({ db }: Asker, app: AppId): Promise<DataBounds> {
+export async function dataBounds({ db }: Pick<Asker, 'db'>, app: AppId): Promise<DataBounds> {
   const { sessions, oldest, newest } = await db.queryOne(BOUNDS, { app });
   if (sessions === 0) return { oldest: null, newest: null };
   return { oldest: toIso(epochMs(oldest)), newest: toIso(epochMs(newest)) };

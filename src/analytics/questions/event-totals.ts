@@ -36,7 +36,6 @@ const NOTHING: EventTotals = { pageviews: 0, clicks: 0, errors: 0 };
 export async function eventTotals(
   db: Database,
   facts: Facts,
-  app: AppId,
   ranges: readonly Range[],
 ): Promise<EventTotals[]> {
   const plans = ranges.map((range) => plan(range, ALWAYS_CURRENT, 'day'));
@@ -46,7 +45,7 @@ export async function eventTotals(
       name: 'event edges',
       sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
-FROM events WHERE ${ofApp(app)} AND ${eventsIn(cut)}
+FROM events WHERE ${ofApp(facts.app)} AND ${eventsIn(cut)}
 GROUP BY period`,
       row: IN_PERIOD,
     }),
@@ -62,11 +61,11 @@ GROUP BY period`,
       name: 'event sums',
       sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks,
     sum(t.errors) AS errors
-FROM traffic AS t WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)}
+FROM traffic AS t WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)}
 GROUP BY period`,
       row: IN_PERIOD,
     }),
-    ...rawEvents({ db, facts, app }, raw, edges),
+    ...rawEvents(db, facts, raw, edges),
   ]);
   return addedByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
 }
@@ -93,7 +92,8 @@ export interface EventEnds<Row> {
 
 /** Those before the watermark may be remembered. */
 export function rawEvents<Row>(
-  { db, facts, app }: { readonly db: Database; readonly facts: Facts; readonly app: AppId },
+  db: Database,
+  facts: Facts,
   ranges: readonly Range[],
   { queryOf, rowOf }: EventEnds<Row>,
 ): Promise<readonly Row[]>[] {
@@ -102,7 +102,7 @@ export function rawEvents<Row>(
   const query = queryOf(sealed);
   const load = fromHoursOr(
     async () => {
-      const cut = await cutHours(db, facts, sealed.map(spanOf), eventsOfHour(app));
+      const cut = await cutHours(db, facts, sealed.map(spanOf), eventsOfHour(facts.app));
       return (
         cut?.map((hour) => {
           const counts = new Map(countedIn(hour));

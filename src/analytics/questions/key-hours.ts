@@ -22,14 +22,13 @@ export interface KeySums {
 export async function edgesOfHours(
   db: Database,
   facts: Facts,
-  app: AppId,
   plan: Plan,
   group: KeyGroup,
 ): Promise<readonly KeySums[] | null> {
   const [events, first, last] = await Promise.all([
-    cutHours(db, facts, edgeRanges(plan).map(spanOf), keysOfHour(app)),
-    group.paired === null ? [] : metInFirstHour(db, facts, app, plan),
-    group.paired === null ? [] : metAgainInLastHour(db, facts, app, plan),
+    cutHours(db, facts, edgeRanges(plan).map(spanOf), keysOfHour(facts.app)),
+    group.paired === null ? [] : metInFirstHour(db, facts, plan),
+    group.paired === null ? [] : metAgainInLastHour(db, facts, plan),
   ]);
   if (events === null || first === null || last === null) return null;
   const again = [...first, ...last]
@@ -48,12 +47,7 @@ const KIND_AND_KEY = z.tuple([z.string(), z.string()]);
 type Met = readonly (readonly [z.infer<typeof KIND_AND_KEY>, number])[];
 
 /** Pairs of the sealed hours that had met in the first edge: those of the day after it. */
-async function metInFirstHour(
-  db: Database,
-  facts: Facts,
-  app: AppId,
-  { left, sealed }: Plan,
-): Promise<Met | null> {
+async function metInFirstHour(db: Database, facts: Facts, { left, sealed }: Plan): Promise<Met | null> {
   if (left === null || isEmpty(sealed)) return [];
   const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
   const cut = await cutHours(
@@ -65,19 +59,14 @@ async function metInFirstHour(
       KIND_AND_KEY,
       (hour) => `SELECT (toString(kind), key), groupArray(toUInt32(prev_at - ${int(hour.start)}))
 FROM revisits AS v
-WHERE ${ofApp(app)} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [firstDay])} AND ${inMs('prev_at', [hour])} GROUP BY kind, key`,
+WHERE ${facts.where} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [firstDay])} AND ${inMs('prev_at', [hour])} GROUP BY kind, key`,
     ),
   );
   return cut?.flatMap(countedIn) ?? null;
 }
 
 /** Pairs of the last edge that had met within the range before its hour. */
-async function metAgainInLastHour(
-  db: Database,
-  facts: Facts,
-  app: AppId,
-  { right, range }: Plan,
-): Promise<Met | null> {
+async function metAgainInLastHour(db: Database, facts: Facts, { right, range }: Plan): Promise<Met | null> {
   if (right === null) return [];
   const cut = await cutHours(
     db,
@@ -87,7 +76,7 @@ async function metAgainInLastHour(
       'revisits of a last hour',
       KIND_AND_KEY,
       (hour) => `SELECT (toString(kind), key), groupArray((first_at, prev_at)) FROM revisits AS v
-WHERE ${ofApp(app)} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [hour])} GROUP BY kind, key`,
+WHERE ${facts.where} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [hour])} GROUP BY kind, key`,
     ),
   );
   return (

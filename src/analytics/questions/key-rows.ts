@@ -1,5 +1,6 @@
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, type Range } from '../../domain/time.ts';
+import type { Facts } from '../ask.ts';
 import type { Plan } from '../plan.ts';
 import {
   anyOf,
@@ -65,7 +66,7 @@ export const EVERYTHING: KeyGroup = {
  * The sealed hours, as if nothing had been before them. Pairs met again in a sealed hour count where they had not met within these
  * hours before: as a session lasts 24 h, only those of the first day can have met before them.
  */
-export function sealedRows(app: AppId, pieces: Plan, { kinds, paired }: KeyGroup): string | null {
+export function sealedRows(facts: Facts, pieces: Plan, { kinds, paired }: KeyGroup): string | null {
   if (isEmpty(pieces.sealed)) return null;
   const { start, end } = pieces.sealed;
   const firstDay = { start, end: Math.min(end, start + DAY_MS) };
@@ -73,32 +74,32 @@ export function sealedRows(app: AppId, pieces: Plan, { kinds, paired }: KeyGroup
   const labels = kinds.filter((kind) => kind !== 'page');
   return unionAll(
     [
-      kinds.includes('page') ? pageSums(app, pieces) : null,
-      labels.length === 0 ? null : labelSums(app, pieces, labels),
-      paired === null ? null : revisitsWhere(app, kinds, '1', [metAgain]),
+      kinds.includes('page') ? pageSums(facts, pieces) : null,
+      labels.length === 0 ? null : labelSums(facts, pieces, labels),
+      paired === null ? null : revisitsWhere(facts, kinds, '1', [metAgain]),
     ],
     '',
   );
 }
 
-const pageSums = (app: AppId, pieces: Plan): string => `
+const pageSums = (facts: Facts, pieces: Plan): string => `
 SELECT 'page' AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, f.engaged_ms AS engaged_ms,
     f.engagements AS engagements
 FROM page_facts AS f
-WHERE ${ofApp(app)} AND ${inGrains([pieces], BY_DAY)}`;
+WHERE ${facts.where} AND ${inGrains([pieces], BY_DAY)}`;
 
-const labelSums = (app: AppId, pieces: Plan, kinds: readonly string[]): string => `
+const labelSums = (facts: Facts, pieces: Plan, kinds: readonly string[]): string => `
 SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, toUInt64(0) AS engaged_ms,
     toUInt64(0) AS engagements
 FROM label_facts AS f
-WHERE ${ofApp(app)} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
+WHERE ${facts.where} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
 
 /**
  * Taken off again: pairs of the sealed hours that had met in the first edge, and pairs of the last one that had met within the range
  * before, as the sealed hour that it cuts knows.
  */
 function revisitedAtEnds(
-  app: AppId,
+  facts: Facts,
   { range, left, sealed, right }: Plan,
   { kinds, paired }: KeyGroup,
 ): string | null {
@@ -115,14 +116,14 @@ function revisitedAtEnds(
       `v.hour = ${bucket(right.from)} AND first_at <= ${int(right.to)} AND prev_at >= ${int(range.from)}`,
     );
   }
-  return again.length === 0 ? null : revisitsWhere(app, kinds, '-1', again);
+  return again.length === 0 ? null : revisitsWhere(facts, kinds, '-1', again);
 }
 
 /** Words of ours as SQL. */
 const texts = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 
 const revisitsWhere = (
-  app: AppId,
+  facts: Facts,
   kinds: readonly string[],
   sessions: string,
   conditions: readonly string[],
@@ -130,11 +131,11 @@ const revisitsWhere = (
 SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engaged_ms,
     toUInt64(0) AS engagements
 FROM revisits AS v
-WHERE ${ofApp(app)} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
+WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 
 /** What the ragged ends change and add. */
-export const edgeRows = (app: AppId, pieces: Plan, group: KeyGroup): string | null =>
-  unionAll([revisitedAtEnds(app, pieces, group), rawEdges(app, pieces, group)], '') || null;
+export const edgeRows = (facts: Facts, pieces: Plan, group: KeyGroup): string | null =>
+  unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts.app, pieces, group)], '') || null;
 
 /** Raw rows of the ragged ends, each less than an hour: a pair counts once in each. */
 function rawEdges(app: AppId, plan: Plan, group: KeyGroup): string | null {

@@ -124,8 +124,8 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   const { db, facts, app, range, group, measures } = asked;
   const pieces = plan(range, facts.until);
   const rows = {
-    sealed: sealedRows(app, pieces, group),
-    edges: edgeRows(app, pieces, group),
+    sealed: sealedRows(facts, pieces, group),
+    edges: edgeRows(facts, pieces, group),
     tail: tailRows(app, pieces, group),
   };
   const options = { parallel: isWide(pieces) };
@@ -142,13 +142,12 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
     options,
     sealed,
     edges,
-    edgesOfHours: async () =>
-      (await edgesOfHours(db, facts, app, pieces, group))?.map(measures.rowOf) ?? null,
+    edgesOfHours: async () => (await edgesOfHours(db, facts, pieces, group))?.map(measures.rowOf) ?? null,
     isRepeated,
     tail: query('key tail', rows.tail),
     metBefore: async () => {
       if (pairs === null) return [];
-      const found = await metBefore(db, facts, app, pieces, pairs);
+      const found = await metBefore(db, facts, pieces, pairs);
       if (found !== null) return found.map((pair) => measures.rowOf({ ...NO_SUMS, ...pair, sessions: -1 }));
       const asked = query('key tail, met before', await met());
       return asked === null ? [] : db.query(asked, {}, options);

@@ -29,11 +29,10 @@ export async function kpis({ db, facts }: Asker, app: AppId, current: Range): Pr
     sessionTotals(
       db,
       session,
-      app,
       periods.map((range) => plan(range, session.until)),
       { newVisitors: false },
     ),
-    eventTotals(db, page, app, periods),
+    eventTotals(db, page, periods),
   ]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');

@@ -46,18 +46,17 @@ const ROW = z.tuple([z.string(), z.number()]).rest(z.string());
 export async function lastVisits(
   db: Database,
   facts: Facts,
-  app: AppId,
   kind: Visits,
   visits: readonly string[],
 ): Promise<(visit: string) => number> {
-  const found = await facts.recallEach(queryOf(kind, app), visits, async (unknown) => {
+  const found = await facts.recallEach(queryOf(kind, facts.app), visits, async (unknown) => {
     const last = new Map(unknown.map((visit) => [visit, -1]));
     const visitors = [...new Set(unknown.map((visit) => visit.slice(0, NAME_LENGTH)))];
     for (let at = 0; at < visitors.length; at += MOST_LISTED) {
       const listed = visitors.slice(at, at + MOST_LISTED);
       const columns = kind.words.map((word) => `, ${word}`).join('');
       const sql = `SELECT ${NAME}, max(started_at)${columns} FROM ${kind.table}
-WHERE ${ofApp(app)} AND started_at < ${int(facts.until)} AND ${inUInt128('visitor', listed)} GROUP BY visitor${columns}`;
+WHERE ${facts.where} AND started_at < ${int(facts.until)} AND ${inUInt128('visitor', listed)} GROUP BY visitor${columns}`;
       const options = { searches: true, parallel: listed.length > FEW };
       const rows = await db.rows({ name: kind.name, sql, row: ROW }, options);
       for (const [visitor, started, ...words] of rows) last.set(visitOf(visitor, words), started);
@@ -68,7 +67,7 @@ WHERE ${ofApp(app)} AND started_at < ${int(facts.until)} AND ${inUInt128('visito
 }
 
 /** Whether it pays to look visits up: somebody asked about this app's before. */
-export const areLookedUp = (facts: Facts, app: AppId, kind: Visits): boolean =>
-  facts.isRepeated(queryOf(kind, app));
+export const areLookedUp = (facts: Facts, kind: Visits): boolean =>
+  facts.isRepeated(queryOf(kind, facts.app));
 
 const queryOf = ({ name }: Visits, app: AppId) => ({ name, sql: ofApp(app) });

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
-import type { AppId } from '../../domain/ids.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, type Span, spanOf } from '../plan.ts';
-import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp, unionAll } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, int, isEmpty, unionAll } from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey, recallEnds } from './cut-hours.ts';
 import { DIMENSIONS, type Dimension, LISTED, LISTED_WORDS, NO_PAGE, WORD_COLUMNS } from './dimensions.ts';
 import type { LiveTail } from './live-tail.ts';
@@ -43,13 +42,12 @@ export interface Listed {
 export async function topValues(
   db: Database,
   facts: Facts,
-  app: AppId,
   pieces: Plan,
   count: number,
   live: Promise<LiveTail | null>,
 ): Promise<(list: Dimension) => Listed[]> {
-  const sealed = sealedLists(app, pieces);
-  const edges = edgeLists(app, pieces);
+  const sealed = sealedLists(facts, pieces);
+  const edges = edgeLists(facts, pieces);
   const tail = tailLists(facts, pieces);
   const options = { parallel: isWide(pieces) };
   if (sealed === null || !facts.isRepeated(sealed)) {
@@ -74,7 +72,7 @@ GROUP BY letter`;
       () => db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
       rankedByLetter,
     ),
-    recallEnds(facts, edges, loadEdges(db, facts, app, pieces, edges), byLetter),
+    recallEnds(facts, edges, loadEdges(db, facts, pieces, edges), byLetter),
     live.then((known) =>
       known === null ? (tail === null ? [] : db.query(tail, {}, options)) : rowsOf(known),
     ),
@@ -105,38 +103,38 @@ const rankedByLetter = (rows: readonly ListRow[]): ReadonlyMap<string, Ranked<Li
 
 const NO_LISTS = `SELECT '' AS key, 0 AS sessions WHERE false`;
 
-function sealedLists(app: AppId, pieces: Plan): Query<ListRow> | null {
+function sealedLists(facts: Facts, pieces: Plan): Query<ListRow> | null {
   if (isEmpty(pieces.sealed)) return null;
   return {
     name: 'sealed lists',
-    sql: `SELECT key, d.sessions AS sessions FROM session_dimensions AS d WHERE ${ofApp(app)} AND ${inGrains([pieces])}`,
+    sql: `SELECT key, d.sessions AS sessions FROM session_dimensions AS d WHERE ${facts.where} AND ${inGrains([pieces])}`,
     row: LIST_ROW,
   };
 }
 
-function edgeLists(app: AppId, pieces: Plan): Query<ListRow> | null {
+function edgeLists(facts: Facts, pieces: Plan): Query<ListRow> | null {
   const edges = edgeRanges(pieces).map(spanOf);
   if (edges.length === 0) return null;
-  return { name: 'list edges', sql: listRows(factsIn(app, edges)), row: LIST_ROW };
+  return { name: 'list edges', sql: listRows(factsIn(facts, edges)), row: LIST_ROW };
 }
 
-const factsIn = (app: AppId, spans: readonly Span[]): string =>
+const factsIn = (facts: Facts, spans: readonly Span[]): string =>
   `SELECT ${LISTED.map(({ fact, merged }) => `${fact} AS ${merged}`).join(', ')}, started_at
-FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', spans)}`;
+FROM session_facts WHERE ${facts.where} AND ${inMs('started_at', spans)}`;
 
-const loadEdges = (db: Database, facts: Facts, app: AppId, pieces: Plan, edges: Query<ListRow> | null) =>
+const loadEdges = (db: Database, facts: Facts, pieces: Plan, edges: Query<ListRow> | null) =>
   fromHoursOr(
     async () => {
-      const cut = await cutHours(db, facts, edgeRanges(pieces).map(spanOf), listsOfHour(app));
+      const cut = await cutHours(db, facts, edgeRanges(pieces).map(spanOf), listsOfHour(facts));
       return cut?.flatMap(countedIn).map(([key, sessions]): ListRow => ({ key, sessions })) ?? null;
     },
     async () => (edges === null ? [] : db.query(edges)),
   );
 
-const listsOfHour = (app: AppId) =>
+const listsOfHour = (facts: Facts) =>
   instantsByKey('list hour', z.string(), (hour) =>
     listRows(
-      factsIn(app, [hour]),
+      factsIn(facts, [hour]),
       `groupArray(toUInt32(started_at - ${int(hour.start)})) AS at`,
       ', started_at',
     ),

@@ -7,7 +7,7 @@ import { type Asker, closed, type Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, plan, spanOf } from '../plan.ts';
 import type { Location } from '../results.ts';
-import { edgeRanges, inGrains, inMs, int, isEmpty, ofApp } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, int, isEmpty } from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { descending, nullsLast } from './order.ts';
 import { first, Ranked, type Ranking } from './ranked.ts';
@@ -45,19 +45,19 @@ export async function locations(
   const { session } = await facts(app);
   const pieces = plan(closed(range), session.until);
   const [sealed, edges, tail] = await Promise.all([
-    sealedPlaces(db, session, app, pieces),
-    edgePlaces(db, session, app, pieces),
+    sealedPlaces(db, session, pieces),
+    edgePlaces(db, session, pieces),
     tailPlaces(db, session, pieces),
   ]);
   return sealed.with([...edges, ...tail].map(locationOf), first(limit));
 }
 
-async function sealedPlaces(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Ranked<Location>> {
+async function sealedPlaces(db: Database, facts: Facts, pieces: Plan): Promise<Ranked<Location>> {
   if (isEmpty(pieces.sealed)) return new Ranked<Location>([], PLACES);
   const query = {
     name: 'locations',
     sql: `SELECT place, sum(p.sessions) AS count FROM session_places AS p
-WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY place`,
+WHERE ${facts.where} AND ${inGrains([pieces])} GROUP BY place`,
     row: ROW,
   };
   return facts.recallMade(
@@ -67,18 +67,18 @@ WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY place`,
   );
 }
 
-async function edgePlaces(db: Database, facts: Facts, app: AppId, pieces: Plan) {
+async function edgePlaces(db: Database, facts: Facts, pieces: Plan) {
   const edges = edgeRanges(pieces);
   if (edges.length === 0) return [];
   const query = {
     name: 'location edges',
     sql: `SELECT place, count() AS count FROM session_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND place != '' GROUP BY place`,
+WHERE ${facts.where} AND ${inMs('started_at', edges.map(spanOf))} AND place != '' GROUP BY place`,
     row: ROW,
   };
   const load = fromHoursOr(
     async () => {
-      const cut = await cutHours(db, facts, edges.map(spanOf), placesOfHour(app));
+      const cut = await cutHours(db, facts, edges.map(spanOf), placesOfHour(facts));
       return cut?.flatMap(countedIn) ?? null;
     },
     () => db.rows(query),
@@ -86,12 +86,12 @@ WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))} AND place != ''
   return facts.recall(query, load, 'when repeated');
 }
 
-const placesOfHour = (app: AppId) =>
+const placesOfHour = (facts: Facts) =>
   instantsByKey(
     'location hour',
     z.string(),
     (hour) => `SELECT place, groupArray(toUInt32(started_at - ${int(hour.start)})) FROM session_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])} AND place != '' GROUP BY place`,
+WHERE ${facts.where} AND ${inMs('started_at', [hour])} AND place != '' GROUP BY place`,
   );
 
 async function tailPlaces(db: Database, facts: Facts, { tail }: Plan) {

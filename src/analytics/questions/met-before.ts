@@ -91,20 +91,19 @@ const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
 export async function metBefore(
   db: Database,
   facts: Facts,
-  app: AppId,
   { range, tail }: Plan,
   pairs: Pairs,
 ): Promise<readonly Met[] | null> {
   if (tail === null || range.from >= tail.from) return [];
   const sessions = await db.rows({
     name: 'sessions that go on',
-    sql: `SELECT ${STARTED}, session_id, groupUniqArray(${pairOf(pairs)}) ${goingOn(app, tail, pairs.paired)}
+    sql: `SELECT ${STARTED}, session_id, groupUniqArray(${pairOf(pairs)}) ${goingOn(facts.app, tail, pairs.paired)}
 GROUP BY started_at, session_id LIMIT ${MOST_SESSIONS + 1}`,
     row: SESSION,
   });
   if (sessions.length > MOST_SESSIONS) return null;
   const names = sessions.map(([started, id]) => sessionOf(started, id));
-  const before = await pairsBefore(db, facts, app, names, pairs);
+  const before = await pairsBefore(db, facts, names, pairs);
   return sessions.flatMap(([started, id, met]) => {
     const last = before.get(sessionOf(started, id));
     return met.filter((pair) => (last?.get(pair) ?? -1) >= range.from).map(asMet);
@@ -118,12 +117,11 @@ const startOf = (session: string): number => Number(session.slice(0, session.ind
 const pairsBefore = (
   db: Database,
   facts: Facts,
-  app: AppId,
   sessions: readonly string[],
   pairs: Pairs,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> =>
   facts.recallEach(
-    { name: 'met before', sql: `${ofApp(app)} AND ${pairs.paired}` },
+    { name: 'met before', sql: `${ofApp(facts.app)} AND ${pairs.paired}` },
     sessions,
     async (unknown) => {
       const met = new Map(unknown.map((session) => [session, new Map<string, number>()]));
@@ -133,7 +131,7 @@ const pairsBefore = (
         const rows = await db.rows({
           name: 'met before',
           sql: `SELECT ${STARTED} AS started, session_id, ${pairOf(pairs)} AS pair, max(toUnixTimestamp64Milli(timestamp))
-FROM events WHERE ${ofApp(app)} AND ${pairs.paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
+FROM events WHERE ${ofApp(facts.app)} AND ${pairs.paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
 GROUP BY started, session_id, pair`,
           row: MET,
         });

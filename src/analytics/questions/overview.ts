@@ -27,9 +27,9 @@ export async function overview(
   tail.catch(() => undefined);
   // What takes longest begins first.
   const [listed, keys, [totals]] = await Promise.all([
-    topValues(db, session, app, pieces, TOP, tail),
+    topValues(db, session, pieces, TOP, tail),
     topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING }, TOP),
-    sessionTotals(db, session, app, [pieces], { newVisitors: true, tail }),
+    sessionTotals(db, session, [pieces], { newVisitors: true, tail }),
   ]);
   if (totals === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;

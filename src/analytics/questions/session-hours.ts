@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AppId } from '../../domain/ids.ts';
+import type { Facts } from '../ask.ts';
 import type { Span } from '../plan.ts';
-import { inMs, ofApp } from '../sql.ts';
+import { inMs } from '../sql.ts';
 import { type HourRows, pairsByKey } from './cut-hours.ts';
 
 export const SESSION_TOTALS = z.object({
@@ -34,10 +34,10 @@ const SESSION = z.tuple([z.number(), z.number(), z.number(), z.number(), z.numbe
 const WIDTH = 7;
 
 /** The sessions that started in an hour. */
-export const sessionsOfHour = (app: AppId): HourRows<z.infer<typeof SESSION>, Float64Array> => ({
+export const sessionsOfHour = (facts: Facts): HourRows<z.infer<typeof SESSION>, Float64Array> => ({
   name: 'session hour',
   sql: (hour) => `SELECT started_at, prev, bounced, duration_ms, pageviews, clicks, errors FROM session_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])}`,
+WHERE ${facts.where} AND ${inMs('started_at', [hour])}`,
   row: SESSION,
   make: (rows) => {
     const sessions = new Float64Array(rows.length * WIDTH);
@@ -66,10 +66,10 @@ export function totalsOf(sessions: Float64Array, { start, end }: Span, prevBefor
 }
 
 /** Returning sessions by the hour of the one before: pairs of both starts, without a key. */
-export const returnsOfHour = (app: AppId) =>
+export const returnsOfHour = (facts: Facts) =>
   pairsByKey(
     'returns of an hour',
     z.literal(''),
     (hour) => `SELECT '', groupArray((prev, started_at)) FROM session_returns
-WHERE ${ofApp(app)} AND ${inMs('prev', [hour])}`,
+WHERE ${facts.where} AND ${inMs('prev', [hour])}`,
   );

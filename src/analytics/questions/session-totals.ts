@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
-import type { AppId } from '../../domain/ids.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, spanOf } from '../plan.ts';
-import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, ofApp, periodOf } from '../sql.ts';
+import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, periodOf } from '../sql.ts';
 import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } from './last-visits.ts';
 import type { LiveTail } from './live-tail.ts';
@@ -32,15 +31,14 @@ interface Wanted {
 export async function sessionTotals(
   db: Database,
   facts: Facts,
-  app: AppId,
   plans: readonly Plan[],
   want: Wanted,
 ): Promise<SessionTotals[]> {
   const [sums, edges, returning, tails] = await Promise.all([
-    sealedSums(db, facts, app, plans),
-    edgeSums(db, facts, app, plans),
-    returningSessions(db, facts, app, plans),
-    Promise.all(plans.map((plan) => tailTotals(db, facts, app, plan, want))),
+    sealedSums(db, facts, plans),
+    edgeSums(db, facts, plans),
+    returningSessions(db, facts, plans),
+    Promise.all(plans.map((plan) => tailTotals(db, facts, plan, want))),
   ]);
   const parts = [...sums, ...edges, ...returning, ...tails.map((tail, period) => ({ ...tail, period }))];
   return addedByPeriod(plans, NO_SESSIONS, parts);
@@ -49,13 +47,13 @@ export async function sessionTotals(
 const IN_PERIOD = SESSION_TOTALS.extend({ period: z.number() });
 
 /** One row per bucket; visitors as if nobody came back. */
-async function sealedSums(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
+async function sealedSums(db: Database, facts: Facts, plans: readonly Plan[]) {
   if (plans.every(({ sealed }) => isEmpty(sealed))) return [];
   const query = {
     name: 'session sums',
     sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sessions, sessions AS visitors, new_visitors AS newVisitors,
     bounces, duration_ms AS durationMs, pageviews, clicks, with_errors AS withErrors
-FROM session_sums WHERE ${ofApp(app)} AND ${inGrains(plans, HALF_HOURS)}`,
+FROM session_sums WHERE ${facts.where} AND ${inGrains(plans, HALF_HOURS)}`,
     row: IN_PERIOD,
   };
   return facts.recallMade(
@@ -72,7 +70,7 @@ FROM session_sums WHERE ${ofApp(app)} AND ${inGrains(plans, HALF_HOURS)}`,
 }
 
 /** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
-async function edgeSums(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
+async function edgeSums(db: Database, facts: Facts, plans: readonly Plan[]) {
   const edges = plans.flatMap(edgeRanges);
   if (edges.length === 0) return [];
   const query = {
@@ -80,24 +78,24 @@ async function edgeSums(db: Database, facts: Facts, app: AppId, plans: readonly 
     sql: `SELECT ${periodOf('started_at', plans)} AS period, count() AS sessions, countIf(NOT ${returnedAtTheEnd(plans)}) AS visitors,
     countIf(prev = -1) AS newVisitors, sum(f.bounced) AS bounces, sum(f.duration_ms) AS durationMs, sum(f.pageviews) AS pageviews,
     sum(f.clicks) AS clicks, countIf(f.errors > 0) AS withErrors
-FROM session_facts AS f WHERE ${ofApp(app)} AND ${inMs('started_at', edges.map(spanOf))}
+FROM session_facts AS f WHERE ${facts.where} AND ${inMs('started_at', edges.map(spanOf))}
 GROUP BY period`,
     row: IN_PERIOD,
   };
   const load = fromHoursOr(
-    () => edgesOfHours(db, facts, app, plans),
+    () => edgesOfHours(db, facts, plans),
     () => db.query(query),
   );
   return facts.recall(query, load, 'when repeated');
 }
 
-async function edgesOfHours(db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) {
+async function edgesOfHours(db: Database, facts: Facts, plans: readonly Plan[]) {
   const ends = plans.flatMap((plan, period) =>
     edgeRanges(plan)
       .map(spanOf)
       .map((part) => ({ ...part, period, prevBefore: prevBeforeIn(plan, part) })),
   );
-  const cut = await cutHours(db, facts, ends, sessionsOfHour(app));
+  const cut = await cutHours(db, facts, ends, sessionsOfHour(facts));
   return (
     cut?.map(({ part, kept }) => ({ period: part.period, ...totalsOf(kept, part, part.prevBefore) })) ?? null
   );
@@ -109,7 +107,6 @@ const NAMED = SESSION_TOTALS.extend({ names: NAMES });
 async function tailTotals(
   db: Database,
   facts: Facts,
-  app: AppId,
   plan: Plan,
   want: Wanted,
 ): Promise<Partial<SessionTotals>> {
@@ -133,14 +130,14 @@ FROM (${mergedSessions(facts, tail, ['bounced', 'duration_ms', 'pageviews', 'cli
       { parallel: true },
     );
   const counted = () => tailReturns(db, facts, plan, tail, want.newVisitors);
-  if (range.from >= watermark || !areLookedUp(facts, app, SESSIONS)) {
+  if (range.from >= watermark || !areLookedUp(facts, SESSIONS)) {
     const [totals, known] = await Promise.all([ask(SESSION_TOTALS), counted()]);
     return less(totals, known);
   }
   const live = await want.tail;
   const { names, ...totals } = live ? liveTotals(live) : await ask(NAMED, `, ${NAMED_VISITORS} AS names`);
   if (areTooMany(names)) return less(totals, await counted());
-  const last = await lastVisits(db, facts, app, SESSIONS, names);
+  const last = await lastVisits(db, facts, SESSIONS, names);
   let [known, inRange] = [0, 0];
   for (const name of names) {
     const start = last(name);

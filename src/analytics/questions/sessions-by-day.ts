@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
-import type { AppId } from '../../domain/ids.ts';
 import {
   DAY_MS,
   type EpochMs,
@@ -12,7 +11,7 @@ import {
 } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { plan, rangeOf, type Span, spanOf } from '../plan.ts';
-import { edgeRanges, inMs, inSpans, int, isEmpty, ofApp } from '../sql.ts';
+import { edgeRanges, inMs, inSpans, int, isEmpty } from '../sql.ts';
 import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { returnsOfHour, sessionsOfHour, totalsOf } from './session-hours.ts';
 import { tailByDay } from './visitors.ts';
@@ -20,7 +19,7 @@ import { tailByDay } from './visitors.ts';
 const SESSIONS_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Whole sealed days are sums; a day that the range or the watermark cuts is settled by its facts; the tail by raw rows. */
-export async function sessionsByDay(db: Database, facts: Facts, app: AppId, range: Range) {
+export async function sessionsByDay(db: Database, facts: Facts, range: Range) {
   const end = range.to + 1;
   const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
   const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, sealedEnd);
@@ -31,31 +30,31 @@ export async function sessionsByDay(db: Database, facts: Facts, app: AppId, rang
     { start: lastDay, end: sealedEnd },
   ].filter((span) => !isEmpty(span));
   const [whole, cutDays, tail] = await Promise.all([
-    isEmpty(days) ? [] : wholeDays(db, facts, app, days),
-    cut.length === 0 ? [] : cutDaysOf(db, facts, app, cut, range.from),
+    isEmpty(days) ? [] : wholeDays(db, facts, days),
+    cut.length === 0 ? [] : cutDaysOf(db, facts, cut, range.from),
     sealedEnd < end ? tailByDay(db, facts, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
   ]);
   return [...whole, ...cutDays, ...tail];
 }
 
-function cutDaysOf(db: Database, facts: Facts, app: AppId, cut: readonly Span[], from: EpochMs) {
+function cutDaysOf(db: Database, facts: Facts, cut: readonly Span[], from: EpochMs) {
   const query = {
     name: 'growth cut days',
     sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
     countIf(prev < greatest(day * 86400000, ${int(from)})) AS visitors
-FROM session_facts WHERE ${ofApp(app)} AND ${inMs('started_at', cut)}
+FROM session_facts WHERE ${facts.where} AND ${inMs('started_at', cut)}
 GROUP BY day`,
     row: SESSIONS_ROW,
   };
   const load = fromHoursOr(
-    () => cutDaysOfHours(db, facts, app, cut, from),
+    () => cutDaysOfHours(db, facts, cut, from),
     () => db.query(query),
   );
   return facts.recall(query, load, 'when repeated');
 }
 
 /** Whole hours of the cut days stay the same while `from` moves within its hour; the hours that are cut themselves are known. */
-async function cutDaysOfHours(db: Database, facts: Facts, app: AppId, cut: readonly Span[], from: EpochMs) {
+async function cutDaysOfHours(db: Database, facts: Facts, cut: readonly Span[], from: EpochMs) {
   const days = cut.map(rangeOf).map((range) => {
     const pieces = plan(range, facts.until);
     const dayStart = utcDayStart(range.from);
@@ -70,8 +69,8 @@ async function cutDaysOfHours(db: Database, facts: Facts, app: AppId, cut: reado
   const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ ...part, day, since })));
   const firstHour = { start: from, end: Math.ceil(from / HOUR_MS) * HOUR_MS };
   const [cutEnds, returns] = await Promise.all([
-    cutHours(db, facts, ends, sessionsOfHour(app)),
-    isEmpty(firstHour) ? [] : cutHours(db, facts, [firstHour], returnsOfHour(app)),
+    cutHours(db, facts, ends, sessionsOfHour(facts)),
+    isEmpty(firstHour) ? [] : cutHours(db, facts, [firstHour], returnsOfHour(facts)),
   ]);
   if (cutEnds === null || returns === null) return null;
   const whole = days.filter(({ hours }) => !isEmpty(hours));
@@ -79,7 +78,7 @@ async function cutDaysOfHours(db: Database, facts: Facts, app: AppId, cut: reado
     name: 'growth cut hours',
     sql: `SELECT intDiv(started_at, 86400000) AS day, count() AS sessions,
     countIf(prev < greatest(day * 86400000, ${int(firstHour.end)})) AS visitors
-FROM session_facts WHERE ${ofApp(app)} AND ${inMs(
+FROM session_facts WHERE ${facts.where} AND ${inMs(
       'started_at',
       whole.map(({ hours }) => hours),
     )}
@@ -106,11 +105,11 @@ GROUP BY day`,
   return [...rows, ...again, ...cutRows];
 }
 
-function wholeDays(db: Database, facts: Facts, app: AppId, days: Span) {
+function wholeDays(db: Database, facts: Facts, days: Span) {
   const query = {
     name: 'growth sums',
     sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sessions, day_visitors AS visitors FROM session_sums
-WHERE ${ofApp(app)} AND grain = 2 AND ${inSpans('bucket', [days])}`,
+WHERE ${facts.where} AND grain = 2 AND ${inSpans('bucket', [days])}`,
     row: SESSIONS_ROW,
   };
   return facts.recall(query, () => db.query(query));

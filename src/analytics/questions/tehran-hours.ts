@@ -21,14 +21,14 @@ interface TehranHour {
 const SESSIONS_ROW = z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Sealed Tehran hours are sums of two half hours; from the one that the watermark cuts on, raw rows are counted. */
-async function sessionsByHour(db: Database, facts: Facts, app: AppId, range: Range) {
+async function sessionsByHour(db: Database, facts: Facts, range: Range) {
   const hours = Math.floor((Math.min(facts.until, range.to + 1) - range.from) / HOUR_MS);
   const sealedEnd = range.from + Math.max(hours, 0) * HOUR_MS;
   const query = {
     name: 'tehran hours: sessions',
     sql: `SELECT toUnixTimestamp(toStartOfHour(bucket, 'Asia/Tehran')) AS hour, sum(s.sessions) AS sessions, sum(s.tehran_visitors) AS visitors
 FROM session_sums AS s
-WHERE ${ofApp(app)} AND grain = 1 AND ${inSpans('bucket', [{ start: range.from, end: sealedEnd }])}
+WHERE ${facts.where} AND grain = 1 AND ${inSpans('bucket', [{ start: range.from, end: sealedEnd }])}
 GROUP BY hour`,
     row: SESSIONS_ROW,
   };
@@ -65,7 +65,7 @@ WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans('bucket', [spanOf(range)])}`,
 async function tehranHours({ db, facts }: Asker, app: AppId, range: Range): Promise<TehranHour[]> {
   const { session } = await facts(app);
   const [sessions, pageviews] = await Promise.all([
-    sessionsByHour(db, session, app, range),
+    sessionsByHour(db, session, range),
     pageviewsByHour(db, app, range),
   ]);
   const hours = new Map<number, TehranHour>();

@@ -27,8 +27,8 @@ export async function userGrowth({ db, facts }: Asker, app: AppId, range: OpenRa
   const { first, last } = growthDays(bounded);
   const { page, session } = await facts(app);
   const [sessions, events] = await Promise.all([
-    sessionsByDay(db, session, app, bounded),
-    eventsByDay(db, page, app, bounded),
+    sessionsByDay(db, session, bounded),
+    eventsByDay(db, page, bounded),
   ]);
   const days = Array.from({ length: last - first + 1 }, (_, i) => ({
     date: toIso(epochMs((first + i) * DAY_MS)).slice(0, 10),
@@ -59,22 +59,22 @@ async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Pr
   return first > last ? null : { from: first, to: last };
 }
 
-async function eventsByDay(db: Database, facts: Facts, app: AppId, range: Range) {
+async function eventsByDay(db: Database, facts: Facts, range: Range) {
   const pieces = plan(range, ALWAYS_CURRENT, 'day');
   const [whole, ...cut] = await Promise.all([
     sumsOfHours(db, facts, [pieces], {
       name: 'growth events',
       sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks FROM traffic AS t
-WHERE ${ofApp(app)} AND ${inGrains([pieces], UTC)}
+WHERE ${ofApp(facts.app)} AND ${inGrains([pieces], UTC)}
 GROUP BY day`,
       row: EVENTS_ROW,
     }),
-    ...rawEvents({ db, facts, app }, rawRanges(pieces), {
+    ...rawEvents(db, facts, rawRanges(pieces), {
       queryOf: (ranges) => ({
         name: 'growth event edges',
         sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
     countIf(type = 'click') AS clicks
-FROM events WHERE ${ofApp(app)} AND ${eventsIn(ranges)}
+FROM events WHERE ${ofApp(facts.app)} AND ${eventsIn(ranges)}
 GROUP BY day`,
         row: EVENTS_ROW,
       }),

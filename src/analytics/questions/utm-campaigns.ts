@@ -6,7 +6,7 @@ import { type Asker, closed, type Facts } from '../ask.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
 import { type Plan, plan, type Span, sealedPart, spanOf } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
-import { edgeRanges, inGrains, inMs, isEmpty, ofApp } from '../sql.ts';
+import { edgeRanges, inGrains, inMs, isEmpty } from '../sql.ts';
 import { cutHours, fromHoursOr, pairsByKey } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, visitOf } from './last-visits.ts';
 import { byText, descending, nullsLast } from './order.ts';
@@ -36,10 +36,10 @@ export async function utmCampaigns(
   const { session } = await facts(app);
   const pieces = plan(closed(range), session.until);
   const rows = await Promise.all([
-    sealedSums(db, session, app, pieces),
-    edges(db, session, app, pieces),
-    returning(db, session, app, pieces),
-    pieces.tail === null ? [] : tailSums(db, session, app, pieces, pieces.tail),
+    sealedSums(db, session, pieces),
+    edges(db, session, pieces),
+    returning(db, session, pieces),
+    pieces.tail === null ? [] : tailSums(db, session, pieces, pieces.tail),
   ]);
   return addedUp(rows.flat()).sort(ORDER).slice(0, MOST_LISTED);
 }
@@ -73,30 +73,30 @@ function addedUp(rows: readonly Row[]): UtmCampaign[] {
 }
 
 /** Visitors as if nobody came back by the same combination. */
-async function sealedSums(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly Row[]> {
+async function sealedSums(db: Database, facts: Facts, pieces: Plan): Promise<readonly Row[]> {
   if (isEmpty(pieces.sealed)) return [];
   const query = {
     name: 'utm sums',
     sql: `SELECT ${UTM}, sum(u.sessions) AS sessions, sessions AS visitors FROM utm_sums AS u
-WHERE ${ofApp(app)} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
+WHERE ${facts.where} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
     row: ROW,
   };
   return facts.recall(query, () => db.rows(query));
 }
 
 /** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
-async function edges(db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<readonly Row[]> {
+async function edges(db: Database, facts: Facts, pieces: Plan): Promise<readonly Row[]> {
   const spans = edgeRanges(pieces).map(spanOf);
   if (spans.length === 0) return [];
   const query = {
     name: 'utm edges',
     sql: `SELECT ${UTM}, count() AS sessions, countIf(NOT ${returnedAtTheEnd([pieces])}) AS visitors FROM utm_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
+WHERE ${facts.where} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
     row: ROW,
   };
   const load = fromHoursOr<readonly Row[]>(
     async () => {
-      const cut = await cutHours(db, facts, spans, campaignsOfHour(app));
+      const cut = await cutHours(db, facts, spans, campaignsOfHour(facts));
       return (
         cut?.flatMap(({ part, kept }) => {
           const prevBefore = prevBeforeIn(pieces, part);
@@ -114,20 +114,20 @@ WHERE ${ofApp(app)} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
   return facts.recall(query, load, 'when repeated');
 }
 
-const campaignsOfHour = (app: AppId) =>
+const campaignsOfHour = (facts: Facts) =>
   pairsByKey(
     'utm hour',
     WORDS,
     (hour) => `SELECT (${UTM}), groupArray((started_at, prev)) FROM utm_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [hour])} GROUP BY ${UTM}`,
+WHERE ${facts.where} AND ${inMs('started_at', [hour])} GROUP BY ${UTM}`,
   );
 
 const RETURN_TABLES = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
 
 /** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
-const returning = (db: Database, facts: Facts, app: AppId, pieces: Plan): Promise<Row[]> =>
+const returning = (db: Database, facts: Facts, pieces: Plan): Promise<Row[]> =>
   askReturns<Row, Words>(
-    { db, facts, app, plans: [pieces], tables: RETURN_TABLES },
+    { db, facts, plans: [pieces], tables: RETURN_TABLES },
     {
       queryOf: ({ n, from }) => ({
         name: 'utm returning',
@@ -139,7 +139,7 @@ const returning = (db: Database, facts: Facts, app: AppId, pieces: Plan): Promis
         'utm returns of an hour',
         WORDS,
         (hour) => `SELECT (${UTM}), groupArray((prev, started_at)) FROM utm_returns
-WHERE ${ofApp(app)} AND ${inMs('prev', [hour])} GROUP BY ${UTM}`,
+WHERE ${facts.where} AND ${inMs('prev', [hour])} GROUP BY ${UTM}`,
       ),
       rowOf: (_period, words, sessions) => [...words, 0, -sessions],
     },
@@ -154,17 +154,17 @@ const visitsOf = ([source, medium, campaign, term, content, , names]: z.infer<
 >): readonly string[] => names.map((name) => visitOf(name, [source, medium, campaign, term, content]));
 
 /** Unsealed sessions, less the visitors that came by the same combination in the sealed part of the range. */
-async function tailSums(db: Database, facts: Facts, app: AppId, pieces: Plan, tail: Range): Promise<Row[]> {
+async function tailSums(db: Database, facts: Facts, pieces: Plan, tail: Range): Promise<Row[]> {
   const part = sealedPart(pieces);
   const tagged = `SELECT visitor, ${UTM} FROM (${mergedSessions(facts, tail, [...UTM_COLUMNS, 'visitor'])}) WHERE utm_source != ''`;
   const count = <Counted extends readonly unknown[]>(visitors: string, row: z.ZodType<Counted>) => {
     const sql = `SELECT ${UTM}, count() AS sessions, ${visitors} AS visitors FROM (${tagged}) GROUP BY ${UTM}`;
     return db.rows({ name: 'utm tail', sql, row }, { parallel: true });
   };
-  if (!isEmpty(part) && areLookedUp(facts, app, CAMPAIGN_VISITS)) {
+  if (!isEmpty(part) && areLookedUp(facts, CAMPAIGN_VISITS)) {
     const rows = await count(NAMED_VISITORS, NAMED);
     if (!rows.some(([, , , , , , names]) => areTooMany(names))) {
-      const last = await lastVisits(db, facts, app, CAMPAIGN_VISITS, rows.flatMap(visitsOf));
+      const last = await lastVisits(db, facts, CAMPAIGN_VISITS, rows.flatMap(visitsOf));
       return rows.map((row): Row => {
         const [source, medium, campaign, term, content, sessions] = row;
         const fresh = visitsOf(row).filter((visit) => last(visit) < part.start);
@@ -174,19 +174,19 @@ async function tailSums(db: Database, facts: Facts, app: AppId, pieces: Plan, ta
   }
   const [counted, known] = await Promise.all([
     count('uniqExact(visitor)', ROW),
-    isEmpty(part) ? [] : knownBefore(db, app, part, tagged),
+    isEmpty(part) ? [] : knownBefore(db, facts, part, tagged),
   ]);
   return [...counted, ...known];
 }
 
 /** Those visitors of `tagged` that came by the same combination in `part`, as negative visitors. */
-const knownBefore = (db: Database, app: AppId, part: Span, tagged: string): Promise<Row[]> =>
+const knownBefore = (db: Database, facts: Facts, part: Span, tagged: string): Promise<Row[]> =>
   db.rows(
     {
       // Most are no visitor of the tail at all, which one number tells far faster than a number and five texts.
       name: 'utm tail, known',
       sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
-WHERE ${ofApp(app)} AND ${inMs('started_at', [part])}
+WHERE ${facts.where} AND ${inMs('started_at', [part])}
     AND visitor IN (SELECT visitor FROM (${tagged})) AND (visitor, ${UTM}) IN (${tagged})
 GROUP BY ${UTM}`,
       row: ROW,

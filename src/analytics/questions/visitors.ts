@@ -1,22 +1,10 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
-import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import type { Facts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, planReturns, type ReturnsPlan, type Span } from '../plan.ts';
-import {
-  anyOf,
-  bucket,
-  hoursPeriodOf,
-  inMs,
-  inSpans,
-  int,
-  isEmpty,
-  ofApp,
-  periodOf,
-  unionAll,
-} from '../sql.ts';
+import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty, periodOf, unionAll } from '../sql.ts';
 import { cutHours, fromHoursOr, type HourRows, type KeyedPairs } from './cut-hours.ts';
 import { returnsOfHour } from './session-hours.ts';
 
@@ -88,7 +76,7 @@ interface ReturnsParts {
 
 /** The rows of all statements that count returning sessions: hours that are asked for again are remembered apart from the edges. */
 export async function askReturns<Row, Key>(
-  { db, facts, app, plans, tables }: AskedReturns,
+  { db, facts, plans, tables }: AskedReturns,
   { queryOf, load, byPrev, rowOf }: AskReturns<Row, Key>,
 ): Promise<Row[]> {
   const statement = (
@@ -99,7 +87,7 @@ export async function askReturns<Row, Key>(
     queryOf({
       n,
       period: period(at, plans),
-      from: `FROM ${table} WHERE ${ofApp(app)} AND ${anyOf(conditions)}`,
+      from: `FROM ${table} WHERE ${facts.where} AND ${anyOf(conditions)}`,
     });
   const ask = (returns: Returns): Promise<readonly Row[]>[] => {
     const { inHours, atTheStart } = returns;
@@ -156,7 +144,6 @@ interface AskReturns<Row, Key> {
 interface AskedReturns {
   readonly db: Database;
   readonly facts: Facts;
-  readonly app: AppId;
   readonly plans: readonly Plan[];
   readonly tables: ReturnTables;
 }
@@ -182,9 +169,9 @@ const RETURNING = z.object({ period: z.number(), visitors: z.number() });
 const RETURN_TABLES = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
 
 /** Negative rows: distinct visitors of each range are its sessions less these, and less those that returned at the end. */
-export const returningSessions = (db: Database, facts: Facts, app: AppId, plans: readonly Plan[]) =>
+export const returningSessions = (db: Database, facts: Facts, plans: readonly Plan[]) =>
   askReturns(
-    { db, facts, app, plans, tables: RETURN_TABLES },
+    { db, facts, plans, tables: RETURN_TABLES },
     {
       queryOf: ({ n, period, from }) => ({
         name: 'returning sessions',
@@ -192,7 +179,7 @@ export const returningSessions = (db: Database, facts: Facts, app: AppId, plans:
         row: RETURNING,
       }),
       load: (query) => db.query(query),
-      byPrev: returnsOfHour(app),
+      byPrev: returnsOfHour(facts),
       rowOf: (period, _key, sessions) => ({ period, visitors: -sessions }),
     },
   );
@@ -217,7 +204,7 @@ export async function tailReturns(
   const sealed =
     watermark > (ever ? 0 : range.from)
       ? `SELECT visitor, started_at AS at FROM visitor_sessions
-    WHERE ${ofApp(facts.app)} AND started_at < ${int(watermark)}${from} AND visitor IN (${visitors})`
+    WHERE ${facts.where} AND started_at < ${int(watermark)}${from} AND visitor IN (${visitors})`
       : null;
   const between =
     ever && watermark < tail.from
@@ -256,7 +243,7 @@ FROM (${rows}) GROUP BY day`,
           {
             name: 'growth tail, known',
             sql: `SELECT uniqExact(visitor) AS n FROM visitor_sessions
-WHERE ${ofApp(facts.app)} AND ${inMs('started_at', [{ start: sealedFrom, end: tail.from }])}
+WHERE ${facts.where} AND ${inMs('started_at', [{ start: sealedFrom, end: tail.from }])}
     AND visitor IN (SELECT visitor FROM (${mergedSessions(facts, { from: tail.from, to: epochMs(lastOfDay) }, ['visitor'])}))`,
             row: COUNT,
           },

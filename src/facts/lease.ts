@@ -1,0 +1,71 @@
+import { randomInt } from 'node:crypto';
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+
+/** A process that said nothing for so long is taken for dead. By the store's clock. */
+const LEASE_SECONDS = 60;
+const RENEW_MS = 15_000;
+const NOBODY = 0;
+
+/** A row of another clock, which was ahead, says nothing. */
+const HOLDER: Query<{ holder: number }> = {
+  name: 'sealing lease',
+  sql: `SELECT argMax(holder, (seen_at, holder)) AS holder FROM sealing_leases
+WHERE seen_at > now64(3) - INTERVAL ${LEASE_SECONDS} SECOND AND seen_at <= now64(3) + INTERVAL ${LEASE_SECONDS} SECOND`,
+  row: z.object({ holder: z.number() }),
+};
+
+/**
+ * Keeps several processes from doing the same work: whoever seals says so in the store every few seconds. Where two seal all the same,
+ * nothing is wrong (see runs.ts), and the one that notices first ends.
+ */
+export class Lease {
+  readonly #db: Database;
+  readonly #holder = randomInt(1, 2 ** 47);
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  /** Runs `work` unless another process holds the lease; false then. `work` is aborted when the lease is lost. */
+  async hold(work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
+    if (this.#db.exclusive) {
+      await work(new AbortController().signal);
+      return true;
+    }
+    if (!(await this.#isOurs([NOBODY, this.#holder]))) return false;
+    await this.#say(this.#holder);
+    const lost = new AbortController();
+    const renewal = setInterval(() => {
+      this.#renew().then(
+        (isOurs) => {
+          if (!isOurs) lost.abort();
+        },
+        () => undefined,
+      );
+    }, RENEW_MS);
+    try {
+      if (await this.#isOurs([this.#holder])) await work(lost.signal);
+      return true;
+    } finally {
+      clearInterval(renewal);
+      // Where this fails, the lease ends by itself.
+      await this.#say(NOBODY).catch(() => undefined);
+    }
+  }
+
+  async #renew(): Promise<boolean> {
+    if (!(await this.#isOurs([NOBODY, this.#holder]))) return false;
+    await this.#say(this.#holder);
+    return true;
+  }
+
+  async #isOurs(holders: readonly number[]): Promise<boolean> {
+    const { holder } = await this.#db.queryOne(HOLDER, {}, { lane: 'lookup' });
+    return holders.includes(holder);
+  }
+
+  #say(holder: number): Promise<void> {
+    return this.#db.insert('sealing_leases', [{ holder }], { lane: 'write' });
+  }
+}

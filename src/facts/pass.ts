@@ -1,0 +1,99 @@
+import { AppError } from '../domain/errors.ts';
+import type { EpochMs } from '../domain/time.ts';
+import { RunEnded } from './runs.ts';
+import { repair, type SealDeps, sealStretch } from './seal.ts';
+import { type AppState, endOf, FACT_KINDS, readStates, startOf } from './seal-states.ts';
+import type { FactKind } from './watermarks.ts';
+
+const MAX_APPS = 500;
+/** An app whose repair took some time waits so many times as long for its next one. */
+const REST = 10;
+
+/** What one process remembers from pass to pass. */
+export interface Fairness {
+  /** An app gets no more of a pass than this, ms; without end where absent. */
+  readonly budgetMs?: number;
+  /** When an app may be repaired again (ms of `performance.now`), by kind and app. */
+  readonly rests: Map<string, number>;
+}
+
+/**
+ * Seals what is ripe at `now`, in rounds: in each, every app that has something to be sealed gets one stretch of each kind. Apps that stand at the same
+ * hour share theirs. Ends when nothing is left, or everything that is left has to wait for the next pass. Rejects with the first failure after the
+ * others had their turns; at once where the store does not answer.
+ */
+export async function seal(
+  deps: SealDeps,
+  now: EpochMs,
+  { budgetMs = Number.POSITIVE_INFINITY, rests }: Fairness = { rests: new Map() },
+): Promise<void> {
+  const spent = new Map<string, number>();
+  const waiting = new Set<string>();
+  const failures: unknown[] = [];
+  const turn = async (kind: FactKind, apps: readonly string[], work: () => Promise<readonly string[]>) => {
+    const started = performance.now();
+    try {
+      for (const app of await work()) waiting.add(keyOf(kind, app));
+    } catch (error) {
+      if (isStoreAway(error) || deps.signal?.aborted) throw error;
+      if (!(error instanceof RunEnded)) failures.push(error);
+      for (const app of apps) waiting.add(keyOf(kind, app));
+    }
+    const each = (performance.now() - started) / apps.length;
+    for (const app of apps) spent.set(app, (spent.get(app) ?? 0) + each);
+  };
+  const hasTurn = (kind: FactKind, app: string): boolean =>
+    !waiting.has(keyOf(kind, app)) && (spent.get(app) ?? 0) < budgetMs;
+  for (let hasWorked = true; hasWorked; ) {
+    hasWorked = false;
+    for (const kind of FACT_KINDS) {
+      const open = (await readStates(deps, kind, now, false)).filter(({ app }) => hasTurn(kind, app));
+      for (const state of open.filter(({ stale }) => stale !== null)) {
+        const key = keyOf(kind, state.app);
+        // Once in a pass: what comes late meanwhile waits for the next one.
+        if ((rests.get(key) ?? 0) > performance.now()) continue;
+        const started = performance.now();
+        await turn(kind, [state.app], async () => {
+          await repair(deps, now, kind, state);
+          return [];
+        });
+        const ended = performance.now();
+        rests.set(key, ended + REST * (ended - started));
+        hasWorked = true;
+      }
+      for (const group of groupsOf(open.filter(({ stale }) => stale === null))) {
+        const apps = group.map(({ app }) => app);
+        await turn(kind, apps, () => sealStretch(deps, now, kind, group));
+        hasWorked = true;
+      }
+      deps.signal?.throwIfAborted();
+    }
+  }
+  forgetRests(rests);
+  if (failures.length > 0) throw failures[0];
+}
+
+const keyOf = (kind: FactKind, app: string): string => `${kind} ${app}`;
+
+const isStoreAway = (error: unknown): boolean =>
+  error instanceof AppError && error.code === 'store_unavailable';
+
+/** Apps that stand at the same hour, and may be sealed further. */
+function groupsOf(states: readonly AppState[]): AppState[][] {
+  const byStart = new Map<number, AppState[]>();
+  for (const state of states) {
+    if (startOf(state) >= endOf(state)) continue;
+    const group = byStart.get(startOf(state));
+    if (group === undefined) byStart.set(startOf(state), [state]);
+    else group.push(state);
+  }
+  return [...byStart.values()].flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / MAX_APPS) }, (_, i) =>
+      group.slice(i * MAX_APPS, (i + 1) * MAX_APPS),
+    ),
+  );
+}
+
+function forgetRests(rests: Map<string, number>): void {
+  for (const [key, until] of rests) if (until < performance.now()) rests.delete(key);
+}
