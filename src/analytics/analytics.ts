@@ -1,4 +1,5 @@
 import type { Database } from '../clickhouse/database.ts';
+import { asQuestion } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { Clock } from '../domain/time.ts';
@@ -58,7 +59,7 @@ export function createAnalytics({
    * Asks with one snapshot of the facts. Sealing waits for nobody: where it has taken rows away meanwhile, the answer may lack them, and
    * the question is asked again.
    */
-  const asked = async <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> => {
+  const untilSteady = async <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> => {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const snapshot = await snapshots(app);
       const facts = factsOf(app, snapshot);
@@ -69,6 +70,8 @@ export function createAnalytics({
       retryAfterSeconds: 5,
     });
   };
+  const asked = <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> =>
+    asQuestion(() => untilSteady(app, ask));
   return {
     dataBounds: (app) => dataBounds({ db }, app),
     overview: (app, range) => asked(app, (asker) => overview(asker, app, range)),

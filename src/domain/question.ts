@@ -1,10 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { AppError } from './errors.ts';
 
-/**
- * The longest that a question takes, the wait for its turn included. Facts are taken away when every question that may have begun to
- * read them has ended: so nothing that a question reads after its end is used.
- */
+/** The longest that a question takes, the wait for its turn included. */
 export const QUESTION_MS = 45_000;
 
 /** One question, from its beginning to its end, with all statements that it sends. */

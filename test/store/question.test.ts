@@ -36,20 +36,6 @@ onEachBackend((on) => {
     expect(await running()).toBe(0);
   });
 
-  test('a question that has failed counts as a reader until its last statement has ended', async () => {
-    const readers = createReaders(0);
-    const failing = asQuestion(
-      () =>
-        readers.reading(() =>
-          Promise.all([on.db.query(ENDLESS), begun().then(() => Promise.reject(new Error('no')))]),
-        ),
-      2_000,
-    );
-    await expect(failing).rejects.toThrow('no');
-    await readers.quiesce();
-    await over();
-  });
-
   test('a question ends with its caller', async () => {
     const gone = new AbortController();
     const asking = onBehalfOf({ key: 'one', signal: gone.signal }, () =>

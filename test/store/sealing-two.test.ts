@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import type { Database } from '../../src/clickhouse/database.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
+import { epochMs, type OpenRange } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { RunEnded } from '../../src/facts/runs.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
+
+/*
+ * One sealer is stopped before one of the statements that write, another seals everything meanwhile, and then the first one, or its
+ * statement, goes on. Nothing keeps the two apart but the runs. Answers are those of an app with the same events that is never sealed.
+ */
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const MODES = {
+  /** The process stands still and goes on. */
+  paused: { goesOn: true, executes: 'later' },
+  /** The process dies; its statement is carried out all the same, later. */
+  'dead, but its statement goes on': { goesOn: false, executes: 'later' },
+  /** The process dies before the statement is sent. */
+  dead: { goesOn: false, executes: 'never' },
+  /** The connection is cut; the statement is carried out later. */
+  'cut off': { goesOn: true, executes: 'after a failure' },
+} as const;
+type Mode = keyof typeof MODES;
+/** `SEALING_MODES=all`: every mode at every statement; otherwise the two that include the others. */
+const modes: readonly Mode[] =
+  process.env['SEALING_MODES'] === 'all'
+    ? (Object.keys(MODES) as Mode[])
+    : ['paused', 'dead, but its statement goes on'];
+const RANGES: readonly OpenRange[] = [
+  { from: null, to: null },
+  { from: epochMs(NOW - 3 * DAY + 1_234_567), to: epochMs(NOW - 30 * HOUR - 7) },
+];
+
+let store: TestStore;
+let ingestion: ReturnType<typeof ingestionOn>;
+let analytics: Analytics;
+
+beforeAll(async () => {
+  store = await testStore();
+  ingestion = ingestionOn(store.db);
+  analytics = createAnalytics({ db: store.db, clock: () => NOW });
+});
+afterAll(() => store.close());
+
+const visit = (hoursAgo: number, minutes: readonly number[], visitor = hoursAgo % 3) => {
+  const start = NOW - hoursAgo * HOUR;
+  return {
+    id: `session-${hoursAgo}`,
+    visitorId: `visitor-${visitor}`,
+    startedAt: new Date(start).toISOString(),
+    context: {
+      utm: { source: 'letter', campaign: `c${hoursAgo % 2}` },
+      location: { country: 'IR', latitude: 35.7, longitude: 51.4 },
+    },
+    events: minutes.map((minute, i) => ({
+      type: i % 3 === 2 ? 'click' : 'pageview',
+      timestamp: new Date(start + minute * 60_000).toISOString(),
+      path: `/${minute % 4}`,
+      target: '#buy',
+    })),
+  };
+};
+const EARLY = [97, 96, 90, 73, 72, 71, 60, 50, 49, 31].map((hours) => visit(hours, [0, 30, 59, 70, 200]));
+const LATE = [visit(90, [61, 300]), visit(85, [0, 5], 0), visit(72, [400])];
+
+async function send(app: AppId, sessions: readonly object[]): Promise<void> {
+  const batch = { batchId: randomUUID(), sessions };
+  const { rejected } = await ingestion.accept({ id: app, domain: 'https://shop.example' }, batch, REQUEST);
+  expect(rejected).toEqual([]);
+}
+
+const answersOf = async (app: AppId): Promise<unknown[]> => [
+  ...(await Promise.all(
+    RANGES.flatMap((range) => [
+      analytics.overview(app, range),
+      analytics.locations(app, range),
+      analytics.utmCampaigns(app, range),
+      analytics.userGrowth(app, range),
+      analytics.pageviews(app, range),
+      analytics.timeSpent(app, range),
+    ]),
+  )),
+  await analytics.kpis(app, { from: epochMs(NOW - 3 * DAY + 17), to: epochMs(NOW - 40 * HOUR) }),
+  await analytics.trafficHeatmap(app),
+  await analytics.audienceActivity(app),
+  await analytics.dataBounds(app),
+];
+
+const WRITES = ['insert', 'insertFrom', 'command'] as const;
+
+/** The store as a sealer sees it that is stopped before its `stop`-th statement that writes. */
+function stoppedAt(db: Database, stop: number, mode: Mode) {
+  let writes = 0;
+  let reached = (): void => undefined;
+  let resume = (): void => undefined;
+  const stopped = new Promise<void>((resolve) => {
+    reached = resolve;
+  });
+  const resumed = new Promise<void>((resolve) => {
+    resume = resolve;
+  });
+  let late: Promise<unknown> = Promise.resolve();
+  const { goesOn, executes } = MODES[mode];
+  const never = new Promise<never>(() => undefined);
+  const write = async (execute: () => Promise<void>): Promise<void> => {
+    writes += 1;
+    if (writes > stop && !goesOn) return never;
+    if (writes !== stop) return execute();
+    reached();
+    const executed = resumed.then(() => (executes === 'never' ? undefined : execute()));
+    late = executed;
+    if (executes === 'after a failure') throw new AppError('internal', 'The connection was cut.');
+    await executed;
+    if (!goesOn) return never;
+  };
+  const view = new Proxy(db, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      const call = (...args: unknown[]): Promise<void> => value.apply(target, args) as Promise<void>;
+      return WRITES.includes(name as (typeof WRITES)[number])
+        ? (...args: unknown[]) => write(() => call(...args))
+        : call;
+    },
+  });
+  return {
+    db: view,
+    stopped,
+    goOn: async () => {
+      resume();
+      await late;
+    },
+    get writes() {
+      return writes;
+    },
+  };
+}
+
+/** Resolves to false where the sealer was done before it came to that statement. */
+async function sealWithTwo(app: AppId, stop: number, mode: Mode): Promise<boolean> {
+  const one = stoppedAt(store.db, stop, mode);
+  const sealing = seal({ db: one.db, only: [app] }, NOW).then(
+    () => 'done',
+    (error: unknown) => error,
+  );
+  const first = await Promise.race([one.stopped.then(() => 'stopped'), sealing]);
+  if (first !== 'stopped') {
+    expect(first).toBe('done');
+    return false;
+  }
+  await seal({ db: store.db, only: [app] }, NOW);
+  await one.goOn();
+  if (MODES[mode].goesOn) {
+    const outcome = await sealing;
+    const isExpected = outcome === 'done' || outcome instanceof RunEnded || outcome instanceof AppError;
+    expect(isExpected, String(outcome)).toBe(true);
+  }
+  return true;
+}
+
+const CASES = modes.flatMap((mode) =>
+  (['hours that follow', 'late events'] as const).map((what) => ({ mode, what })),
+);
+
+test.each(CASES)(
+  'two sealers at once, the first one $mode at each of its writes: $what',
+  { timeout: 0 },
+  async ({ mode, what }) => {
+    const twin = appId(randomUUID());
+    const isLate = what === 'late events';
+    await send(twin, EARLY);
+    if (isLate) await send(twin, LATE);
+    const expected = await answersOf(twin);
+    let stop = 1;
+    for (; ; stop++) {
+      const app = appId(randomUUID());
+      await send(app, EARLY);
+      if (isLate) {
+        await seal({ db: store.db, only: [app] }, NOW);
+        await send(app, LATE);
+      }
+      const wasStopped = await sealWithTwo(app, stop, mode);
+      expect(await answersOf(app), `stopped at write ${stop}`).toEqual(expected);
+      await seal({ db: store.db, only: [app] }, NOW);
+      expect(await answersOf(app), `stopped at write ${stop}, sealed once more`).toEqual(expected);
+      if (!wasStopped) break;
+    }
+    process.stdout.write(`sealing with two: ${what}, ${mode}: ${stop - 1} writes\n`);
+    expect(stop).toBeGreaterThan(10);
+  },
+);
