@@ -21,7 +21,7 @@ SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fs
 
 -- How a run ended, one row per app. The first verdict of a run stands: it is inserted with the run as the token, so a second is dropped.
 -- 'published': the facts answer before `sealed_until` ('page': event time, 'session': session start; epoch ms). The row with the highest
--- `step` holds. `era` is the last run after which rows may be taken away. 'dead': rows of the run are never read. 'void': it wrote none.
+-- `step` holds. `era` is the last run after which rows may be taken away, `rebuilt` the last one that forgot all facts. 'dead': rows of the run are never read. 'void': it wrote none.
 CREATE TABLE IF NOT EXISTS sealing_verdicts
 (
     app_id       UUID,
@@ -30,7 +30,8 @@ CREATE TABLE IF NOT EXISTS sealing_verdicts
     verdict      Enum8('published' = 1, 'dead' = 2, 'void' = 3),
     step         UInt64,
     sealed_until Int64,
-    era          UInt64
+    era          UInt64,
+    rebuilt      UInt64
 )
 ENGINE = MergeTree
 ORDER BY (app_id, kind, run)

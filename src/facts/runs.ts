@@ -34,6 +34,8 @@ export interface Step {
   readonly until: number;
   /** The last run after which rows that were read before may be gone. */
   readonly era: number;
+  /** The last run that forgot all facts. */
+  readonly rebuilt: number;
 }
 
 /** The run was declared dead: another process seals its apps now. */
@@ -52,14 +54,14 @@ WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)} AND run NOT IN {runs
   row: z.object({ run: z.number() }),
 };
 
-const VERDICT_COLUMNS = ['app_id', 'kind', 'run', 'verdict', 'step', 'sealed_until', 'era'];
+const VERDICT_COLUMNS = ['app_id', 'kind', 'run', 'verdict', 'step', 'sealed_until', 'era', 'rebuilt'];
 
 /** Only of a run that is written down and has no verdict: of one that was forgotten long ago nothing may be said. */
-const END = `SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0 FROM sealing_runs
+const END = `SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0, 0 FROM sealing_runs
 WHERE run = {run:UInt64} AND run NOT IN (SELECT run FROM sealing_verdicts WHERE run = {run:UInt64})`;
 
-const PUBLISH = `SELECT toUUID(row.1), {kind:String}, {run:UInt64}, 'published', row.2, row.3, row.4
-FROM (SELECT arrayJoin(arrayZip({apps:Array(String)}, {steps:Array(UInt64)}, {untils:Array(Int64)}, {eras:Array(UInt64)})) AS row)
+const PUBLISH = `SELECT toUUID(row.1), {kind:String}, {run:UInt64}, 'published', row.2, row.3, row.4, row.5
+FROM (SELECT arrayJoin(arrayZip({apps:Array(String)}, {steps:Array(UInt64)}, {untils:Array(Int64)}, {eras:Array(UInt64)}, {rebuilds:Array(UInt64)})) AS row)
 WHERE {run:UInt64} NOT IN (SELECT run FROM sealing_verdicts WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)})`;
 
 const VERDICT: Query<{ dead: number; published: number }> = {
@@ -114,6 +116,7 @@ export class Run {
       steps: steps.map(({ step }) => step),
       untils: steps.map(({ until }) => until),
       eras: steps.map(({ era }) => era),
+      rebuilds: steps.map(({ rebuilt }) => rebuilt),
     };
     await this.#db.insertFrom('sealing_verdicts', VERDICT_COLUMNS, PUBLISH, params, {
       lane: 'seal',

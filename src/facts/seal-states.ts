@@ -29,6 +29,7 @@ export interface AppState {
   readonly until: number;
   readonly step: number;
   readonly era: number;
+  readonly rebuilt: number;
   /** The first sealed hour whose facts do not hold what the ledger counts. */
   readonly stale: number | null;
   /** The first hour of the app that holds anything. */
@@ -40,7 +41,8 @@ export interface AppState {
 }
 
 /** The state that was published last, by app. */
-const PUBLISHED = `SELECT app_id, argMax(sealed_until, step) AS until, max(step) AS last_step, argMax(era, step) AS last_era
+const PUBLISHED = `SELECT app_id, argMax(sealed_until, step) AS until, max(step) AS last_step, argMax(era, step) AS last_era,
+        argMax(rebuilt, step) AS last_rebuilt
     FROM sealing_verdicts
     WHERE kind = {kind:String} AND verdict = 'published' AND run NOT IN (SELECT run FROM sealing_verdicts WHERE verdict = 'dead')
         AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
@@ -53,6 +55,7 @@ const STATES: Query<AppState> = {
     any(s.until) AS until,
     any(s.last_step) AS step,
     any(s.last_era) AS era,
+    any(s.last_rebuilt) AS rebuilt,
     minIfOrNull(h.ms, h.ms < s.until AND h.ledger != h.sealed) AS stale,
     min(h.ms) AS first,
     maxIf(h.ms, h.ledger > 0) + 3600000 AS last,
@@ -79,6 +82,7 @@ HAVING {all:Bool} OR until < least(ripe, last) OR stale IS NOT NULL`,
     until: z.number(),
     step: z.number(),
     era: z.number(),
+    rebuilt: z.number(),
     stale: z.number().nullable(),
     first: z.number(),
     last: z.number(),

@@ -139,7 +139,9 @@ export async function repair(
     const late = differences(app, ledger, await sealedHours(db, hours, dead));
     const isKept = kind === 'page' || (await areKept(db, [app], stale));
     const spans = await touchedHours(db, kind, { app, hours: late, until, dead, isKept });
-    await withdrawal.publish([{ app, step: step + 1, until: stale, era: withdrawal.number }]);
+    await withdrawal.publish([
+      { app, step: step + 1, until: stale, era: withdrawal.number, rebuilt: state.rebuilt },
+    ]);
     if (spans === null || eventsIn(ledger, spans) > MAX_EVENTS) return;
     const states = [{ ...state, step: step + 1, era: withdrawal.number }];
     const work = { kind, states, from: stale, to: until, spans, cleared: spans, ledger };
@@ -160,7 +162,13 @@ export async function unseal({ db, only = [] }: SealDeps, now: EpochMs): Promise
         const sealed = states.filter(({ until }) => until > 0);
         if (sealed.length === 0) return;
         await run.publish(
-          sealed.map(({ app, step }) => ({ app, step: step + 1, until: 0, era: run.number })),
+          sealed.map(({ app, step }) => ({
+            app,
+            step: step + 1,
+            until: 0,
+            era: run.number,
+            rebuilt: run.number,
+          })),
         );
         for (const { app } of sealed) apps.add(app);
       });
@@ -220,7 +228,13 @@ async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promis
   const further = ends.filter(({ until }) => until > from);
   if (further.length > 0) {
     await run.publish(
-      further.map(({ state: { app, step, era }, until }) => ({ app, step: step + 1, until, era })),
+      further.map(({ state: { app, step, era, rebuilt }, until }) => ({
+        app,
+        step: step + 1,
+        until,
+        era,
+        rebuilt,
+      })),
     );
   }
   return ends.filter(({ stopped }) => stopped < to).map(({ state }) => state.app);

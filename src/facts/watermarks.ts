@@ -17,6 +17,8 @@ export interface Published {
   readonly step: number;
   /** While it is the same, no rows that were to be read are taken away. */
   readonly era: number;
+  /** Another number after all facts were forgotten, to be built anew. */
+  readonly rebuilt: number;
   /** Runs whose rows are not read. */
   readonly dead: readonly number[];
 }
@@ -39,6 +41,8 @@ export interface Snapshot {
   readonly facts: { readonly [Kind in FactKind]: string | null };
   /** While it is the same, rows that are read by this snapshot are there. */
   readonly era: string;
+  /** Another text after facts were forgotten because they may have been wrong: no answer from before is confirmed. */
+  readonly rebuilt: string;
   /**
    * Committed events in the scope's hours, by their own time and by their session's. Events are only ever added: where both
    * numbers are the same, so is the answer.
@@ -54,7 +58,7 @@ const ROWS = z.tuple([z.string(), z.array(z.number())]);
 const VERDICTS = (
   app: AppId,
 ): string => `SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
-        max(v.era) AS era FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
+        max(v.era) AS era, max(v.rebuilt) AS rebuilt FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
 
 /**
  * What is published; the events below these in the facts and in the ledger, and the events in the scope. Below `published`, which was
@@ -70,7 +74,7 @@ const snapshotQuery = (
   return {
     name: 'snapshot',
     sql: `SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
-    toInt64(argMaxIf(era, step, verdict = 'published'))], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
+    toInt64(argMaxIf(era, step, verdict = 'published')), toInt64(argMaxIf(rebuilt, step, verdict = 'published'))], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
 FROM (${VERDICTS(app)}) GROUP BY kind
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
@@ -119,13 +123,20 @@ const FIRST_STALE: Query<{ hour: number | null }> = {
 };
 
 const NOTHING: Scope = { events: null, sessions: null };
-const NONE: Published = { until: epochMs(0), step: 0, era: 0, dead: [] };
+const NONE: Published = { until: epochMs(0), step: 0, era: 0, rebuilt: 0, dead: [] };
 const NOTHING_PUBLISHED: PublishedFacts = { page: NONE, session: NONE };
 
-const publishedOf = ([until = 0, step = 0, era = 0, ...dead]: readonly number[] = []): Published => ({
+const publishedOf = ([
+  until = 0,
+  step = 0,
+  era = 0,
+  rebuilt = 0,
+  ...dead
+]: readonly number[] = []): Published => ({
   until: epochMs(until),
   step,
   era,
+  rebuilt,
   dead,
 });
 const isSame = (a: Published, b: Published): boolean => a.step === b.step && a.dead.length === b.dead.length;
@@ -165,6 +176,7 @@ export async function readSnapshot(
       session: whole.session ? `${published.session.step}` : null,
     },
     era: `${published.page.era} ${published.session.era} ${keptFrom}`,
+    rebuilt: `${published.page.rebuilt} ${published.session.rebuilt}`,
     version: [inEvents, inSessions],
     asOf: hours === 0 ? null : epochMs(asOf),
   };

@@ -67,8 +67,8 @@ class Question {
   }
 
   /** Of its answer at a version of the data. Mostly the last one is asked for again. */
-  tagAt([events, sessions]: Snapshot['version']): string {
-    const version = `${events} ${sessions}`;
+  tagAt({ version: [events, sessions], rebuilt }: Pick<Snapshot, 'version' | 'rebuilt'>): string {
+    const version = `${events} ${sessions} ${rebuilt}`;
     if (version !== this.#version) {
       this.#version = version;
       this.#tag = digest(`${this.name} ${version}`);
@@ -124,9 +124,10 @@ export class Answers {
     const recent = this.#recent(question.name, maxStaleMs);
     if (recent !== null) return { ...recent, result: async () => recent };
     const at = performance.now();
-    const { asOf: newest, version } = await this.#snapshot(asked.app, asked.basis.scope);
+    const snapshot = await this.#snapshot(asked.app, asked.basis.scope);
+    const { asOf: newest, version } = snapshot;
     const asOf = newest === null ? null : toIso(newest);
-    const state = { question: question.name, version, tag: question.tagAt(version), asOf, at };
+    const state = { question: question.name, version, tag: question.tagAt(snapshot), asOf, at };
     if (maxStaleMs !== null) this.#confirm(state);
     return {
       tag: state.tag,

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { unseal } from '../../src/facts/seal.ts';
+import { createSnapshots, type ReadSnapshot } from '../../src/facts/snapshots.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
+
+const HOUR = 3_600_000;
+const RANGE = { from: epochMs(NOW - 200 * HOUR), to: epochMs(NOW - 50 * HOUR) };
+
+let store: TestStore;
+let analytics: Analytics;
+/** What another process remembers. */
+let other: Analytics;
+let snapshots: ReadSnapshot;
+
+beforeAll(async () => {
+  store = await testStore();
+  snapshots = createSnapshots(store.db);
+  analytics = createAnalytics({ db: store.db, clock: () => NOW, snapshots });
+  other = createAnalytics({ db: store.db, clock: () => NOW });
+});
+afterAll(() => store.close());
+
+test('a rebuild mends wrong facts in the memory of every process, and confirms no answer from before', async () => {
+  const app = newApp();
+  const sessions = [190, 150, 149, 100, 60].map((hoursAgo) => ({
+    id: `s${hoursAgo}`,
+    visitorId: `v${hoursAgo % 2}`,
+    startedAt: new Date(NOW - hoursAgo * HOUR).toISOString(),
+    events: [{ type: 'pageview', timestamp: new Date(NOW - hoursAgo * HOUR + 5).toISOString(), path: '/' }],
+  }));
+  await ingestionOn(store.db).accept(app, { batchId: randomUUID(), sessions }, REQUEST);
+  await seal({ db: store.db, only: [app.id] }, NOW);
+  const right = await analytics.pageviews(app.id, RANGE);
+  expect(right).toEqual([{ path: '/', views: 5, uniqueSessions: 5 }]);
+  const before = await snapshots(app.id);
+
+  // As a fault would have it that nobody knows of: the sums of a day twice.
+  await store.db.command(
+    'a fault',
+    `INSERT INTO page_facts SELECT * FROM page_facts WHERE app_id = '${app.id}' AND grain = 'day'`,
+  );
+  const longer = { from: RANGE.from, to: epochMs(RANGE.to - 1) };
+  await analytics.pageviews(app.id, longer);
+  const wrong = await createAnalytics({ db: store.db, clock: () => NOW }).pageviews(app.id, longer);
+  expect(wrong).not.toEqual(right);
+  for (const each of [analytics, other]) for (let i = 0; i < 3; i++) await each.pageviews(app.id, longer);
+
+  expect(await unseal({ db: store.db, only: [app.id] }, NOW)).toBe(1);
+  for (const each of [analytics, other]) expect(await each.pageviews(app.id, longer)).toEqual(right);
+  await seal({ db: store.db, only: [app.id] }, NOW);
+  for (const each of [analytics, other]) expect(await each.pageviews(app.id, longer)).toEqual(right);
+  const after = await snapshots(app.id);
+  expect(after.version).toEqual(before.version);
+  expect(after.rebuilt).not.toBe(before.rebuilt);
+  expect(after.facts.page).not.toBe(before.facts.page);
+});
