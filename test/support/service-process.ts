@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -10,6 +11,8 @@ export interface ServiceProcess {
   readonly url: string;
   readonly managementUrl: string;
   readonly pid: number;
+  /** Resolves when it has ended, to its exit code: null where a signal ended it. */
+  readonly ended: Promise<number | null>;
   /** The `admin` command against it: `admin('account', 'create', '--name', 'Acme')`. */
   readonly admin: Admin;
   /** All that it has printed. */
@@ -17,18 +20,25 @@ export interface ServiceProcess {
   /** SIGTERM and the exit code: null where a signal ended it. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
+  /** SIGSTOP: it is there and does nothing. */
+  hang(): void;
+  /** SIGCONT. */
+  resume(): void;
 }
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const Package = z.object({ scripts: z.object({ start: z.string() }) });
+const { start: START } = Package.parse(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))).scripts;
 const Listening = z.object({ msg: z.literal('listening'), url: z.string(), managementUrl: z.string() });
 
 /** Resolves when it listens, on free ports unless `settings` say otherwise; rejects with what it printed. */
 export async function serviceProcess(settings: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const env = { PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'info', ...settings };
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  // Its own words end in `exec node`: the shell becomes the service.
+  const child = spawn('sh', ['-c', START], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '16', ...env },
+    env: { PATH: process.env['PATH'], ...env },
   });
   const killAtExit = (): void => void child.kill('SIGKILL');
   process.once('exit', killAtExit);
@@ -43,6 +53,7 @@ export async function serviceProcess(settings: Readonly<Record<string, string>>)
     url,
     managementUrl,
     pid: child.pid ?? 0,
+    ended: exited,
     admin: adminOf({ ...env, MANAGEMENT_PORT: new URL(managementUrl).port }),
     output: () => printed.join(''),
     stop: () => {
@@ -53,6 +64,8 @@ export async function serviceProcess(settings: Readonly<Record<string, string>>)
       child.kill('SIGKILL');
       await exited;
     },
+    hang: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
   };
 }
 

@@ -1,0 +1,78 @@
+import type { AppId } from '../../src/domain/ids.ts';
+import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts';
+import type { Oracle } from '../support/oracle/oracle.ts';
+import type { Bounds } from '../support/oracle/questions.ts';
+
+const DAY = 86_400_000;
+const HALF_HOUR = 1_800_000;
+
+/** What is asked about an app over HTTP, and what the oracle says. */
+export interface Question {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  expected(oracle: Oracle, app: AppId, now: number): unknown;
+}
+
+/** A change of any hour or day, in UTC or Tehran, is a change of this. */
+export const halfHour = (now: number): number => Math.floor(now / HALF_HOUR);
+
+/** Those whose window follows the clock, and the data's bounds. */
+export const ABOUT_ALL: readonly Question[] = [
+  { path: 'sessions/data-bounds', query: {}, expected: (oracle, app) => oracle.dataBounds(app) },
+  { path: 'sessions/traffic-heatmap', query: {}, expected: (oracle, app) => oracle.trafficHeatmap(app) },
+  {
+    path: 'sessions/traffic-audience-activity',
+    query: {},
+    expected: (oracle, app) => oracle.audienceActivity(app),
+  },
+  {
+    path: 'sessions/overview/kpis',
+    query: {},
+    expected: (oracle, app, now) => {
+      const from = Math.floor(now / DAY) * DAY;
+      return oracle.kpis(app, { from: epochMs(from), to: epochMs(from + DAY - 1) });
+    },
+  },
+];
+
+export function aboutRange({ from, to }: Bounds, limit?: number): readonly Question[] {
+  const range: OpenRange = { from: bound(from), to: bound(to) };
+  const query = {
+    ...(from === null ? {} : { from: iso(from) }),
+    ...(to === null ? {} : { to: iso(to) }),
+  };
+  const cut = limit === undefined ? query : { ...query, limit: String(limit) };
+  const closed = range.from === null || range.to === null ? null : { from: range.from, to: range.to };
+  return [
+    ...(closed === null
+      ? []
+      : [
+          {
+            path: 'sessions/overview/kpis',
+            query,
+            expected: (oracle: Oracle, app: AppId) => oracle.kpis(app, closed),
+          },
+        ]),
+    { path: 'sessions/overview/extended', query, expected: (oracle, app) => oracle.overview(app, range) },
+    {
+      path: 'sessions/pageviews',
+      query: cut,
+      expected: (oracle, app) => oracle.pageviews(app, range, limit),
+    },
+    {
+      path: 'sessions/timespent',
+      query: cut,
+      expected: (oracle, app) => oracle.timeSpent(app, range, limit),
+    },
+    { path: 'sessions/user-growth', query, expected: (oracle, app) => oracle.userGrowth(app, range) },
+    {
+      path: 'sessions/locations/all',
+      query: cut,
+      expected: (oracle, app) => oracle.locations(app, range, limit),
+    },
+    { path: 'growth/utm', query, expected: (oracle, app) => oracle.utmCampaigns(app, range) },
+  ];
+}
+
+const bound = (at: number | null): EpochMs | null => (at === null ? null : epochMs(at));
+const iso = (at: number): string => new Date(at).toISOString();

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { appId } from '../../src/domain/ids.ts';
+import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
+import type { Asker } from './asker.ts';
+import { Book } from './book.ts';
+import type { Dice } from './dice.ts';
+import type { History } from './history.ts';
+import { ABOUT_ALL, aboutRange, type Question } from './questions.ts';
+import { createTraffic, type Traffic } from './traffic.ts';
+import type { Process, World } from './world.ts';
+
+const Account = z.object({ accountId: z.string() });
+const Key = z.object({ apiKey: z.string() });
+const App = z.object({ id: z.string(), secretKey: z.string() });
+
+/** For what an operator or a customer repeats until it works. */
+const ATTEMPTS = 400;
+const PAUSE_MS = 100;
+
+/** One app: its credentials, its traffic, what it was sent, and what is asked about it again and again. */
+export interface Site {
+  readonly secretKey: string;
+  readonly book: Book;
+  readonly traffic: Traffic;
+  questions: readonly Question[];
+  /** Its deletion has begun. */
+  isGone: boolean;
+  /** An answer about it was wrong: nothing more is compared. */
+  isSpoiled: boolean;
+}
+
+/** Runs `work` on processes that are up, in turn, until it works on one. */
+export async function insist<T>(
+  world: World,
+  name: string,
+  work: (process: Process) => Promise<T>,
+): Promise<T> {
+  let last: unknown;
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const up = world.processes.filter(({ isUp }) => isUp);
+    const process = up[attempt % Math.max(1, up.length)];
+    try {
+      if (process !== undefined) return await work(process);
+    } catch (error) {
+      last = error;
+    }
+    await sleep(PAUSE_MS);
+  }
+  throw new Error(`${name} did not work: ${String(last)}`);
+}
+
+/** An account that may have many apps, and its key. */
+export async function newKey(world: World): Promise<string> {
+  const { accountId } = Account.parse(
+    await insist(world, 'account create', async ({ life }) =>
+      life?.admin('account', 'create', '--name', 'Chaos', '--plan', 'pro'),
+    ),
+  );
+  const key = await insist(world, 'key create', async ({ life }) =>
+    life?.admin('key', 'create', '--account', accountId),
+  );
+  return Key.parse(key).apiKey;
+}
+
+let port = 1_024;
+
+export async function newSite(world: World, key: string, dice: Dice, latest: number): Promise<Site> {
+  const { id, secretKey } = await insist(world, 'app create', async ({ life }) => {
+    // One host, as the oracle knows it; another port each time, as an account demands.
+    const domain = `${KNOWN_DOMAIN}:${port++}`;
+    const response = await fetch(`${life?.url}/api/v1/apps`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'Shop', domain }),
+    });
+    return App.parse(await response.json());
+  });
+  const book = new Book(appId(id), () => Date.now());
+  const traffic = createTraffic(dice, latest);
+  return { secretKey, book, traffic, questions: ABOUT_ALL, isGone: false, isSpoiled: false };
+}
+
+const STANDING = 26;
+
+/** One more range is asked about from now on; the oldest ranges are forgotten. */
+export function askAboutMore(site: Site, dice: Dice): void {
+  const limit = dice.weighted([
+    [3, undefined],
+    [1, dice.one([1, 3, 10_000])],
+  ]);
+  const ranged = site.questions.slice(ABOUT_ALL.length);
+  const questions = [...ranged, ...aboutRange(site.traffic.range(), limit)].slice(-STANDING);
+  site.questions = [...ABOUT_ALL, ...questions];
+}
+
+/** Deletes the app, and expects every process to know nothing of it. */
+export async function deleteSite(world: World, site: Site, asker: Asker, history: History): Promise<void> {
+  const { app } = site.book;
+  site.isGone = true;
+  history.happened(`app ${app} is deleted`);
+  await insist(world, 'app delete', async ({ life }) => {
+    try {
+      await life?.admin('app', 'delete', '--app', app);
+    } catch (error) {
+      // The attempt before has worked, and its answer was lost.
+      if (!String(error).includes('no app')) throw error;
+    }
+  });
+  const [question] = ABOUT_ALL;
+  for (const process of world.processes) {
+    for (let attempt = 0; question !== undefined && process.isUp; attempt++) {
+      if ((await asker.status(process, app, question)) === 403) break;
+      if (attempt === ATTEMPTS) history.wrong(`app ${app} is deleted, and ${process.name} answers`, []);
+      if (attempt === ATTEMPTS) break;
+      await sleep(PAUSE_MS);
+    }
+  }
+  history.counts.deletions += 1;
+}
