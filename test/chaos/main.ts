@@ -39,8 +39,18 @@ if (values.help || [minutes, seed, steps, latest].some(Number.isNaN) || stores.l
   process.exit(values.help ? 0 : 1);
 }
 
+/** The step at hand is the last: what runs beside this process is ended, and the counts are printed. A second signal ends at once. */
+let isEnding = false;
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    if (isEnding) process.exit(1);
+    isEnding = true;
+  });
+}
+
 let wrong = 0;
 for (const store of stores) {
+  if (isEnding) break;
   const ends = values.steps === undefined ? Date.now() + minutes * 60_000 : Number.POSITIVE_INFINITY;
   let told = Date.now();
   process.stderr.write(`${store}: seed ${seed}, latest ${values.latest}\n`);
@@ -53,7 +63,7 @@ for (const store of stores) {
         told = Date.now();
         process.stderr.write(`${store}: step ${step}\n`);
       }
-      return step <= steps && Date.now() < ends;
+      return step <= steps && Date.now() < ends && !isEnding;
     },
     print: (text) => void process.stderr.write(`\n${text}\n`),
   });
