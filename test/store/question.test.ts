@@ -20,7 +20,7 @@ const RUNNING: Query<{ statements: number }> = {
 onEachBackend((on) => {
   const running = async (): Promise<number> =>
     (await on.db.queryOne(RUNNING, {}, { lane: 'health' })).statements;
-  const begun = () => expect.poll(running).toBeGreaterThan(0);
+  const begun = () => expect.poll(running, { timeout: 5_000 }).toBeGreaterThan(0);
   const over = () => expect.poll(running, { timeout: 5_000 }).toBe(0);
 
   test('a question ends at its deadline, however many statements it sends, and none of them goes on', async () => {
