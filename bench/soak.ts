@@ -89,6 +89,7 @@ function seen(minute: number, samples: readonly Sample<Kind>[], held: Held): Str
     pollP99Ms: ms('poll', 0.99),
     storeP99Ms: ms('store', 0.99),
     rssMiB: rounded(held.rssMiB),
+    peakMiB: rounded(held.peakMiB),
     handles: held.handles,
     threads: held.threads,
   };

@@ -5,12 +5,13 @@ import { AppError } from './domain/errors.ts';
 import type { Services } from './endpoints/endpoint.ts';
 import type { ReadBegun } from './facts/begun.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
+import type { Bodies } from './http/bodies.ts';
 import { docsPages } from './http/docs-page.ts';
 import type { FailedAttempts } from './http/failed-attempts.ts';
 import { type HealthDeps, servicePages } from './http/health.ts';
 import { type Overload, shed } from './http/overload.ts';
 import { errorHandler } from './http/problem.ts';
-import { type PublicApiDeps, publicApi } from './http/public-api.ts';
+import { publicApi } from './http/public-api.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {
@@ -25,7 +26,8 @@ export interface AppDeps extends Services, HealthDeps {
   readonly begun: ReadBegun;
   readonly questionsAtOnce: number;
   readonly overload: Overload;
-  readonly writeRows: PublicApiDeps['writeRows'];
+  /** Where the bytes of answers are. */
+  readonly bodies: Bodies;
   /** What the SDK talks to: its script and its events. */
   readonly sdk: readonly Router[];
 }

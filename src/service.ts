@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createAnalytics } from './analytics/analytics.ts';
 import type { Analytics } from './analytics/results.ts';
@@ -12,6 +13,7 @@ import { factsMemory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
 import { Underway } from './facts/underway.ts';
+import { Bodies } from './http/bodies.ts';
 import { createFailedAttempts } from './http/failed-attempts.ts';
 import { createLog } from './http/log.ts';
 import { watchOverload } from './http/overload.ts';
@@ -114,6 +116,8 @@ async function start(
   sealer.start();
   const failedAttempts = createFailedAttempts(clock);
 
+  const bodies = new Bodies(join(config.dataDir, 'answers'));
+  opened.push(async () => bodies.close());
   const overload = watchOverload();
   opened.push(async () => overload.close());
 
@@ -133,7 +137,7 @@ async function start(
     analytics,
     snapshots,
     begun: createBegun({ db, snapshots, underway }),
-    writeRows: (columns, json, format) => db.export(columns, json, format),
+    bodies,
     access: metadata,
     redis,
     failedAttempts,

@@ -1,9 +1,5 @@
+import type { Readable } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
-
-interface TextAnswer {
-  text(): Promise<string>;
-  close(): void;
-}
 
 interface Document {
   readonly meta: readonly { readonly name: string }[];
@@ -20,23 +16,102 @@ export interface Answer {
   readonly rowsRead: number | undefined;
 }
 
+/** An answer up to this size is read at once; the rows of a larger one so many bytes at a time. */
+const AT_ONCE = 256 * 1024;
+/** What stands in front of the rows, which have a line each, and behind them. */
+const ROWS_BEGIN = '"data":\n\t[\n';
+const ROWS_END = '\n\t]';
+const LINE_END = 10;
+/** In the last of it a server says what went wrong. */
+const TAIL = 4_096;
+
 /**
  * The rows of an answer in format JSONCompact. That format has an end, which rows line by line have not: an answer that was
  * cut off, into which the server wrote an error after a 200, or in front of which something else stands, is never taken
- * for another one.
+ * for another one. The text of a large answer is never in memory as a whole.
  */
-export async function readRows(answer: TextAnswer, signal: AbortSignal | undefined): Promise<Answer> {
+export async function readRows(answer: Readable, signal: AbortSignal | undefined): Promise<Answer> {
   // Once the headers are there the client no longer listens to the signal.
-  const close = (): void => answer.close();
+  const close = (): void => void answer.destroy(new Error('aborted'));
   signal?.addEventListener('abort', close, { once: true });
-  const text = await answer.text().finally(() => signal?.removeEventListener('abort', close));
-  const document = parse(text);
-  if (document?.rows !== document?.data.length || document === null) throw broken(text);
-  return {
-    names: document.meta.map(({ name }) => name),
-    rows: document.data,
-    rowsRead: document.statistics?.rows_read,
-  };
+  if (signal?.aborted) close();
+  const reader = new RowsReader();
+  try {
+    for await (const chunk of answer) reader.add(chunk as Buffer);
+  } finally {
+    signal?.removeEventListener('abort', close);
+  }
+  return reader.end();
+}
+
+class RowsReader {
+  readonly #rows: (readonly unknown[])[] = [];
+  /** What was not read yet. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** What stands around the rows. Null for an answer that is read at once. */
+  #frame: string | null = null;
+  #isBehind = false;
+  /** It goes on with something else than rows. */
+  #isBroken = false;
+
+  add(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; at += AT_ONCE) this.#addPiece(chunk.subarray(at, at + AT_ONCE));
+  }
+
+  #addPiece(piece: Buffer): void {
+    const rest = this.#isBroken ? this.#rest.subarray(-TAIL) : this.#rest;
+    this.#rest = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    if (this.#rest.length < AT_ONCE) return;
+    if (this.#frame === null && !this.#hasHead()) return;
+    if (!this.#isBehind && !this.#isBroken) this.#readLines();
+  }
+
+  #hasHead(): boolean {
+    const begin = this.#rest.indexOf(ROWS_BEGIN);
+    if (begin === -1) return false;
+    this.#frame = this.#rest.toString('utf8', 0, begin + ROWS_BEGIN.length);
+    this.#rest = this.#rest.subarray(begin + ROWS_BEGIN.length);
+    return true;
+  }
+
+  /** The rows whose lines are whole. */
+  #readLines(): void {
+    const end = this.#rest.indexOf(ROWS_END);
+    const last = end === -1 ? this.#rest.lastIndexOf(LINE_END) : end;
+    if (last === -1) return;
+    const lines = this.#rest.toString('utf8', 0, last).replace(/,\s*$/, '');
+    const rows = rowsIn(lines);
+    if (rows === null) {
+      this.#isBroken = true;
+      return;
+    }
+    for (const row of rows) this.#rows.push(row);
+    this.#rest = this.#rest.subarray(last);
+    this.#isBehind = end !== -1;
+  }
+
+  /** Throws where the answer is not whole. */
+  end(): Answer {
+    if (this.#frame !== null && !this.#isBehind && !this.#isBroken) this.#readLines();
+    const text = `${this.#frame ?? ''}${this.#rest.toString()}`;
+    const document = this.#isBroken ? null : parse(text);
+    if (document === null) throw broken(text);
+    const rows = this.#frame === null ? document.data : this.#rows;
+    if (document.rows !== rows.length) throw broken(text);
+    return {
+      names: document.meta.map(({ name }) => name),
+      rows,
+      rowsRead: document.statistics?.rows_read,
+    };
+  }
+}
+
+function rowsIn(lines: string): readonly (readonly unknown[])[] | null {
+  try {
+    return JSON.parse(`[${lines}]`) as (readonly unknown[])[];
+  } catch {
+    return null;
+  }
 }
 
 /** The rows of an answer as objects. */
@@ -59,7 +134,7 @@ function parse(text: string): Document | null {
 
 /** The server's own error where it wrote one behind the rows, with its code. */
 function broken(text: string): Error {
-  const [, code] = /Code: (\d+)\. DB::Exception/.exec(text.slice(-4_096)) ?? [];
+  const [, code] = /Code: (\d+)\. DB::Exception/.exec(text.slice(-TAIL)) ?? [];
   if (code !== undefined) return Object.assign(new Error('the answer ends with an error'), { code });
   return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
     retryAfterSeconds: 5,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
   type ClickHouseClient,
@@ -41,12 +40,6 @@ export interface Connections {
   readonly kind: StoreLocation['kind'];
   /** `slot` is 0 … places-1 of the lane; a caller holds it for one statement at a time. */
   at(lane: Lane, slot: number): ClickHouseClient;
-  /** The bytes of a statement that names its own format; the params may be large. */
-  bytes(
-    client: ClickHouseClient,
-    sql: string,
-    params: Readonly<Record<string, string | number>>,
-  ): Promise<Buffer>;
   /** To be called after a statement has failed, before another uses the slot. */
   clear(lane: Lane, slot: number): Promise<void>;
   /** Ends a running statement, if it can, in the background. */
@@ -97,8 +90,6 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   return {
     kind: 'embedded',
     at: (lane, slot) => pick(lanes[lane], slot),
-    bytes: async (client, sql, params) =>
-      whole(await client.exec({ query: sql, query_params: { ...params } })),
     // What a failed statement had written before it failed would come out in front of the next one's answer: of
     // somebody else's. One without output takes it away.
     clear: (lane, slot) =>
@@ -175,7 +166,6 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
           kills--;
         });
     },
-    bytes: async (client, sql, params) => whole(await client.exec({ query: sql, ...asForm(params) })),
     cancels: true,
     exclusive: false,
     close: async () => {
@@ -188,24 +178,4 @@ function pick(clients: readonly ClickHouseClient[], slot: number): ClickHouseCli
   const client = clients[slot];
   if (client === undefined) throw new Error(`no connection in slot ${slot}`);
   return client;
-}
-
-async function whole({ stream }: { readonly stream: AsyncIterable<unknown> }): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
-}
-
-/** Params as a form in the body: in the URL, where the client puts them, they could be too long. */
-function asForm(params: Readonly<Record<string, string | number>>) {
-  const boundary = `analytics-${randomUUID()}`;
-  const parts = Object.entries(params).map(
-    // Text params are escaped like TSV: JSON has no bare tabs or line ends, but backslashes.
-    ([name, value]) =>
-      `--${boundary}\r\nContent-Disposition: form-data; name="param_${name}"\r\n\r\n${String(value).replaceAll('\\', '\\\\')}\r\n`,
-  );
-  return {
-    values: `${parts.join('')}--${boundary}--\r\n` as never,
-    http_headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },
-  };
 }

@@ -6,7 +6,6 @@ import { type Answer, asObjects, readRows } from './answer.ts';
 import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
-import { type ExportColumn, type ExportFormat, exportStatement } from './export.ts';
 import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
 import { Writes } from './writes.ts';
 
@@ -139,8 +138,9 @@ class ClickHouseDatabase {
     const id = randomUUID();
     const statement = { lane, name: query.name, seconds: options.maxSeconds ?? LANES[lane].seconds, id };
     const answer = await this.#run(statement, async (client, abort, seconds) => {
-      const request = { query: sql(seconds), query_params: { ...params }, query_id: id, ...abort };
-      return readRows(await client.query({ ...request, format: 'JSONCompact' }), abort.abort_signal);
+      const query = `${sql(seconds)}\nFORMAT JSONCompact`;
+      const { stream } = await client.exec({ query, query_params: { ...params }, query_id: id, ...abort });
+      return readRows(stream, abort.abort_signal);
     });
     if (answer.rowsRead !== undefined) currentCaller()?.onRowsRead?.(answer.rowsRead);
     return answer;
@@ -241,15 +241,6 @@ class ClickHouseDatabase {
     await this.#run({ lane, name, seconds }, async (client, abort) => {
       await client.command({ query: sql, query_params: { ...params }, ...abort });
     });
-  }
-
-  /** Rows that are at hand, as a JSON array of objects, written by the engine in one of its formats. */
-  async export(columns: readonly ExportColumn[], json: string, format: ExportFormat): Promise<Buffer> {
-    const { sql, params } = exportStatement(columns, json, format);
-    const { seconds } = LANES.read;
-    return this.#run({ lane: 'read', name: `export ${format}`, seconds }, (client) =>
-      this.#connections.bytes(client, sql, params),
-    );
   }
 
   /** Rejects with AppError `store_unavailable` or `overloaded` when the store does not answer. */

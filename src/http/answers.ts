@@ -7,8 +7,10 @@ import { toIso } from '../domain/time.ts';
 import type { ReadBegun } from '../facts/begun.ts';
 import type { ReadSnapshot } from '../facts/snapshots.ts';
 import type { Snapshot } from '../facts/watermarks.ts';
+import type { Bodies, Body } from './bodies.ts';
 import { codeVersion } from './code-version.ts';
-import { digest } from './etag.ts';
+import { digest, digestOf } from './etag.ts';
+import { writeJson } from './json-lines.ts';
 
 const MAX_WAITING = 256;
 
@@ -41,7 +43,7 @@ export interface Versioned extends Held {
 
 /** Another tag than that of the question means that it holds something else. */
 export interface Computed extends Held {
-  readonly json: Buffer;
+  readonly json: Body;
 }
 
 export interface AnswersOptions {
@@ -50,8 +52,9 @@ export interface AnswersOptions {
    * would waste the other half.
    */
   readonly questionsAtOnce: number;
-  /** What all kept answers may take. */
+  /** What all kept answers may take of the process's memory. */
   readonly answerCacheBytes: number;
+  readonly bodies: Bodies;
 }
 
 /** A question by its name: one account's, with what the clock says of it, whatever the data. */
@@ -88,7 +91,7 @@ interface State {
 }
 
 interface Kept extends Pick<State, 'tag' | 'asOf' | 'at'> {
-  readonly json: Buffer;
+  readonly json: Body;
 }
 
 /**
@@ -102,6 +105,7 @@ export class Answers {
   readonly #code = codeVersion();
   readonly #kept: LRUCache<string, Kept>;
   readonly #gate: Gate;
+  readonly #bodies: Bodies;
   /** By question: the computation that began last. */
   readonly #running = new Map<string, { readonly tag: string; readonly computing: Shared<Kept> }>();
   /** By query: pollers ask with the same one. */
@@ -110,11 +114,12 @@ export class Answers {
   constructor(
     snapshot: ReadSnapshot,
     begun: ReadBegun,
-    { questionsAtOnce: atOnce, answerCacheBytes: maxSize }: AnswersOptions,
+    { questionsAtOnce: atOnce, answerCacheBytes: maxSize, bodies }: AnswersOptions,
   ) {
     this.#snapshot = snapshot;
+    this.#bodies = bodies;
     this.#begun = begun;
-    this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ json }) => json.length + 1_000 });
+    this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ json }) => json.memoryBytes + 1_000 });
     this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, ...READERS_PATIENCE });
   }
 
@@ -149,7 +154,8 @@ export class Answers {
   /** The kept answer, where it was right not longer ago than that. */
   #recent(question: string, maxStaleMs: number | null): Computed | null {
     const kept = maxStaleMs === null ? undefined : this.#kept.get(question);
-    if (kept === undefined || performance.now() - kept.at > (maxStaleMs ?? 0)) return null;
+    if (kept === undefined || kept.json.isGone || performance.now() - kept.at > (maxStaleMs ?? 0))
+      return null;
     return computedOf(kept, maxStaleMs);
   }
 
@@ -161,7 +167,8 @@ export class Answers {
 
   async #result(asked: Asked, state: State, maxStaleMs: number | null): Promise<Computed> {
     const kept = this.#kept.get(state.question);
-    if (kept?.tag === state.tag) return computedOf({ ...state, json: kept.json }, maxStaleMs);
+    if (kept?.tag === state.tag && !kept.json.isGone)
+      return computedOf({ ...state, json: kept.json }, maxStaleMs);
     const recent = await this.#ofAnotherState(state, maxStaleMs);
     if (recent !== null) return recent;
     const { tag, json } = await this.#computing(asked, state).join();
@@ -208,11 +215,11 @@ export class Answers {
    * kept.
    */
   async #compute(asked: Asked, state: State): Promise<Kept> {
-    const json = Buffer.from(JSON.stringify(await this.#computed(asked)));
+    const json = await this.#bodies.collect(writeJson(await this.#computed(asked)));
     const begun = await this.#begun(asked.app, asked.basis.scope);
     const { question, tag, version, asOf, at } = state;
     if (begun === null || begun[0] !== version[0] || begun[1] !== version[1]) {
-      return { tag: digest(json), json, asOf, at };
+      return { tag: await digestOf(json), json, asOf, at };
     }
     const kept = { tag, json, asOf, at };
     if ((this.#kept.peek(question)?.at ?? 0) <= at) this.#kept.set(question, kept);

@@ -1,7 +1,16 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
+import type { Body } from './bodies.ts';
 
 /** 160 bits of a hash: no two texts share them. */
 export const digest = (text: string | Buffer): string => hash('sha256', text, 'base64url').slice(0, 27);
+
+/** The same of a body's bytes. */
+export async function digestOf(body: Body): Promise<string> {
+  if (body.bytes !== null) return digest(body.bytes);
+  const sha = createHash('sha256');
+  for await (const piece of body.pieces()) sha.update(piece);
+  return sha.digest('base64url').slice(0, 27);
+}
 
 /** A strong validator of these very bytes (RFC 9110, section 8.8.3). */
 export const etagOf = (body: string | Buffer): string => `"${digest(body)}"`;

@@ -1,5 +1,7 @@
+import { pipeline } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import type { Body } from './bodies.ts';
 import { best, weighted } from './forms.ts';
 
 export type Coding = 'br' | 'gzip';
@@ -42,12 +44,24 @@ export function encode(body: Buffer, coding: Coding): Promise<Buffer> {
   return encoded;
 }
 
+const brotli = ({ length }: { readonly length: number }) => ({
+  params: {
+    [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+    [constants.BROTLI_PARAM_SIZE_HINT]: length,
+  },
+});
+
 const compress = (body: Buffer, coding: Coding): Promise<Buffer> =>
-  coding === 'gzip'
-    ? gzipAsync(body)
-    : brotliAsync(body, {
-        params: {
-          [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
-          [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
-        },
-      });
+  coding === 'gzip' ? gzipAsync(body) : brotliAsync(body, brotli(body));
+
+/** `body` in a coding, piece by piece. */
+export async function* coded(body: Body, coding: Coding): AsyncGenerator<Buffer> {
+  if (body.bytes !== null) {
+    yield await compress(body.bytes, coding);
+    return;
+  }
+  const coder = coding === 'gzip' ? createGzip() : createBrotliCompress(brotli(body));
+  // What goes wrong on the way ends the coder, which then throws it below.
+  pipeline(body.pieces(), coder, () => undefined);
+  for await (const piece of coder) yield piece as Buffer;
+}

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { ExportFormat } from '../clickhouse/export.ts';
+import { writeArrow, writeParquet } from './forms-columnar.ts';
+import { type WriteForm, writeCsv, writeNdjson } from './forms-rows.ts';
 
 /** A form in which a list can be had. */
 export interface Form {
@@ -9,7 +10,7 @@ export interface Form {
   /** What the entity tag of this form ends with. */
   readonly mark: string;
   /** Null for JSON, which is what every answer is at first. */
-  readonly format: ExportFormat | null;
+  readonly write: WriteForm | null;
   /** Whether gzip or brotli would still make it smaller. */
   readonly compressible: boolean;
 }
@@ -18,7 +19,7 @@ export const JSON_FORM: Form = {
   type: 'application/json',
   contentType: 'application/json; charset=utf-8',
   mark: '',
-  format: null,
+  write: null,
   compressible: true,
 };
 
@@ -29,21 +30,21 @@ export const LIST_FORMS: readonly Form[] = [
     type: 'text/csv',
     contentType: 'text/csv; charset=utf-8; header=present',
     mark: '-csv',
-    format: 'CSVWithNames',
+    write: writeCsv,
     compressible: true,
   },
   {
     type: 'application/x-ndjson',
     contentType: 'application/x-ndjson; charset=utf-8',
     mark: '-ndjson',
-    format: 'JSONEachRow',
+    write: writeNdjson,
     compressible: true,
   },
   {
     type: 'application/vnd.apache.parquet',
     contentType: 'application/vnd.apache.parquet',
     mark: '-parquet',
-    format: 'Parquet',
+    write: writeParquet,
     // Its columns are.
     compressible: false,
   },
@@ -51,7 +52,7 @@ export const LIST_FORMS: readonly Form[] = [
     type: 'application/vnd.apache.arrow.stream',
     contentType: 'application/vnd.apache.arrow.stream',
     mark: '-arrow',
-    format: 'ArrowStream',
+    write: writeArrow,
     compressible: true,
   },
 ];

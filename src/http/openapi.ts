@@ -9,6 +9,7 @@ import { type Endpoint, parametersOf } from '../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../endpoints/index.ts';
 import { type Form, JSON_FORM, LIST_FORMS } from './forms.ts';
 import { columnsOf } from './forms-columns.ts';
+import { writeCsv, writeNdjson } from './forms-rows.ts';
 import { EXAMPLE_BODY, EXAMPLES } from './openapi-examples.ts';
 import { HEADERS, headersOf } from './openapi-headers.ts';
 import { problemResponses } from './openapi-problems.ts';
@@ -177,12 +178,12 @@ const created = (endpoint: Endpoint): ZodOpenApiResponseObject => ({
   content: { [JSON_FORM.type]: mediaOf(endpoint, JSON_FORM) },
 });
 
-function mediaOf({ operationId, response }: Endpoint, { type, format }: Form): ZodOpenApiMediaTypeObject {
+function mediaOf({ operationId, response }: Endpoint, { type, write }: Form): ZodOpenApiMediaTypeObject {
   const example = EXAMPLES[operationId];
-  if (format === null) return { schema: response, example };
-  if (format === 'Parquet' || format === 'ArrowStream') return { schema: { contentMediaType: type } };
+  if (write === null) return { schema: response, example };
+  if (write !== writeCsv && write !== writeNdjson) return { schema: { contentMediaType: type } };
   const rows = example as readonly Readonly<Record<string, unknown>>[];
-  const lines = format === 'CSVWithNames' ? csvLines(rows) : rows.map((row) => `${JSON.stringify(row)}\n`);
+  const lines = write === writeCsv ? csvLines(rows) : rows.map((row) => `${JSON.stringify(row)}\n`);
   return { schema: { type: 'string' }, example: lines.join('') };
 }
 

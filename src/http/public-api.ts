@@ -12,12 +12,13 @@ import { Answers, type AnswersOptions } from './answers.ts';
 import { type AuthenticationDeps, createAuthenticate } from './authenticate.ts';
 import { readJson } from './body.ts';
 import { contextOf, Timing, targetOf } from './context.ts';
-import { columnsOf } from './forms-columns.ts';
+import { type Column, columnsOf } from './forms-columns.ts';
 import { maxStaleOf } from './max-stale.ts';
 import { pick } from './methods.ts';
 import { type Overload, refuseIfOverloaded } from './overload.ts';
 import { createRateLimit, type RateLimitDeps } from './rate-limit.ts';
-import { replyToGet, replyToPost, replyVersioned, type Table } from './reply.ts';
+import { replyToGet, replyToPost, replyVersioned } from './reply.ts';
+import { Representations } from './representations.ts';
 import { parseBody, parseQuery } from './validate.ts';
 
 const PREFIX = '/api/v1';
@@ -30,8 +31,6 @@ export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDe
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
   readonly overload: Overload;
-  /** Writes a list's rows in another form. */
-  readonly writeRows: Table['write'];
 }
 
 /** An endpoint with what can be told of it before any request. */
@@ -39,15 +38,16 @@ interface Route {
   readonly endpoint: Endpoint;
   readonly isAboutApp: boolean;
   /** Null for what is no list. */
-  readonly table: Table | null;
+  readonly columns: readonly Column[] | null;
 }
 
 /** Everything under /api/v1. The order of checks is the contract: 401, 429, 404 and 405, 415 and 413, 400, 403, 409. */
 export function publicApi(deps: PublicApiDeps): RequestHandler {
   const authenticate = createAuthenticate(deps);
   const rateLimit = createRateLimit(deps);
-  const routes = routesOf(ENDPOINTS, deps);
+  const routes = routesOf(ENDPOINTS);
   const answers = new Answers(deps.snapshots, deps.begun, deps);
+  const representations = new Representations(deps);
   const parsed = parsedQueries();
   const { analytics, access, clock } = deps;
   const services: Services = { analytics, access, clock };
@@ -66,7 +66,7 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
     timing.end('auth');
     await rateLimit(principal, res);
     timing.end('limit');
-    const { endpoint, isAboutApp, table } = pick(routes.get(path), req, res);
+    const { endpoint, isAboutApp, columns } = pick(routes.get(path), req, res);
     context.route = endpoint.path;
     const body = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
     const query = parsed(endpoint, search);
@@ -97,7 +97,7 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
         maxStaleOf(req.headers['cache-control']),
       );
       timing.end('plan');
-      await replyVersioned(req, res, versioned, table);
+      await replyVersioned(req, res, versioned, { columns, representations });
     };
     await onBehalfOf(new Waiting(principal.keyId, res), answer);
   };
@@ -147,18 +147,14 @@ class Waiting implements Caller {
 }
 
 /** Endpoints by path, then by method in upper case. */
-function routesOf(
-  endpoints: readonly Endpoint[],
-  { writeRows }: PublicApiDeps,
-): Map<string, Map<string, Route>> {
+function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Route>> {
   const routes = new Map<string, Map<string, Route>>();
   for (const endpoint of endpoints) {
-    const columns = columnsOf(endpoint);
     const byMethod = routes.get(endpoint.path) ?? new Map<string, Route>();
     byMethod.set(endpoint.method.toUpperCase(), {
       endpoint,
       isAboutApp: 'appId' in parametersOf(endpoint.query).shape,
-      table: columns === null ? null : { columns, write: writeRows },
+      columns: columnsOf(endpoint),
     });
     routes.set(endpoint.path, byMethod);
   }

@@ -1,21 +1,17 @@
 import type { Request, Response } from 'express';
-import type { ExportColumn, ExportFormat } from '../clickhouse/export.ts';
 import type { Held, Versioned } from './answers.ts';
+import type { Body } from './bodies.ts';
 import { contextOf, serverTiming } from './context.ts';
 import { digest, namedEtag } from './etag.ts';
 import { chooseForm, type Form, JSON_FORM, LIST_FORMS } from './forms.ts';
 import { acceptedCodings, type Coding, encode, isWorthCoding } from './forms-coding.ts';
+import type { Column } from './forms-columns.ts';
+import type { Representation, Representations } from './representations.ts';
 
-/** How an answer is written: its form, and the content codings that the caller takes, best first. */
-export interface Representation {
-  readonly form: Form;
-  readonly codings: readonly Coding[];
-}
-
-/** A list's columns, and who writes its rows (a JSON array) in other forms. */
-export interface Table {
-  readonly columns: readonly ExportColumn[];
-  write(columns: readonly ExportColumn[], json: string, format: ExportFormat): Promise<Buffer>;
+/** How answers are written: a list's columns, null for what is no list, and what is written already. */
+export interface Writing {
+  readonly columns: readonly Column[] | null;
+  readonly representations: Representations;
 }
 
 /** The answer to a GET or HEAD, in JSON: 200 with a strong ETag, or 304 when the caller has these bytes. */
@@ -53,16 +49,16 @@ export async function replyWithPage(req: Request, res: Response, page: Page): Pr
 }
 
 /**
- * The same for an answer whose version is known beforehand: nothing is computed for a 304. A list (`table`) comes in the
+ * The same for an answer whose version is known beforehand: nothing is computed for a 304. A list comes in the
  * form that the caller likes.
  */
 export async function replyVersioned(
   req: Request,
   res: Response,
   versioned: Versioned,
-  table: Table | null,
+  { columns, representations }: Writing,
 ): Promise<void> {
-  const representation = representationOf(req, table);
+  const representation = representationOf(req, columns);
   const { form } = representation;
   dated(res, versioned);
   if (isKnown(req, res, versioned.tag, representation)) return;
@@ -70,12 +66,10 @@ export async function replyVersioned(
   const { tag, json } = computed;
   dated(res, computed);
   if (tag !== versioned.tag && isKnown(req, res, tag, representation)) return;
-  const body =
-    table === null || form.format === null
-      ? json
-      : await table.write(table.columns, json.toString(), form.format);
+  const { body, coding } = await representations.of(tag, json, representation, columns);
   contextOf(res).timing?.end('store');
-  await found(req, res, tag, body, representation);
+  headers(res, etagOf(tag, form, coding), coding, form.contentType, body.length);
+  await send(req, res, body);
 }
 
 function dated(res: Response, { asOf, age }: Held): void {
@@ -83,9 +77,9 @@ function dated(res: Response, { asOf, age }: Held): void {
   if (age !== null) res.setHeader('Age', age);
 }
 
-function representationOf({ headers }: Request, table: Table | null): Representation {
+function representationOf({ headers }: Request, columns: readonly Column[] | null): Representation {
   return {
-    form: table === null ? JSON_FORM : chooseForm(headers.accept, LIST_FORMS),
+    form: columns === null ? JSON_FORM : chooseForm(headers.accept, LIST_FORMS),
     codings: acceptedCodings(headers['accept-encoding']),
   };
 }
@@ -121,10 +115,46 @@ async function found(
 ): Promise<void> {
   const coding = (form.compressible && isWorthCoding(body.length) && codings[0]) || null;
   const bytes = coding === null ? body : await encode(body, coding);
-  validators(res, etagOf(tag, form, coding));
-  if (coding !== null) res.setHeader('Content-Encoding', coding);
-  end(req, res, 200, form.contentType, bytes);
+  headers(res, etagOf(tag, form, coding), coding, form.contentType, bytes.length);
+  res.end(req.method === 'HEAD' ? undefined : bytes);
 }
+
+function headers(
+  res: Response,
+  etag: string,
+  coding: Coding | null,
+  contentType: string,
+  length: number,
+): void {
+  validators(res, etag);
+  if (coding !== null) res.setHeader('Content-Encoding', coding);
+  res.setHeader('Content-Type', contentType);
+  res.setHeader('Content-Length', length);
+}
+
+/** No faster than the caller reads: of a large body one piece at a time is in memory. */
+async function send(req: Request, res: Response, body: Body): Promise<void> {
+  if (req.method === 'HEAD' || body.bytes !== null) {
+    res.end(req.method === 'HEAD' ? undefined : body.bytes);
+    return;
+  }
+  for await (const piece of body.pieces()) {
+    if (res.destroyed) return;
+    await left(res, piece);
+  }
+  res.end();
+}
+
+/** Resolves when the piece has left the process, or the caller has. */
+const left = (res: Response, piece: Buffer): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      res.off('close', done);
+      resolve();
+    };
+    res.once('close', done);
+    res.write(piece, done);
+  });
 
 function validators(res: Response, etag: string): void {
   res.setHeader('ETag', etag);

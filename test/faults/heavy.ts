@@ -43,6 +43,8 @@ export function heavyQuestion({ id }: App): string {
 /** What a process holds now. */
 export interface Held {
   readonly rssMiB: number;
+  /** The most since the start, or since the system was told to forget it. */
+  readonly peakMiB: number;
   readonly handles: number;
   readonly threads: number;
 }
@@ -53,6 +55,7 @@ export function heldBy(pid: number): Held {
     Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
   return {
     rssMiB: number('VmRSS') / 1024,
+    peakMiB: number('VmHWM') / 1024,
     handles: readdirSync(`/proc/${pid}/fd`).length,
     threads: number('Threads'),
   };

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import type { ExportColumn } from '../../src/clickhouse/export.ts';
-import { columnsOf } from '../../src/http/forms-columns.ts';
+import { type Column, columnsOf } from '../../src/http/forms-columns.ts';
 import { askRightly, withService } from './cases.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf } from './support.ts';
@@ -68,7 +67,7 @@ function fetchBytes(
 const inForm = async (operationId: string, accept: string) => fetchBytes(operationId, { Accept: accept });
 const rowsOf = async (operationId: string) =>
   (await askRightly(service(), operationId)).json as Record<string, unknown>[];
-const columns = (operationId: string): readonly ExportColumn[] => columnsOf(endpointOf(operationId)) ?? [];
+const columns = (operationId: string): readonly Column[] => columnsOf(endpointOf(operationId)) ?? [];
 
 /** RFC 4180, read by its grammar; an empty field without quotes is null. */
 function readCsv(text: string): (string | null)[][] {

@@ -1,0 +1,46 @@
+import type { Body } from './bodies.ts';
+
+/** Characters of one piece: what is written or read at once, between two turns of the event loop. */
+const PIECE = 64 * 1024;
+
+/**
+ * A result as JSON, a list with a line for each item: equal data gives equal bytes, and its items can be told apart without reading
+ * them. Text in JSON holds no line ends of its own.
+ */
+export async function* writeJson(value: unknown): AsyncGenerator<Buffer> {
+  if (!Array.isArray(value)) {
+    yield Buffer.from(JSON.stringify(value));
+    return;
+  }
+  let text = '[';
+  for (const [i, item] of value.entries()) {
+    text += `${i === 0 ? '' : ',\n'}${JSON.stringify(item)}`;
+    if (text.length < PIECE) continue;
+    yield Buffer.from(text);
+    text = '';
+  }
+  yield Buffer.from(`${text}]`);
+}
+
+/** The items of a list that `writeJson` wrote: texts of some of them, with `,\n` between, each at least so long where more follow. */
+export async function* readItems(list: Body, least = PIECE): AsyncGenerator<string> {
+  let begun: Buffer[] = [];
+  let length = 0;
+  let start = 1;
+  for await (const piece of list.pieces()) {
+    const end = piece.lastIndexOf(LINE_END);
+    begun.push(piece);
+    length += piece.length;
+    if (end === -1 || length < least) continue;
+    const bytes = Buffer.concat(begun);
+    const cut = length - piece.length + end;
+    yield bytes.toString('utf8', start, cut - 1);
+    begun = [bytes.subarray(cut + 1)];
+    length -= cut + 1;
+    start = 0;
+  }
+  const rest = Buffer.concat(begun).toString('utf8', start, length - 1);
+  if (rest !== '') yield rest;
+}
+
+const LINE_END = 10;

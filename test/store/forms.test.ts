@@ -1,0 +1,112 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { Bodies, type Body } from '../../src/http/bodies.ts';
+import { writeArrow, writeParquet } from '../../src/http/forms-columnar.ts';
+import type { Column } from '../../src/http/forms-columns.ts';
+import { type WriteForm, writeCsv, writeNdjson } from '../../src/http/forms-rows.ts';
+import { writeJson } from '../../src/http/json-lines.ts';
+import { embeddedLocation } from '../support/store.ts';
+
+const COLUMNS: readonly Column[] = [
+  { name: 'date', type: 'Date32', nullable: false },
+  { name: 'path', type: 'String', nullable: false },
+  { name: 'count', type: 'Int64', nullable: false },
+  { name: 'share', type: 'Float64', nullable: true },
+  { name: 'city', type: 'String', nullable: true },
+];
+const ROWS = [
+  { date: '2026-11-20', path: '/a "b", \\n \n\t\r\0 é🙂', count: 2 ** 53 - 1, share: 0.25, city: null },
+  { date: '1970-01-01', path: '=1+1', count: 0, share: null, city: '' },
+  { date: '2299-12-31', path: "it's {p0:String}", count: -1, share: -0.5, city: 'Köln' },
+];
+/** Several pieces of every form: in files. */
+const MANY = Array.from({ length: 40_000 }, (_, i) => ({
+  date: '2026-11-20',
+  path: `/${'é\\"🙂\n,'.repeat(i % 37)}/${i}`,
+  count: i % 2 === 0 ? i : -i,
+  share: i % 3 === 0 ? null : i / 8,
+  city: i % 5 === 0 ? null : `${i % 7}`,
+}));
+
+const place = embeddedLocation();
+const folder = mkdtempSync(join(tmpdir(), 'analytics-forms-'));
+const bodies = new Bodies(join(folder, 'bodies'));
+let db: Database;
+beforeAll(async () => {
+  db = await openDatabase(place.location);
+});
+afterAll(async () => {
+  bodies.close();
+  await db?.close();
+  place.remove();
+  rmSync(folder, { recursive: true });
+});
+
+async function read(body: Body): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  for await (const piece of body.pieces()) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+const list = (rows: readonly object[]): Promise<Body> => bodies.collect(writeJson(rows));
+const written = async (write: WriteForm, rows: readonly object[]): Promise<Buffer> =>
+  read(await bodies.collect(write(COLUMNS, await list(rows))));
+
+test('JSON: a list with an item a line, anything else as it is', async () => {
+  expect((await read(await list([]))).toString()).toBe('[]');
+  expect((await read(await list([{ a: 1 }, { a: '\n' }]))).toString()).toBe('[{"a":1},\n{"a":"\\n"}]');
+  expect((await read(await bodies.collect(writeJson({ a: [1, 2] })))).toString()).toBe('{"a":[1,2]}');
+  expect(JSON.parse((await read(await list(MANY))).toString())).toEqual(MANY);
+});
+
+test.each([0, 1, 3, MANY.length])(
+  'NDJSON: every value of %i rows comes back as it was, in order',
+  async (count) => {
+    const rows = count === 3 ? ROWS : MANY.slice(0, count);
+    const lines = (await written(writeNdjson, rows)).toString().split('\n');
+    expect(lines.pop()).toBe('');
+    expect(lines.map((line) => JSON.parse(line))).toEqual(rows);
+  },
+);
+
+test('CSV: RFC 4180, an absent value is not an empty text', async () => {
+  expect((await written(writeCsv, ROWS.slice(1))).toString()).toBe(
+    '"date","path","count","share","city"\r\n' +
+      '"1970-01-01","=1+1",0,,""\r\n' +
+      '"2299-12-31","it\'s {p0:String}",-1,-0.5,"Köln"\r\n',
+  );
+  expect((await written(writeCsv, [])).toString()).toBe('"date","path","count","share","city"\r\n');
+});
+
+test.each([
+  ['Parquet', writeParquet],
+  ['ArrowStream', writeArrow],
+] as const)(
+  '%s: the engine reads every value, type and order; the same rows give the same bytes',
+  async (format, write) => {
+    for (const rows of [ROWS, MANY, []]) {
+      const bytes = await written(write, rows);
+      expect((await written(write, rows)).equals(bytes)).toBe(true);
+      const path = join(folder, format);
+      writeFileSync(path, bytes);
+      const engine = (select: string): Promise<Record<string, unknown>[]> =>
+        db.query({
+          name: 'read back',
+          // Without it the engine reads row groups in any order.
+          sql: `SELECT ${select} FROM (SELECT * FROM file('${path}', ${format}) SETTINGS input_format_parquet_preserve_order = 1)`,
+          row: z.record(z.string(), z.unknown()),
+        });
+      expect(await engine('*')).toEqual(rows);
+      const types = COLUMNS.map(({ name }) => `any(toTypeName(${name})) AS t_${name}`).join(', ');
+      const [found] = await engine(types);
+      if (rows.length > 0)
+        expect(Object.values(found ?? {})).toEqual(
+          COLUMNS.map(({ type, nullable }) => (nullable ? `Nullable(${type})` : type)),
+        );
+    }
+  },
+);
