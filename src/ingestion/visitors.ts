@@ -8,13 +8,16 @@ const SALT_BYTES = 32;
 
 const SALT: Query<{ salt: string }> = {
   name: 'ingestion: salt of the day',
-  sql: 'SELECT salt FROM ingest_salts WHERE day = {day:Date} ORDER BY created_at LIMIT 1',
+  sql: 'SELECT salt FROM ingest_salts WHERE day = {day:Date} LIMIT 1',
   row: z.object({ salt: z.string() }),
 };
 
+/** By the store's clock alone: a process whose own is ahead must not take away what others use. */
+const IS_OLD = 'created_at <= now64(3) - INTERVAL 2 DAY';
+
 const OLD_SALTS: Query<{ salts: number }> = {
   name: 'ingestion: old salts',
-  sql: 'SELECT toUInt32(count()) AS salts FROM ingest_salts WHERE day <= {last:Date}',
+  sql: `SELECT toUInt32(count()) AS salts FROM ingest_salts WHERE ${IS_OLD}`,
   row: z.object({ salts: z.number() }),
 };
 
@@ -24,7 +27,7 @@ export type VisitorIds = (app: AppId, address: string, userAgent: string) => str
 export interface Visitors {
   /** For the present UTC day; the same in every process on the store. */
   today(): Promise<VisitorIds>;
-  /** Deletes the salts of days that began 48 hours ago or more: their ids can no longer be made again. */
+  /** Deletes the salts that were made 48 hours ago or more: their ids can no longer be made again. */
   forget(): Promise<void>;
 }
 
@@ -46,24 +49,25 @@ export function createVisitors({ db, clock }: { readonly db: Database; readonly 
       return current.ids;
     },
     async forget() {
-      const last = dayOf(utcDayStart(clock()) - 2 * DAY_MS);
-      if (current !== null && current.day <= last) current = null;
-      if ((await db.queryOne(OLD_SALTS, { last })).salts === 0) return;
-      await db.command(
-        'ingestion: forget salts',
-        'ALTER TABLE ingest_salts DELETE WHERE day <= {last:Date}',
-        { last },
-        { lane: 'seal' },
-      );
+      if (current !== null && current.day <= dayOf(utcDayStart(clock()) - 2 * DAY_MS)) current = null;
+      if ((await db.queryOne(OLD_SALTS)).salts === 0) return;
+      const sql = `ALTER TABLE ingest_salts DELETE WHERE ${IS_OLD}`;
+      await db.command('ingestion: forget salts', sql, {}, { lane: 'seal' });
     },
   };
 }
 
-/** Several processes may try: the first one's token stands. */
+/**
+ * Several processes may try: the first one's token stands. Where a day's salt was lost (the store's clock was set forward), its token is
+ * left, and the next one is taken.
+ */
 async function introduce(db: Database, day: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES).toString('base64');
-  await db.insert('ingest_salts', [{ day, salt }], { token: `salt ${day}` });
-  return (await db.queryOne(SALT, { day })).salt;
+  for (let life = 0; ; life++) {
+    await db.insert('ingest_salts', [{ day, salt }], { token: `salt ${day} ${life}` });
+    const [stands] = await db.query(SALT, { day });
+    if (stands !== undefined) return stands.salt;
+  }
 }
 
 function idsUnder(salt: string): VisitorIds {

@@ -78,8 +78,31 @@ test('two processes make the same ids, and a salt is gone after two days', async
   const { id } = newApp();
   expect(a(id, '192.0.2.7', 'agent')).toBe(b(id, '192.0.2.7', 'agent'));
   now = epochMs(now + 2 * DAY_MS);
+  const age =
+    'ALTER TABLE ingest_salts UPDATE created_at = now64(3) - INTERVAL 48 HOUR WHERE 1 SETTINGS mutations_sync = 1';
+  await store.db.command('two days later', age);
   await one.forget();
   await expect.poll(async () => (await store.db.queryOne(SALTS)).days).toBe(0);
+});
+
+test('a process whose clock is a year ahead takes no salt away from the others', async () => {
+  const clock = () => now;
+  const ids = await createVisitors({ db: store.db, clock }).today();
+  const ahead = createVisitors({ db: store.db, clock: () => epochMs(now + 365 * DAY_MS) });
+  await ahead.today();
+  await ahead.forget();
+  const { id } = newApp();
+  const again = await createVisitors({ db: store.db, clock }).today();
+  expect(again(id, '192.0.2.7', 'agent')).toBe(ids(id, '192.0.2.7', 'agent'));
+});
+
+test("a day whose salt was lost with a step of the store's clock gets one again, the same for all", async () => {
+  const clock = () => now;
+  await createVisitors({ db: store.db, clock }).today();
+  await store.db.command('lose', 'ALTER TABLE ingest_salts DELETE WHERE 1 SETTINGS mutations_sync = 1');
+  const [one, two] = await Promise.all([0, 1].map(() => createVisitors({ db: store.db, clock }).today()));
+  const { id } = newApp();
+  expect(one?.(id, '192.0.2.7', 'agent')).toBe(two?.(id, '192.0.2.7', 'agent'));
 });
 
 test.each([
