@@ -92,7 +92,7 @@ SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, f
     min_compressed_bytes_to_fsync_after_merge = 1;
 
 -- What visitors without an id are told apart by, for a day. The first salt of a day stands, as with verdicts. Deleted
--- when its day is two days old; the TTL, by the store's clock, is for a service that does not run then.
+-- two days after it was made, by the store's clock; the TTL is for a service that does not run then.
 CREATE TABLE IF NOT EXISTS ingest_salts
 (
     day        Date,
