@@ -2,7 +2,16 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** These take minutes; begun last, one worker would run them while the other has nothing left. */
-const LONG = ['store/sealing-a', 'store/sealing-b', 'store/oracle'];
+const LONG = [
+  'store/sealing-a',
+  'store/sealing-b',
+  'store/sealing-two',
+  'store/moving-embedded',
+  'store/moving-processes',
+  'store/tags',
+  'store/oracle',
+  'faults/large-lists',
+];
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -171,7 +171,7 @@ async function statementOf(path: string): Promise<string> {
   return /query_id=([\w-]+)/.exec(find() ?? '')?.[1] ?? 'none';
 }
 
-const snapshots = (): number => proxy.requests.filter((text) => /SELECT 'published'/.test(text)).length;
+const snapshots = (): number => proxy.requests.filter((text) => /SELECT 'kept'/.test(text)).length;
 
 const killed = (): Set<string> =>
   new Set(
