@@ -28,6 +28,7 @@ describe('readConfig', () => {
       logLevel: 'info',
       answerCacheBytes: 64 * MIB,
       factsCacheBytes: Math.min(256, Math.floor(getHeapStatistics().heap_size_limit / 8 / MIB)) * MIB,
+      sealIntervalMs: 60_000,
       eventMaxAgeDays: 730,
       managementJwtSecret: null,
       geoipDatabase: null,
