@@ -31,7 +31,7 @@ export interface AnalyticsDeps {
   readonly live?: LiveCache;
 }
 
-/** So often facts may be taken away while a question is asked. It is rare once. */
+/** A question is asked again at most so often because facts were taken away meanwhile; even once is rare. */
 const MOST_ATTEMPTS = 5;
 
 /** Binds every question to a store and a clock. */

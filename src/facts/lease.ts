@@ -16,8 +16,8 @@ WHERE seen_at > now64(3) - INTERVAL ${LEASE_SECONDS} SECOND AND seen_at <= now64
 };
 
 /**
- * Keeps several processes from doing the same work: whoever seals says so in the store every few seconds. Where two seal all the same,
- * nothing is wrong (see runs.ts), and the one that notices first ends.
+ * Keeps several processes from doing the same work: the process that seals writes a row every few seconds. Two that seal at once do no
+ * harm (see runs.ts); the first to notice ends its pass.
  */
 export class Lease {
   readonly #db: Database;

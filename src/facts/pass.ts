@@ -1,11 +1,10 @@
 import { AppError } from '../domain/errors.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { RunEnded } from './runs.ts';
-import { repair, type SealDeps, sealStretch } from './seal.ts';
+import { MAX_APPS, repair, type SealDeps, sealStretch } from './seal.ts';
 import { type AppState, endOf, FACT_KINDS, readStates, startOf } from './seal-states.ts';
 import type { FactKind } from './watermarks.ts';
 
-const MAX_APPS = 500;
 /** An app whose repair took some time waits so many times as long for its next one. */
 const REST = 10;
 

@@ -23,7 +23,8 @@ import type { FactKind } from './watermarks.ts';
 /** One statement computes at most about this many events, and at most three days that hold any. */
 const MAX_EVENTS = 4_000_000;
 const MAX_HOURS = 72;
-const MAX_APPS = 500;
+/** In one run. */
+export const MAX_APPS = 500;
 const MAX_MEMORY = 4 * 1024 ** 3;
 
 export interface SealDeps {
