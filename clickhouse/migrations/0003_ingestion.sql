@@ -2,10 +2,9 @@
 
 -- A flush is written down here before it is inserted into events, one row per session of a batch (a batch of which
 -- nothing is stored has one without events): events are inserted from here, and after a crash once more. The rows also
--- claim their batches. They are deleted when they and all older ones are settled.
+-- claim their batches. They are deleted soon after the flush is settled. No clock has a part in it: a flush is found by its id.
 CREATE TABLE IF NOT EXISTS ingest_journal
 (
-    created_at      DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, LZ4),
     flush_id        UUID,
     position        UInt32,
     decided         UInt8,                           -- 1: needs no verdict, for no other process can claim its batches
@@ -40,27 +39,28 @@ CREATE TABLE IF NOT EXISTS ingest_journal
     region          LowCardinality(String),
     city            LowCardinality(String),
     latitude        Float64,
-    longitude       Float64
+    longitude       Float64,
+    INDEX by_batch batch_id TYPE bloom_filter(0.001) GRANULARITY 1
 )
 ENGINE = MergeTree
-ORDER BY (created_at, flush_id, position)
+ORDER BY (flush_id, position)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
 -- One verdict per flush, whoever speaks first: inserted with the flush's id as the token, so a second is dropped.
--- Without partitions, for a token holds within one.
+-- Without partitions, for a token holds within one. Deleted when the flush has left the journal.
 CREATE TABLE IF NOT EXISTS ingest_verdicts
 (
-    flush_id   UUID,
-    verdict    Enum8('store' = 1, 'abandon' = 2),
-    decided_at DateTime64(3, 'UTC') DEFAULT now64(3) CODEC(Delta, ZSTD(1))
+    flush_id UUID,
+    verdict  Enum8('store' = 1, 'abandon' = 2)
 )
 ENGINE = MergeTree
 ORDER BY flush_id
-SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 512, fsync_after_insert = 1,
+SETTINGS non_replicated_deduplication_window = 100000, index_granularity = 512, fsync_after_insert = 1,
     fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- The batches that are stored, views included: written last. A batch id is remembered for 7 days; rows go later.
+-- The batches that are stored, views included: written last. A batch id is remembered for 7 days, also where the store's clock is set
+-- forward by a day meanwhile.
 -- Ids are random, and most that are looked up are new: the filter knows without reading a granule.
 CREATE TABLE IF NOT EXISTS ingest_batches
 (
@@ -73,7 +73,7 @@ CREATE TABLE IF NOT EXISTS ingest_batches
 ENGINE = MergeTree
 PARTITION BY toDate(inserted_at)
 ORDER BY (app_id, batch_id)
-TTL toDateTime(inserted_at) + INTERVAL 8 DAY
+TTL toDateTime(inserted_at) + INTERVAL 9 DAY
 SETTINGS non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1, fsync_after_insert = 1,
     fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 

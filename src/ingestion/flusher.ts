@@ -208,11 +208,11 @@ export class Flusher {
 
   /** Writes the flush down. False when it was abandoned, and its batches start again. */
   async #isOurs(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
-    const { journal, settler, persistence, known } = this.#options;
+    const { journal, persistence, known } = this.#options;
     const isAlone = known !== null;
     await persistence.until('claim', () => journal.claim(flush, isAlone));
     if (isAlone) return true;
-    const claims = await persistence.until('look up claims', () => journal.claims(flush.id, settler.settled));
+    const claims = await persistence.until('look up claims', () => journal.claims(flush.id));
     const proposal = claims.length === 0 ? 'store' : 'abandon';
     const verdict = await persistence.until('decide', () => journal.decide(flush.id, proposal));
     if (verdict === 'abandon') this.#startAgain(group, claims);

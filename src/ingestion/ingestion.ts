@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
 import { inProcessLocks, type Locks } from '../domain/locks.ts';
-import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
+import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Underway } from '../facts/underway.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import { createClockSkew } from './clock-skew.ts';
@@ -72,6 +72,8 @@ export interface Ingestion {
 }
 
 const LONGEST_DRAIN_MS = 10_000;
+/** The journal is looked through at each start, and where several processes are on the store by each flush: it is kept small. */
+const FORGET_EVERY_MS = 10 * MINUTE_MS;
 /** A session that names no visitor: one is derived. */
 const isAnonymous = (session: unknown): boolean =>
   typeof session === 'object' &&
@@ -94,7 +96,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const tally = new Tally();
   const since = toIso(clock());
 
-  const housekeeping = every(HOUR_MS, log, async () => {
+  const housekeeping = every(FORGET_EVERY_MS, log, async () => {
     await visitors.forget();
     await settler.forget();
   });

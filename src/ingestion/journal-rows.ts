@@ -87,7 +87,7 @@ export const EVENT_COLUMNS = [
   ...CONTEXT_NUMBERS,
 ];
 
-const OF_FLUSH = `created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND flush_id = {flush:UUID}`;
+const OF_FLUSH = 'flush_id = {flush:UUID}';
 
 /** A flush's rows of `events`, for EVENT_COLUMNS. */
 export const EVENTS_OF_FLUSH = `

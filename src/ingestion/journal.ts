@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, TIMES_OF_FLUSH } from './journal-rows.ts';
 import {
@@ -35,40 +34,31 @@ export interface Claim {
 /** An unsettled flush as a sweep finds it. */
 export interface OpenFlush {
   readonly id: string;
-  readonly createdAt: EpochMs;
+  /** One of its batches: all are marked together. */
+  readonly batch: BatchKey;
   /** It was written with the verdict `store`. */
   readonly decided: boolean;
 }
 
-/** Clocks of a store do not step back further than this. */
-const MARGIN_MS = 5 * MINUTE_MS;
 /** On the writer's lane: a queue of readers must not hold up ingestion. */
 const WRITER = { lane: 'write' } as const;
 
 const uuid = z.string();
-
-const STORE_NOW: Query<{ now: number }> = {
-  name: 'ingestion: store clock',
-  sql: 'SELECT toUnixTimestamp64Milli(now64(3)) AS now',
-  row: z.object({ now: z.number() }),
-};
 
 /** A superset: every app with every batch. */
 const STORED: Query<{ app: string; batch: string }> = {
   name: 'ingestion: stored batches',
   sql: `
     SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
-    WHERE app_id IN {apps:Array(UUID)} AND batch_id IN {batches:Array(UUID)}
-      AND inserted_at >= now64(3) - INTERVAL 7 DAY`,
+    WHERE app_id IN {apps:Array(UUID)} AND batch_id IN {batches:Array(UUID)}`,
   row: z.object({ app: uuid, batch: uuid }),
 };
 
 const STORED_AFTER: Query<BatchKey> = {
-  name: 'ingestion: batches of a week',
+  name: 'ingestion: batches that are remembered',
   sql: `
     SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
-    WHERE inserted_at >= now64(3) - INTERVAL 7 DAY
-      AND (app_id > {app:UUID} OR app_id = {app:UUID} AND batch_id > {batch:UUID})
+    WHERE app_id > {app:UUID} OR app_id = {app:UUID} AND batch_id > {batch:UUID}
     ORDER BY app_id, batch_id LIMIT {limit:UInt32}`,
   row: z.object({ app: uuid, batch: uuid }),
 };
@@ -77,97 +67,104 @@ const FIRST: BatchKey = {
   batch: '00000000-0000-0000-0000-000000000000',
 };
 
-/**
- * Claims count whether or not their flush is stored by now: one that was stored between the two halves of the question
- * would otherwise be in neither.
- */
-const CLAIMS: Query<{ app: string; batch: string; flush: string; stored: number }> = {
+/** The batches of a flush: found by the table's order or by its filter on batch ids. */
+const MINE = `
+    (app_id, batch_id) IN (SELECT app_id, batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})
+      AND batch_id IN (SELECT batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})`;
+const ClaimRow = z.object({ app: uuid, batch: uuid, flush: uuid });
+
+/** Settled flushes count as long as they are there: see `claims`. */
+const CLAIMED: Query<z.infer<typeof ClaimRow>> = {
   name: 'ingestion: claims',
   sql: `
-    WITH mine AS (
-      SELECT DISTINCT app_id, batch_id FROM ingest_journal
-      WHERE flush_id = {flush:UUID} AND created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
-    SELECT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush, 1 AS stored
-    FROM ingest_batches
-    WHERE (app_id, batch_id) IN mine AND inserted_at >= now64(3) - INTERVAL 7 DAY
-    UNION ALL
-    SELECT DISTINCT toString(app_id), toString(batch_id), toString(flush_id), 0
+    SELECT DISTINCT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush
     FROM ingest_journal
-    WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-      AND flush_id != {flush:UUID}
-      AND (app_id, batch_id) IN mine
+    WHERE ${MINE} AND flush_id != {flush:UUID}
       AND flush_id NOT IN (SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon')`,
-  row: z.object({ app: uuid, batch: uuid, flush: uuid, stored: z.number() }),
+  row: ClaimRow,
 };
 
-const VERDICT: Query<{ verdict: Verdict }> = {
+const STORED_OF_FLUSH: Query<z.infer<typeof ClaimRow>> = {
+  name: 'ingestion: stored batches of a flush',
+  sql: `
+    SELECT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush
+    FROM ingest_batches WHERE ${MINE}`,
+  row: ClaimRow,
+};
+
+/** By what was said, not by when: `abandon` is said only where nothing else was, so where both stand, `store` came too late. */
+const VERDICT: Query<{ verdict: Verdict | 'none' }> = {
   name: 'ingestion: verdict',
-  sql: `SELECT toString(verdict) AS verdict FROM ingest_verdicts WHERE flush_id = {flush:UUID} ORDER BY decided_at LIMIT 1`,
-  row: z.object({ verdict: z.enum(['store', 'abandon']) }),
+  sql: `
+    SELECT multiIf(countIf(verdict = 'abandon') > 0, 'abandon', count() > 0, 'store', 'none') AS verdict
+    FROM ingest_verdicts WHERE flush_id = {flush:UUID}`,
+  row: z.object({ verdict: z.enum(['store', 'abandon', 'none']) }),
 };
 
 const IS_STORED: Query<{ stored: number }> = {
   name: 'ingestion: is stored',
   sql: `
     SELECT count() > 0 AS stored FROM ingest_batches
-    WHERE flush_id = {flush:UUID} AND inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+    WHERE app_id = {app:UUID} AND batch_id = {batch:UUID} AND flush_id = {flush:UUID}`,
   row: z.object({ stored: z.coerce.number() }),
 };
 
-const OPEN: Query<{ id: string; createdAt: number; decided: number }> = {
+const IS_WRITTEN: Query<{ written: number }> = {
+  name: 'ingestion: is written down',
+  sql: 'SELECT count() > 0 AS written FROM ingest_journal WHERE flush_id = {flush:UUID}',
+  row: z.object({ written: z.coerce.number() }),
+};
+
+/** A flush's batches are marked all together: one of them tells of all. */
+const SETTLED = `
+    SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon'
+    UNION ALL
+    SELECT flush_id FROM ingest_batches
+    WHERE (app_id, batch_id) IN
+      (SELECT one.1, one.2 FROM (SELECT any((app_id, batch_id)) AS one FROM ingest_journal GROUP BY flush_id))`;
+
+const OPEN: Query<OpenFlush> = {
   name: 'ingestion: open flushes',
   sql: `
-    SELECT
-      toString(flush_id) AS id,
-      toUnixTimestamp64Milli(min(created_at)) AS createdAt,
-      max(decided) AS decided
-    FROM ingest_journal
-    WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')
-      AND created_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
-      AND flush_id NOT IN (SELECT flush_id FROM ingest_batches
-                           WHERE inserted_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))
-      AND flush_id NOT IN (SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon')
-    GROUP BY flush_id
-    ORDER BY createdAt, id`,
-  row: z.object({ id: uuid, createdAt: z.number(), decided: z.number() }),
+    SELECT toString(flush_id) AS id, max(decided) AS decided, any((app_id, batch_id)) AS one,
+      toString(one.1) AS app, toString(one.2) AS batch
+    FROM ingest_journal WHERE flush_id NOT IN (${SETTLED})
+    GROUP BY flush_id ORDER BY id`,
+  row: z
+    .object({ id: uuid, decided: z.number(), app: uuid, batch: uuid })
+    .transform(({ id, decided, app, batch }) => ({ id, batch: { app, batch }, decided: decided === 1 })),
 };
 
-const OUTDATED: Query<{ flushes: number }> = {
-  name: 'ingestion: outdated flushes',
-  sql: `
-    SELECT toUInt32(count()) AS flushes FROM ingest_journal
-    WHERE created_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`,
-  row: z.object({ flushes: z.number() }),
+const OUTDATED: Query<{ rows: number }> = {
+  name: 'ingestion: settled flushes',
+  sql: `SELECT toUInt32(count()) AS rows FROM ingest_journal WHERE flush_id IN (${SETTLED})`,
+  row: z.object({ rows: z.number() }),
 };
-const FORGET_JOURNAL = `
-  ALTER TABLE ingest_journal DELETE WHERE created_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC')`;
+const FORGET_JOURNAL = `ALTER TABLE ingest_journal DELETE WHERE flush_id IN (${SETTLED})`;
 const FORGET_VERDICTS = `
-  ALTER TABLE ingest_verdicts
-  DELETE WHERE decided_at < fromUnixTimestamp64Milli({before:Int64}, 'UTC') - INTERVAL 1 DAY`;
+  ALTER TABLE ingest_verdicts DELETE WHERE flush_id NOT IN (SELECT flush_id FROM ingest_journal)`;
 
 const BATCHES_OF_FLUSHES = `
-  SELECT DISTINCT app_id, batch_id, flush_id FROM ingest_journal
-  WHERE created_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC') AND flush_id IN {flushes:Array(UUID)}`;
+  SELECT DISTINCT app_id, batch_id, flush_id FROM ingest_journal WHERE flush_id IN {flushes:Array(UUID)}`;
 
 export type Journal = ReturnType<typeof createJournal>;
 
 /**
- * The statements of exactly-once storing. Each may be sent again with the same arguments: it has one effect. `settled`:
- * no flush that was written down before this instant is open, nor is any that is asked about.
+ * The statements of exactly-once storing. Each may be sent again with the same arguments: it has one effect. No clock decides
+ * anything: a flush is found by its id, and is settled when it is stored or abandoned.
  */
 export function createJournal(db: Database) {
-  const sinceOf = (settled: EpochMs): number => Math.max(0, settled - MARGIN_MS);
-  const insertBegun = (flush: string, settled: EpochMs, sign: 1 | -1): Promise<void> =>
+  const verdictOf = async (flush: string): Promise<Verdict | 'none'> =>
+    (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
+  const insertBegun = (flush: string, sign: 1 | -1): Promise<void> =>
     db.insertFrom(
       'ingest_begun',
       BEGUN_COLUMNS,
       begunRows(TIMES_OF_FLUSH),
-      { flush, since: sinceOf(settled), sign },
+      { flush, sign },
       { token: sign === 1 ? flush : `${flush} withdrawn` },
     );
   return {
-    storeNow: async (): Promise<EpochMs> => epochMs((await db.queryOne(STORE_NOW, {}, WRITER)).now),
-
     /** Writes a flush down; `decided`: with the verdict `store`. */
     claim: ({ id, rows }: Flush, decided: boolean): Promise<void> => {
       const head = `{"flush_id":"${id}","decided":${decided ? 1 : 0},"position":`;
@@ -186,64 +183,73 @@ export function createJournal(db: Database) {
     storedAfter: (last: BatchKey | null, limit: number): Promise<BatchKey[]> =>
       db.query(STORED_AFTER, { ...(last ?? FIRST), limit }, { lane: 'lookup' }),
 
-    /** Who else holds the batches of a journalled flush. */
-    claims: async (flush: string, settled: EpochMs): Promise<Claim[]> => {
-      const rows = await db.query(CLAIMS, { flush, since: sinceOf(settled) }, WRITER);
-      return rows.map((row) => ({ key: batchKey(row), flush: row.flush, stored: row.stored === 1 }));
+    /**
+     * Who else holds the batches of a journalled flush. In this order: a flush that has left the journal by now was marked before, and
+     * is found by its marks.
+     */
+    claims: async (flush: string): Promise<Claim[]> => {
+      const claimed = await db.query(CLAIMED, { flush }, WRITER);
+      const stored = await db.query(STORED_OF_FLUSH, { flush }, WRITER);
+      const claimOf = (isStored: boolean) => (row: z.infer<typeof ClaimRow>) => ({
+        key: batchKey(row),
+        flush: row.flush,
+        stored: isStored,
+      });
+      return [...stored.map(claimOf(true)), ...claimed.map(claimOf(false))];
     },
 
-    /** Proposes a verdict and returns the one that stands: the first that anybody proposed. */
+    /** Proposes a verdict where there is none, and returns the one that stands. */
     decide: async (flush: string, verdict: Verdict): Promise<Verdict> => {
+      const known = await verdictOf(flush);
+      if (known !== 'none') return known;
       await db.insert('ingest_verdicts', [{ flush_id: flush, verdict }], { token: flush });
-      return (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
+      const standing = await verdictOf(flush);
+      // Its rows went, and a token is left of it: it was settled long ago.
+      return standing === 'none' ? 'abandon' : standing;
     },
 
     /** Says, where several processes are on the store, that a flush's events may be visible from now on. */
-    begin: (flush: string, settled: EpochMs): Promise<void> => insertBegun(flush, settled, 1),
+    begin: (flush: string): Promise<void> => insertBegun(flush, 1),
 
     /** From the journal into `events`. */
-    insertEvents: (flush: string, settled: EpochMs): Promise<void> => {
-      const params = { flush, since: sinceOf(settled) };
-      return db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, params, { token: flush });
+    insertEvents: (flush: string): Promise<void> => {
+      return db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, { flush }, { token: flush });
     },
 
     /**
      * Says that all of a flush's events are visible, in every table: from now on answers have to count them. `hours`: those of the
      * flush; null where the journal has to say.
      */
-    commit: (flush: string, settled: EpochMs, hours: readonly HourCount[] | null): Promise<void> => {
+    commit: (flush: string, hours: readonly HourCount[] | null): Promise<void> => {
       if (hours !== null) {
         const about = [...new Set(hours.map(({ app }) => app))];
         return hours.length === 0
           ? Promise.resolve()
           : db.insertText('ledger', ledgerLines(hours), { token: flush, about });
       }
-      const params = { flush, since: sinceOf(settled) };
-      return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(TIMES_OF_FLUSH), params, { token: flush });
+      return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(TIMES_OF_FLUSH), { flush }, { token: flush });
     },
 
-    isStored: async (flush: string, settled: EpochMs): Promise<boolean> =>
-      (await db.queryOne(IS_STORED, { flush, since: sinceOf(settled) }, WRITER)).stored === 1,
+    /** `batch`: one of the flush. */
+    isStored: async (flush: string, { app, batch }: BatchKey): Promise<boolean> =>
+      (await db.queryOne(IS_STORED, { flush, app, batch }, WRITER)).stored === 1,
+
+    /** Whether its rows are there. */
+    isWritten: async (flush: string): Promise<boolean> =>
+      (await db.queryOne(IS_WRITTEN, { flush }, WRITER)).written === 1,
 
     /** `flushes`: always the same ones together, for their first is the token. */
-    markStored: (flushes: readonly [string, ...string[]], settled: EpochMs): Promise<void> => {
-      const params = { flushes, since: sinceOf(settled) };
-      return db.insertFrom('ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES, params, {
-        token: flushes[0],
-      });
-    },
+    markStored: (flushes: readonly [string, ...string[]]): Promise<void> =>
+      db.insertFrom('ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES, { flushes }, { token: flushes[0] }),
 
-    /** Flushes written down in (settled, until] and neither stored nor abandoned, oldest first. */
-    open: async (settled: EpochMs, until: EpochMs): Promise<OpenFlush[]> => {
-      const rows = await db.query(OPEN, { since: sinceOf(settled), until }, WRITER);
-      return rows.map((row) => ({ ...row, createdAt: epochMs(row.createdAt), decided: row.decided === 1 }));
-    },
+    /** Flushes that are neither stored nor abandoned. */
+    open: (): Promise<OpenFlush[]> => db.query(OPEN, {}, WRITER),
 
     /** Takes a flush out of the journal of which `events` cannot take the rows, and takes back what `begin` said of it. */
-    withdraw: async (flush: string, settled: EpochMs): Promise<void> => {
+    withdraw: async (flush: string): Promise<void> => {
       if (!db.exclusive) {
-        await insertBegun(flush, settled, 1);
-        await insertBegun(flush, settled, -1);
+        await insertBegun(flush, 1);
+        await insertBegun(flush, -1);
       }
       await db.command(
         'ingestion: withdraw flush',
@@ -252,11 +258,11 @@ export function createJournal(db: Database) {
       );
     },
 
-    /** Forgets flushes older than `before`, all of them settled; verdicts go a day after. */
-    forget: async (before: EpochMs): Promise<void> => {
-      if ((await db.queryOne(OUTDATED, { before }, WRITER)).flushes === 0) return;
-      await db.command('ingestion: forget journal', FORGET_JOURNAL, { before }, { lane: 'seal' });
-      await db.command('ingestion: forget verdicts', FORGET_VERDICTS, { before }, { lane: 'seal' });
+    /** Forgets settled flushes, and the verdicts of those that were forgotten. */
+    forget: async (): Promise<void> => {
+      if ((await db.queryOne(OUTDATED, {}, WRITER)).rows === 0) return;
+      await db.command('ingestion: forget journal', FORGET_JOURNAL, {}, { lane: 'seal' });
+      await db.command('ingestion: forget verdicts', FORGET_VERDICTS, {}, { lane: 'seal' });
     },
   };
 }

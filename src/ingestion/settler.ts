@@ -1,14 +1,14 @@
-import { DAY_MS, type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
+import { AppError } from '../domain/errors.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 import type { Span, Underway } from '../facts/underway.ts';
+import type { BatchKey } from './batch-key.ts';
 import type { Flush, Journal, OpenFlush } from './journal.ts';
 import { spansOf } from './ledger-rows.ts';
 import { type IngestLog, isUnreadable, type Persistence } from './retry.ts';
 
-/** A flush of another process is left to it for this long; no statement may run longer. */
+/** A flush of another process is left to it for this long since it was first seen here; no statement may run longer. */
 const LEASE_MS = MINUTE_MS;
 const SWEEP_EVERY_MS = 30_000;
-/** How long settled flushes stay in the journal, to be looked at. */
-const KEEP_MS = DAY_MS;
 /** Marks that nobody waits for are written together: so late, and at most for so many batches. */
 const MARK_AFTER_MS = 100;
 const MAX_UNMARKED = 5_000;
@@ -25,9 +25,9 @@ export interface SettlerOptions {
 /** Brings flushes to their end: our own, and those that a process left behind when it died. */
 export class Settler {
   readonly #options: SettlerOptions;
-  /** Every flush written down before this instant of the store's clock is stored or abandoned. */
-  #settled: EpochMs = epochMs(0);
   #nextSweep = 0;
+  /** When other processes' flushes were first seen open here, by a clock that nobody sets. */
+  #seen = new Map<string, number>();
   /** Flushes of which only the marks are missing. */
   readonly #unmarked: string[] = [];
   #unmarkedBatches = 0;
@@ -38,17 +38,17 @@ export class Settler {
     this.#options = options;
   }
 
-  get settled(): EpochMs {
-    return this.#settled;
-  }
-
   /**
    * Stores a flush that this process has just written down and that nobody else stores. `inserted` is called when nothing is left to
    * do that takes long.
    */
   async complete({ id, batches, hours }: Flush, inserted: () => void): Promise<void> {
     const spans = spansOf(hours);
-    if (!this.#options.exclusive) return this.#orWithdraw(id, spans, () => this.#store(id, hours, false));
+    const [one] = batches;
+    if (one === undefined) return;
+    if (!this.#options.exclusive) {
+      return this.#orWithdraw(id, spans, () => this.#store(id, one, hours, false));
+    }
     await this.#orWithdraw(id, spans, () => this.#insert(id, hours, inserted));
     this.#unmarked.push(id);
     this.#unmarkedBatches += batches.length;
@@ -58,11 +58,10 @@ export class Settler {
     }, MARK_AFTER_MS).unref();
   }
 
-  /** What has to be done before the next flush. */
+  /** What has to be done before the next flush. Where this process is alone, nothing is open that it does not know. */
   async keepUp(): Promise<void> {
     if (this.#unmarkedBatches > MAX_UNMARKED) await this.markAll();
-    if (performance.now() < this.#nextSweep) return;
-    await this.markAll();
+    if (this.#options.exclusive || performance.now() < this.#nextSweep) return;
     await this.#sweep(LEASE_MS);
   }
 
@@ -81,7 +80,7 @@ export class Settler {
     for (let [first, ...more] = this.#unmarked; first !== undefined; [first, ...more] = this.#unmarked) {
       const flushes: readonly [string, ...string[]] = [first, ...more];
       const batches = this.#unmarkedBatches;
-      await persistence.until('mark flushes', () => journal.markStored(flushes, this.#settled));
+      await persistence.until('mark flushes', () => journal.markStored(flushes));
       this.#unmarked.splice(0, flushes.length);
       this.#unmarkedBatches -= batches;
     }
@@ -94,27 +93,29 @@ export class Settler {
 
   async #sweep(leaseMs: number): Promise<void> {
     const { journal, persistence } = this.#options;
-    const until = epochMs((await persistence.until('store clock', journal.storeNow)) - leaseMs);
-    const open = await persistence.until('open flushes', () => journal.open(this.#settled, until));
-    for (const flush of open) await this.#settle(flush);
-    this.#settled = until;
+    const open = await persistence.until('open flushes', journal.open);
+    const now = performance.now();
+    this.#seen = new Map(open.map(({ id }) => [id, this.#seen.get(id) ?? now]));
+    for (const flush of open) {
+      if (now - (this.#seen.get(flush.id) ?? now) >= leaseMs) await this.#settle(flush);
+    }
     this.#nextSweep = performance.now() + SWEEP_EVERY_MS;
   }
 
-  /** Forgets flushes that were settled long ago. */
-  async forget(): Promise<void> {
-    if (this.#settled > KEEP_MS) await this.#options.journal.forget(epochMs(this.#settled - KEEP_MS));
+  /** Forgets flushes that are settled. */
+  forget(): Promise<void> {
+    return this.#options.journal.forget();
   }
 
   /** Its owner said `store`, or it never will: the proposal to abandon it then stands. */
-  async #settle({ id, decided }: OpenFlush): Promise<void> {
+  async #settle({ id, batch, decided }: OpenFlush): Promise<void> {
     const { journal, persistence, log } = this.#options;
     const verdict = decided
       ? 'store'
       : await persistence.until('settle flush', () => journal.decide(id, 'abandon'));
     if (verdict === 'abandon') return;
     try {
-      await this.#orWithdraw(id, null, () => this.#store(id, null, true));
+      await this.#orWithdraw(id, null, () => this.#store(id, batch, null, true));
       log.info('ingestion: completed a flush that a process left behind');
     } catch (error) {
       if (!isUnreadable(error)) throw error;
@@ -133,7 +134,7 @@ export class Settler {
       await store();
     } catch (error) {
       if (isUnreadable(error)) {
-        await persistence.until('withdraw flush', () => journal.withdraw(flush, this.#settled));
+        await persistence.until('withdraw flush', () => journal.withdraw(flush));
         landed();
       }
       throw error;
@@ -144,23 +145,37 @@ export class Settler {
   /** The events, and when all of them are visible, that they are committed: no answer may leave them out from then on. */
   async #insert(flush: string, hours: Flush['hours'], inserted: () => void): Promise<void> {
     const { journal, persistence } = this.#options;
-    await persistence.until('store flush', () => journal.insertEvents(flush, this.#settled));
+    await persistence.until('store flush', () => journal.insertEvents(flush));
     inserted();
-    await persistence.until('commit flush', () => journal.commit(flush, this.#settled, hours));
+    await persistence.until('commit flush', () => journal.commit(flush, hours));
   }
 
   /**
    * Where other processes are on the store: they hear that it begins before the first event is there. The marks come last, and are
    * looked for before anything is sent again: after a long absence another process may have done it, and the store forgets tokens.
+   * They are written only while the flush's rows are there, for these were there too when the events were inserted; a flush without
+   * rows was settled by others meanwhile.
    */
-  async #store(flush: string, hours: Flush['hours'] | null, foundInJournal: boolean): Promise<void> {
+  async #store(
+    flush: string,
+    batch: BatchKey,
+    hours: Flush['hours'] | null,
+    foundInJournal: boolean,
+  ): Promise<void> {
     const { journal, persistence, exclusive } = this.#options;
-    await persistence.until('store flush', async (attempt) => {
-      if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, this.#settled))) return;
-      if (!exclusive) await journal.begin(flush, this.#settled);
-      await journal.insertEvents(flush, this.#settled);
-      await journal.commit(flush, this.#settled, hours);
-      await journal.markStored([flush], this.#settled);
+    const isStored = await persistence.until('store flush', async (attempt) => {
+      if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, batch))) return true;
+      if (!exclusive) await journal.begin(flush);
+      await journal.insertEvents(flush);
+      if (!exclusive && !(await journal.isWritten(flush))) return journal.isStored(flush, batch);
+      await journal.commit(flush, hours);
+      await journal.markStored([flush]);
+      return true;
     });
+    if (!isStored) {
+      throw new AppError('store_unavailable', 'The batch was given up meanwhile. Send it again.', {
+        retryAfterSeconds: 1,
+      });
+    }
   }
 }

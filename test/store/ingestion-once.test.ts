@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { epochMs } from '../../src/domain/time.ts';
-import { createJournal, type Flush } from '../../src/ingestion/journal.ts';
-import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
-import { hoursOf, mergedHours } from '../../src/ingestion/ledger-rows.ts';
-import { validateSessions } from '../../src/ingestion/validate.ts';
-import type { SdkApp } from '../../src/metadata/types.ts';
+import { createJournal } from '../../src/ingestion/journal.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { serverStore, type TestStore, testStore } from '../support/store.ts';
-import { ingestionOn, NOW, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
+import { flushOf, ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
 
 const BACKENDS = [
   {
@@ -24,20 +19,6 @@ const BACKENDS = [
     },
   },
 ];
-
-const START = epochMs(0);
-const flushOf = (app: SdkApp, batchId: string): Flush => {
-  const rules = { now: NOW, maxAgeDays: null, userAgent: '' };
-  const { sessions } = validateSessions([session('s', 12)], rules);
-  const batch = { app: app.id, batch: batchId };
-  const columns = sessions.map((valid) => sessionColumns(valid, { app, place: null }));
-  return {
-    id: randomUUID(),
-    batches: [batch],
-    hours: mergedHours(hoursOf(app.id, sessions)),
-    rows: journalRows(batch, columns),
-  };
-};
 
 describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
   let store: TestStore;
@@ -63,13 +44,13 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
     await journal.claim(flush, false);
     // Where one process is alone, it need not say so.
     if (!store.db.exclusive) {
-      for (let time = 0; time < 2; time++) await journal.begin(flush.id, START);
+      for (let time = 0; time < 2; time++) await journal.begin(flush.id);
       expect(await begun()).toBe(24);
     }
-    for (let time = 0; time < 2; time++) await journal.withdraw(flush.id, START);
+    for (let time = 0; time < 2; time++) await journal.withdraw(flush.id);
     expect(await begun()).toBe(0);
     expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
-    expect(await journal.open(START, epochMs(Date.now() + 60_000))).toEqual([]);
+    expect(await journal.open()).toEqual([]);
   });
 
   test('by parallel retries to one process', async () => {
@@ -194,10 +175,9 @@ describe('a process that died', () => {
       const flush = flushOf(app, batchId);
       await journal.claim(flush, false);
       expect(await journal.decide(flush.id, 'store')).toBe('store');
-      if (step === 'the events' || step === 'the commit') await journal.insertEvents(flush.id, START);
-      if (step === 'the commit') await journal.commit(flush.id, START, flush.hours);
-      if (step === 'the raw rows without views')
-        await withoutViews(() => journal.insertEvents(flush.id, START));
+      if (step === 'the events' || step === 'the commit') await journal.insertEvents(flush.id);
+      if (step === 'the commit') await journal.commit(flush.id, flush.hours);
+      if (step === 'the raw rows without views') await withoutViews(() => journal.insertEvents(flush.id));
       const ingestion = await restart();
       expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
       const again = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
@@ -216,9 +196,9 @@ describe('a process that died', () => {
     const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
     const flush = flushOf(app, batchId);
     await journal.claim(flush, true);
-    const insert = () => journal.insertEvents(flush.id, START);
+    const insert = () => journal.insertEvents(flush.id);
     if (step === 'after the events' || step === 'after the commit') await insert();
-    if (step === 'after the commit') await journal.commit(flush.id, START, flush.hours);
+    if (step === 'after the commit') await journal.commit(flush.id, flush.hours);
     if (step === 'after the raw rows without views') await withoutViews(insert);
     const ingestion = await restart();
     const again = await ingestion.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);

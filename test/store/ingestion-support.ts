@@ -4,6 +4,10 @@ import type { Database, Query } from '../../src/clickhouse/database.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createIngestion, type Ingestion } from '../../src/ingestion/ingestion.ts';
+import type { Flush } from '../../src/ingestion/journal.ts';
+import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
+import { hoursOf, mergedHours } from '../../src/ingestion/ledger-rows.ts';
+import { validateSessions } from '../../src/ingestion/validate.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 
 export const NOW = epochMs(Date.parse('2026-11-20T12:00:00.000Z'));
@@ -29,6 +33,16 @@ export function session(id: string, events = 3): object {
       path: `/page-${i}`,
     })),
   };
+}
+
+/** A batch of one session with 12 pageviews, as a process that dies leaves it. */
+export function flushOf(app: SdkApp, batchId: string): Flush {
+  const rules = { now: NOW, maxAgeDays: null, userAgent: '' };
+  const { sessions } = validateSessions([session('s', 12)], rules);
+  const batch = { app: app.id, batch: batchId };
+  const columns = sessions.map((valid) => sessionColumns(valid, { app, place: null }));
+  const hours = mergedHours(hoursOf(app.id, sessions));
+  return { id: randomUUID(), batches: [batch], hours, rows: journalRows(batch, columns) };
 }
 
 /** The same count by every way it is kept. */
