@@ -3,6 +3,8 @@ import { afterEach, expect, test } from 'vitest';
 import { dateTime64 } from '../../src/clickhouse/database.ts';
 import { createJournal } from '../../src/ingestion/journal.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { bridgeProcess } from '../support/bridge-process.ts';
+import { serverStore } from '../support/store.ts';
 import { setStoreClock } from '../support/store-clock.ts';
 import { flushOf, ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
 
@@ -89,25 +91,34 @@ onEachBackend((on) => {
     // Its owner wakes up, and proposes what cannot be any more.
     expect(await journal.decide(abandoned.id, 'store')).toBe('abandon');
   });
+});
 
-  test.each([-1, 1])(
-    'a batch that another process has claimed with the clock set by %i days is stored once',
-    async (days) => {
-      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(on.db)];
-      const other = await started();
-      await setStoreClock(on.db, days);
+test.each([-1, 1])(
+  'a batch that another process has claimed with the clock set by %i days is stored once',
+  async (days) => {
+    const bridge = await bridgeProcess();
+    const store = await serverStore(bridge);
+    try {
+      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
+      const other = ingestionOn(store.db);
+      await other.start();
+      await setStoreClock(store.db, days);
       const flush = flushOf(app, batchId);
       await journal.claim(flush, false);
       expect(await journal.claims(flush.id)).toEqual([]);
-      await journal.decide(flush.id, 'store');
-      await setStoreClock(on.db, 0);
+      expect(await journal.decide(flush.id, 'store')).toBe('store');
+      await setStoreClock(store.db, 0);
       const sending = other.accept(app, { batchId, sessions: [session('s', 12)] }, REQUEST);
       await journal.begin(flush.id);
       await journal.insertEvents(flush.id);
       await journal.commit(flush.id, flush.hours);
       await journal.markStored([flush.id]);
       expect(await sending).toMatchObject({ duplicate: true });
-      expect(await totalsOf(on.db, app.id)).toEqual(stored(1, 12));
-    },
-  );
-});
+      expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+      await other.drain();
+    } finally {
+      await store.close();
+      await bridge.close();
+    }
+  },
+);
