@@ -55,7 +55,10 @@ const ROWS_OF_APP: Query<{ found: number }> = {
   row: z.object({ found: z.int() }),
 };
 
-export function deletionsIn({ db, clock, locks, nextVersion }: MetadataParts, apps: Apps) {
+export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: MetadataParts, apps: Apps) {
+  /** When this process first knew of each deletion, by a clock that nobody sets. */
+  const knownSince = new Map<AppId, number>();
+
   const write = async ({ id, deletedAt, erasedAt, version }: DeletionRow): Promise<void> => {
     try {
       await db.insert(
@@ -84,10 +87,14 @@ export function deletionsIn({ db, clock, locks, nextVersion }: MetadataParts, ap
 
   /** Finished only by a pass that began after the last row could have arrived. */
   const erase = async (deletion: DeletionRow): Promise<void> => {
-    const startedAt = clock();
-    await eraseRows(deletion.id);
-    if (startedAt - deletion.deletedAt < SETTLED_MS) return;
-    await write({ ...deletion, erasedAt: startedAt, version: nextVersion(deletion.version) });
+    const { id, version } = deletion;
+    const startedAt = elapsed();
+    const since = knownSince.get(id) ?? startedAt;
+    knownSince.set(id, since);
+    await eraseRows(id);
+    if (startedAt - since < SETTLED_MS) return;
+    await write({ ...deletion, erasedAt: clock(), version: nextVersion(version) });
+    knownSince.delete(id);
   };
 
   return {

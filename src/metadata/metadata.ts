@@ -66,7 +66,7 @@ export function createMetadata({
   elapsed = () => performance.now(),
 }: MetadataOptions): Metadata {
   const changes = changesIn(db, elapsed);
-  const parts = { db, changes, clock, locks, nextVersion: monotonicVersions(clock) };
+  const parts = { db, changes, clock, elapsed, locks, nextVersion: monotonicVersions(clock) };
   const accounts = accountsIn(parts);
   const keys = keysIn(parts, accounts);
   const apps = appsIn(parts, accounts);

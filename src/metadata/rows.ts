@@ -3,7 +3,7 @@ import type { Database, RunOptions } from '../clickhouse/database.ts';
 import { dateTime64 } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, type EpochMs, epochMs, toIso } from '../domain/time.ts';
-import type { Changes } from './changes.ts';
+import type { Changes, Elapsed } from './changes.ts';
 import type { NextVersion } from './versions.ts';
 
 /** What the parts of the metadata share. */
@@ -11,6 +11,7 @@ export interface MetadataParts {
   readonly db: Database;
   readonly changes: Changes;
   readonly clock: Clock;
+  readonly elapsed: Elapsed;
   readonly locks: Locks;
   readonly nextVersion: NextVersion;
 }

@@ -38,7 +38,7 @@ beforeAll(async () => {
     clock,
     log,
     routers: [
-      ingestionRouter({ stats: () => unwritable }),
+      ingestionRouter({ stats: () => unwritable } as never),
       sealRouter({ health: unwritable, states: async () => [] } as never),
     ],
   });

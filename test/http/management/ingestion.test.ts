@@ -54,6 +54,7 @@ test('what was taken and what was left out is counted by reason', async () => {
     duplicateBatches: 2,
     rejected: { invalid_event: 1, timestamp_too_old: 1, bot: 2, invalid_session: 1 },
     refused: {},
+    held: 0,
     waiting: { batches: 0, events: 0, bytes: 0 },
   });
 });
@@ -72,4 +73,30 @@ test('a session without a place has that of its address, and the address is kept
     const row = z.object({ rows: z.number() });
     expect(await service.db.query({ name: 'rows with an address', sql, row })).toEqual([{ rows: 0 }]);
   }
+});
+
+test('a batch that the store refuses is a 400 to its sender, and the operator lists, repeats or drops it', async () => {
+  const check = "ALTER TABLE events ADD CONSTRAINT poison CHECK session_id NOT LIKE 'poison%'";
+  await service.db.command('refuse', check);
+  const batches = ['poison 1', 'poison 2'].map((id) => {
+    const [session] = [visit(id.replace(' ', '-'))];
+    return batchFor(service, { sessions: [session] });
+  });
+  for (const batch of batches) {
+    const answer = await post(service, batch);
+    expect(answer.status).toBe(400);
+    expect(answer.json).toMatchObject({ code: 'validation_failed' });
+  }
+  const Listed = z.array(
+    z.object({ id: z.string(), appId: z.string(), events: z.number(), code: z.number() }),
+  );
+  const listed = Listed.parse(await admin('set-aside', 'list'));
+  expect(listed).toMatchObject(Array(2).fill({ appId: service.app, events: 1, code: 469 }));
+  const [one, two] = listed.map(({ id }) => id);
+  await expect(admin('set-aside', 'repeat', '--id', one ?? '')).rejects.toThrow();
+  await service.db.command('mend', 'ALTER TABLE events DROP CONSTRAINT poison');
+  expect(await admin('set-aside', 'repeat', '--id', one ?? '')).toEqual({ id: one, outcome: 'stored' });
+  expect(await admin('set-aside', 'drop', '--id', two ?? '')).toEqual({ id: two, dropped: true });
+  expect(await admin('set-aside', 'list')).toEqual([]);
+  await expect(admin('set-aside', 'drop', '--id', two ?? '')).rejects.toThrow('No batch is put aside');
 });
