@@ -91,6 +91,22 @@ ORDER BY (app_id, kind, hour)
 SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1;
 
+-- Batches that the store refused for what they hold, one by one: none was acknowledged, nothing of them is stored. `rows` is text,
+-- so that what the journal cannot read can be kept too. The last row of an id counts.
+CREATE TABLE IF NOT EXISTS ingest_set_aside
+(
+    id           UUID,                               -- made from the two ids
+    app_id       UUID,
+    batch_id     UUID,
+    events       UInt32,
+    code         Int32,                              -- the engine's, for the reason
+    rows         String CODEC(ZSTD(1)),              -- as they go into ingest_journal, a line for each
+    set_aside_at DateTime64(3, 'UTC') DEFAULT now64(3)
+)
+ENGINE = ReplacingMergeTree
+ORDER BY id
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
+
 -- What visitors without an id are told apart by, for a day. The first salt of a day stands, as with verdicts. Deleted
 -- two days after it was made, by the store's clock; the TTL is for a service that does not run then.
 CREATE TABLE IF NOT EXISTS ingest_salts

@@ -70,6 +70,15 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   'app delete': command(['app'], [], (flag) => ({ method: 'DELETE', path: `/apps/${id(flag('app'))}` })),
   'app share': command(['app', 'account'], [], (flag) => ({ method: 'PUT', path: sharePath(flag) })),
   'ingestion status': command([], [], () => ({ method: 'GET', path: '/ingestion' })),
+  'set-aside list': command([], [], () => ({ method: 'GET', path: '/ingestion/set-aside' })),
+  'set-aside repeat': command(['id'], [], (flag) => ({
+    method: 'POST',
+    path: `/ingestion/set-aside/${id(flag('id'))}/repeat`,
+  })),
+  'set-aside drop': command(['id'], [], (flag) => ({
+    method: 'DELETE',
+    path: `/ingestion/set-aside/${id(flag('id'))}`,
+  })),
   'seal status': command([], [], () => ({ method: 'GET', path: '/seal' })),
   'seal rebuild': command([], ['app'], (_, { app }) => ({
     method: 'POST',

@@ -5,7 +5,8 @@ import type { Claim, Flush, Journal } from './journal.ts';
 import type { BatchRows } from './journal-rows.ts';
 import type { KnownBatches } from './known-batches.ts';
 import { mergedHours } from './ledger-rows.ts';
-import type { Persistence } from './retry.ts';
+import { type IngestLog, type Persistence, Refused } from './retry.ts';
+import type { SetAside } from './set-aside.ts';
 import type { Settler } from './settler.ts';
 
 /** A batch on its way, with its rows as they will be sent. */
@@ -37,8 +38,38 @@ export interface FlusherOptions {
   readonly journal: Journal;
   readonly settler: Settler;
   readonly persistence: Persistence;
+  readonly setAside: SetAside;
+  readonly log: IngestLog;
   /** Null where other processes are on the store: somebody else may claim a batch. */
   readonly known: KnownBatches | null;
+}
+
+/** A part of it is stored, or there is no room to put it aside: the sender repeats it. */
+const notNow = (): AppError =>
+  new AppError('store_unavailable', 'The store cannot take this batch now. Send it again.', {
+    retryAfterSeconds: 60,
+  });
+
+/** Final for the sender, as anything that is wrong with a batch. */
+const putAside = (cause: Refused): AppError =>
+  new AppError('validation_failed', 'The store cannot take this batch.', {
+    errors: [
+      {
+        field: 'sessions',
+        message:
+          'The store refuses what they hold. The batch was put aside for the operator: do not send it again.',
+      },
+    ],
+    cause,
+  });
+
+/** Nothing of them is stored, or nothing is known and the journal holds them for the next start. */
+function rejectAll(group: readonly Waiting[], error: unknown): void {
+  const failure =
+    error instanceof AppError
+      ? error
+      : new AppError('internal', 'The batch cannot be stored.', { cause: error });
+  for (const batch of group) batch.reject(failure);
 }
 
 /**
@@ -58,6 +89,10 @@ export interface FlusherOptions {
  * Where no other process is on the store, batches that may be stored already are looked up first, the flush is written down
  * with its verdict, and 2 and 3 are spared; 4 is kept in memory; nobody waits for 7, since these marks are only for the processes
  * after this.
+ *
+ * What the store refuses for what the rows hold (found out by copies of the tables that keep nothing: rehearsal.ts) is split, and a
+ * batch that it refuses by itself is put aside. Nothing is split of which a row may be stored: where a view refuses what `events` has
+ * taken, the flush is held and repeated with its own token until it is whole.
  *
  * A step whose outcome is unknown is repeated as it was until it succeeds; its flush waits for it. A process
  * that dies after 3 leaves a flush that the next one completes, before it nothing but a claim that is abandoned.
@@ -152,15 +187,34 @@ export class Flusher {
     const group = this.#take();
     try {
       await this.#options.settler.keepUp();
+      await this.#flushOrSplit(group, release);
+    } catch (error) {
+      rejectAll(group, error);
+    }
+  }
+
+  /** What is refused as a whole is halved, down to the batches that are refused by themselves. */
+  async #flushOrSplit(group: readonly Waiting[], release: () => void): Promise<void> {
+    try {
       await this.#flush(group, release);
     } catch (error) {
-      // Nothing of it is stored, or nothing is known and the journal holds it for the next start.
-      const failure =
-        error instanceof AppError
-          ? error
-          : new AppError('internal', 'The batch cannot be stored.', { cause: error });
-      for (const batch of group) batch.reject(failure);
+      if (!(error instanceof Refused)) return rejectAll(group, error);
+      if (error.stored === 'a part') return rejectAll(group, notNow());
+      const [batch, ...more] = group;
+      if (batch !== undefined && more.length === 0) return this.#putAside(batch, error);
+      const half = Math.ceil(group.length / 2);
+      await this.#flushOrSplit(group.slice(0, half), () => undefined);
+      await this.#flushOrSplit(group.slice(half), release);
     }
+  }
+
+  async #putAside(batch: Waiting, refusal: Refused): Promise<void> {
+    const { setAside, persistence, log } = this.#options;
+    const isThere = await persistence.until('put aside', () => setAside.add(batch, refusal.code));
+    const { app, batch: id } = batch;
+    const message = isThere ? 'put a batch aside' : 'a batch is refused, and too many are put aside';
+    log.error({ err: refusal, app, batch: id }, `ingestion: ${message}`);
+    batch.reject(isThere ? putAside(refusal) : notNow());
   }
 
   #take(): Waiting[] {
@@ -180,7 +234,11 @@ export class Flusher {
 
   async #flush(group: readonly Waiting[], release: () => void): Promise<void> {
     const { known, settler } = this.#options;
-    const fresh = known === null ? group : await this.#withoutStored(known, group);
+    // The journal holds their rows already.
+    const held = group.filter((batch) => settler.holds(batch));
+    rejectAll(held, notNow());
+    const free = held.length === 0 ? group : group.filter((batch) => !held.includes(batch));
+    const fresh = known === null ? free : await this.#withoutStored(known, free);
     if (fresh.length === 0) return;
     const flush: Flush = {
       id: randomUUID(),
@@ -210,7 +268,8 @@ export class Flusher {
   async #isOurs(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
     const { journal, persistence, known } = this.#options;
     const isAlone = known !== null;
-    await persistence.until('claim', () => journal.claim(flush, isAlone));
+    const isRefused = async () => ((await journal.refusesClaim(flush)) ? 'nothing' : null);
+    await persistence.until('claim', () => journal.claim(flush, isAlone), isRefused);
     if (isAlone) return true;
     const claims = await persistence.until('look up claims', () => journal.claims(flush.id));
     const proposal = claims.length === 0 ? 'store' : 'abandon';

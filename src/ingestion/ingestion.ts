@@ -6,13 +6,14 @@ import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Underway } from '../facts/underway.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import { createClockSkew } from './clock-skew.ts';
-import { Flusher } from './flusher.ts';
+import { Flusher, type Outcome } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal } from './journal.ts';
 import { batchRows, type Geo, sessionColumns } from './journal-rows.ts';
 import { KnownBatches } from './known-batches.ts';
 import { BatchStore, unavailable } from './once.ts';
 import { type IngestLog, Persistence } from './retry.ts';
+import { createSetAside, type SetAsideBatch } from './set-aside.ts';
 import { Settler } from './settler.ts';
 import { type IngestCounts, type RefusalCode, Tally } from './tally.ts';
 import { type Rejection, type Validated, validateSessions } from './validate.ts';
@@ -53,6 +54,8 @@ export interface IngestStats extends IngestCounts {
   readonly since: string;
   /** What has not been stored yet. */
   readonly waiting: { readonly batches: number; readonly events: number; readonly bytes: number };
+  /** Batches of which a part is stored; the rest is tried every half minute. */
+  readonly held: number;
 }
 
 export interface Ingestion {
@@ -67,6 +70,15 @@ export interface Ingestion {
   /** Stores sessions of any age, but for the events that are there. Rejects as `accept` does. */
   importHistory(app: SdkApp, sessions: readonly unknown[]): Promise<HistoryResult>;
   stats(): IngestStats;
+  /** Batches that the store refused by themselves. */
+  readonly setAside: {
+    list(): Promise<SetAsideBatch[]>;
+    /** Stores it, once. Rejects as `accept` does; it then stays aside. */
+    repeat(id: string): Promise<{ readonly id: string; readonly outcome: Outcome }>;
+    drop(id: string): Promise<void>;
+  };
+  /** Tries again what was left behind or is held; done every half minute by itself. */
+  sweep(): Promise<void>;
   /** Refuses new batches and waits, for some seconds at most, until those that wait are stored. */
   drain(): Promise<void>;
 }
@@ -74,6 +86,7 @@ export interface Ingestion {
 const LONGEST_DRAIN_MS = 10_000;
 /** The journal is looked through at each start, and where several processes are on the store by each flush: it is kept small. */
 const FORGET_EVERY_MS = 10 * MINUTE_MS;
+const SWEEP_EVERY_MS = 30_000;
 /** A session that names no visitor: one is derived. */
 const isAnonymous = (session: unknown): boolean =>
   typeof session === 'object' &&
@@ -88,7 +101,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const persistence = new Persistence(log);
   const settler = new Settler({ journal, persistence, log, exclusive: db.exclusive, underway });
   const known = db.exclusive ? new KnownBatches() : null;
-  const flusher = new Flusher({ journal, settler, persistence, known });
+  const setAside = createSetAside(db);
+  const flusher = new Flusher({ journal, settler, persistence, setAside, log, known });
   const store = new BatchStore(flusher, persistence);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });
@@ -98,8 +112,10 @@ export function createIngestion(options: IngestionOptions): Ingestion {
 
   const housekeeping = every(FORGET_EVERY_MS, log, async () => {
     await visitors.forget();
+    await setAside.forget();
     await settler.forget();
   });
+  const sweeping = every(SWEEP_EVERY_MS, log, () => settler.sweep());
   const reporting = every(MINUTE_MS, log, async () => {
     const news = tally.news();
     if (news !== null) log.info(news, 'ingestion: left out or refused in the last minute, by reason');
@@ -151,6 +167,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
         log.warn({ err: error }, 'ingestion: stored batches could not be read; each will be looked up');
       });
       housekeeping.start();
+      sweeping.start();
       reporting.start();
     },
     accept: (app, batch, request) => counted(acceptBatch(app, batch, request)),
@@ -159,12 +176,23 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       tally.accept(result.events, result.rejected);
       return result;
     },
-    stats: () => ({ since, ...tally.counts(), waiting: flusher.held }),
+    setAside: {
+      list: setAside.list,
+      drop: setAside.drop,
+      repeat: async (id) => {
+        const { key, ...rows } = await setAside.get(id);
+        const outcome = await counted(store.storeOnce(key, () => rows));
+        await setAside.done(id);
+        return { id, outcome };
+      },
+    },
+    sweep: () => settler.sweep(),
+    stats: () => ({ since, ...tally.counts(), waiting: flusher.held, held: settler.heldBatches }),
     drain: async () => {
       store.close();
       known?.close();
-      await Promise.all([housekeeping.end(), reporting.end()]);
-      const settled = flusher.idle().then(() => settler.markAll());
+      const stored = flusher.idle().then(() => settler.markAll());
+      const settled = Promise.all([housekeeping.end(), sweeping.end(), reporting.end(), stored]);
       await Promise.race([settled, sleep(LONGEST_DRAIN_MS, undefined, { ref: false })]);
       persistence.stop();
       flusher.dismiss(unavailable());
@@ -183,7 +211,7 @@ function every(ms: number, log: IngestLog, work: () => Promise<void>) {
     running = work().catch((error: unknown) => {
       log.warn(
         { err: error, pauseMs: ms },
-        'ingestion: what is outdated could not be deleted; will be tried again',
+        'ingestion: old rows could not be deleted, or a flush that was left behind not be completed; will be tried again',
       );
     });
   };

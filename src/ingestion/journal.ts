@@ -10,6 +10,7 @@ import {
   ledgerLines,
   ledgerRows,
 } from './ledger-rows.ts';
+import { createRehearsal, type EventsRefusal } from './rehearsal.ts';
 
 /** One insert into `events`, with the batches it holds. */
 export interface Flush {
@@ -115,6 +116,14 @@ const IS_WRITTEN: Query<{ written: number }> = {
   row: z.object({ written: z.coerce.number() }),
 };
 
+const BATCHES: Query<BatchKey> = {
+  name: 'ingestion: batches of a flush',
+  sql: `
+    SELECT DISTINCT toString(app_id) AS app, toString(batch_id) AS batch
+    FROM ingest_journal WHERE flush_id = {flush:UUID}`,
+  row: z.object({ app: uuid, batch: uuid }),
+};
+
 /** A flush's batches are marked all together: one of them tells of all. */
 const SETTLED = `
     SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon'
@@ -154,6 +163,7 @@ export type Journal = ReturnType<typeof createJournal>;
  * anything: a flush is found by its id, and is settled when it is stored or abandoned.
  */
 export function createJournal(db: Database) {
+  const rehearsal = createRehearsal(db);
   const verdictOf = async (flush: string): Promise<Verdict | 'none'> =>
     (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
   const insertBegun = (flush: string, sign: 1 | -1): Promise<void> =>
@@ -166,11 +176,17 @@ export function createJournal(db: Database) {
     );
   return {
     /** Writes a flush down; `decided`: with the verdict `store`. */
-    claim: ({ id, rows }: Flush, decided: boolean): Promise<void> => {
-      const head = `{"flush_id":"${id}","decided":${decided ? 1 : 0},"position":`;
-      const lines = rows.map((row, position) => `${head}${position},${row}`);
-      return db.insertText('ingest_journal', lines.join('\n'), { token: id });
-    },
+    claim: (flush: Flush, decided: boolean): Promise<void> =>
+      db.insertText('ingest_journal', journalLines(flush, decided), { token: flush.id }),
+
+    /** Whether `claim` is refused for what the rows hold. */
+    refusesClaim: async (flush: Flush): Promise<boolean> =>
+      (await rehearsal.journal(journalLines(flush, false))) !== null,
+
+    /** Who refuses a flush's events for what they hold. */
+    refusalOf: (flush: string): Promise<EventsRefusal> => rehearsal.events(flush),
+
+    batchesOf: (flush: string): Promise<BatchKey[]> => db.query(BATCHES, { flush }, WRITER),
 
     /** Which of these batches are stored, as `batchKey`. */
     storedOf: async (batches: readonly BatchKey[]): Promise<ReadonlySet<string>> => {
@@ -265,4 +281,9 @@ export function createJournal(db: Database) {
       await db.command('ingestion: forget verdicts', FORGET_VERDICTS, {}, { lane: 'seal' });
     },
   };
+}
+
+function journalLines({ id, rows }: Flush, decided: boolean): string {
+  const head = `{"flush_id":"${id}","decided":${decided ? 1 : 0},"position":`;
+  return rows.map((row, position) => `${head}${position},${row}`).join('\n');
 }

@@ -2,6 +2,7 @@ import { dateTime64 } from '../clickhouse/database.ts';
 import { extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Span } from '../facts/underway.ts';
 import type { ValidSession } from './validate.ts';
+import type { ValidEvent } from './validate-event.ts';
 
 /** Events of an app in an hour: in their own, or in the hour in which their sessions started. Times are epoch ms. */
 export interface HourCount {
@@ -15,8 +16,13 @@ export interface HourCount {
   readonly lastEvent: number;
 }
 
+/** When a session's events happened. */
+interface Times extends Pick<ValidSession, 'startedAt'> {
+  readonly events: readonly Pick<ValidEvent, 'timestamp'>[];
+}
+
 /** The hours of a batch; some come more than once. */
-export function hoursOf(app: string, sessions: readonly ValidSession[]): HourCount[] {
+export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   const hours: HourCount[] = [];
   for (const { startedAt, events } of sessions) {
     const times = events.map(({ timestamp }) => timestamp);

@@ -2,27 +2,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { engineCode } from '../clickhouse/errors.ts';
 import { AppError } from '../domain/errors.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-
-/** The engine could not read the rows: sending them again will not help, and none of them was stored. */
-const UNREADABLE = new Set([
-  6, // CANNOT_PARSE_TEXT
-  25, // CANNOT_PARSE_ESCAPE_SEQUENCE
-  26, // CANNOT_PARSE_QUOTED_STRING
-  27, // CANNOT_PARSE_INPUT_ASSERTION_FAILED
-  41, // CANNOT_PARSE_DATETIME
-  53, // TYPE_MISMATCH
-  72, // CANNOT_PARSE_NUMBER
-  117, // INCORRECT_DATA
-  376, // CANNOT_PARSE_UUID
-  691, // UNKNOWN_ELEMENT_OF_ENUM
-]);
+/** After so many refusals the rows are suspected, and again after as many more; after the first where that has just been right. */
+const TRIES = 4;
+const SUSPICION_MS = 10 * MINUTE_MS;
 
 export type IngestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-export const isUnreadable = (error: unknown): boolean => UNREADABLE.has(engineCode(error) ?? 0);
+/** What is stored of rows that the store refuses for what they hold. */
+export type RefusedRest = 'nothing' | 'a part';
+
+/** The store refuses rows for what they hold: no repetition will help. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  /** The engine's code for the reason; null where it gave none. */
+  readonly code: number | null;
+  readonly stored: RefusedRest;
+
+  constructor(statement: string, stored: RefusedRest, cause: unknown) {
+    super(`The store refuses the rows: ${statement}.`, { cause });
+    this.code = engineCode(cause);
+    this.stored = stored;
+  }
+}
 
 /**
  * Sends statements until the store has taken them. A failed one is in doubt (a timeout says nothing about the
@@ -32,6 +37,7 @@ export class Persistence {
   readonly #log: IngestLog;
   readonly #stop = new AbortController();
   #failingSince: number | null = null;
+  #refusedAt = Number.NEGATIVE_INFINITY;
 
   constructor(log: IngestLog) {
     this.#log = log;
@@ -42,26 +48,55 @@ export class Persistence {
     return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
   }
 
+  /** Whether rows were refused lately, for what they hold. */
+  get isSuspicious(): boolean {
+    return performance.now() - this.#refusedAt < SUSPICION_MS;
+  }
+
+  get isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
   /** Ends all waiting: what is in doubt stays in the journal, for the next start. */
   stop(): void {
     this.#stop.abort();
   }
 
-  /** Throws only what no repetition can mend, or `store_unavailable` after `stop`. */
-  async until<T>(name: string, statement: (attempt: number) => Promise<T>): Promise<T> {
-    for (let attempt = 0; ; attempt++) {
+  /**
+   * Throws `store_unavailable` after `stop`, and Refused where `trial` finds that it is the rows that cannot be stored; null: it is not.
+   * Whatever else is wrong is waited for.
+   */
+  async until<T>(
+    name: string,
+    statement: (attempt: number) => Promise<T>,
+    trial: () => Promise<RefusedRest | null> = async () => null,
+  ): Promise<T> {
+    const tries = this.isSuspicious ? 1 : TRIES;
+    for (let [attempt, refusals] = [0, 0]; ; attempt++) {
       try {
         const result = await statement(attempt);
         this.#failingSince = null;
         return result;
       } catch (error) {
-        if (isUnreadable(error)) throw error;
+        const isRefusal = !(error instanceof AppError);
+        if (isRefusal) refusals++;
+        if (isRefusal && refusals % tries === 0) {
+          const stored = await trial().catch(() => null);
+          if (stored !== null) throw this.refused(name, stored, error);
+        }
         this.#failingSince ??= performance.now();
         const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
         this.#log.warn({ err: error, name, attempt, pauseMs }, 'ingestion: the store did not take it');
         await this.#pause(pauseMs);
       }
     }
+  }
+
+  /** To be thrown: from now on other rows are suspected sooner. */
+  refused(name: string, stored: RefusedRest, cause: unknown): Refused {
+    this.#refusedAt = performance.now();
+    this.#failingSince = null;
+    return new Refused(name, stored, cause);
   }
 
   async #pause(ms: number): Promise<void> {

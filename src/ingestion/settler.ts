@@ -1,14 +1,13 @@
 import { AppError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { Span, Underway } from '../facts/underway.ts';
-import type { BatchKey } from './batch-key.ts';
+import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Flush, Journal, OpenFlush } from './journal.ts';
 import { spansOf } from './ledger-rows.ts';
-import { type IngestLog, isUnreadable, type Persistence } from './retry.ts';
+import { type IngestLog, type Persistence, Refused, type RefusedRest } from './retry.ts';
 
 /** A flush of another process is left to it for this long since it was first seen here; no statement may run longer. */
 const LEASE_MS = MINUTE_MS;
-const SWEEP_EVERY_MS = 30_000;
 /** Marks that nobody waits for are written together: so late, and at most for so many batches. */
 const MARK_AFTER_MS = 100;
 const MAX_UNMARKED = 5_000;
@@ -22,10 +21,21 @@ export interface SettlerOptions {
   readonly underway: Underway;
 }
 
+/** A flush of which `events` has taken the rows and a view has not. Nobody waits for it; it is tried again until it is whole. */
+interface Held {
+  readonly id: string;
+  readonly batches: ReadonlySet<string>;
+  /** One of them. */
+  readonly batch: BatchKey;
+  /** See `Underway.announce`. */
+  readonly landed: () => void;
+}
+
 /** Brings flushes to their end: our own, and those that a process left behind when it died. */
 export class Settler {
   readonly #options: SettlerOptions;
-  #nextSweep = 0;
+  readonly #held = new Map<string, Held>();
+  #sweeping: Promise<void> | null = null;
   /** When other processes' flushes were first seen open here, by a clock that nobody sets. */
   #seen = new Map<string, number>();
   /** Flushes of which only the marks are missing. */
@@ -38,31 +48,47 @@ export class Settler {
     this.#options = options;
   }
 
+  /** How many batches wait for a view to be mended. */
+  get heldBatches(): number {
+    return [...this.#held.values()].reduce((sum, { batches }) => sum + batches.size, 0);
+  }
+
+  /** Whether the batch is in a flush that is held. */
+  holds(batch: BatchKey): boolean {
+    const key = batchKey(batch);
+    return [...this.#held.values()].some(({ batches }) => batches.has(key));
+  }
+
   /**
    * Stores a flush that this process has just written down and that nobody else stores. `inserted` is called when nothing is left to
-   * do that takes long.
+   * do that takes long. Throws Refused where nothing of it is stored nor ever will be, or where a part is: then it is held.
    */
   async complete({ id, batches, hours }: Flush, inserted: () => void): Promise<void> {
     const spans = spansOf(hours);
     const [one] = batches;
     if (one === undefined) return;
-    if (!this.#options.exclusive) {
-      return this.#orWithdraw(id, spans, () => this.#store(id, one, hours, false));
-    }
-    await this.#orWithdraw(id, spans, () => this.#insert(id, hours, inserted));
-    this.#unmarked.push(id);
-    this.#unmarkedBatches += batches.length;
+    const store = this.#options.exclusive
+      ? () => this.#insert(id, hours, inserted)
+      : () => this.#store(id, one, hours, false);
+    await this.#orGiveUp(id, one, spans, async () => {
+      await this.#rehearse(id);
+      await store();
+    });
+    if (this.#options.exclusive) this.#markLater(id, batches.length);
+  }
+
+  #markLater(flush: string, batches: number): void {
+    this.#unmarked.push(flush);
+    this.#unmarkedBatches += batches;
     this.#markTimer ??= setTimeout(() => {
       // What fails for good is completed at the next start.
       this.markAll().catch(() => undefined);
     }, MARK_AFTER_MS).unref();
   }
 
-  /** What has to be done before the next flush. Where this process is alone, nothing is open that it does not know. */
+  /** What has to be done before the next flush: what only this process knows stays little. */
   async keepUp(): Promise<void> {
     if (this.#unmarkedBatches > MAX_UNMARKED) await this.markAll();
-    if (this.#options.exclusive || performance.now() < this.#nextSweep) return;
-    await this.#sweep(LEASE_MS);
   }
 
   /** Resolves when every flush that is stored is marked so. */
@@ -91,15 +117,33 @@ export class Settler {
     await this.#sweep(this.#options.exclusive ? 0 : LEASE_MS);
   }
 
+  /** To be called every half minute: what other processes left, and what is held. */
+  sweep(): Promise<void> {
+    this.#sweeping ??= (this.#options.exclusive ? this.#repeatHeld() : this.#sweep(LEASE_MS)).finally(() => {
+      this.#sweeping = null;
+    });
+    return this.#sweeping;
+  }
+
   async #sweep(leaseMs: number): Promise<void> {
     const { journal, persistence } = this.#options;
     const open = await persistence.until('open flushes', journal.open);
     const now = performance.now();
     this.#seen = new Map(open.map(({ id }) => [id, this.#seen.get(id) ?? now]));
     for (const flush of open) {
-      if (now - (this.#seen.get(flush.id) ?? now) >= leaseMs) await this.#settle(flush);
+      const isLeft = now - (this.#seen.get(flush.id) ?? now) >= leaseMs;
+      if (isLeft || this.#held.has(flush.id)) await this.#settle(flush);
     }
-    this.#nextSweep = performance.now() + SWEEP_EVERY_MS;
+    for (const { id, landed } of this.#held.values()) {
+      if (this.#seen.has(id)) continue;
+      // Another process has made it whole.
+      this.#held.delete(id);
+      landed();
+    }
+  }
+
+  async #repeatHeld(): Promise<void> {
+    for (const { id, batch } of this.#held.values()) await this.#settle({ id, batch, decided: true });
   }
 
   /** Forgets flushes that are settled. */
@@ -115,37 +159,66 @@ export class Settler {
       : await persistence.until('settle flush', () => journal.decide(id, 'abandon'));
     if (verdict === 'abandon') return;
     try {
-      await this.#orWithdraw(id, null, () => this.#store(id, batch, null, true));
-      log.info('ingestion: completed a flush that a process left behind');
+      await this.#orGiveUp(id, batch, null, () => this.#store(id, batch, null, true));
+      log.info('ingestion: completed a flush that was left behind');
     } catch (error) {
-      if (!isUnreadable(error)) throw error;
-      log.error({ err: error }, 'ingestion: withdrew a flush that the store cannot read');
+      const isSettled = error instanceof Refused || (error instanceof AppError && !persistence.isStopped);
+      if (!isSettled) throw error;
+      log.error({ err: error, flush: id }, 'ingestion: could not complete a flush that was left behind');
     }
   }
 
   /**
-   * Stores a flush that is announced meanwhile; one that the store cannot read is withdrawn: its senders start again, so it must not
-   * come back. One of which nothing is certain stays announced: this process ends then, or repeats it.
+   * Stores a flush that is announced meanwhile. What the store refuses as a whole is withdrawn: its senders start again, so it must not
+   * come back. Of a part only its own repetition makes the whole, once: it is held. One of which nothing is certain stays announced:
+   * this process ends then, or repeats it.
    */
-  async #orWithdraw(flush: string, spans: readonly Span[] | null, store: () => Promise<void>): Promise<void> {
+  async #orGiveUp(
+    id: string,
+    batch: BatchKey,
+    spans: readonly Span[] | null,
+    store: () => Promise<void>,
+  ): Promise<void> {
     const { journal, persistence, underway } = this.#options;
-    const landed = underway.announce(spans);
+    const landed = this.#held.get(id)?.landed ?? underway.announce(spans);
     try {
       await store();
     } catch (error) {
-      if (isUnreadable(error)) {
-        await persistence.until('withdraw flush', () => journal.withdraw(flush));
-        landed();
+      if (!(error instanceof Refused)) throw error;
+      if (error.stored === 'a part') {
+        const all = await persistence.until('batches of flush', () => journal.batchesOf(id));
+        this.#held.set(id, { id, batch, batches: new Set(all.map(batchKey)), landed });
+        throw error;
       }
+      await persistence.until('withdraw flush', () => journal.withdraw(id));
+      this.#held.delete(id);
+      landed();
       throw error;
     }
+    this.#held.delete(id);
     landed();
+  }
+
+  /** While refusals are expected: a view refuses rows when `events` has them already, and such a flush can't be split any more. */
+  async #rehearse(flush: string): Promise<void> {
+    const { journal, persistence } = this.#options;
+    if (!persistence.isSuspicious) return;
+    const refusal = await journal.refusalOf(flush).catch(() => null);
+    if (refusal !== null) throw persistence.refused('rehearse flush', 'nothing', refusal.cause);
+  }
+
+  /** What is stored of a flush that `events` or a view refuses; null: neither does, for what it holds. */
+  async #trial(flush: string): Promise<RefusedRest | null> {
+    const refusal = await this.#options.journal.refusalOf(flush);
+    if (refusal === null) return null;
+    return refusal.by === 'events' ? 'nothing' : 'a part';
   }
 
   /** The events, and when all of them are visible, that they are committed: no answer may leave them out from then on. */
   async #insert(flush: string, hours: Flush['hours'], inserted: () => void): Promise<void> {
     const { journal, persistence } = this.#options;
-    await persistence.until('store flush', () => journal.insertEvents(flush));
+    const trial = () => this.#trial(flush);
+    await persistence.until('store flush', () => journal.insertEvents(flush), trial);
     inserted();
     await persistence.until('commit flush', () => journal.commit(flush, hours));
   }
@@ -163,7 +236,7 @@ export class Settler {
     foundInJournal: boolean,
   ): Promise<void> {
     const { journal, persistence, exclusive } = this.#options;
-    const isStored = await persistence.until('store flush', async (attempt) => {
+    const store = async (attempt: number): Promise<boolean> => {
       if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, batch))) return true;
       if (!exclusive) await journal.begin(flush);
       await journal.insertEvents(flush);
@@ -171,7 +244,8 @@ export class Settler {
       await journal.commit(flush, hours);
       await journal.markStored([flush]);
       return true;
-    });
+    };
+    const isStored = await persistence.until('store flush', store, () => this.#trial(flush));
     if (!isStored) {
       throw new AppError('store_unavailable', 'The batch was given up meanwhile. Send it again.', {
         retryAfterSeconds: 1,

@@ -1,18 +1,45 @@
-import { Router } from 'express';
+import { type Request, type Response, Router } from 'express';
+import { z } from 'zod';
+import { isUuid } from '../domain/ids.ts';
 import { contextOf } from '../http/context.ts';
 import { pick } from '../http/methods.ts';
-import { replyToGet } from '../http/reply.ts';
+import { replyToGet, replyToPost } from '../http/reply.ts';
+import { parseBody } from '../http/validate.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 
-const PATH = '/ingestion';
+const IdParams = z.strictObject({ id: z.string().refine(isUuid, 'must be a UUID') });
 
-/** `GET /ingestion` below /management/v1: what this process took, left out and refused since its start, by reason. */
-export function ingestionRouter(ingestion: Pick<Ingestion, 'stats'>): Router {
+type Handler = (req: Request, res: Response) => Promise<void>;
+
+/**
+ * `GET /ingestion` below /management/v1: what this process took, left out and refused since its start, by reason.
+ * `GET /ingestion/set-aside`: batches that the store refused by themselves. `POST /ingestion/set-aside/ID/repeat` stores one after all,
+ * `DELETE /ingestion/set-aside/ID` ends it.
+ */
+export function ingestionRouter({ stats, setAside }: Pick<Ingestion, 'stats' | 'setAside'>): Router {
+  const idOf = (req: Request): string => parseBody(IdParams, req.params).id;
+  const routes: Readonly<Record<string, readonly [method: string, handler: Handler]>> = {
+    '/ingestion': ['GET', (req, res) => replyToGet(req, res, stats())],
+    '/ingestion/set-aside': ['GET', async (req, res) => replyToGet(req, res, await setAside.list())],
+    '/ingestion/set-aside/:id/repeat': [
+      'POST',
+      async (req, res) => replyToPost(req, res, 200, await setAside.repeat(idOf(req))),
+    ],
+    '/ingestion/set-aside/:id': [
+      'DELETE',
+      async (req, res) => {
+        const id = idOf(req);
+        await setAside.drop(id);
+        replyToPost(req, res, 200, { id, dropped: true });
+      },
+    ],
+  };
   const router = Router({ caseSensitive: true, strict: true });
-  router.all(PATH, async (req, res) => {
-    contextOf(res).route = PATH;
-    pick(new Map([['GET', true]]), req, res);
-    await replyToGet(req, res, ingestion.stats());
-  });
+  for (const [path, [method, handler]] of Object.entries(routes)) {
+    router.all(path, async (req, res) => {
+      contextOf(res).route = path;
+      await pick(new Map([[method, handler]]), req, res)(req, res);
+    });
+  }
   return router;
 }

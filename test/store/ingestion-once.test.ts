@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createJournal } from '../../src/ingestion/journal.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
@@ -140,6 +140,33 @@ test('a batch that several processes receive at once is stored once', async () =
     expect(accepted).toBe(60);
     expect(await totalsOf(store.db, app.id)).toEqual(stored(20, 60));
   } finally {
+    await store.close();
+    await bridge.close();
+  }
+});
+
+test('what a process left that died on a server is completed by another, though nothing is sent to it', async () => {
+  const bridge = await bridgeProcess();
+  const store = await serverStore(bridge);
+  const ingestion = ingestionOn(store.db);
+  try {
+    const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
+    const flush = flushOf(app, batchId);
+    await journal.claim(flush, false);
+    await journal.decide(flush.id, 'store');
+    await journal.begin(flush.id);
+    await ingestion.start();
+    await ingestion.sweep();
+    // Its owner may live.
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
+    const now = performance.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 61_000);
+    await ingestion.sweep();
+    vi.restoreAllMocks();
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
+  } finally {
+    vi.restoreAllMocks();
+    await ingestion.drain();
     await store.close();
     await bridge.close();
   }

@@ -1,0 +1,110 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+import { EVENT_COLUMNS, EVENTS_OF_FLUSH } from './journal-rows.ts';
+
+const VIEWS: Query<{ select: string; target: string; source: string }> = {
+  name: 'ingestion: views on events',
+  sql: `
+    SELECT as_select AS select, extract(create_table_query, ' TO [^. ]+\\\\.([^ (]+)') AS target,
+      concat(database, '.events') AS source
+    FROM system.tables
+    WHERE database = currentDatabase() AND engine = 'MaterializedView'
+      AND match(as_select, concat('\\\\b', database, '\\\\.events\\\\b'))
+    ORDER BY name`,
+  row: z.object({ select: z.string(), target: z.string(), source: z.string() }),
+};
+
+/** The engine's error, or null where the rows are taken. */
+type Refusal = { readonly cause: unknown } | null;
+
+/** Who refuses a flush's events: `events`, before it stores one of them, or a view on it, when `events` has stored them. */
+export type EventsRefusal = { readonly by: 'events' | 'view'; readonly cause: unknown } | null;
+
+/** Copies of tables that keep nothing: the same columns and constraints, but no disk, no parts, no replicas. */
+class Copies {
+  readonly #db: Database;
+  readonly #suffix = randomUUID().replaceAll('-', '');
+  readonly #made: string[] = [];
+
+  constructor(db: Database) {
+    this.#db = db;
+  }
+
+  ofTable(table: string): Promise<string> {
+    return this.#make('TABLE', `AS ${table} ENGINE = Null`);
+  }
+
+  ofView(select: string, target: string): Promise<string> {
+    return this.#make('MATERIALIZED VIEW', `TO ${target} AS ${select}`);
+  }
+
+  async drop(): Promise<void> {
+    for (const copy of this.#made.reverse()) {
+      const sql = `DROP TABLE IF EXISTS ${copy} SYNC`;
+      await this.#db.command('ingestion: end of a rehearsal', sql).catch(() => undefined);
+    }
+  }
+
+  async #make(kind: string, definition: string): Promise<string> {
+    const name = `rehearsal_${this.#made.length}_${this.#suffix}`;
+    this.#made.push(name);
+    await this.#db.command('ingestion: rehearsal', `CREATE ${kind} ${name} ${definition}`);
+    return name;
+  }
+}
+
+/**
+ * Finds out whether rows are refused for what they hold, without storing them. What a copy refuses, its table refuses at any time and
+ * as a whole; what a copy takes, something else is wrong with. Rejects where it cannot be tried.
+ */
+export function createRehearsal(db: Database) {
+  async function withCopies<T>(work: (copies: Copies) => Promise<T>): Promise<T> {
+    const copies = new Copies(db);
+    try {
+      return await work(copies);
+    } finally {
+      await copies.drop();
+    }
+  }
+
+  /** An insert of no rows has to be taken first: else the refusal says nothing about the rows. */
+  async function refusal(copy: string, column: string, insert: () => Promise<void>): Promise<Refusal> {
+    await db.insertFrom(copy, [column], `SELECT ${column} FROM ${copy}`, {});
+    try {
+      await insert();
+      return null;
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause;
+      return { cause };
+    }
+  }
+
+  return {
+    /** Of the rows of a flush, as they are sent to `ingest_journal`. */
+    journal: (lines: string): Promise<Refusal> =>
+      withCopies(async (copies) => {
+        const copy = await copies.ofTable('ingest_journal');
+        return refusal(copy, 'position', () => db.insertText(copy, lines));
+      }),
+
+    /** Of a flush that is in the journal. */
+    events: (flush: string): Promise<EventsRefusal> =>
+      withCopies(async (copies) => {
+        const copy = await copies.ofTable('events');
+        const insert = () =>
+          refusal(copy, 'path', () => db.insertFrom(copy, EVENT_COLUMNS, EVENTS_OF_FLUSH, { flush }));
+        const alone = await insert();
+        if (alone !== null) return { by: 'events', ...alone };
+        for (const { select, target, source } of await db.query(VIEWS, {}, { lane: 'write' })) {
+          await copies.ofView(
+            select.replaceAll(source, source.replace(/events$/, copy)),
+            await copies.ofTable(target),
+          );
+        }
+        const withViews = await insert();
+        return withViews === null ? null : { by: 'view', ...withViews };
+      }),
+  };
+}

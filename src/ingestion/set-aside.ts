@@ -1,0 +1,127 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import { type BatchKey, batchKey } from './batch-key.ts';
+import type { BatchRows } from './journal-rows.ts';
+import { hoursOf } from './ledger-rows.ts';
+
+/** A batch that the store refused, as the operator sees it. */
+export interface SetAsideBatch {
+  readonly id: string;
+  readonly appId: string;
+  readonly batchId: string;
+  readonly events: number;
+  /** The engine's code for the reason; 0 where it gave none. The log has its words. */
+  readonly code: number;
+  readonly setAsideAt: string;
+}
+
+/** More is no longer the fault of single batches. */
+const MOST = { batches: 10_000, bytes: 1024 ** 3 } as const;
+const WRITER = { lane: 'write' } as const;
+
+const HELD: Query<{ batches: number; bytes: number }> = {
+  name: 'ingestion: size of what is put aside',
+  sql: 'SELECT toUInt32(count()) AS batches, toFloat64(sum(length(rows))) AS bytes FROM ingest_set_aside',
+  row: z.object({ batches: z.number(), bytes: z.number() }),
+};
+
+/** Stored since, by its sender or by a repetition that was interrupted. */
+const STORED_SINCE = `(app_id, batch_id) IN
+  (SELECT app_id, batch_id FROM ingest_batches WHERE (app_id, batch_id) IN (SELECT app_id, batch_id FROM ingest_set_aside))`;
+
+const LIST: Query<SetAsideBatch> = {
+  name: 'ingestion: list of what is put aside',
+  sql: `
+    SELECT toString(id) AS id, toString(app_id) AS appId, toString(batch_id) AS batchId, events, code,
+      toUnixTimestamp64Milli(set_aside_at) AS at
+    FROM ingest_set_aside FINAL WHERE NOT (${STORED_SINCE}) ORDER BY at, id`,
+  row: z
+    .object({
+      id: z.string(),
+      appId: z.string(),
+      batchId: z.string(),
+      events: z.number(),
+      code: z.number(),
+      at: z.number(),
+    })
+    .transform(({ at, ...row }) => ({ ...row, setAsideAt: toIso(epochMs(at)) })),
+};
+
+const ONE: Query<BatchRows & { readonly key: BatchKey }> = {
+  name: 'ingestion: batch that is put aside',
+  sql: `
+    SELECT toString(app_id) AS app, toString(batch_id) AS batch, events, rows
+    FROM ingest_set_aside FINAL WHERE id = {id:UUID}`,
+  row: z
+    .object({ app: z.string(), batch: z.string(), events: z.number(), rows: z.string() })
+    .transform(({ app, batch, events, rows: text }) => {
+      const rows = text.split('\n');
+      return { key: { app, batch }, events, rows, hours: hoursOf(app, rows.flatMap(sessionOf)) };
+    }),
+};
+
+const JournalRow = z.object({ started_at: z.number(), offsets: z.array(z.number()) });
+
+/** When the events of a row of the journal happened; a batch of which nothing is stored has none. */
+function sessionOf(row: string): { startedAt: EpochMs; events: { timestamp: EpochMs }[] }[] {
+  const { success, data } = JournalRow.safeParse(JSON.parse(`{${row}`));
+  if (!success) return [];
+  const { started_at: startedAt, offsets } = data;
+  const events = offsets.map((offset) => ({ timestamp: epochMs(startedAt + offset) }));
+  return [{ startedAt: epochMs(startedAt), events }];
+}
+
+export type SetAside = ReturnType<typeof createSetAside>;
+
+/** Batches that the store refuses by themselves, with all that is needed to store them later. None of them was acknowledged. */
+export function createSetAside(db: Database) {
+  const done = (id: string): Promise<void> =>
+    db.command(
+      'ingestion: drop what is put aside',
+      'ALTER TABLE ingest_set_aside DELETE WHERE id = {id:UUID} SETTINGS mutations_sync = 1',
+      { id },
+    );
+  /** Throws `not_found`. */
+  const get = async (id: string): Promise<BatchRows & { readonly key: BatchKey }> => {
+    const [found] = await db.query(ONE, { id }, WRITER);
+    if (found === undefined) throw new AppError('not_found', 'No batch is put aside under this id.');
+    return found;
+  };
+  return {
+    get,
+    list: (): Promise<SetAsideBatch[]> => db.query(LIST, {}, WRITER),
+    /** The same batch again takes its own place. False where too much is put aside. */
+    add: async (
+      { app, batch, events, rows }: BatchKey & BatchRows,
+      code: number | null,
+    ): Promise<boolean> => {
+      const held = await db.queryOne(HELD, {}, WRITER);
+      if (held.batches >= MOST.batches || held.bytes >= MOST.bytes) return false;
+      const row = { id: idOf({ app, batch }), app_id: app, batch_id: batch, events, code: code ?? 0 };
+      await db.insert('ingest_set_aside', [{ ...row, rows: rows.join('\n') }]);
+      return true;
+    },
+    drop: async (id: string): Promise<void> => {
+      await get(id);
+      await done(id);
+    },
+    /** Ends what a repetition began. */
+    done,
+    /** Forgets what was stored since; to be called more often than batch ids are forgotten. */
+    forget: async (): Promise<void> => {
+      if ((await db.queryOne(HELD, {}, WRITER)).batches === 0) return;
+      const sql = `ALTER TABLE ingest_set_aside DELETE WHERE ${STORED_SINCE}`;
+      await db.command('ingestion: forget what was stored since', sql, {}, { lane: 'seal' });
+    },
+  };
+}
+
+/** A name that the operator can type, the same for the same batch. */
+const idOf = (batch: BatchKey): string =>
+  createHash('sha256')
+    .update(batchKey(batch))
+    .digest('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { AppError } from '../../src/domain/errors.ts';
+import type { Ingestion } from '../../src/ingestion/ingestion.ts';
+import type { Batch } from '../../src/ingestion/wire.ts';
+import type { SdkApp } from '../../src/metadata/types.ts';
+import { onEachBackend } from '../support/backends.ts';
+import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
+
+const REFUSED = { code: 'validation_failed' };
+
+onEachBackend((on) => {
+  const mends: (() => Promise<void>)[] = [];
+  afterEach(async () => {
+    for (const mend of mends.splice(0)) await mend();
+  });
+
+  /** The store refuses rows of `table` until `mend`. */
+  async function refuse(table: string, check: string): Promise<() => Promise<void>> {
+    const name = `c${randomUUID().replaceAll('-', '')}`;
+    await on.db.command('refuse', `ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK ${check}`);
+    const mend = () => on.db.command('mend', `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`);
+    mends.push(mend);
+    return mend;
+  }
+  const started = async (): Promise<Ingestion> => {
+    const ingestion = ingestionOn(on.db);
+    await ingestion.start();
+    return ingestion;
+  };
+  /** As a sender does: again until the store has taken or refused it. */
+  async function insist(ingestion: Ingestion, app: SdkApp, batch: Batch): Promise<string> {
+    for (;;) {
+      try {
+        const { duplicate } = await ingestion.accept(app, batch, REQUEST);
+        return duplicate ? 'duplicate' : 'stored';
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        if (error.code !== 'store_unavailable') return error.code;
+      }
+    }
+  }
+  const batchOf = (id: string) => ({ batchId: randomUUID(), sessions: [session(id)] });
+  const TABLES = [
+    ['the journal', 'ingest_journal', "session_id != 'poison'"],
+    ['events', 'events', "session_id != 'poison'"],
+  ] as const;
+
+  test.each(TABLES)(
+    'a batch that %s refuses is put aside, and all others are stored',
+    async (_, table, check) => {
+      const [app, ingestion] = [newApp(), await started()];
+      const mend = await refuse(table, check);
+      const poison = batchOf('poison');
+      const others = Array.from({ length: 9 }, (_, i) => batchOf(`s${i}`));
+      const batches = [...others.slice(0, 5), poison, ...others.slice(5)];
+      const answers = await Promise.all(batches.map((batch) => insist(ingestion, app, batch)));
+      expect(answers.map((answer) => answer === REFUSED.code)).toEqual(
+        batches.map((batch) => batch === poison),
+      );
+      expect(await totalsOf(on.db, app.id)).toEqual(stored(9, 27));
+      const ours = (await ingestion.setAside.list()).filter(({ appId }) => appId === app.id);
+      expect(ours).toMatchObject([{ batchId: poison.batchId, events: 3, code: 469 }]);
+      const [{ id } = { id: '' }] = ours;
+      // Repeated too early it stays; a new start is not stopped by it.
+      await expect(ingestion.setAside.repeat(id)).rejects.toMatchObject(REFUSED);
+      const next = await started();
+      await next.accept(app, batchOf('after'), REQUEST);
+      await mend();
+      expect(await next.setAside.repeat(id)).toEqual({ id, outcome: 'stored' });
+      await expect(next.setAside.repeat(id)).rejects.toMatchObject({ code: 'not_found' });
+      expect(await next.accept(app, poison, REQUEST)).toMatchObject({ duplicate: true });
+      expect(await totalsOf(on.db, app.id)).toEqual(stored(11, 33));
+    },
+  );
+
+  test('a store that is broken is waited for: nothing is put aside', async () => {
+    const [app, ingestion] = [newApp(), await started()];
+    await on.db.command('break', 'RENAME TABLE sessions TO sessions_away');
+    const accepting = ingestion.accept(app, batchOf('a'), REQUEST);
+    const settled = accepting.then(() => 'stored');
+    expect(await Promise.race([settled, sleep(4_000)])).toBeUndefined();
+    await on.db.command('mend', 'RENAME TABLE sessions_away TO sessions');
+    expect(await accepting).toMatchObject({ accepted: 3 });
+    expect(await ingestion.setAside.list()).not.toContainEqual(expect.objectContaining({ appId: app.id }));
+    expect(await totalsOf(on.db, app.id)).toEqual(stored(1, 3));
+  });
+
+  test('a batch that is put aside and then stored by its sender is stored once, and is not listed', async () => {
+    const [app, ingestion] = [newApp(), await started()];
+    const mend = await refuse('events', "session_id != 'poison'");
+    const poison = batchOf('poison');
+    await expect(ingestion.accept(app, poison, REQUEST)).rejects.toMatchObject(REFUSED);
+    const [{ id } = { id: '' }] = (await ingestion.setAside.list()).filter(({ appId }) => appId === app.id);
+    await mend();
+    expect(await ingestion.accept(app, poison, REQUEST)).toMatchObject({ accepted: 3 });
+    await ingestion.drain();
+    expect((await ingestion.setAside.list()).map((one) => one.id)).not.toContain(id);
+    expect(await (await started()).setAside.repeat(id)).toEqual({ id, outcome: 'duplicate' });
+    expect(await totalsOf(on.db, app.id)).toEqual(stored(1, 3));
+  });
+
+  test.each(['sessions', 'traffic'])(
+    'what a view into %s refuses holds nobody else up, and is whole, once, when the view is mended',
+    async (table) => {
+      const [app, other, ingestion] = [newApp(), newApp(), await started()];
+      const mend = await refuse(table, `app_id != '${app.id}'`);
+      const first = batchOf('first');
+      await expect(ingestion.accept(app, first, REQUEST)).rejects.toMatchObject({
+        code: 'store_unavailable',
+      });
+      // From now on the store is asked before: nothing more gets into one table alone.
+      const second = batchOf('second');
+      const answers = await Promise.all(
+        [second, batchOf('a'), batchOf('b')].map((batch, i) =>
+          insist(ingestion, i === 0 ? app : other, batch),
+        ),
+      );
+      expect(answers[0]).toBe(REFUSED.code);
+      expect(answers.slice(1)).not.toContain(REFUSED.code);
+      expect(await totalsOf(on.db, other.id)).toEqual(stored(2, 6));
+      expect((await totalsOf(on.db, app.id)).raw).toBe(3);
+      // A start while it is so does not wait for it, and its batch is not stored twice.
+      const next = await started();
+      await next.accept(other, batchOf('c'), REQUEST);
+      if (on.db.exclusive) {
+        await expect(next.accept(app, first, REQUEST)).rejects.toMatchObject({ code: 'store_unavailable' });
+      }
+      await mend();
+      const [{ id } = { id: '' }] = (await next.setAside.list()).filter(({ appId }) => appId === app.id);
+      expect(await next.setAside.repeat(id)).toEqual({ id, outcome: 'stored' });
+      await ingestion.sweep();
+      expect(await ingestion.accept(app, first, REQUEST)).toMatchObject({ duplicate: true });
+      expect(await totalsOf(on.db, app.id)).toEqual(stored(2, 6));
+    },
+  );
+});
