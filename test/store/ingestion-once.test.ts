@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createJournal } from '../../src/ingestion/journal.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { serverStore, type TestStore, testStore } from '../support/store.ts';
-import { flushOf, ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
+import {
+  afterLease,
+  flushOf,
+  ingestionOn,
+  newApp,
+  REQUEST,
+  session,
+  stored,
+  totalsOf,
+} from './ingestion-support.ts';
 
 const BACKENDS = [
   {
@@ -159,13 +168,9 @@ test('what a process left that died on a server is completed by another, though 
     await ingestion.sweep();
     // Its owner may live.
     expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
-    const now = performance.now();
-    vi.spyOn(performance, 'now').mockImplementation(() => now + 61_000);
-    await ingestion.sweep();
-    vi.restoreAllMocks();
+    await afterLease(() => ingestion.sweep());
     expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
   } finally {
-    vi.restoreAllMocks();
     await ingestion.drain();
     await store.close();
     await bridge.close();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { vi } from 'vitest';
 import { z } from 'zod';
 import type { Database, Query } from '../../src/clickhouse/database.ts';
 import { appId } from '../../src/domain/ids.ts';
@@ -43,6 +44,17 @@ export function flushOf(app: SdkApp, batchId: string): Flush {
   const columns = sessions.map((valid) => sessionColumns(valid, { app, place: null }));
   const hours = mergedHours(hoursOf(app.id, sessions));
   return { id: randomUUID(), batches: [batch], hours, rows: journalRows(batch, columns) };
+}
+
+/** Does `work` a minute later, by the clock that measures how long a flush has been open. */
+export async function afterLease(work: () => Promise<void>): Promise<void> {
+  const now = performance.now();
+  vi.spyOn(performance, 'now').mockImplementation(() => now + 61_000);
+  try {
+    await work();
+  } finally {
+    vi.restoreAllMocks();
+  }
 }
 
 /** The same count by every way it is kept. */

@@ -13,7 +13,7 @@ import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { bodyOf, isStored, newSite, sessionsOfBatch, Witness } from '../support/moving.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
-import { SILENT } from './ingestion-support.ts';
+import { afterLease, SILENT } from './ingestion-support.ts';
 
 const CHILD = fileURLToPath(new URL('./moving-child.ts', import.meta.url));
 const DATABASE = 'analytics';
@@ -91,18 +91,11 @@ async function killedAt(statement: string, body: string): Promise<void> {
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
-/** What is open was written down long ago: another process takes it over. */
+/** Another process takes over what has been open for longer than a minute. */
 async function takeOver(): Promise<void> {
-  await db.command(
-    'age',
-    'INSERT INTO ingest_journal SELECT * REPLACE (created_at - INTERVAL 10 MINUTE AS created_at) FROM ingest_journal',
-  );
-  await db.command(
-    'age',
-    'ALTER TABLE ingest_journal DELETE WHERE created_at > now64(3) - INTERVAL 5 MINUTE SETTINGS mutations_sync = 1',
-  );
   const other = createIngestion({ db, clock: () => epochMs(Date.now()), log: SILENT, maxAgeDays: 730 });
   await other.start();
+  await afterLease(() => other.sweep());
   await other.drain();
 }
 
