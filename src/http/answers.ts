@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Basis } from '../analytics/scopes.ts';
 import { Gate, READERS_PATIENCE } from '../clickhouse/gate.ts';
-import { asQuestion, currentCaller, Shared } from '../domain/caller.ts';
+import { asQuestion, currentCaller, forOthersToo, Shared } from '../domain/caller.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import { toIso } from '../domain/time.ts';
 import type { ReadBegun } from '../facts/begun.ts';
@@ -13,6 +13,11 @@ import { digest, digestOf } from './etag.ts';
 import { writeJson } from './json-lines.ts';
 
 const MAX_WAITING = 256;
+/** Answers that are computed anew before somebody has to wait for it. */
+const RENEWALS_AT_ONCE = 2;
+/** At what share of the age that a caller takes: spread, so that answers of one moment are not renewed at one moment. */
+const RENEWED_FROM = 0.5;
+const RENEWED_UNTIL = 0.9;
 
 /** A question as one account asks it. */
 export interface Asked {
@@ -92,6 +97,8 @@ interface State {
 
 interface Kept extends Pick<State, 'tag' | 'asOf' | 'at'> {
   readonly json: Body;
+  /** The share of a caller's limit at which it is renewed. */
+  readonly renewedAt: number;
 }
 
 /**
@@ -108,6 +115,7 @@ export class Answers {
   readonly #bodies: Bodies;
   /** By question: the computation that began last. */
   readonly #running = new Map<string, { readonly tag: string; readonly computing: Shared<Kept> }>();
+  readonly #renewing = new Set<string>();
   /** By query: pollers ask with the same one. */
   readonly #questions = new WeakMap<object, Question>();
 
@@ -127,7 +135,10 @@ export class Answers {
   async ask(asked: Asked, maxStaleMs: number | null): Promise<Versioned> {
     const question = this.#questionOf(asked);
     const recent = this.#recent(question.name, maxStaleMs);
-    if (recent !== null) return { ...recent, result: async () => recent };
+    if (recent !== null) {
+      this.#renewInTime(asked, question.name, maxStaleMs ?? 0);
+      return { ...recent, result: async () => recent };
+    }
     const at = performance.now();
     const snapshot = await this.#snapshot(asked.app, asked.basis.scope);
     const { asOf: newest, version } = snapshot;
@@ -159,10 +170,22 @@ export class Answers {
     return computedOf(kept, maxStaleMs);
   }
 
+  /** In the background. What fails or finds no place is tried again by the next poll. */
+  #renewInTime(asked: Asked, question: string, maxStaleMs: number): void {
+    const kept = this.#kept.peek(question);
+    if (kept === undefined || performance.now() - kept.at < kept.renewedAt * maxStaleMs) return;
+    if (this.#renewing.size >= RENEWALS_AT_ONCE || this.#renewing.has(question)) return;
+    this.#renewing.add(question);
+    const renewed = forOthersToo(async () => (await this.ask(asked, 0)).result());
+    void renewed.catch(() => undefined).finally(() => this.#renewing.delete(question));
+  }
+
   /** The kept answer is right in this state too. */
   #confirm({ question, tag, asOf, at }: State): void {
     const kept = this.#kept.peek(question);
-    if (kept?.tag === tag && at > kept.at) this.#kept.set(question, { ...kept, asOf, at });
+    if (kept?.tag === tag && at > kept.at) {
+      this.#kept.set(question, { ...kept, asOf, at, renewedAt: renewalShare() });
+    }
   }
 
   async #result(asked: Asked, state: State, maxStaleMs: number | null): Promise<Computed> {
@@ -219,18 +242,20 @@ export class Answers {
     const begun = await this.#begun(asked.app, asked.basis.scope);
     const { question, tag, version, asOf, at } = state;
     if (begun === null || begun[0] !== version[0] || begun[1] !== version[1]) {
-      return { tag: await digestOf(json), json, asOf, at };
+      return { tag: await digestOf(json), json, asOf, at, renewedAt: 1 };
     }
-    const kept = { tag, json, asOf, at };
+    const kept = { tag, json, asOf, at, renewedAt: renewalShare() };
     if ((this.#kept.peek(question)?.at ?? 0) <= at) this.#kept.set(question, kept);
     return kept;
   }
 }
 
+const renewalShare = (): number => RENEWED_FROM + Math.random() * (RENEWED_UNTIL - RENEWED_FROM);
+
 const ageOf = ({ at }: Pick<State, 'at'>, maxStaleMs: number | null): number | null =>
   maxStaleMs === null ? null : Math.floor((performance.now() - at) / 1_000);
 
-const computedOf = (kept: Kept, maxStaleMs: number | null): Computed => ({
+const computedOf = (kept: Omit<Kept, 'renewedAt'>, maxStaleMs: number | null): Computed => ({
   tag: kept.tag,
   json: kept.json,
   asOf: kept.asOf,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { askRightly, withService } from './cases.ts';
 import { SAMPLE } from './sample.ts';
 import type { Answer, Ask } from './support.ts';
@@ -66,6 +66,25 @@ describe('Cache-Control: max-stale', () => {
     const stale = await ask('max-stale=60');
     expect(stale.text).toBe(now.text);
     expect(stale.headers['etag']).toBe(now.headers['etag']);
+  });
+
+  test('has the answer renewed before it is too old, and nobody waits for it', async () => {
+    // A question of its own, for its answer stays in the time to come.
+    const query = '&limit=7777';
+    const first = await ask(null, { query });
+    const now = performance.now();
+    const began = Date.now();
+    vi.spyOn(performance, 'now').mockImplementation(() => now + 3_300_000 + (Date.now() - began));
+    try {
+      const later = `/${randomUUID()}`;
+      await view(later);
+      const stale = await ask('max-stale=3600', { query });
+      expect(stale.text).toBe(first.text);
+      expect(Number(stale.headers['age'])).toBeGreaterThanOrEqual(3_300);
+      await expect.poll(async () => pathsOf(await ask('max-stale=3600', { query }))).toContain(later);
+    } finally {
+      vi.restoreAllMocks();
+    }
   });
 
   test('is answered in every form, each under its own tag', async () => {
