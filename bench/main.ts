@@ -1,16 +1,9 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { misused, parsedArguments } from '../src/cli/arguments.ts';
 import { CliError, sayEnd } from '../src/cli/cli-error.ts';
 import { makeFolder } from '../src/make-folder.ts';
-import { benchHttp } from './http.ts';
-import { benchIngest } from './ingest.ts';
-import { benchOverload } from './overload.ts';
-import { benchPollers } from './pollers.ts';
-import { benchQueries } from './queries.ts';
-import { benchScale } from './scale.ts';
-import { benchSoak } from './soak.ts';
-import { DEFAULT_DIR } from './store.ts';
 
 const USAGE = `Usage: npm run bench -- queries|scale|http|pollers|ingest|overload|soak [--events N] [--days D] [--runs R] [--dir DIR] [--seconds S] [--minutes M] [--json FILE]
 
@@ -21,6 +14,8 @@ pollers   ten keys that poll every 30 s beside the same that poll every second, 
 ingest    batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file
 overload  twice of what is answered, for S seconds (30 is good): throughput, fairness, health, recovery
 soak      polling, questions and ingestion for M minutes (10): memory, open files and latency, and their slopes`;
+
+const DEFAULT_DIR = fileURLToPath(new URL('../.cache/bench', import.meta.url));
 
 const OPTIONS = {
   events: { type: 'string', default: '30000000' },
@@ -49,14 +44,16 @@ function readArguments(): { readonly run: () => Promise<Outcome>; readonly json:
   // The questions' ranges leave out two days at the beginning and one at the end.
   const shape = { events: whole('events'), days: whole('days', 4) };
   const [runs, seconds, minutes] = [whole('runs'), whole('seconds'), whole('minutes')];
+  // Each is loaded when it runs: a usage is printed at once.
   const benches: Readonly<Record<string, () => Promise<Outcome>>> = {
-    queries: () => benchQueries(folder(values.dir), shape, runs),
-    scale: () => benchScale(folder(values.dir), shape.events, shape.days, runs),
-    http: () => benchHttp(seconds),
-    pollers: () => benchPollers(),
-    ingest: () => benchIngest(seconds),
-    overload: () => benchOverload(seconds),
-    soak: () => benchSoak(minutes),
+    queries: async () => (await import('./queries.ts')).benchQueries(folder(values.dir), shape, runs),
+    scale: async () =>
+      (await import('./scale.ts')).benchScale(folder(values.dir), shape.events, shape.days, runs),
+    http: async () => (await import('./http.ts')).benchHttp(seconds),
+    pollers: async () => (await import('./pollers.ts')).benchPollers(),
+    ingest: async () => (await import('./ingest.ts')).benchIngest(seconds),
+    overload: async () => (await import('./overload.ts')).benchOverload(seconds),
+    soak: async () => (await import('./soak.ts')).benchSoak(minutes),
   };
   const [name = ''] = positionals;
   const run = Object.hasOwn(benches, name) ? benches[name] : undefined;

@@ -36,7 +36,6 @@ export interface BenchStore {
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const FACTS = join(HERE, '../src/facts');
-export const DEFAULT_DIR = join(HERE, '../.cache/bench');
 
 /** What of the code decides which facts there are. */
 const MADE_BY = [
