@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
-import { withService } from '../http/cases.ts';
+import { withService } from '../http/operations.ts';
 import { openBrowser } from './chromium.ts';
 
 const service = withService();

@@ -5,7 +5,7 @@ import { PATHS } from '../../src/client/client.ts';
 import { ApiError, type Client, createClient, type Question } from '../../src/client/index.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { EXAMPLE_RANGE, EXAMPLES } from '../../src/http/openapi-examples.ts';
-import { withService } from './cases.ts';
+import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 
 const service = withService(AT_NOON);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
-import { withService } from './cases.ts';
+import { withService } from './operations.ts';
 import { type Answer, expectProblem } from './support.ts';
 
 let now = Date.UTC(2026, 10, 20);

@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { type Column, columnsOf } from '../../src/http/forms-columns.ts';
-import { askRightly, withService } from './cases.ts';
+import { askRightly, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf } from './support.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { askRightly, withService } from './cases.ts';
+import { askRightly, withService } from './operations.ts';
 import { SAMPLE } from './sample.ts';
 import type { Answer, Ask } from './support.ts';
 

@@ -6,8 +6,8 @@ import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { openApiText } from '../../src/http/openapi.ts';
 import { EXAMPLE_BODY, EXAMPLE_RANGE } from '../../src/http/openapi-examples.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
-import { withService } from './cases.ts';
 import { DOCUMENT_TEXT, DOCUMENTED, documentedSchema, likeExample } from './openapi-support.ts';
+import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { type Answer, type Ask, endpointOf, sendRaw } from './support.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withService } from './cases.ts';
+import { withService } from './operations.ts';
 import { expectProblem } from './support.ts';
 
 const service = withService({ env: { PUBLIC_API_REQUESTS_PER_MINUTE: '1000' } });
@@ -50,4 +50,29 @@ test('X-Request-Id: kept where it has the right form', async () => {
   for (const wrong of ['x'.repeat(65), 'a b', 'a.b', '<script>']) {
     expect(await with_(wrong)).toMatch(/^[0-9A-HJKMNP-TV-Z]{26}$/);
   }
+});
+
+test('health and the document: no key, no limit, HEAD too, other methods not', async () => {
+  const bare = (path: string, method = 'GET') => service().ask(path, { key: null, method });
+  for (const path of ['/healthz', '/readyz', '/openapi.json']) {
+    const answer = await bare(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+    expect(answer.headers['x-request-id']).toBeDefined();
+    expect(await bare(path, 'HEAD')).toMatchObject({ status: 200, text: '' });
+    const wrong = await bare(path, 'POST');
+    expectProblem(wrong, 'method_not_allowed');
+    expect(wrong.headers['allow']).toBe('GET, HEAD');
+  }
+  expect((await bare('/healthz')).json).toEqual({ status: 'ok' });
+  expect((await bare('/readyz')).json).toEqual({
+    status: 'ok',
+    store: 'ok',
+    redis: 'off',
+    sealing: {
+      lagSeconds: { page: expect.any(Number), session: expect.any(Number) },
+      lastRunAt: expect.toBeOneOf([null, expect.any(String)]),
+      measuredAt: expect.toBeOneOf([null, expect.any(String)]),
+    },
+  });
 });

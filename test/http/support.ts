@@ -33,14 +33,21 @@ export interface Ask {
   readonly body?: unknown;
 }
 
-export interface TestService extends Service {
+/** An account with a key and an app: what a test needs to be alone with its rate window and its data. */
+export interface Tenant {
   /** A key of `account`; its analytics app is `app`. */
   readonly key: string;
   readonly account: AccountId;
   readonly app: AppId;
   readonly secretKey: string;
+  /** Asks with `key`, unless `ask` names another. */
   ask(path: string, ask?: Ask): Promise<Answer>;
+}
+
+/** The service, and its first tenant. */
+export interface TestService extends Service, Tenant {
   newAccount(plan?: PlanName): Promise<{ readonly account: AccountId; readonly key: string }>;
+  newTenant(): Promise<Tenant>;
   /** Stores sessions, in the form in which an SDK sends them, in `into` (`app` unless given). */
   record(sessions: readonly unknown[], into?: string): Promise<void>;
 }
@@ -62,23 +69,26 @@ export async function testService({ env = {}, clock }: TestServiceOptions = {}):
     const { apiKey } = await service.metadata.createKey(account, { expiresAt: null });
     return { account, key: apiKey };
   };
-  const { account, key } = await newAccount();
-  // Not over HTTP: the key's window is the test's own.
-  const principal = await service.metadata.authenticate(key);
-  if (principal === null) throw new Error('the new key does not work');
-  const { id: app, secretKey } = await service.metadata.createApp(principal, {
-    name: 'Shop',
-    domain: 'https://shop.example',
-  });
+  const newTenant = async (): Promise<Tenant> => {
+    const { account, key } = await newAccount();
+    // Not over HTTP: the key's window is the test's own.
+    const principal = await service.metadata.authenticate(key);
+    if (principal === null) throw new Error('the new key does not work');
+    const { id: app, secretKey } = await service.metadata.createApp(principal, {
+      name: 'Shop',
+      domain: 'https://shop.example',
+    });
+    const ask: Tenant['ask'] = (path, { key: asked = key, ...rest } = {}) =>
+      send(service.url, path, { key: asked, ...rest });
+    return { account, key, app, secretKey, ask };
+  };
+  const first = await newTenant();
   return {
     ...service,
-    account,
-    key,
-    app,
-    secretKey,
-    ask: (path, { key: asked = key, ...rest } = {}) => send(service.url, path, { key: asked, ...rest }),
+    ...first,
     newAccount,
-    record: async (sessions, into = app) => {
+    newTenant,
+    record: async (sessions, into = first.app) => {
       const { rejected } = await service.ingestion.accept(
         { id: appId(into), domain: 'https://shop.example' },
         { batchId: randomUUID(), sessions },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withService } from './cases.ts';
+import { withService } from './operations.ts';
 import { expectProblem, sendRaw } from './support.ts';
 
 const service = withService();

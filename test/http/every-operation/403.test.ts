@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { ABOUT_APP, askRightly, withService } from '../operations.ts';
+import { endpointOf, expectProblem } from '../support.ts';
+
+const service = withService();
+
+describe.each(ABOUT_APP)('%s', (operationId) => {
+  test('an unknown and a foreign app alike', async () => {
+    const stranger = await service().newAccount();
+    const foreign = await askRightly(service(), operationId, { key: stranger.key });
+    const unknown = await service().ask(`${endpointOf(operationId).path}?appId=${randomUUID()}`);
+    const bodies = [foreign, unknown].map((answer) => expectProblem(answer, 'app_access_denied'));
+    expect(bodies[0]).toEqual({ ...bodies[1], requestId: bodies[0]?.requestId });
+  });
+
+  test('a shared app until it is no longer shared, its id in either case', async () => {
+    const { app, metadata, ask } = service();
+    const friend = await service().newAccount();
+    const path = `${endpointOf(operationId).path}?appId=${app.toUpperCase()}`;
+    await metadata.shareApp(app, friend.account);
+    expect((await ask(path, { key: friend.key })).status).toBe(200);
+    await metadata.unshareApp(app, friend.account);
+    expectProblem(await ask(path, { key: friend.key }), 'app_access_denied');
+  });
+
+  test('a suspended plan, before access is looked at', async () => {
+    const suspended = await service().newAccount('suspended');
+    expectProblem(await askRightly(service(), operationId, { key: suspended.key }), 'plan_blocked');
+  });
+});

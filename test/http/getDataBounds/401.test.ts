@@ -1,3 +1,0 @@
-import { answers401 } from '../cases.ts';
-
-answers401('getDataBounds');

@@ -1,3 +1,0 @@
-import { answers405 } from '../cases.ts';
-
-answers405('getOverviewKpis');

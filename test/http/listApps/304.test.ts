@@ -1,3 +1,0 @@
-import { answers304 } from '../cases.ts';
-
-answers304('listApps');

@@ -1,3 +1,0 @@
-import { answers403 } from '../cases.ts';
-
-answers403('listLocations');

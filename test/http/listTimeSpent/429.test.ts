@@ -1,3 +1,0 @@
-import { answers429 } from '../cases.ts';
-
-answers429('listTimeSpent');

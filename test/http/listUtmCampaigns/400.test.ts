@@ -1,3 +1,0 @@
-import { answers400 } from '../cases.ts';
-
-answers400('listUtmCampaigns');
