@@ -1,16 +1,21 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** These take minutes; begun last, one worker would run them while the other has nothing left. */
+/** The longest of each command; begun last, one worker would run them while the other has nothing left. */
 const LONG = [
-  'store/sealing-a',
-  'store/sealing-b',
-  'store/sealing-two',
-  'store/moving-embedded',
-  'store/moving-processes',
-  'store/tags',
-  'store/oracle',
-  'faults/large-lists',
+  'long/sealing-two',
+  'long/sealing-a',
+  'long/sealing-b',
+  'long/moving-processes',
+  'long/moving-embedded',
+  'long/chaos',
+  'long/tags',
+  'long/oracle',
+  'store/purge',
+  'browser/sdk-delivers',
+  'faults/start',
+  'store/moving-killed',
+  'store/ingestion-service-crash',
 ];
 
 class LongFirst extends BaseSequencer {

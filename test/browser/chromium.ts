@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 
-const CHROMIUM = '/usr/bin/chromium';
+export const CHROMIUM = '/usr/bin/chromium';
 /**
  * A visitor's browser: the service leaves out what calls itself headless. For the whole browser, since a page's last
  * beacon does not know what playwright sets for the page.

@@ -1,34 +1,26 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { CHROMIUM } from '../browser/chromium.ts';
 import { startContainers } from './containers.ts';
 
-/** Before any test: a redis-server on this machine, and with STORE=containers the containers. */
-export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  ensureRedisServer();
-  if (process.env['STORE'] !== 'containers') return undefined;
+const PROGRAMS = { 'redis-server': 'redis-server', chromium: CHROMIUM };
+
+/** Before any test: names the programs that are missing, and with STORE=containers starts the containers. */
+export async function setup(): Promise<() => Promise<void>> {
+  nameMissing();
+  if (process.env['STORE'] !== 'containers') return async () => nameMissing();
   const containers = await startContainers();
   // The test processes inherit this environment.
   Object.assign(process.env, containers.environment);
   return containers.stop;
 }
 
-const hasRedisServer = (): boolean => spawnSync('redis-server', ['--version']).status === 0;
-
-function ensureRedisServer(): void {
-  if (hasRedisServer()) return;
-  const debianAsRoot = process.getuid?.() === 0 && existsSync('/etc/debian_version');
-  if (debianAsRoot) {
-    process.stderr.write('Installing redis-server for the tests\n');
-    const apt = (...args: string[]) =>
-      spawnSync('apt-get', ['-qq', '-y', '-o', 'Acquire::Retries=3', ...args], {
-        stdio: ['ignore', 'ignore', 'inherit'],
-        env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
-      });
-    apt('update');
-    apt('install', '--no-install-recommends', 'redis-server');
-    if (hasRedisServer()) return;
-  }
-  throw new Error(
-    'The tests need redis-server on the PATH: install it, e.g. "sudo apt-get install redis-server".',
+/** In one line; the tests that need none of them run all the same. */
+function nameMissing(): void {
+  const missing = Object.entries(PROGRAMS)
+    .filter(([, path]) => spawnSync(path, ['--version']).status !== 0)
+    .map(([name]) => name);
+  if (missing.length === 0) return;
+  process.stderr.write(
+    `Missing: ${missing.join(', ')}. The tests that need them fail; on Debian: sudo apt-get install ${missing.join(' ')}\n`,
   );
 }

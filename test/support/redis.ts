@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -57,6 +58,8 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
       ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
       { stdio: 'ignore' },
     );
+    // Rejects where there is no such program.
+    await once(server, 'spawn');
     await withClient(url, async (client) => client.ping());
   };
   process.once('exit', killAtExit);

@@ -3,8 +3,14 @@ import { type TestStore, testStore } from '../store.ts';
 import type { Subject } from './compare.ts';
 import { subjectOn } from './subject.ts';
 
-/** A store and a subject on it for the tests of the file or group at hand, to be asked for within them. */
-export function oracleStore(): { readonly store: TestStore; readonly subject: Subject } {
+/** To be asked for within tests: before the first one begins there is no store. */
+export interface OracleStore {
+  readonly store: TestStore;
+  readonly subject: Subject;
+}
+
+/** A store and a subject on it for the tests of the file or group at hand. */
+export function oracleStore(): OracleStore {
   let store: TestStore;
   let subject: Subject;
   beforeAll(async () => {

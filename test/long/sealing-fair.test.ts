@@ -9,8 +9,8 @@ import type { Stretch } from '../../src/facts/seal.ts';
 import { sealStates } from '../../src/facts/seal-states.ts';
 import { SealedCache } from '../../src/facts/sealed-cache.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
+import { ingestionOn, NOW, newApp, REQUEST } from '../store/ingestion-support.ts';
 import { type TestStore, testStore } from '../support/store.ts';
-import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

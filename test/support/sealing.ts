@@ -3,19 +3,14 @@ import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
-import { type Case, casesWith } from '../support/generate.ts';
-import { randomTraffic } from '../support/generate-traffic.ts';
-import { askAbout, expectAgreement, type Hooks, type Subject } from '../support/oracle/compare.ts';
-import { oracleStore } from '../support/oracle/store.ts';
-import { forAll } from '../support/random.ts';
-import type { TestStore } from '../support/store.ts';
+import { type Case, casesWith } from './generate.ts';
+import { randomTraffic } from './generate-traffic.ts';
+import { askAbout, expectAgreement, type Hooks, type Subject } from './oracle/compare.ts';
+import type { OracleStore } from './oracle/store.ts';
+import { forAll } from './random.ts';
+import type { TestStore } from './store.ts';
 
-/** The files that share the work, so that two workers can: of one core it takes minutes. */
-const FILES = 2;
-/** How many ranges all files ask for, each of every question; `npm run test:exact` asks for 100,000. */
-const RANGES = Number(process.env['SEALING_RANGES'] ?? 1_000);
-/** Of them, one file's. */
-const OWN_RANGES = RANGES / FILES;
+/** Ranges of one store of data. */
 const PER_CASE = 20;
 /** Of them, asked for after every run, too. */
 const REMEMBERED = 2;
@@ -68,17 +63,15 @@ function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: rea
   };
 }
 
-/** A file's tests: its part of the random ranges, by a seed of its own each time, and one story of weeks by a fixed one. */
-export function testSealing(seed: number): void {
-  const on = oracleStore();
-
+/** Asks for so many random ranges, each of every question, of data that was sealed at random moments; by another seed each time. */
+export function testSealing(on: OracleStore, wanted: number): void {
   test('answers stay exact whenever sealing ran', { timeout: 0 }, async () => {
     let [cases, ranges] = [0, 0];
-    while (ranges < OWN_RANGES) {
+    while (ranges < wanted) {
       await forAll(
         fc.tuple(casesWith(PER_CASE), runsArbitrary),
         async ([story, runs]) => {
-          if (ranges >= OWN_RANGES) return;
+          if (ranges >= wanted) return;
           const starts = story.batches.flatMap(({ deliveries }) =>
             deliveries.map(({ session }) => session.startedAt),
           );
@@ -93,10 +86,13 @@ export function testSealing(seed: number): void {
       );
     }
     process.stdout.write(`sealing: ${ranges} ranges of ${cases} stores of data\n`);
-    expect(ranges).toBeGreaterThanOrEqual(OWN_RANGES);
+    expect(ranges).toBeGreaterThanOrEqual(wanted);
   });
+}
 
-  test(`and on weeks of traffic with late batches, seed ${seed}`, { timeout: 0 }, async () => {
+/** One story of weeks, by a fixed seed. */
+export function testWeeksOfSealing(on: OracleStore, seed: number): void {
+  test(`answers stay exact on weeks of traffic with late batches, seed ${seed}`, { timeout: 0 }, async () => {
     const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 12 };
     const from = new Date('2022-08-25T00:00:00Z').getTime();
     const runs = [

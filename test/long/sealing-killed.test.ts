@@ -13,7 +13,7 @@ import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 
-const CHILD = fileURLToPath(new URL('./sealing-child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('../support/sealing-child.ts', import.meta.url));
 const DAY = 86_400_000;
 const LIVES = 4;
 const SEEDS = (process.env['SEALING_SEEDS'] ?? '11,12').split(',').map(Number);

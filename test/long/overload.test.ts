@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fill, heavyQuestion, heldBy } from '../faults/heavy.ts';
+import { type Running, running, type Tenant } from '../faults/support.ts';
 import { expectProblem } from '../http/support.ts';
 import { closedLoop, openLoop, type Stream, statusesOf } from '../support/open-loop.ts';
-import { fill, heavyQuestion, heldBy } from './heavy.ts';
-import { type Running, running, type Tenant } from './support.ts';
 
 /** Short: it shows that nothing breaks. How much is answered, and how fast, is measured by `npm run bench -- overload`. */
 const LOAD_MS = 8_000;

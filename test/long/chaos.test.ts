@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chaos } from './run.ts';
+import { chaos } from '../chaos/run.ts';
 
 /** `npm run test:chaos` goes on for as long as it is told. */
 const STEPS = Number(process.env['CHAOS_STEPS'] ?? 10);

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
+import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from '../store/ingestion-support.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type Fault, type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { serverStore, type TestStore } from '../support/store.ts';
-import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
 
 /** A server store behind a proxy that fails, and two processes' worth of ingestion that write through it. */
 let bridge: BridgeProcess;
@@ -53,17 +53,22 @@ async function insist(app: ReturnType<typeof newApp>, name: string): Promise<voi
   }
 }
 
-/** Lets a fault come and go, at random moments, until `work` is done. */
+/** Lets a fault come and go until `work` is done, each after a random number of requests: as many on a busy machine as on a quick one. */
 async function under(fault: Fault, work: Promise<unknown>): Promise<void> {
   let isDone = false;
   const done = work.finally(() => {
     isDone = true;
   });
+  const requests = async (most: number): Promise<void> => {
+    const enough = proxy.requests.length + 1 + Math.floor(Math.random() * most);
+    while (!isDone && proxy.requests.length < enough) await sleep(2);
+  };
   while (!isDone) {
     await proxy.set(fault);
-    await sleep(Math.random() * 120);
+    // Where nobody listens no request is seen.
+    await (fault === 'refuse' ? sleep(Math.random() * 120) : requests(4));
     await proxy.set('pass');
-    await Promise.race([done, sleep(Math.random() * 400)]);
+    await requests(40);
   }
   await done;
 }

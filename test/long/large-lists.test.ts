@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { createBrotliDecompress, createGunzip } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { heldBy } from './heavy.ts';
-import { type App, type Running, running, type Tenant } from './support.ts';
+import { heldBy } from '../faults/heavy.ts';
+import { type App, type Running, running, type Tenant } from '../faults/support.ts';
 
 const PATHS = 20_000;
 const PATH_LENGTH = 2_048;

@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { caseArbitrary } from '../support/generate.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import { expectAgreement } from '../support/oracle/compare.ts';
+import { oracleStore } from '../support/oracle/store.ts';
+import { forAll } from '../support/random.ts';
+
+const CASES = Number(process.env['ORACLE_CASES'] ?? 50);
+
+const on = oracleStore();
+
+test('every endpoint answers as a brute-force count does', { timeout: 0 }, async () => {
+  let cases = 0;
+  await forAll(
+    caseArbitrary,
+    async (story) => {
+      cases += 1;
+      await expectAgreement(on.subject, story);
+    },
+    { runs: CASES },
+  );
+  process.stdout.write(`oracle: ${cases} cases\n`);
+  expect(cases).toBeGreaterThanOrEqual(CASES);
+});
+
+test.each([1, 2])('so it does on weeks of traffic, seed %i', { timeout: 0 }, async (seed) => {
+  const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 6 };
+  const from = new Date('2022-08-25T00:00:00Z').getTime();
+  await expectAgreement(on.subject, randomTraffic({ seed, from, ...options }));
+});

@@ -1,3 +1,0 @@
-import { testSealing } from './sealing-support.ts';
-
-testSealing(4);

@@ -1,0 +1,5 @@
+import { oracleStore } from '../support/oracle/store.ts';
+import { testSealing } from '../support/sealing.ts';
+
+// `npm run test:long` asks for 1,000.
+testSealing(oracleStore(), 40);

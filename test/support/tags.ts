@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { kpiRange } from '../../src/analytics/ranges.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import * as scopes from '../../src/analytics/scopes.ts';
+import type { AppId } from '../../src/domain/ids.ts';
+import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { createSnapshots } from '../../src/facts/snapshots.ts';
+import { type Case, caseArbitrary } from './generate.ts';
+import { expectAgreement, type Subject } from './oracle/compare.ts';
+import type { OracleStore } from './oracle/store.ts';
+import { forAll } from './random.ts';
+
+const DAY = 86_400_000;
+
+interface Question {
+  readonly name: string;
+  readonly basis: scopes.Basis;
+  readonly ask: (analytics: Analytics, app: AppId) => Promise<unknown>;
+}
+
+const bound = (at: number | null): EpochMs | null => (at === null ? null : epochMs(at));
+
+function questions({ probes }: Case, now: EpochMs): Question[] {
+  const aboutRange = (range: OpenRange): Question[] => {
+    const kpis = kpisOf(range, now);
+    const about: Question[] = [
+      { name: 'overview', basis: scopes.overviewBasis(range), ask: (of, app) => of.overview(app, range) },
+      { name: 'pageviews', basis: scopes.eventsBasis(range), ask: (of, app) => of.pageviews(app, range) },
+      { name: 'timeSpent', basis: scopes.eventsBasis(range), ask: (of, app) => of.timeSpent(app, range) },
+      { name: 'userGrowth', basis: scopes.growthBasis(range), ask: (of, app) => of.userGrowth(app, range) },
+      { name: 'locations', basis: scopes.sessionsBasis(range), ask: (of, app) => of.locations(app, range) },
+      { name: 'utm', basis: scopes.sessionsBasis(range), ask: (of, app) => of.utmCampaigns(app, range) },
+      ...(kpis === null
+        ? []
+        : [
+            {
+              name: 'kpis',
+              basis: scopes.kpisBasis(kpis),
+              ask: (of: Analytics, app: AppId) => of.kpis(app, kpis),
+            },
+          ]),
+    ];
+    return about.map((question) => ({ ...question, name: `${question.name} ${range.from} ${range.to}` }));
+  };
+  return [
+    { name: 'bounds', basis: scopes.dataBoundsBasis(), ask: (of, app) => of.dataBounds(app) },
+    { name: 'heatmap', basis: scopes.heatmapBasis(now), ask: (of, app) => of.trafficHeatmap(app) },
+    { name: 'activity', basis: scopes.activityBasis(now), ask: (of, app) => of.audienceActivity(app) },
+    ...probes
+      .slice(0, 2)
+      .flatMap(({ range }) => aboutRange({ from: bound(range.from), to: bound(range.to) })),
+  ];
+}
+
+/** Today's KPIs follow the clock; a range that is out of order has none. */
+function kpisOf(range: OpenRange, now: EpochMs) {
+  try {
+    return kpiRange(range, () => now);
+  } catch {
+    return null;
+  }
+}
+
+/** So many random stories, by another seed each time. */
+export function testTags(on: OracleStore, stories: number): void {
+  test('a tag never stays the same when the answer differs', { timeout: 0 }, async () => {
+    const snapshots = createSnapshots(on.store.db);
+    let [compared, repeated] = [0, 0];
+    await forAll(
+      fc.tuple(caseArbitrary, fc.array(fc.nat({ max: 3 }), { minLength: 1 })),
+      async ([story, choices]) => {
+        const seen = new Map<string, unknown>();
+        let step = 0;
+        const look = async (at: Subject): Promise<Subject> => {
+          const choice = choices[step++ % choices.length] ?? 0;
+          const moment = story.moments[choice % story.moments.length] ?? 0;
+          at.clock.now = epochMs(moment);
+          if (choice === 0) {
+            await seal({ db: on.store.db, only: at.apps() }, epochMs(moment + 2 * DAY));
+          }
+          for (const app of at.apps()) {
+            // Nothing is written meanwhile.
+            await Promise.all(
+              questions(story, at.clock.now).map(async ({ name, basis, ask }) => {
+                const { version } = await snapshots(app, basis.scope);
+                const tag = JSON.stringify([app, name, basis.window, version]);
+                const answer = await ask(at.analytics, app);
+                if (seen.has(tag)) {
+                  repeated += 1;
+                  expect(answer, tag).toEqual(seen.get(tag));
+                }
+                compared += 1;
+                seen.set(tag, answer);
+              }),
+            );
+          }
+          return at;
+        };
+        await expectAgreement(
+          on.subject,
+          { ...story, probes: [] },
+          { afterArrivals: look, beforeQuestions: look },
+        );
+      },
+      { runs: stories, shrinks: false },
+    );
+    process.stdout.write(`tags: ${compared} answers, ${repeated} under a tag seen before\n`);
+    expect(repeated).toBeGreaterThan(0);
+  });
+}
