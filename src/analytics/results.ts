@@ -2,7 +2,7 @@ import type { AppId } from '../domain/ids.ts';
 import type { OpenRange, Range } from '../domain/time.ts';
 
 /**
- * What the service can tell about one app. Timestamps are ISO 8601 UTC with milliseconds, durations whole ms, rates
+ * What the service can tell about one app. A list that can be long is an array, or goes through its rows anew each time. Timestamps are ISO 8601 UTC with milliseconds, durations whole ms, rates
  * 0 to 1 with 4 decimals, ratios per session 2 decimals. Every figure is exact for the range to the millisecond.
  * All reject with AppError `overloaded` or `store_unavailable` when the store does not answer.
  */
@@ -13,9 +13,9 @@ export interface Analytics {
   /** `current` and the period of the same length that ends 1 ms before it. */
   kpis(app: AppId, current: Range): Promise<KpiComparison>;
   /** By views descending, then path; `limit` cuts after ordering. */
-  pageviews(app: AppId, range: OpenRange, limit?: number): Promise<PageView[]>;
+  pageviews(app: AppId, range: OpenRange, limit?: number): Promise<Iterable<PageView>>;
   /** By totalMs descending, then path; only paths with engagement events. */
-  timeSpent(app: AppId, range: OpenRange, limit?: number): Promise<TimeSpent[]>;
+  timeSpent(app: AppId, range: OpenRange, limit?: number): Promise<Iterable<TimeSpent>>;
   /** Every UTC day of the range; rejects with `validation_failed` beyond 4,000 days. */
   userGrowth(app: AppId, range: OpenRange): Promise<GrowthPoint[]>;
   /** The last 7 Tehran calendar days, today included. */

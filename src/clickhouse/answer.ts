@@ -1,20 +1,23 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
+import { TextSpool } from './text-spool.ts';
 
 interface Document {
   readonly meta: readonly { readonly name: string }[];
-  readonly data: readonly (readonly unknown[])[];
+  readonly data: readonly Values[];
   readonly rows: number;
   readonly statistics?: { readonly rows_read?: number };
 }
 
 /** An answer, and how many rows the store read for it, where it says so. */
-export interface Answer {
+export interface Answer<Rows = readonly Values[]> {
   readonly names: readonly string[];
-  /** Values in the order of `names`. */
-  readonly rows: readonly (readonly unknown[])[];
+  readonly rows: Rows;
   readonly rowsRead: number | undefined;
 }
+
+/** Of a row, in the order of the names. */
+type Values = readonly unknown[];
 
 /** An answer up to this size is read at once; the rows of a larger one so many bytes at a time. */
 const AT_ONCE = 256 * 1024;
@@ -30,12 +33,59 @@ const TAIL = 4_096;
  * cut off, into which the server wrote an error after a 200, or in front of which something else stands, is never taken
  * for another one. The text of a large answer is never in memory as a whole.
  */
-export async function readRows(answer: Readable, signal: AbortSignal | undefined): Promise<Answer> {
+export const readRows = (answer: Readable, signal: AbortSignal | undefined): Promise<Answer> =>
+  readAnswer(answer, signal, new DecodedRows());
+
+/** The same, but the rows of a large answer stay text: they are decoded each time that they are gone through. */
+export const readList = (
+  answer: Readable,
+  signal: AbortSignal | undefined,
+): Promise<Answer<Iterable<Values>>> => readAnswer(answer, signal, new TextRows());
+
+/** Takes the rows of a large answer, some at a time. */
+interface RowSink<Rows> {
+  add(lines: string, rows: readonly Values[]): void;
+  all(): Rows;
+}
+
+class DecodedRows implements RowSink<readonly Values[]> {
+  readonly #rows: Values[] = [];
+
+  add(_lines: string, rows: readonly Values[]): void {
+    for (const row of rows) this.#rows.push(row);
+  }
+
+  all(): readonly Values[] {
+    return this.#rows;
+  }
+}
+
+class TextRows implements RowSink<Iterable<Values>> {
+  readonly #text = new TextSpool();
+
+  add(lines: string): void {
+    this.#text.add(lines);
+  }
+
+  all(): Iterable<Values> {
+    return this;
+  }
+
+  *[Symbol.iterator](): Generator<Values> {
+    for (const lines of this.#text) yield* rowsIn(lines) ?? [];
+  }
+}
+
+async function readAnswer<Rows>(
+  answer: Readable,
+  signal: AbortSignal | undefined,
+  sink: RowSink<Rows>,
+): Promise<Answer<Rows | readonly Values[]>> {
   // Once the headers are there the client no longer listens to the signal.
   const close = (): void => void answer.destroy(new Error('aborted'));
   signal?.addEventListener('abort', close, { once: true });
   if (signal?.aborted) close();
-  const reader = new RowsReader();
+  const reader = new RowsReader(sink);
   try {
     for await (const chunk of answer) reader.add(chunk as Buffer);
   } finally {
@@ -44,8 +94,9 @@ export async function readRows(answer: Readable, signal: AbortSignal | undefined
   return reader.end();
 }
 
-class RowsReader {
-  readonly #rows: (readonly unknown[])[] = [];
+class RowsReader<Rows> {
+  readonly #sink: RowSink<Rows>;
+  #rows = 0;
   /** What was not read yet. */
   #rest: Buffer = Buffer.alloc(0);
   /** What stands around the rows. Null for an answer that is read at once. */
@@ -53,6 +104,10 @@ class RowsReader {
   #isBehind = false;
   /** It goes on with something else than rows. */
   #isBroken = false;
+
+  constructor(sink: RowSink<Rows>) {
+    this.#sink = sink;
+  }
 
   add(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; at += AT_ONCE) this.#addPiece(chunk.subarray(at, at + AT_ONCE));
@@ -85,30 +140,31 @@ class RowsReader {
       this.#isBroken = true;
       return;
     }
-    for (const row of rows) this.#rows.push(row);
+    this.#rows += rows.length;
+    this.#sink.add(lines, rows);
     this.#rest = this.#rest.subarray(last);
     this.#isBehind = end !== -1;
   }
 
   /** Throws where the answer is not whole. */
-  end(): Answer {
+  end(): Answer<Rows | readonly Values[]> {
     if (this.#frame !== null && !this.#isBehind && !this.#isBroken) this.#readLines();
     const text = `${this.#frame ?? ''}${this.#rest.toString()}`;
     const document = this.#isBroken ? null : parse(text);
     if (document === null) throw broken(text);
-    const rows = this.#frame === null ? document.data : this.#rows;
-    if (document.rows !== rows.length) throw broken(text);
+    const isAtOnce = this.#frame === null;
+    if (document.rows !== (isAtOnce ? document.data.length : this.#rows)) throw broken(text);
     return {
       names: document.meta.map(({ name }) => name),
-      rows,
+      rows: isAtOnce ? document.data : this.#sink.all(),
       rowsRead: document.statistics?.rows_read,
     };
   }
 }
 
-function rowsIn(lines: string): readonly (readonly unknown[])[] | null {
+function rowsIn(lines: string): readonly Values[] | null {
   try {
-    return JSON.parse(`[${lines}]`) as (readonly unknown[])[];
+    return JSON.parse(`[${lines}]`) as Values[];
   } catch {
     return null;
   }
@@ -116,11 +172,13 @@ function rowsIn(lines: string): readonly (readonly unknown[])[] | null {
 
 /** The rows of an answer as objects. */
 export const asObjects = ({ names, rows }: Answer): Record<string, unknown>[] =>
-  rows.map((values) => {
-    const row: Record<string, unknown> = {};
-    for (let i = 0; i < names.length; i++) row[names[i] ?? ''] = values[i];
-    return row;
-  });
+  rows.map((values) => asObject(names, values));
+
+export function asObject(names: readonly string[], values: Values): Record<string, unknown> {
+  const row: Record<string, unknown> = {};
+  for (let i = 0; i < names.length; i++) row[names[i] ?? ''] = values[i];
+  return row;
+}
 
 function parse(text: string): Document | null {
   try {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { currentCaller, currentQuestion } from '../domain/caller.ts';
+import { mapped } from '../domain/lists.ts';
 import type { Question } from '../domain/question.ts';
-import { type Answer, asObjects, readRows } from './answer.ts';
+import { type Answer, asObject, asObjects, readList, readRows } from './answer.ts';
 import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
@@ -110,16 +112,27 @@ class ClickHouseDatabase {
    * `asQuestion`), where the store can.
    */
   async query<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Row[]> {
-    return z.array(query.row).parse(asObjects(await this.#select(query, params, options)));
+    return z.array(query.row).parse(asObjects(await this.#select(readRows, query, params, options)));
+  }
+
+  /** The same for an answer that may be large: its rows are decoded when they are gone through, each time anew. */
+  async list<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Iterable<Row>> {
+    const { names, rows } = await this.#select(readList, query, params, options);
+    return mapped(rows, (values) => query.row.parse(asObject(names, values)));
   }
 
   /** The same, each row a tuple of its columns: for answers of many rows, and without params. */
   async rows<Row extends readonly unknown[]>(query: Query<Row>, options: RunOptions = {}): Promise<Row[]> {
-    const { rows } = await this.#select(query, {}, options);
+    const { rows } = await this.#select(readRows, query, {}, options);
     return z.array(query.row).parse(rows);
   }
 
-  async #select(query: Query<unknown>, params: Params, options: RunOptions): Promise<Answer> {
+  async #select<Rows>(
+    read: (answer: Readable, signal: AbortSignal | undefined) => Promise<Answer<Rows>>,
+    query: Query<unknown>,
+    params: Params,
+    options: RunOptions,
+  ): Promise<Answer<Rows>> {
     const lane = options.lane ?? 'read';
     const sql = (seconds: number) =>
       `${query.sql}\nSETTINGS ${settings({
@@ -140,7 +153,7 @@ class ClickHouseDatabase {
     const answer = await this.#run(statement, async (client, abort, seconds) => {
       const query = `${sql(seconds)}\nFORMAT JSONCompact`;
       const { stream } = await client.exec({ query, query_params: { ...params }, query_id: id, ...abort });
-      return readRows(stream, abort.abort_signal);
+      return read(stream, abort.abort_signal);
     });
     if (answer.rowsRead !== undefined) currentCaller()?.onRowsRead?.(answer.rowsRead);
     return answer;

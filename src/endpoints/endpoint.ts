@@ -29,6 +29,9 @@ export type Answer<T> = T extends readonly (infer Item)[]
     ? { readonly [Key in keyof T]: Answer<T[Key]> }
     : T;
 
+/** What a handler gives: a list may be gone through without being in memory as a whole. */
+type Handled<T> = T extends readonly (infer Item)[] ? Iterable<Answer<Item>> : Answer<T>;
+
 /** An endpoint of the Public API as one value: what comes in, what goes out, what it means. */
 export interface Endpoint<
   Query extends QuerySchema = QuerySchema,
@@ -50,7 +53,7 @@ export interface Endpoint<
   check(query: z.output<Query>, clock: Clock): void;
   /** What the answer rests on, so that its version is known before it is computed; null where it is not app data. */
   basis(query: z.output<Query>, clock: Clock): Basis | null;
-  handler(input: Input<z.output<Query>, z.output<Body>>): Promise<Answer<z.input<Response>>>;
+  handler(input: Input<z.output<Query>, z.output<Body>>): Promise<Handled<z.input<Response>>>;
 }
 
 type Optional = 'description' | 'body' | 'errors' | 'check' | 'basis';

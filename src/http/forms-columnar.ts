@@ -18,7 +18,7 @@ import { type Item, itemsOf, type WriteForm } from './forms-rows.ts';
 
 /** Characters of JSON in one record batch of Arrow, and in one row group of Parquet, of which a reader wants fewer and larger ones. */
 const BATCH = 512 * 1024;
-const ROW_GROUP = 2 * 1024 ** 2;
+const ROW_GROUP = 1024 ** 2;
 
 type Type = Column['type'];
 

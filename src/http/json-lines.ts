@@ -8,19 +8,24 @@ const PIECE = 64 * 1024;
  * them. Text in JSON holds no line ends of its own.
  */
 export async function* writeJson(value: unknown): AsyncGenerator<Buffer> {
-  if (!Array.isArray(value)) {
+  if (!isList(value)) {
     yield Buffer.from(JSON.stringify(value));
     return;
   }
   let text = '[';
-  for (const [i, item] of value.entries()) {
-    text += `${i === 0 ? '' : ',\n'}${JSON.stringify(item)}`;
+  let between = '';
+  for (const item of value) {
+    text += `${between}${JSON.stringify(item)}`;
+    between = ',\n';
     if (text.length < PIECE) continue;
     yield Buffer.from(text);
     text = '';
   }
   yield Buffer.from(`${text}]`);
 }
+
+const isList = (value: unknown): value is Iterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value;
 
 /** The items of a list that `writeJson` wrote: texts of some of them, with `,\n` between, each at least so long where more follow. */
 export async function* readItems(list: Body, least = PIECE): AsyncGenerator<string> {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { readRows } from '../../src/clickhouse/answer.ts';
+import { readList, readRows } from '../../src/clickhouse/answer.ts';
 
 const rowsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => [`/é🙂"\\"],\n\t]${'x'.repeat(i % 900)}${i}`, i, [i, [`],`]]]);
@@ -27,6 +27,9 @@ describe.each([0, 1, 500, 5_000])('%i rows', (count) => {
   test.each([997, 65_536, 1e9])('in chunks of %i bytes', async (size) => {
     const answer = await readRows(inChunks(whole, size), undefined);
     expect(answer).toEqual({ names: ['a'], rows, rowsRead: 7 });
+    const list = await readList(inChunks(whole, size), undefined);
+    // Again and again.
+    for (let time = 0; time < 2; time++) expect([...list.rows]).toEqual(rows);
   });
 
   test.each([3, 60, whole.length >> 1, whole.length - 100])(

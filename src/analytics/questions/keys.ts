@@ -29,7 +29,7 @@ export interface KeyQuestion<Row extends KeyRow> {
 export async function keySums<Row extends KeyRow>(
   asked: KeyQuestion<Row>,
   limit: number,
-): Promise<readonly Row[]> {
+): Promise<Iterable<Row>> {
   const { db, measures } = asked;
   const pieces = piecesOf(asked);
   if (pieces.isRepeated) {
@@ -38,7 +38,7 @@ export async function keySums<Row extends KeyRow>(
   }
   const rest = `HAVING ${measures.listed} ${IN_ORDER} LIMIT ${int(limit)}`;
   const query = { name: 'keys', sql: addedUp(asked, await pieces.all(), rest), row: measures.row };
-  return db.query(query, {}, pieces.options);
+  return db.list(query, {}, pieces.options);
 }
 
 /** Keys of a kind: how many were met, their events and the engagement with them, and the most frequent, by name where they are equal. */

@@ -1,4 +1,5 @@
 import type { AppId } from '../../domain/ids.ts';
+import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { PageView } from '../results.ts';
@@ -11,9 +12,13 @@ export async function pageviews(
   app: AppId,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
-): Promise<PageView[]> {
+): Promise<Iterable<PageView>> {
   const { page } = await facts(app);
   const asked = { db, facts: page, app, range: closed(range), group: PAGES, measures: VIEWS };
   const rows = await keySums(asked, limit);
-  return rows.map(({ name, events, sessions }) => ({ path: name, views: events, uniqueSessions: sessions }));
+  return mapped(rows, ({ name, events, sessions }) => ({
+    path: name,
+    views: events,
+    uniqueSessions: sessions,
+  }));
 }

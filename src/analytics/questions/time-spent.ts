@@ -1,4 +1,5 @@
 import type { AppId } from '../../domain/ids.ts';
+import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { TimeSpent } from '../results.ts';
@@ -12,11 +13,11 @@ export async function timeSpent(
   app: AppId,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
-): Promise<TimeSpent[]> {
+): Promise<Iterable<TimeSpent>> {
   const { page } = await facts(app);
   const asked = { db, facts: page, app, range: closed(range), group: TIMES, measures: TIME };
   const rows = await keySums(asked, limit);
-  return rows.map(({ name, engagedMs, events, engagements }) => ({
+  return mapped(rows, ({ name, engagedMs, events, engagements }) => ({
     path: name,
     totalMs: engagedMs,
     averageMs: averageMs(engagedMs, events > 0 ? events : engagements),
