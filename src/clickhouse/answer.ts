@@ -9,40 +9,43 @@ interface Document {
   readonly statistics?: { readonly rows_read?: number };
 }
 
-/** An answer, and how many rows the store read for it, where it says so. */
+/** An answer, with the number of rows that the store read for it if the store reports it. */
 export interface Answer<Rows = readonly Values[]> {
   readonly names: readonly string[];
   readonly rows: Rows;
   readonly rowsRead: number | undefined;
 }
 
-/** Of a row, in the order of the names. */
+/** One row's values, in the order of the names. */
 type Values = readonly unknown[];
 
-/** An answer up to this size is read at once; the rows of a larger one so many bytes at a time. */
+/** Bytes. An answer up to this size is parsed in one go; a larger one in pieces of this size. */
 const AT_ONCE = 256 * 1024;
-/** What stands in front of the rows, which have a line each, and behind them. */
+/** The text before and after the rows. Each row has its own line. */
 const ROWS_BEGIN = '"data":\n\t[\n';
 const ROWS_END = '\n\t]';
 const LINE_END = 10;
-/** In the last of it a server says what went wrong. */
+/** Bytes. A server writes an error into the last part of an answer. */
 const TAIL = 4_096;
 
 /**
- * The rows of an answer in format JSONCompact. That format has an end, which rows line by line have not: an answer that was
- * cut off, into which the server wrote an error after a 200, or in front of which something else stands, is never taken
- * for another one. The text of a large answer is never in memory as a whole.
+ * Reads the rows of an answer in format JSONCompact. Unlike rows line by line, this format has an end. An
+ * answer that was cut off, that has something in front of it, or into which the server wrote an error after a
+ * 200 is never taken for a whole one. The text of a large answer is never in memory as a whole.
  */
 export const readRows = (answer: Readable, signal: AbortSignal | undefined): Promise<Answer> =>
   readAnswer(answer, signal, new DecodedRows());
 
-/** The same, but the rows of a large answer stay text: they are decoded each time that they are gone through. */
+/**
+ * Reads an answer like `readRows`, but keeps the rows of a large one as text. Each iteration decodes them
+ * anew.
+ */
 export const readList = (
   answer: Readable,
   signal: AbortSignal | undefined,
 ): Promise<Answer<Iterable<Values>>> => readAnswer(answer, signal, new TextRows());
 
-/** Takes the rows of a large answer, some at a time. */
+/** Takes the rows of a large answer, piece by piece. */
 interface RowSink<Rows> {
   add(lines: string, rows: readonly Values[]): void;
   all(): Rows;
@@ -81,7 +84,7 @@ async function readAnswer<Rows>(
   signal: AbortSignal | undefined,
   sink: RowSink<Rows>,
 ): Promise<Answer<Rows | readonly Values[]>> {
-  // Once the headers are there the client no longer listens to the signal.
+  // The client ignores the signal once the headers have arrived.
   const close = (): void => void answer.destroy(new Error('aborted'));
   signal?.addEventListener('abort', close, { once: true });
   if (signal?.aborted) close();
@@ -97,12 +100,12 @@ async function readAnswer<Rows>(
 class RowsReader<Rows> {
   readonly #sink: RowSink<Rows>;
   #rows = 0;
-  /** What was not read yet. */
+  /** Bytes that are not parsed yet. */
   #rest: Buffer = Buffer.alloc(0);
-  /** What stands around the rows. Null for an answer that is read at once. */
+  /** The text around the rows. Null for an answer that is parsed in one go. */
   #frame: string | null = null;
   #isBehind = false;
-  /** It goes on with something else than rows. */
+  /** The answer contains something other than rows. */
   #isBroken = false;
 
   constructor(sink: RowSink<Rows>) {
@@ -129,7 +132,7 @@ class RowsReader<Rows> {
     return true;
   }
 
-  /** The rows whose lines are whole. */
+  /** Parses the rows whose lines have arrived completely. */
   #readLines(): void {
     const end = this.#rest.indexOf(ROWS_END);
     const last = end === -1 ? this.#rest.lastIndexOf(LINE_END) : end;
@@ -146,7 +149,7 @@ class RowsReader<Rows> {
     this.#isBehind = end !== -1;
   }
 
-  /** Throws where the answer is not whole. */
+  /** Throws if the answer is not whole. */
   end(): Answer<Rows | readonly Values[]> {
     if (this.#frame !== null && !this.#isBehind && !this.#isBroken) this.#readLines();
     const text = `${this.#frame ?? ''}${this.#rest.toString()}`;
@@ -170,7 +173,7 @@ function rowsIn(lines: string): readonly Values[] | null {
   }
 }
 
-/** The rows of an answer as objects. */
+/** Turns the rows of an answer into objects. */
 export const asObjects = ({ names, rows }: Answer): Record<string, unknown>[] =>
   rows.map((values) => asObject(names, values));
 
@@ -190,7 +193,7 @@ function parse(text: string): Document | null {
   }
 }
 
-/** The server's own error where it wrote one behind the rows, with its code. */
+/** Returns the server's own error, with its code, if the server wrote one behind the rows. */
 function broken(text: string): Error {
   const [, code] = /Code: (\d+)\. DB::Exception/.exec(text.slice(-TAIL)) ?? [];
   if (code !== undefined) return Object.assign(new Error('the answer ends with an error'), { code });

@@ -9,7 +9,7 @@ import { Session } from 'chdb';
 import { createChdbConnection } from 'chdb/connection';
 import { makeFolder } from '../make-folder.ts';
 
-/** Where the data lives. The only file that knows which of the two it is. */
+/** The place of the data. No other file knows which of the two it is. */
 export type StoreLocation =
   | { readonly kind: 'embedded'; readonly dataDir: string; readonly database: string }
   | {
@@ -21,15 +21,15 @@ export type StoreLocation =
     };
 
 /**
- * Who asks: readers, the look-ups that every request needs, health, the ingestion writer and the sealer never wait for each
- * other.
+ * The purpose of a statement: a reader's question, a look-up that every request needs, health, writes of
+ * ingestion, or sealing. Statements of one lane never wait for another lane.
  */
 export type Lane = 'read' | 'lookup' | 'health' | 'write' | 'seal';
 
-/** How many statements of a lane run at once, and what a statement may take that does not say otherwise. */
+/** The number of statements of a lane that run at once, and a statement's default limits. */
 export const LANES = {
   read: { places: { embedded: 4, server: 16 }, seconds: 15, memory: 2 * 1024 ** 3 },
-  // On a server one more, for the look for changes: while the store hangs, it is in nobody's way.
+  // One more on a server, for the poll for changes: it blocks nobody while the store hangs.
   lookup: { places: { embedded: 2, server: 5 }, seconds: 4, memory: 1024 ** 3 },
   health: { places: { embedded: 1, server: 1 }, seconds: 2, memory: 1024 ** 3 },
   write: { places: { embedded: 3, server: 4 }, seconds: 30, memory: 4 * 1024 ** 3 },
@@ -38,11 +38,11 @@ export const LANES = {
 
 export interface Connections {
   readonly kind: StoreLocation['kind'];
-  /** `slot` is 0 … places-1 of the lane; a caller holds it for one statement at a time. */
+  /** The client of a slot, 0 … places-1. A caller holds a slot for one statement at a time. */
   at(lane: Lane, slot: number): ClickHouseClient;
-  /** To be called after a statement has failed, before another uses the slot. */
+  /** Cleans up after a failed statement. Call it before another statement uses the slot. */
   clear(lane: Lane, slot: number): Promise<void>;
-  /** Ends a running statement, if it can, in the background. */
+  /** Ends a running statement in the background, if the store can. */
   kill(queryId: string): void;
   /** False on the embedded engine: an aborted statement runs on and its slot stays busy. */
   readonly cancels: boolean;
@@ -51,21 +51,21 @@ export interface Connections {
   close(): Promise<void>;
 }
 
-/** Statements that are being ended at once: a store that hangs does not pile them up. */
+/** The most statements that are being killed at once, so that they do not pile up while a store hangs. */
 const MAX_KILLS = 16;
 const KILL_MS = 2_000;
 const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
-/** Opens the store and creates its database. Throws what the engine or the network says. */
+/** Opens the store and creates its database. Throws the engine's or the network's own error. */
 export async function connect(location: StoreLocation): Promise<Connections> {
   if (!DATABASE_NAME.test(location.database)) throw new Error(`not a database name: ${location.database}`);
   return location.kind === 'embedded' ? connectEmbedded(location) : connectServer(location);
 }
 
 /**
- * The engine binds one data folder per process, and one connection runs one statement at a time: so a
- * small pool of connections to the same folder. UV_THREADPOOL_SIZE must exceed the pool (each running
- * statement holds a thread).
+ * Connects to the embedded engine. It binds one data folder per process, and one connection runs one
+ * statement at a time. Hence a small pool of connections to the same folder. UV_THREADPOOL_SIZE must exceed
+ * the pool: each running statement holds a thread.
  */
 async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): Promise<Connections> {
   const path = resolve(location.dataDir, 'clickhouse');
@@ -73,7 +73,8 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   const engine = new Session(path);
   const open = async (lane: Lane): Promise<ClickHouseClient> => {
     const client = createClient({ connection: embeddedConnection(path) });
-    // The `database` option is ignored here. USE and SET stay with the connection: the lane's settings profile.
+    // The `database` option is ignored here. USE and SET last as long as the connection: they are the lane's
+    // settings profile.
     await client.command({ query: `USE ${location.database}` });
     await client.command({
       query: `SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}`,
@@ -90,8 +91,8 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   return {
     kind: 'embedded',
     at: (lane, slot) => pick(lanes[lane], slot),
-    // What a failed statement had written before it failed would come out in front of the next one's answer: of
-    // somebody else's. One without output takes it away.
+    // A failed statement may leave partial output, which would come out in front of the next answer: possibly
+    // another caller's. A statement without output discards it.
     clear: (lane, slot) =>
       pick(lanes[lane], slot)
         .command({ query: 'SELECT 1 FORMAT Null' })
@@ -107,7 +108,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   };
 }
 
-/** The two packages agree but for exactOptionalPropertyTypes, hence the cast. */
+/** Casts, because the two packages differ in exactOptionalPropertyTypes only. */
 const embeddedConnection = (path: string): NonNullable<ClickHouseClientConfigOptions['connection']> =>
   createChdbConnection({ path }) as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>;
 
@@ -116,7 +117,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     url: location.url,
     username: location.username,
     password: location.password,
-    // It would print statements past our log; what fails is thrown anyway.
+    // The client's log would print statements outside ours. Failures are thrown anyway.
     log: { level: ClickHouseLogLevel.OFF },
   };
   const first = createClient({ ...access, request_timeout: 10_000 });
@@ -130,7 +131,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
       ...access,
       database: location.database,
       max_open_connections: connections,
-      // Of silence. Each statement has a deadline of its own, which comes first.
+      // The longest silence. Each statement's own deadline comes first.
       request_timeout: (seconds + 5) * 1000,
       application: 'session-analytics',
       compression: { request: false, response: false },
@@ -144,7 +145,8 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     write: open('write'),
     seal: open('seal'),
   };
-  // Connections of their own, and a deadline: where statements hang, so does what ends them, and nobody must wait behind it.
+  // KILL has connections and a deadline of its own: if statements hang, KILL may hang too, and must block
+  // nobody.
   const ending = clientOf(MAX_KILLS, KILL_MS / 1000);
   let kills = 0;
   return {
@@ -154,7 +156,8 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     kill: (id) => {
       if (kills >= MAX_KILLS) return;
       kills++;
-      // A closed connection alone ends no statement, unless the server is told to. What fails ends by its own limits.
+      // Closing the connection does not end a statement by default. If KILL fails, the statement ends by its
+      // own limits.
       ending
         .command({
           query: 'KILL QUERY WHERE query_id = {id:String} ASYNC',

@@ -11,22 +11,22 @@ import { storeError } from './errors.ts';
 import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
 import { Writes } from './writes.ts';
 
-/** A value bound to a typed `{name:Type}` place; times are epoch milliseconds in Int64 places. */
+/** A value for a typed `{name:Type}` place. Times are epoch milliseconds in Int64 places. */
 export type Param = string | number | boolean | readonly string[] | readonly number[];
 export type Params = Readonly<Record<string, Param>>;
 
-/** One SELECT: its name reaches logs and timings; every row is decoded here and nowhere else. */
+/** One SELECT. Its name reaches logs and timings. Its rows are decoded here and nowhere else. */
 export interface Query<Row> {
   readonly name: string;
-  /** Without SETTINGS and FORMAT: both are added here. */
+  /** The statement without SETTINGS and FORMAT: both are added here. */
   readonly sql: string;
   readonly row: z.ZodType<Row>;
 }
 
 export interface InsertOptions {
-  /** The same token again for the same table is a no-op there and in every view on it. */
+  /** A repeated token is a no-op, in the same table and in every view on it. */
   readonly token?: string;
-  /** The apps whose answers it changes; of an insert into `ledger` all apps where absent, else none. */
+  /** The apps whose answers the insert changes. If absent: all apps for `ledger`, none for other tables. */
   readonly about?: readonly string[];
 }
 
@@ -34,13 +34,16 @@ export interface RunOptions {
   readonly lane?: Lane;
   readonly maxSeconds?: number;
   readonly maxMemoryBytes?: number;
-  /** Read by all cores: for much. Small questions are answered faster, and more of them, by one. */
+  /**
+   * Reads on all cores, for large scans. Small questions are faster on one core, and more of them run at
+   * once.
+   */
   readonly parallel?: boolean;
-  /** What its subqueries find is looked up in the table's order: for few of many rows. */
+  /** Uses the table's index for the results of subqueries. Worth it if they select few of many rows. */
   readonly searches?: boolean;
 }
 
-/** What a statement cost. */
+/** The cost of a statement. */
 export interface StatementStats {
   readonly name: string;
   readonly ms: number;
@@ -53,10 +56,10 @@ export interface DatabaseOptions {
 export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
 const READ_MEMORY = 2 * 1024 ** 3;
-/** More than any question answers with; a runaway one ends here and not in this process's memory. */
+/** More than any question returns. A runaway statement fails here before it fills this process's memory. */
 const MAX_ROWS = 1_000_000;
 const MAX_BYTES = 512 * 1024 ** 2;
-/** How long a statement waits for a place; a question's waits for as long as the question has. */
+/** The longest wait for a place. A question's statement waits for as long as the question has time. */
 const PATIENCE: Readonly<Record<Lane, Patience>> = {
   read: READERS_PATIENCE,
   lookup: READERS_PATIENCE,
@@ -96,32 +99,34 @@ class ClickHouseDatabase {
     this.#onStatement = options.onStatement ?? (() => undefined);
   }
 
-  /** How many questions keep all readers busy: most are of several statements, but not all the time. */
+  /**
+   * The number of questions that keep all readers busy. Most send several statements, but not all the time.
+   */
   get questionsAtOnce(): number {
     return LANES.read.places[this.#connections.kind] * 1.5;
   }
 
-  /** True where this process is the only one on the store (embedded): in-process locks are enough. */
+  /** True if this process is alone on the store (embedded). Locks inside the process are then enough. */
   get exclusive(): boolean {
     return this.#connections.exclusive;
   }
 
   /**
-   * All rows of a SELECT, decoded; never a part of them. Throws AppError (503) or, for a bug, the engine's error. On the
-   * lane of the readers it runs in the name of the caller (see `onBehalfOf`), and ends with it, or with its question (see
-   * `asQuestion`), where the store can.
+   * Returns all rows of a SELECT, decoded; never a part of them. Throws AppError (503) or, for a bug, the
+   * engine's error. On the lane `read`, the statement counts for its caller (see `onBehalfOf`). If the store
+   * can cancel, it ends when its caller has gone or its question ends (see `asQuestion`).
    */
   async query<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Row[]> {
     return z.array(query.row).parse(asObjects(await this.#select(readRows, query, params, options)));
   }
 
-  /** The same for an answer that may be large: its rows are decoded when they are gone through, each time anew. */
+  /** Returns rows like `query`, for an answer that may be large. Each iteration decodes the rows anew. */
   async list<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Iterable<Row>> {
     const { names, rows } = await this.#select(readList, query, params, options);
     return mapped(rows, (values) => query.row.parse(asObject(names, values)));
   }
 
-  /** The same, each row a tuple of its columns: for answers of many rows, and without params. */
+  /** Returns each row as a tuple of its columns, for answers of many rows. Takes no params. */
   async rows<Row extends readonly unknown[]>(query: Query<Row>, options: RunOptions = {}): Promise<Row[]> {
     const { rows } = await this.#select(readRows, query, {}, options);
     return z.array(query.row).parse(rows);
@@ -142,10 +147,11 @@ class ClickHouseDatabase {
         max_result_bytes: MAX_BYTES,
         result_overflow_mode: 'throw',
         output_format_json_quote_64bit_integers: 0,
-        // It remembers where a condition held: no two polls share one, and a benchmark would measure the memory.
+        // No two polls share a condition, and a benchmark would measure this cache.
         use_query_condition_cache: 0,
         ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
-        // What the subqueries of most questions find, no table is sorted by: it would be sorted and searched for in each index in vain.
+        // No table is sorted by the results of most subqueries. The engine would sort them and search each
+        // index in vain.
         ...(lane === 'read' && options.searches !== true ? { use_index_for_in_with_subqueries: 0 } : {}),
       })}`;
     const id = randomUUID();
@@ -159,14 +165,14 @@ class ClickHouseDatabase {
     return answer;
   }
 
-  /** The single row of a SELECT that always has one (an aggregate without GROUP BY). */
+  /** Returns the single row of a SELECT that always has one (an aggregate without GROUP BY). */
   async queryOne<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Row> {
     const [row] = await this.query(query, params, options);
     if (row === undefined) throw new Error(`${query.name}: no row`);
     return row;
   }
 
-  /** Inserts rows (column name → value; times as epoch ms go in as `ms / 1000` strings, see `dateTime64`). */
+  /** Inserts rows (column name → value). Pass times through `dateTime64`. */
   async insert(
     table: string,
     rows: readonly object[],
@@ -176,7 +182,7 @@ class ClickHouseDatabase {
     await this.insertText(table, rows.map((row) => JSON.stringify(row)).join('\n'), options);
   }
 
-  /** Inserts ready JSONEachRow text, byte for byte: what a journal replays. */
+  /** Inserts ready JSONEachRow text, byte for byte, as a journal replays it. */
   async insertText(
     table: string,
     jsonLines: string,
@@ -190,7 +196,10 @@ class ClickHouseDatabase {
     });
   }
 
-  /** Inserts what `select` (without SETTINGS) finds, in its order, as one block; into the table's views side by side. */
+  /**
+   * Inserts the result of `select` (without SETTINGS) in its order, as one block. Views are filled in
+   * parallel.
+   */
   async insertFrom(
     table: string,
     columns: readonly string[],
@@ -240,14 +249,14 @@ class ClickHouseDatabase {
   }
 
   /**
-   * The same number again means that nothing was written about the app between: what was read then holds now. Null while
-   * something is being written, and always where other processes write too.
+   * A number that changes with every write about the app: an earlier read still holds if the number is the
+   * same. Null during a write, and always if other processes write too.
    */
   stamp(app: string): number | null {
     return this.exclusive ? this.#writes.stamp(app) : null;
   }
 
-  /** A statement without a result: DDL, DELETE, INSERT … SELECT. `sql` carries its own SETTINGS. */
+  /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `sql` carries its own SETTINGS. */
   async command(name: string, sql: string, params: Params = {}, options: RunOptions = {}): Promise<void> {
     const lane = options.lane ?? 'write';
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
@@ -274,7 +283,7 @@ class ClickHouseDatabase {
     const visitor = visitorOn(lane, question);
     const place = await gate.enter(visitor);
     const started = performance.now();
-    // Not 0, which is no limit.
+    // Never 0: that means no limit.
     const seconds =
       question === undefined ? most : Math.min(most, Math.max(1, Math.ceil(question.msLeft)) / 1000);
     const deadline = this.#connections.cancels ? new Deadline(seconds, visitor.signal) : null;
@@ -285,7 +294,7 @@ class ClickHouseDatabase {
     };
     try {
       const result = await (question === undefined ? run() : question.statement(run));
-      // What comes after the end may have been read from facts that were taken away.
+      // After its end a question may have read facts that were deleted meanwhile.
       question?.throwIfLate();
       return result;
     } catch (error) {
@@ -300,10 +309,10 @@ class ClickHouseDatabase {
   }
 }
 
-/** What is written is written: only what is read ends with its question. */
+/** Reads end with their question. Writes always run to their end. */
 const isRead = (lane: Lane): boolean => lane === 'read' || lane === 'lookup';
 
-/** Look-ups are shared between callers: only a reader's own statement ends with its caller. */
+/** Callers share look-ups, so only a reader's own statement ends with its caller. */
 function visitorOn(lane: Lane, question: Question | undefined): Visitor {
   const caller = isRead(lane) ? currentCaller() : undefined;
   const signal = question?.signal ?? (lane === 'read' ? caller?.signal : undefined);
@@ -320,9 +329,9 @@ type Abort = { readonly abort_signal?: AbortSignal };
 interface Statement {
   readonly lane: Lane;
   readonly name: string;
-  /** At most, and no longer than its question has left. */
+  /** The statement's time limit; less if its question has less time left. */
   readonly seconds: number;
-  /** Of a SELECT: by this it can be ended. */
+  /** Set for a SELECT, so that it can be killed. */
   readonly id?: string;
 }
 
@@ -332,7 +341,7 @@ const PING: Query<{ one: number }> = {
   row: z.object({ one: z.number() }),
 };
 
-/** Settings go into the statement: on the embedded engine a SET would stay with the connection. */
+/** Formats settings as text of the statement. On the embedded engine a SET would outlast the statement. */
 function settings(values: Readonly<Record<string, string | number>>): string {
   return Object.entries(values)
     .map(
@@ -342,7 +351,7 @@ function settings(values: Readonly<Record<string, string | number>>): string {
     .join(', ');
 }
 
-/** An instant as a DateTime64(3) column takes it in JSON: `"1763622960.250"`. */
+/** An instant as JSON text for a DateTime64(3) column: `"1763622960.250"`. */
 export const dateTime64 = (ms: number): string => {
   const sign = ms < 0 ? '-' : '';
   const abs = Math.abs(ms);

@@ -1,7 +1,9 @@
-/** The store's own time limit comes first, with a reason; this is for a store that says nothing. */
+/**
+ * The store's own time limit comes first and gives a reason. This is for a store that does not answer at all.
+ */
 const GRACE_MS = 1_000;
 
-/** The end of a statement: the latest of its own time, or the moment when nobody waits for it any more. */
+/** The end of a statement: its time limit, or earlier if nobody waits for it any more. */
 export class Deadline {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
@@ -19,7 +21,7 @@ export class Deadline {
     return this.#controller.signal;
   }
 
-  /** The statement has ended by itself. */
+  /** Call it when the statement has ended by itself. */
   end(): void {
     clearTimeout(this.#timer);
     this.#caller?.removeEventListener('abort', this.#abort);

@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import type { StoreLocation } from './connect.ts';
 
-/** Engine error codes that say "not now", not "never". */
+/** Engine error codes for "not now", as opposed to "never". */
 const OVERLOADED = new Set([
   159, // TIMEOUT_EXCEEDED
   160, // TOO_SLOW
@@ -32,7 +32,7 @@ const UNAVAILABLE = new Set([
 ]);
 const NETWORK = /ECONN|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|EHOST|ENETUN|socket hang up|timeout|aborted|closed/i;
 
-/** The engine's numeric error code, or null for anything that did not come from it. */
+/** The engine's numeric error code, or null for any other error. */
 export function engineCode(error: unknown): number | null {
   if (typeof error !== 'object' || error === null || !('code' in error)) return null;
   const code = Number(error.code);
@@ -40,9 +40,9 @@ export function engineCode(error: unknown): number | null {
 }
 
 /**
- * What a failed statement is for the caller: 503 when a later try can succeed, otherwise the error
- * itself, a bug. Over the network, what has no code of the engine is the network's, or comes from a proxy on the way. The
- * engine's words stay in `cause`, for the log.
+ * Returns the error that the caller of a failed statement gets: a 503 if a later try can succeed, otherwise
+ * the error itself, a bug. On a server, an error without an engine code comes from the network or from a
+ * proxy. The engine's own words stay in `cause`, for the log.
  */
 export function storeError(error: unknown, kind: StoreLocation['kind']): unknown {
   if (error instanceof AppError) return error;

@@ -1,18 +1,20 @@
 import { AppError } from '../domain/errors.ts';
 
-/** How long a visitor waits. */
+/** Limits on a visitor's wait. */
 export interface Patience {
   readonly maxWaitMs: number;
   /**
-   * A key whose queue has stood for longer than `standsMs` asks for more than it is served: its newcomers wait no longer than
-   * `maxWaitMs` from then on, until the queue was empty once. Absent: they wait like the others.
+   * Limits for a lasting queue. A key whose queue has not been empty for longer than `standsMs` asks for more
+   * than it is served: its new visitors wait at most `maxWaitMs` until the queue is empty once. If absent,
+   * they wait like the others.
    */
   readonly lasting?: { readonly standsMs: number; readonly maxWaitMs: number };
 }
 
 /**
- * A burst is worth waiting for; a queue that only stands makes every answer late and gets no more of them done. The two limits are
- * those of "controlled delay" as described in "Fail at Scale" (ACM Queue 13/8, 2015).
+ * Readers wait through a burst. A queue that never empties only delays every answer; it serves no more of
+ * them. The two limits are those of "controlled delay" as described in "Fail at Scale" (ACM Queue 13/8,
+ * 2015).
  */
 export const READERS_PATIENCE: Patience = {
   maxWaitMs: 20_000,
@@ -20,40 +22,47 @@ export const READERS_PATIENCE: Patience = {
 };
 
 export interface GateLimits extends Patience {
-  /** Statements that run at once. */
+  /** The number of statements that run at once. */
   readonly places: number;
   readonly maxWaiting: number;
 }
 
-/** Who asks for a place. */
+/** A request for a place. */
 export interface Visitor {
-  /** Absent for the service itself, which may take every place. */
+  /** The key that shares fairly with other keys. Absent for the service itself, which may take every place. */
   readonly key?: string;
   /** Leaves the queue when aborted. */
   readonly signal?: AbortSignal;
-  /** Waits until `signal` ends it, however long the queue is: refusing half of what was begun would waste the other half. */
+  /**
+   * Waits until `signal` aborts, regardless of the queue's length. Refusing a statement of a question that
+   * has begun would waste the statements before it.
+   */
   readonly isLetIn?: boolean;
 }
 
-/** Of the last visits this much of the mean belongs to the latest. */
+/** The weight of the latest visit in the moving mean. */
 const LATEST = 1 / 8;
 const MOST_RETRY_SECONDS = 10;
 
 /**
- * Numbered places with a bounded queue: what bounds the statements that run at once. It is fair between keys, however
- * many statements each sends: the queue is served key by key in turn, a key that runs something leaves the last free
- * place to others, and when the queue is full, the key with the most in it loses the newest. Nobody is let into a queue that is
- * longer, by how fast it moves, than may be waited for.
+ * Numbered places with a bounded queue. It limits the statements that run at once, and is fair between keys,
+ * however many statements each key sends:
+ *
+ * - the queue is served key by key, in turn;
+ * - a key that runs a statement leaves the last free place to other keys;
+ * - if the queue is full, the key with the most waiting visitors loses its newest.
+ *
+ * A visitor is refused at once if the expected wait exceeds the limit.
  */
 export class Gate {
   readonly #limits: GateLimits;
   readonly #free: number[];
-  /** By key, in the order of their turns. */
+  /** Queues by key, in the order of their turns. */
   readonly #queues = new Map<string | undefined, Queue>();
   #waiting = 0;
-  /** Who holds which place. */
+  /** The holder of each place. */
   readonly #holders = new Map<number, Holder>();
-  /** How long a visit takes; 0 before the first has ended. */
+  /** The mean duration of a visit; 0 before the first has ended. */
   #meanMs = 0;
 
   constructor(limits: GateLimits) {
@@ -66,7 +75,7 @@ export class Gate {
   }
 
   /**
-   * Resolves to a place to be given back with `leave`. Throws `overloaded` when it would wait too long, or when the
+   * Resolves to a place; give it back with `leave`. Throws `overloaded` if the wait would be too long or the
    * visitor has gone.
    */
   async enter({ key, signal, isLetIn = false }: Visitor = {}): Promise<number> {
@@ -109,7 +118,7 @@ export class Gate {
     this.#meanMs = this.#meanMs === 0 ? ms : this.#meanMs + (ms - this.#meanMs) * LATEST;
   }
 
-  /** How long a newcomer may wait. Throws where that is in vain. */
+  /** The longest that a new visitor may wait. Throws if its expected wait is longer. */
   #patienceWith(key: string | undefined): number {
     const { maxWaitMs, lasting } = this.#limits;
     const since = this.#queues.get(key)?.since ?? performance.now();
@@ -119,7 +128,10 @@ export class Gate {
     return waitMs;
   }
 
-  /** How long a newcomer will wait, by those who are served before: its own key's, and as many of each other key. */
+  /**
+   * The expected wait of a new visitor. All of its own key's queue is served before it, and as many visitors
+   * of each other key.
+   */
   #expectedMs(key: string | undefined): number {
     const own = this.#queues.get(key)?.waiters.length ?? 0;
     let before = own;
@@ -150,7 +162,7 @@ export class Gate {
     return true;
   }
 
-  /** The first of the key whose turn it is; its key then goes to the end of the round. */
+  /** Takes the first visitor of the key whose turn it is. The key then moves to the end of the round. */
   #next(): Waiter | undefined {
     for (const [key, { waiters }] of this.#queues) {
       const [first] = waiters;
@@ -186,7 +198,7 @@ export class Gate {
 }
 
 interface Queue {
-  /** When it began to stand, by `performance.now()`. */
+  /** When the queue became non-empty, by `performance.now()`. */
   readonly since: number;
   readonly waiters: Waiter[];
 }

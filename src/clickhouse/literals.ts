@@ -2,8 +2,8 @@ import { type AppId, isUuid } from '../domain/ids.ts';
 import type { Span } from '../domain/time.ts';
 
 /*
- * Values in the text of statements: whole numbers and an app's UUID, checked here, and nothing else. As literals they cost the engine a
- * third of what bound places do. Nothing that a caller sent is ever text.
+ * Values that are glued into statements: whole numbers and an app's UUID, both checked here, and nothing
+ * else. Literals cost the engine a third of the time of bound params. Text from a caller is never glued in.
  */
 
 /** An Int64 literal, for epoch ms and counts. */
@@ -12,7 +12,7 @@ export function int(value: number): string {
   return String(value);
 }
 
-/** The rows of the app. */
+/** Selects the rows of the app. */
 export function ofApp(app: AppId): string {
   if (!isUuid(app)) throw new Error('not an app id');
   return `app_id = '${app}'`;
@@ -29,8 +29,8 @@ export const inMs = (column: string, spans: readonly Span[]): string =>
 export const inSpans = (column: string, spans: readonly Span[]): string =>
   anyOf(spans.map(({ start, end }) => `${column} >= ${bucket(start)} AND ${column} < ${bucket(end)}`));
 
-/** What a DateTime can hold, in seconds: 1970 to 2106. No bucket can lie outside of it. */
+/** The last second that a DateTime can hold: 1970 to 2106. No bucket lies outside of it. */
 export const LAST_SECOND = 0xffff_ffff;
 
-/** A bound of buckets, as a DateTime in seconds. */
+/** A bound of buckets, as the seconds of a DateTime. */
 export const bucket = (ms: number): string => int(Math.min(Math.max(Math.floor(ms / 1000), 0), LAST_SECOND));

@@ -22,7 +22,7 @@ const APPLIED: Query<{ version: number; name: string; checksum: string }> = {
   row: z.object({ version: z.number(), name: z.string(), checksum: z.string() }),
 };
 
-/** The files in order. A statement ends with `;` at the end of a line. */
+/** Reads the files in order. A statement ends with `;` at the end of a line. */
 export function readMigrations(folder: string = FOLDER): Migration[] {
   return readdirSync(folder)
     .sort()
@@ -47,9 +47,9 @@ function splitStatements(text: string): string[] {
 }
 
 /**
- * Brings the store to the newest version, forward only, and returns the names of what it applied. Every
- * statement is idempotent (IF NOT EXISTS), so a migration that failed halfway is simply run again. Throws when
- * an applied file was edited or the store is newer than the code.
+ * Migrates the store to the newest version, forward only, and returns the names of the applied migrations.
+ * Every statement is idempotent (IF NOT EXISTS), so a migration that failed halfway simply runs again. Throws
+ * if an applied file was edited or if the store is newer than the code.
  */
 export async function migrate(
   db: Database,
@@ -98,7 +98,7 @@ async function apply(db: Database, { version, name, checksum, statements }: Migr
   }
 }
 
-/** The store's own words, in one line. */
+/** The store's own error message, in one line. */
 function innermost(error: unknown): string {
   if (error instanceof Error && error.cause !== undefined) return innermost(error.cause);
   const text = error instanceof Error ? error.message : String(error);

@@ -5,10 +5,12 @@ import { join } from 'node:path';
 
 const MEMORY_BYTES = 1024 ** 2;
 
-/** Files of spools that nobody can read any more. */
+/** Closes the files of spools that were garbage-collected. */
 const unreachable = new FinalizationRegistry<number>((file) => closeSync(file));
 
-/** Text in pieces, which can be gone through again and again: more than a little is in a temporary file without a name. */
+/**
+ * Text in pieces, which can be iterated again and again. Text over 1 MiB goes into an unnamed temporary file.
+ */
 export class TextSpool {
   readonly #begun: Buffer[] = [];
   readonly #lengths: number[] = [];

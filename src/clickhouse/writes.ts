@@ -1,6 +1,6 @@
 /**
- * What this process writes about apps: lets answers be kept while nothing that they rest on was written. Only of use
- * where this process is the only writer.
+ * Counts this process's writes per app. An answer may be cached while no write has changed its data. Only
+ * useful if this process is the only writer.
  */
 export class Writes {
   #all = 0;
@@ -8,7 +8,10 @@ export class Writes {
   readonly #done = new Map<string, number>();
   readonly #busy = new Map<string, number>();
 
-  /** A write about `apps` (all where absent) begins; call the result when it has ended, however it ended. */
+  /**
+   * Begins a write about `apps` (absent: all apps). Call the result when the write has ended, also after a
+   * failure.
+   */
   begin(apps?: readonly string[]): () => void {
     if (apps === undefined) {
       this.#allBusy += 1;
@@ -28,7 +31,7 @@ export class Writes {
     };
   }
 
-  /** The same number again means: nothing was written about the app between. Null while something is. */
+  /** A number that changes with every write about the app. Null during a write. */
   stamp(app: string): number | null {
     if (this.#allBusy > 0 || this.#busy.has(app)) return null;
     return this.#all + (this.#done.get(app) ?? 0);
