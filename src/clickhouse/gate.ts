@@ -29,7 +29,7 @@ export interface GateLimits extends Patience {
 
 /** A request for a place. */
 export interface Visitor {
-  /** The key that shares fairly with other keys. Absent for the service itself, which may take every place. */
+  /** Keys share the places fairly. Absent for the service itself, which may take every place. */
   readonly key?: string;
   /** Leaves the queue when aborted. */
   readonly signal?: AbortSignal;

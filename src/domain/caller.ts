@@ -2,17 +2,17 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setMaxListeners } from 'node:events';
 import { QUESTION_MS, Question } from './question.ts';
 
-/** Who waits for an answer. */
+/** A client that waits for an answer. */
 export interface Caller {
-  /** Callers of the same key share one turn at the store. */
+  /** Callers with the same key share one turn at the store. */
   readonly key: string;
-  /** Aborted when the caller has gone: nobody needs the answer. */
+  /** Aborted when the caller has gone and nobody needs the answer. */
   readonly signal: AbortSignal;
-  /** Told what each statement read in the store, where the store says so. */
+  /** Called with the number of rows that each statement read, if the store reports it. */
   onRowsRead?(rows: number): void;
 }
 
-/** The caller with another signal. */
+/** Copies the caller with another signal. */
 const ending = (caller: Caller, signal: AbortSignal): Caller => ({
   key: caller.key,
   signal,
@@ -20,18 +20,18 @@ const ending = (caller: Caller, signal: AbortSignal): Caller => ({
 });
 
 const NEVER = new AbortController().signal;
-// Everything that waits for many listens to it.
+// Shared work listens to it once per piece: no limit on listeners.
 setMaxListeners(0, NEVER);
 const callers = new AsyncLocalStorage<Caller | undefined>();
 const questions = new AsyncLocalStorage<Question | undefined>();
 
-/** Runs `work`, and all that it starts, in the caller's name. */
+/** Runs `work`, and all that it starts, on behalf of the caller. */
 export const onBehalfOf = <T>(caller: Caller, work: () => Promise<T>): Promise<T> =>
   callers.run(caller, work);
 
 /**
- * Runs `work`, and all that it starts, as one question with one deadline; as a part of the question under way where there is one.
- * Rejects with `overloaded` at the end of its time.
+ * Runs `work`, and all that it starts, as one question with one deadline, or as a part of the question that
+ * is already running. Rejects with `overloaded` when the time is over.
  */
 export function asQuestion<T>(work: (question: Question) => Promise<T>, ms = QUESTION_MS): Promise<T> {
   const underWay = questions.getStore();
@@ -41,28 +41,31 @@ export function asQuestion<T>(work: (question: Question) => Promise<T>, ms = QUE
   return question.answer(questions.run(question, work, question));
 }
 
-/** Undefined for what is no question: start, sealing, ingestion, and what belongs to several. */
+/**
+ * Undefined outside of questions: at the start, in sealing and ingestion, and in work that several questions
+ * share.
+ */
 export const currentQuestion = (): Question | undefined => questions.getStore();
 
-/** Undefined for what nobody waits for: start, sealing, ingestion. */
+/** Undefined if no caller waits: at the start, in sealing and ingestion. */
 export const currentCaller = (): Caller | undefined => callers.getStore();
 
-/** One piece of work for several callers: it ends with the last of them. */
+/** One piece of work for several callers. It ends when the last of them has gone. */
 export class Shared<T> {
   readonly #ending = new AbortController();
   readonly #result: Promise<T>;
   #waiting = 0;
 
-  /** Starts in the name of the first caller, who joins like the others. */
+  /** Starts the work on behalf of the first caller, who joins like the others. */
   constructor(work: () => Promise<T>) {
     const caller = callers.getStore();
     const { signal } = this.#ending;
-    // Each of its statements listens.
+    // Each of the work's statements listens.
     setMaxListeners(0, signal);
     this.#result = caller === undefined ? work() : callers.run(ending(caller, signal), work);
   }
 
-  /** Nobody waits any more: too late to join. */
+  /** True when all callers have gone: too late to join. */
   get isAbandoned(): boolean {
     return this.#ending.signal.aborted;
   }
@@ -84,8 +87,7 @@ export class Shared<T> {
 }
 
 /**
- * Runs `work` whose result others will share: the caller who happened to come first can go away, and its question end, without
- * taking it from them.
+ * Runs `work` whose result others will share. It goes on if the first caller goes away or its question ends.
  */
 export function forOthersToo<T>(work: () => Promise<T>): Promise<T> {
   const caller = callers.getStore();

@@ -1,4 +1,6 @@
-/** Every code an error body can carry, with its HTTP status and title. Closed: anything else is a bug. */
+/**
+ * Every code of an error body, with its HTTP status and title. The list is closed: any other error is a bug.
+ */
 export const ERROR_CODES = {
   bad_request: { status: 400, title: 'Bad Request' },
   validation_failed: { status: 400, title: 'Bad Request' },
@@ -35,7 +37,7 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The one error that carries something for the caller. `detail` is public: no SQL, names of tables, secrets. */
+/** The only error with a message for the caller. `detail` is public: no SQL, table names or secrets. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;

@@ -1,4 +1,4 @@
-/** `rows` through `map`: at once where they are an array, else one by one when they are gone through. */
+/** Maps `rows`: an array at once, any other iterable lazily, each time that it is iterated. */
 export function mapped<From, To>(rows: Iterable<From>, map: (row: From) => To): Iterable<To> {
   if (Array.isArray(rows)) return (rows as readonly From[]).map(map);
   return {

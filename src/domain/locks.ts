@@ -1,8 +1,10 @@
-/** Mutual exclusion by name, for what the store cannot claim by itself: ClickHouse has no unique constraint. */
+/**
+ * Mutual exclusion by name. ClickHouse has no unique constraint, so the store cannot claim a name by itself.
+ */
 export interface Locks {
   /**
    * Runs `work` while nobody else holds `name`, first come first served. Not reentrant: `work` must not ask
-   * for the same name. Rejects with what `work` throws, and releases the name either way.
+   * for the same name. Rejects with the error of `work`, and releases the name either way.
    */
   withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
 }

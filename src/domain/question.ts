@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { AppError } from './errors.ts';
 
-/** The longest that a question takes, the wait for its turn included. */
+/** The longest time for a question, its wait for a turn included. */
 export const QUESTION_MS = 45_000;
 
-/** One question, from its beginning to its end, with all statements that it sends. */
+/** One question with all statements that it sends, from its start to its end. */
 export class Question {
-  /** By the clock of `performance.now()`, which nobody sets. */
+  /** By `performance.now()`, which no change of the system's clock moves. */
   readonly #endsAt: number;
   readonly #ended = new AbortController();
   readonly #caller: AbortSignal | undefined;
@@ -16,13 +16,13 @@ export class Question {
   constructor(ms: number, caller?: AbortSignal) {
     this.#endsAt = performance.now() + ms;
     this.#caller = caller;
-    // Each of its statements listens.
+    // Each of the question's statements listens.
     setMaxListeners(0, this.signal);
     caller?.addEventListener('abort', this.#end, { once: true });
     if (caller?.aborted) this.#end();
   }
 
-  /** Aborted when the question is answered, has failed, is out of time, or when nobody waits for it any more. */
+  /** Aborted when the question is answered, has failed, is out of time, or has lost all its callers. */
   get signal(): AbortSignal {
     return this.#ended.signal;
   }
@@ -37,7 +37,9 @@ export class Question {
     if (this.msLeft === 0) throw late();
   }
 
-  /** The answer, or `overloaded` at the end of its time. Ends the question. */
+  /**
+   * Resolves to the result of `work`, or rejects with `overloaded` at the end of its time. Ends the question.
+   */
   async answer<T>(work: Promise<T>): Promise<T> {
     let timer: NodeJS.Timeout | undefined;
     const end = new Promise<never>((_, reject) => {
@@ -54,7 +56,7 @@ export class Question {
     }
   }
 
-  /** Runs one of its statements. */
+  /** Runs one of the question's statements. */
   async statement<T>(run: () => Promise<T>): Promise<T> {
     const statement = run();
     const settled = statement.catch(() => undefined);
@@ -66,7 +68,9 @@ export class Question {
     }
   }
 
-  /** Resolves when none of its statements runs any more: an embedded engine does not end them with the question. */
+  /**
+   * Resolves when no statement of the question runs any more. The embedded engine does not cancel statements.
+   */
   async settled(): Promise<void> {
     while (this.#statements.size > 0) await Promise.all(this.#statements);
   }

@@ -9,13 +9,13 @@ export interface Range {
   readonly to: EpochMs;
 }
 
-/** From an instant (inclusive) to an instant (exclusive), epoch ms; empty where both are the same. */
+/** From an instant (inclusive) to an instant (exclusive), epoch ms. Empty if both are the same. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
-/** As a request gives it: a missing bound means all the app's data on that side. */
+/** A range as a request gives it. A missing bound means all the app's data on that side. */
 export interface OpenRange {
   readonly from: EpochMs | null;
   readonly to: EpochMs | null;
@@ -28,10 +28,10 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** The last multiple of `unit` that is not after `ms`: the start of its UTC hour, of its UTC day. */
+/** The last multiple of `unit` that is not after `ms`, such as the start of its UTC hour or day. */
 export const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
-/** From the earliest to the latest; of none, a range that holds nothing. */
+/** The range from the earliest to the latest time. Without times, a range that holds nothing. */
 export function extentOf(times: readonly number[]): Range {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const time of times) {

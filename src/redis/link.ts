@@ -3,9 +3,9 @@ import { PROBE_KEY } from './keys.ts';
 
 /** Longer than any healthy answer, shorter than what a caller would notice. */
 const ANSWER_MS = 250;
-/** How long the breaker stays open before Redis is asked again. */
+/** How long the breaker stays open before the next probe. */
 const PROBE_MS = 1_000;
-/** Unanswered probes after which the connection itself is given up: a dead peer never closes it. */
+/** The number of unanswered probes before a reconnect. A dead peer never closes the connection itself. */
 const PROBES_PER_CONNECTION = 3;
 
 /** Redis did not answer, or not in time. Never leaves the service. */
@@ -14,15 +14,15 @@ export class RedisAway extends Error {
 }
 
 export interface RedisLinkOptions {
-  /** Told once per change; for the log. */
+  /** Called once per change, for the log. */
   readonly onChange?: (state: RedisState) => void;
 }
 
 export type RedisState = 'up' | 'away';
 
 /**
- * One connection to Redis that fails at once instead of waiting. Commands are never queued and never sent again:
- * what Redis does not answer in 250 ms is an error, and for as long as Redis is away nobody waits for it.
+ * One connection to Redis that fails at once instead of waiting. Commands are never queued and never sent
+ * again. A command without an answer within 250 ms is an error. While Redis is away, nobody waits for it.
  */
 export class RedisLink {
   readonly #client: Redis;
@@ -41,11 +41,11 @@ export class RedisLink {
       maxRetriesPerRequest: 0,
       autoResendUnfulfilledCommands: false,
       connectTimeout: 1_000,
-      // For the handshake, and to give up what run() no longer waits for.
+      // Limits the handshake, and drops commands that run() no longer waits for.
       commandTimeout: 1_000,
       retryStrategy: (attempt) => Math.min(attempt * 100, 1_000),
     });
-    // Without a listener ioredis prints errors; what matters shows in the state.
+    // Without a listener ioredis prints errors. The state already shows an outage.
     this.#client.on('error', () => undefined);
     this.#client.on('close', () => this.#become('away'));
     this.#client.on('ready', () => {
@@ -58,7 +58,7 @@ export class RedisLink {
     return this.#state;
   }
 
-  /** Grows with every new connection: what was loaded into Redis before it may be gone. */
+  /** Grows with every new connection. Data that was loaded into Redis before it may be gone. */
   get connection(): number {
     return this.#connection;
   }
@@ -76,8 +76,8 @@ export class RedisLink {
   }
 
   /**
-   * Runs commands with one deadline for all of them. Rejects with RedisAway at once while Redis is away, otherwise
-   * within 250 ms; after an error of any kind Redis counts as away until it has answered a probe.
+   * Runs commands with one deadline for all of them. Rejects with RedisAway: at once while Redis is away,
+   * otherwise within 250 ms. After any error Redis counts as away until it answers a probe.
    */
   async run<T>(work: (client: Redis) => Promise<T>): Promise<T> {
     if (this.#state === 'away') throw new RedisAway('Redis is away');
@@ -90,7 +90,9 @@ export class RedisLink {
     }
   }
 
-  /** What is sent in one turn of the event loop goes out in one write: each costs more than the command in it. */
+  /**
+   * Sends all commands of one turn of the event loop in one write. A write costs more than the command in it.
+   */
   #gather(): void {
     const { stream } = this.#client;
     if (stream.writableCorked > 0) return;
@@ -124,10 +126,10 @@ export class RedisLink {
   }
 
   async #ask(): Promise<void> {
-    // Not connected: 'ready' will tell.
+    // Not connected yet: 'ready' starts the next probe.
     if (this.#state === 'up' || this.#closed || this.#client.status !== 'ready') return;
     try {
-      // A replica and a full Redis answer PING, and take no window.
+      // A write, not PING: a replica and a full Redis answer PING, but cannot count requests.
       await inTime(this.#client.set(PROBE_KEY, '1', 'PX', 1));
       this.#become('up');
     } catch {
@@ -139,9 +141,9 @@ export class RedisLink {
 }
 
 /**
- * Rejects with RedisAway after 250 ms. The timer alone would blame Redis for this process's own delay: after a
- * busy turn of the event loop it fires before the answers that have long arrived are read. So it lets them be read
- * first (setImmediate runs after the poll phase).
+ * Rejects with RedisAway after 250 ms. After a busy turn of the event loop the timer fires before answers
+ * that arrived long ago are read, and would blame Redis for this process's own delay. Hence setImmediate: it
+ * runs after the poll phase, which reads them.
  */
 function inTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {

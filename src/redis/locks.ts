@@ -6,10 +6,10 @@ import type { Locks } from '../domain/locks.ts';
 import { hashed, LOCK_PREFIX } from './keys.ts';
 import { RedisAway, type RedisLink } from './link.ts';
 
-/** After a crash of the holder the lock is free again after this long. */
+/** The lock is free again after this long if its holder crashed. */
 const LIFE_MS = 10_000;
 const RENEW_MS = 3_000;
-/** How long a caller waits for its turn. */
+/** The longest that a caller waits for its turn. */
 const WAIT_MS = 5_000;
 
 const script = (name: string): string =>
@@ -18,9 +18,9 @@ const RELEASE = script('release-lock');
 const RENEW = script('renew-lock');
 
 /**
- * Locks between processes. Callers in one process queue up in `local` first, so that Redis sees one per process.
- * `withLock` throws AppError `store_unavailable` when Redis is away (without it nothing keeps processes apart) and
- * `overloaded` when the lock stays taken.
+ * Locks between processes. Callers in one process queue up in `local` first, so Redis sees one per process.
+ * `withLock` throws AppError `store_unavailable` if Redis is away, because without it nothing keeps processes
+ * apart, and `overloaded` if the lock stays taken.
  */
 export function createRedisLocks(link: RedisLink, local: Locks): Locks {
   return {
@@ -36,7 +36,7 @@ export function createRedisLocks(link: RedisLink, local: Locks): Locks {
           return await work();
         } finally {
           clearInterval(renewal);
-          // Left behind when Redis is away: it expires.
+          // If Redis is away, the lock stays until it expires.
           await link.run((client) => client.eval(RELEASE, 1, key, token)).catch(() => undefined);
         }
       }),
