@@ -1,4 +1,4 @@
-/** A batch by the two ids that make it one. */
+/** The two ids that identify a batch. */
 export interface BatchKey {
   readonly app: string;
   readonly batch: string;

@@ -1,7 +1,7 @@
 /**
- * Where a session came from. Each field speaks for one channel; the session's channel is the smallest number among its
- * fields, so that `paid` wins over `email`, and so on. Campaign, term and content speak for `campaign` when they are
- * not empty. The lists are closed; docs/ingestion.md shows them as tables.
+ * The origin of a session. Each field points to one channel. The session's channel is the smallest number
+ * among its fields: `paid` wins over `email`, and so on. Campaign, term and content point to `campaign` if
+ * they are not empty. The lists are closed; docs/ingestion.md shows them as tables.
  */
 export const CHANNEL = {
   paid: 1,
@@ -15,12 +15,15 @@ export const CHANNEL = {
 
 export type Signal = (typeof CHANNEL)[keyof typeof CHANNEL];
 
-/** What a referring host speaks for; '' (none, or the app's own) says nothing. Host: lower case, no `www.`. */
+/**
+ * Returns the channel of a referring host. '' (none, or the app's own host) points to `direct`. Host: lower
+ * case, no `www.`.
+ */
 export function referrerSignal(host: string): Signal {
   return host === '' ? CHANNEL.direct : (hostSignal(host) ?? CHANNEL.referral);
 }
 
-/** What `utm_source` speaks for: a known name or host, otherwise a campaign. */
+/** Returns the channel of `utm_source`: that of a known name or host, otherwise `campaign`. */
 export function sourceSignal(source: string): Signal {
   const name = normal(source).replace(/^www\./, '');
   if (name === '') return CHANNEL.direct;
@@ -30,7 +33,7 @@ export function sourceSignal(source: string): Signal {
   return hostSignal(name) ?? CHANNEL.campaign;
 }
 
-/** What `utm_medium` speaks for; a medium that no list knows speaks for a campaign. */
+/** Returns the channel of `utm_medium`; a medium that is in no list points to `campaign`. */
 export function mediumSignal(medium: string): Signal {
   const name = normal(medium);
   if (name === '') return CHANNEL.direct;
@@ -43,7 +46,7 @@ export function mediumSignal(medium: string): Signal {
 
 const normal = (text: string): string => text.trim().toLowerCase();
 
-/** Mail before search: mail.google.com is a mailbox, google.com a search engine. */
+/** Checks mail before search: mail.google.com is a mailbox, google.com a search engine. */
 function hostSignal(host: string): Signal | null {
   if (belongsTo(host, WEBMAIL_HOSTS)) return CHANNEL.email;
   if (belongsTo(host, SOCIAL_HOSTS)) return CHANNEL.social;
@@ -61,7 +64,7 @@ function belongsTo(host: string, listed: ReadonlySet<string>): boolean {
   return false;
 }
 
-/** Engines with one host per country; other services of theirs (docs.google.com) are referrals. */
+/** Search engines with one host per country. Their other services (docs.google.com) are referrals. */
 const SEARCH_HOST = /^(?:(?:images|news|cse)\.)?(?:google|yandex)\.(?:[a-z]{2,3}|com?\.[a-z]{2})$/;
 
 const SEARCH_HOSTS = new Set([
@@ -190,7 +193,7 @@ const SEARCH_NAMES = new Set([
   'seznam',
 ]);
 
-/** An affiliate is paid for what it brings. */
+/** `affiliate` is here because an affiliate is paid for its visitors. */
 const PAID_MEDIUMS = new Set([
   'cpc',
   'ppc',

@@ -2,25 +2,26 @@ import { LRUCache } from 'lru-cache';
 import { DAY_MS, type EpochMs, MINUTE_MS } from '../domain/time.ts';
 import { parseInstant } from './instant.ts';
 
-/** Below this a difference is the network's, not the clock's. */
+/** A smaller difference comes from the network, not from the clock. */
 const TOLERANCE_MS = MINUTE_MS;
-/** A clock that is off by more tells nothing: its events are taken, or rejected, as they are. */
+/** A larger difference says nothing. The events are accepted or rejected with their own times. */
 const MAX_CORRECTION_MS = DAY_MS;
 const STEP_MS = MINUTE_MS;
 const REMEMBERED_SESSIONS = 50_000;
 
-/** How far a sender's clock is behind (positive) or ahead, in ms, per session. */
+/** Returns how far a sender's clock is behind (positive) or ahead (negative), in ms, per session. */
 export type Correction = (sessionId: string, startedAt: EpochMs) => number;
 
 export interface ClockSkew {
-  /** `sentAt`: the sender's clock when it sent, in whatever form it came. */
+  /** `sentAt`: the sender's clock at sending, unchecked. */
   correctionFor(app: string, sentAt: unknown, arrivedAt: EpochMs): Correction;
 }
 
 /**
- * Corrects clocks that are off by more than a minute and at most a day, in whole minutes. All batches of a session
- * have to be moved alike, or its start, a part of what identifies it, would differ: so the first correction of a session
- * is remembered, and whole minutes come out the same where it is not (in another process, after a restart).
+ * Corrects clocks that are off by more than a minute and at most a day, in whole minutes. All batches of a
+ * session need the same correction, because the session's start is a part of its identity. Hence the first
+ * correction of a session is cached. Whole minutes give the same result without the cache (in another
+ * process, after a restart).
  */
 export function createClockSkew(): ClockSkew {
   const remembered = new LRUCache<string, number>({ max: REMEMBERED_SESSIONS });

@@ -3,7 +3,7 @@ import { MAX_LENGTH } from './context.ts';
 import { cleanText } from './text.ts';
 import { isBot } from './user-agent.ts';
 
-/** Why a line of a log is no pageview; of several reasons the first in this order counts. */
+/** Why a line of a log is no pageview. If several reasons apply, the first in this order counts. */
 export const SKIP_REASONS = ['malformed', 'methods', 'errors', 'bots', 'assets'] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
@@ -11,9 +11,9 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 export interface LogRequest {
   readonly address: string;
   readonly at: EpochMs;
-  /** With its query, as requested. */
+  /** The path with its query, as requested. */
   readonly path: string;
-  /** '' for none, as for the user agent. */
+  /** '' for none, also for the user agent. */
   readonly referrer: string;
   readonly userAgent: string;
 }
@@ -25,7 +25,7 @@ const REQUEST = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/\d(?:\.\d)?$/;
 const TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** What a page loads, and files: by the path's extension. */
+/** Extensions of paths that are not pages: parts of a page, and files. */
 const ASSET = new RegExp(
   `\\.(?:${[
     'css|js|mjs|cjs|map|wasm|json|xml|txt|webmanifest',
@@ -37,7 +37,10 @@ const ASSET = new RegExp(
   'i',
 );
 
-/** One line of an Apache or nginx log in the combined format: a pageview, or why it is none. Pure. */
+/**
+ * Parses one line of an Apache or nginx log in the combined format: a pageview, or the reason why it is none.
+ * Pure.
+ */
 export function parseCombined(line: string): LogRequest | SkipReason {
   const [, address, time, request, status, referrer, agent] = LINE.exec(line) ?? [];
   const [, method, target = ''] = REQUEST.exec(unescapeLog(request ?? '')) ?? [];
@@ -55,7 +58,7 @@ export function parseCombined(line: string): LogRequest | SkipReason {
 
 const absent = (field: string | undefined): string => (field === undefined || field === '-' ? '' : field);
 
-/** A proxy's client sends the whole address instead of a path. */
+/** Returns the path of a request. A proxy's client sends the whole address instead of a path. */
 function pathOf(target: string): string | null {
   if (target.startsWith('/')) return target;
   if (!/^https?:\/\//i.test(target) || !URL.canParse(target)) return null;
@@ -63,7 +66,7 @@ function pathOf(target: string): string | null {
   return pathname + search;
 }
 
-/** `17/May/2015:10:05:03 +0000` as epoch ms; null when it is no such time. */
+/** Returns `17/May/2015:10:05:03 +0000` as epoch ms; null for text in any other form. */
 function parseTime(text: string): EpochMs | null {
   const [, day, monthName, year, hour, minute, second, sign, offsetHour, offsetMinute] =
     TIME.exec(text) ?? [];
@@ -81,7 +84,10 @@ function parseTime(text: string): EpochMs | null {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t', b: '\b', v: '\v', f: '\f' };
 
-/** Servers write `"` as `\"` or `\x22`, and bytes beyond ASCII as `\xhh`: together they are UTF-8. */
+/**
+ * Undoes a log's escapes. Servers write `"` as `\"` or `\x22`, and each byte beyond ASCII as `\xhh`; these
+ * bytes are UTF-8.
+ */
 function unescapeLog(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(/(?:\\x[0-9a-fA-F]{2})+|\\(.)/g, (sequence, single?: string) =>

@@ -9,7 +9,7 @@ export interface Place {
   readonly longitude: number | null;
 }
 
-/** What a session brought along, cut to size; '' is absent. */
+/** The context of a session, cut to size. '' is absent. */
 export interface Context {
   readonly referrer: string;
   readonly source: string;
@@ -19,12 +19,12 @@ export interface Context {
   readonly content: string;
   readonly language: string;
   readonly screen: string;
-  /** Null: not said, so the request's own counts. */
+  /** Null: absent, so the user agent of the request counts. */
   readonly userAgent: string | null;
   readonly location: Place | null;
 }
 
-/** Lengths in code points, after control characters were stripped. */
+/** The longest texts, in code points, after control characters are stripped. */
 export const MAX_LENGTH = {
   path: 2048,
   referrer: 2048,
@@ -53,7 +53,7 @@ const NO_CONTEXT: Context = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Thrown within this file: which field of the context has the wrong type. */
+/** Thrown within this file: names the field of the context with the wrong type. */
 class WrongField {
   readonly message: string;
 
@@ -62,7 +62,7 @@ class WrongField {
   }
 }
 
-/** A session's `context`, or what is wrong with it: a field of the wrong type. Null counts as absent. */
+/** Returns a session's `context`, or a message about a field of the wrong type. Null counts as absent. */
 export function readContext(sent: unknown): Context | string {
   if (sent === undefined || sent === null) return NO_CONTEXT;
   try {
@@ -116,10 +116,10 @@ function textOf(value: unknown, max: number, path: string, name: string): string
   throw new WrongField(`${path}.${name}: must be a string.`);
 }
 
-/** Both or none: a coordinate that is out of range or alone says nothing about a place. */
+/** Both or none: a coordinate that is alone or out of range says nothing about a place. */
 export function coordinates(latitude: unknown, longitude: unknown): Pick<Place, 'latitude' | 'longitude'> {
   const known = within(latitude, 90) && within(longitude, 180);
-  // `+ 0` makes -0 a 0: they are one place.
+  // `+ 0` turns -0 into 0: both are one place.
   return known ? { latitude: latitude + 0, longitude: longitude + 0 } : { latitude: null, longitude: null };
 }
 
@@ -128,7 +128,7 @@ const within = (value: unknown, limit: number): value is number =>
 
 const canonical = new Map<string, string>();
 
-/** A BCP 47 tag in its canonical form, '' when it is none. */
+/** Returns a BCP 47 tag in its canonical form, or '' if the text is none. */
 export function canonicalLanguage(tag: string): string {
   if (tag === '') return '';
   const known = canonical.get(tag);
@@ -139,7 +139,7 @@ export function canonicalLanguage(tag: string): string {
   } catch {
     // Not a language tag: absent.
   }
-  // Senders choose the tags: a full table is emptied rather than left to grow.
+  // Senders choose the tags, so a full cache is emptied rather than left to grow.
   if (canonical.size >= 2_000) canonical.clear();
   canonical.set(tag, language);
   return language;

@@ -9,9 +9,9 @@ import { type IngestLog, type Persistence, Refused } from './retry.ts';
 import type { SetAside } from './set-aside.ts';
 import type { Settler } from './settler.ts';
 
-/** A batch on its way, with its rows as they will be sent. */
+/** A batch in the buffer, with its rows in the form in which they are sent. */
 export interface PendingBatch extends BatchKey, BatchRows {
-  /** How long its rows are together. */
+  /** The length of all rows together. */
   readonly bytes: number;
 }
 
@@ -24,14 +24,17 @@ interface Waiting extends PendingBatch {
   conflicts: number;
 }
 
-/** One insert stays one block: far below the engine's 1,048,449 rows and 256 MiB. */
+/** Limits that keep an insert one block: far below the engine's 1,048,449 rows and 256 MiB. */
 const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as const;
-/** What waits, the flush in progress included. Texts hold one or two bytes per character. */
+/** The size of the buffer, including the flush in progress. A text holds one or two bytes per character. */
 const MAX_WAITING = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 } as const;
 const LONGEST_CONFLICT_PAUSE_MS = 2_000;
-/** While one waits for the disk, the other is written down. More would only be smaller. One whose events are inserted counts no more. */
+/**
+ * While one flush waits for the disk, another is written to the journal. More flushes would only be smaller
+ * ones. A flush no longer counts once its events are inserted.
+ */
 const FLUSHES_AT_ONCE = 2;
-/** What is left, from flush to flush, of a load that is over. */
+/** The share of the peak that is left after each flush when the load is over. */
 const FORGETTING = 0.9;
 
 export interface FlusherOptions {
@@ -40,17 +43,19 @@ export interface FlusherOptions {
   readonly persistence: Persistence;
   readonly setAside: SetAside;
   readonly log: IngestLog;
-  /** Null where other processes are on the store: somebody else may claim a batch. */
+  /** Null if other processes are on the store: one of them may claim a batch. */
   readonly known: KnownBatches | null;
 }
 
-/** A part of it is stored, or there is no room to put it aside: the sender repeats it. */
+/**
+ * The error if a part of a batch is stored, or if there is no room to put it aside. The sender repeats it.
+ */
 const notNow = (): AppError =>
   new AppError('store_unavailable', 'The store cannot take this batch now. Send it again.', {
     retryAfterSeconds: 60,
   });
 
-/** Final for the sender, as anything that is wrong with a batch. */
+/** The error for a batch that was put aside. It is final for the sender, like any other invalid batch. */
 const putAside = (cause: Refused): AppError =>
   new AppError('validation_failed', 'The store cannot take this batch.', {
     errors: [
@@ -63,7 +68,10 @@ const putAside = (cause: Refused): AppError =>
     cause,
   });
 
-/** Nothing of them is stored, or nothing is known and the journal holds them for the next start. */
+/**
+ * Rejects batches of which nothing is stored, or whose outcome is unknown. The journal holds the latter for
+ * the next start.
+ */
 function rejectAll(group: readonly Waiting[], error: unknown): void {
   const failure =
     error instanceof AppError
@@ -73,29 +81,33 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
 }
 
 /**
- * Stores batches, many in one insert, each exactly once. One flush at a time, or two where no other process is on the store
- * (no batch is in both):
+ * Stores batches, many in one insert, each exactly once. One flush runs at a time. Two run if no other
+ * process is on the store; no batch is in both. The steps of a flush:
  *
- * 1. the flush (rows and batch ids) is written to the journal, which claims its batches;
- * 2. batches that are stored already, or claimed by another process, are looked up. If there are any, the flush is
- *    abandoned and the others start again. Two processes with the same batch cannot both find nothing: whichever wrote
- *    its claim later sees the earlier one. They may both step back; random pauses keep them from doing so forever;
- * 3. its verdict is written. Where somebody took this process for dead, theirs came first and stands;
- * 4. `ingest_begun` counts its events: from now on an answer may hold some of them, and no such answer is kept (`facts/begun.ts`);
- * 5. the events are inserted from the journal with the flush's id as the token, in one block, views included;
- * 6. `ledger` counts them: they are committed, and no answer leaves one out from now on;
- * 7. the batches are marked as stored, and their senders get their answer.
+ * 1. The flush (rows and batch ids) is written to the journal. This claims its batches.
+ * 2. Batches that are stored already, or claimed by another process, are looked up. If there are any, the
+ *    flush is abandoned and the other batches start again. Two processes with the same batch cannot both find
+ *    nothing: the later claim sees the earlier one. Both may step back; random pauses keep them from doing so
+ *    forever.
+ * 3. The verdict is written. If another process took this one for dead, its verdict came first and stands.
+ * 4. `ingest_begun` counts the events. From now on an answer may hold some of them, and no such answer is
+ *    cached (`facts/begun.ts`).
+ * 5. The events are inserted from the journal in one block, views included. The flush's id is the token.
+ * 6. `ledger` counts the events. They are committed: from now on no answer leaves one out.
+ * 7. The batches are marked as stored, and their senders get their answer.
  *
- * Where no other process is on the store, batches that may be stored already are looked up first, the flush is written down
- * with its verdict, and 2 and 3 are spared; 4 is kept in memory; nobody waits for 7, since these marks are only for the processes
- * after this.
+ * If no other process is on the store, four steps differ. Batches that may be stored already are looked up
+ * first, and the flush is written down with its verdict, so steps 2 and 3 are skipped. Step 4 happens in
+ * memory. Nobody waits for step 7, because only later processes need these marks.
  *
- * What the store refuses for what the rows hold (found out by copies of the tables that keep nothing: rehearsal.ts) is split, and a
- * batch that it refuses by itself is put aside. Nothing is split of which a row may be stored: where a view refuses what `events` has
- * taken, the flush is held and repeated with its own token until it is whole.
+ * If the store refuses a flush because of its rows, the flush is split, and a batch that is refused alone is
+ * put aside. Copies of the tables that keep nothing tell whether the rows are the reason (rehearsal.ts). A
+ * flush is never split if one of its rows may be stored. If a view refuses rows that `events` has accepted,
+ * the flush is held and repeated with its own token until it is whole.
  *
- * A step whose outcome is unknown is repeated as it was until it succeeds; its flush waits for it. A process
- * that dies after 3 leaves a flush that the next one completes, before it nothing but a claim that is abandoned.
+ * If the outcome of a step is unknown, the step is repeated unchanged until it succeeds; its flush waits for
+ * it. If a process dies after step 3, the next process completes the flush. If it dies earlier, it leaves
+ * only a claim, which is abandoned.
  */
 export class Flusher {
   readonly #options: FlusherOptions;
@@ -103,19 +115,19 @@ export class Flusher {
   readonly #submitted = new Set<Promise<Outcome>>();
   readonly #held = { batches: 0, events: 0, bytes: 0 };
   #running = 0;
-  /** The most batches that were held lately. */
+  /** The highest number of batches in the buffer lately. */
   #peak = 0;
 
   constructor(options: FlusherOptions) {
     this.#options = options;
   }
 
-  /** What waits, the flush in progress included; bytes are characters. */
+  /** The content of the buffer, including the flush in progress. Bytes are counted as characters. */
   get held(): { readonly batches: number; readonly events: number; readonly bytes: number } {
     return { ...this.#held };
   }
 
-  /** Whether a batch of this size finds room. */
+  /** True if the buffer has room for a batch of this size. */
   hasRoom(events: number, bytes: number): boolean {
     return (
       this.#held.batches < MAX_WAITING.batches &&
@@ -143,12 +155,12 @@ export class Flusher {
     return outcome;
   }
 
-  /** Resolves when everything that was submitted is settled. */
+  /** Resolves when every submitted batch is settled. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#submitted);
   }
 
-  /** Gives up what waits for its turn. */
+  /** Rejects all batches that wait for their flush. */
   dismiss(error: AppError): void {
     for (const batch of this.#queue.splice(0)) batch.reject(error);
   }
@@ -169,8 +181,9 @@ export class Flusher {
   }
 
   /**
-   * Whether what waits is worth a flush beside the one that is running: half of all there is, counting senders who have just got
-   * their answer and come again. Smaller ones would leave a rest that waits for a third.
+   * True if the waiting batches justify a flush beside the running one: at least half of the peak. Senders
+   * that have just got their answer count too, because they come again. A smaller flush would leave a rest
+   * that waits for a third flush.
    */
   #isWorthAnother(): boolean {
     if (this.#queue.length === 0) return false;
@@ -182,7 +195,7 @@ export class Flusher {
     );
   }
 
-  /** `release` lets the next one begin; it may be called before this one ends. */
+  /** Runs one flush. `release` lets the next one begin; it may be called before this one ends. */
   async #next(release: () => void): Promise<void> {
     const group = this.#take();
     try {
@@ -193,7 +206,7 @@ export class Flusher {
     }
   }
 
-  /** What is refused as a whole is halved, down to the batches that are refused by themselves. */
+  /** Flushes a group. A group that is refused is halved, down to the batches that are refused alone. */
   async #flushOrSplit(group: readonly Waiting[], release: () => void): Promise<void> {
     try {
       await this.#flush(group, release);
@@ -223,7 +236,7 @@ export class Flusher {
       events += batch.events;
       bytes += batch.bytes;
       const full = batches === MAX_FLUSH.batches || events > MAX_FLUSH.events || bytes > MAX_FLUSH.bytes;
-      // One that was in conflict goes alone: its next conflict costs nobody else a round.
+      // A batch with a conflict goes alone, so that its next conflict delays no other batch.
       const alone = batch.conflicts > 0;
       if (batches > 0 && (full || alone)) break;
       batches++;
@@ -264,7 +277,7 @@ export class Flusher {
     });
   }
 
-  /** Writes the flush down. False when it was abandoned, and its batches start again. */
+  /** Writes the flush down. False if it was abandoned and its batches start again. */
   async #isOurs(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
     const { journal, persistence, known } = this.#options;
     const isAlone = known !== null;
@@ -291,7 +304,7 @@ export class Flusher {
     this.#queue = [...free, ...this.#queue];
   }
 
-  /** Until the other process has stored it, or is found to be dead. */
+  /** Waits until the other process has stored the batch, or is found to be dead. */
   #park(batch: Waiting): void {
     batch.conflicts++;
     const longest = Math.min(LONGEST_CONFLICT_PAUSE_MS, 25 * 2 ** batch.conflicts);

@@ -8,14 +8,15 @@ import type { IngestLog } from './retry.ts';
 import { cleanText } from './text.ts';
 
 export interface GeoDatabase extends Geo {
-  /** Reads the file again if it has changed; what cannot be read leaves the database as it was. */
+  /** Reads the file again if it has changed. If it cannot be read, the old database stays. */
   refresh(): Promise<void>;
   close(): void;
 }
 
 /**
- * Opens a city database in MMDB form: MaxMind's, or a flat one as in the npm registry. It is held in memory, and looked at
- * every minute for a new version. Rejects with an Error that says what is wrong with the file.
+ * Opens a city database in MMDB format: MaxMind's, or a flat one as published on npm. It is held in memory
+ * and checked for a new version every minute. Rejects with an Error that describes what is wrong with the
+ * file.
  */
 export async function openGeo(path: string, log: IngestLog): Promise<GeoDatabase> {
   let current = await read(path).catch((error: unknown) => {
@@ -48,13 +49,13 @@ async function read(path: string): Promise<Loaded> {
   return { version, reader: new Reader<Response>(await readFile(path)) };
 }
 
-/** Differs when the file was written or replaced. */
+/** Returns a text that changes when the file is written or replaced. */
 async function versionOf(path: string): Promise<string> {
   const { ino, size, mtimeMs } = await stat(path);
   return `${ino} ${size} ${mtimeMs}`;
 }
 
-/** An IPv4 address may come in the form of IPv6. */
+/** Looks an address up. An IPv4 address may come in the form of IPv6. */
 function lookUp(reader: Reader<Response>, address: string): unknown {
   const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
   const version = isIP(plain);
@@ -62,7 +63,7 @@ function lookUp(reader: Reader<Response>, address: string): unknown {
   return reader.get(plain);
 }
 
-/** Null when the record names nothing. */
+/** Returns the place of a record; null if the record names none. */
 function placeOf(record: unknown): Place | null {
   const place = {
     country: name(record, ['country', 'iso_code'], ['country_code']),
@@ -80,7 +81,7 @@ function placeOf(record: unknown): Place | null {
 
 type Path = readonly (string | number)[];
 
-/** The first of the paths at which there is a text. */
+/** Returns the first text found at one of the paths. */
 function name(record: unknown, ...paths: readonly Path[]): string {
   for (const path of paths) {
     const value = at(record, path);

@@ -11,10 +11,10 @@ import type { ValidEvent } from './validate-event.ts';
 import { countEvents } from './wire.ts';
 
 export interface HistoryResult {
-  /** Indexes of the sessions of which something was stored now. */
+  /** The indexes of the sessions of which this import stored something. */
   readonly sessions: readonly number[];
   readonly events: number;
-  /** Events left out because they were there. */
+  /** The number of events that were skipped because they are stored already. */
   readonly duplicates: number;
   readonly rejected: readonly Rejection[];
 }
@@ -26,12 +26,12 @@ export interface HistoryOptions {
   readonly locks: Locks;
 }
 
-/** Beside ingestion, not before it; a reader's patience is too short for it. */
+/** Imports use the writer's lane: a reader's time limit is too short for them. */
 const IMPORT = { lane: 'write' } as const;
 
 type Identity = Pick<ValidEvent, 'timestamp' | 'type' | 'path' | 'label' | 'durationMs'>;
 
-/** What makes two events of an app equal: everything that is stored of them but the context. */
+/** The identity of an event within an app: all that is stored of it except the context. */
 export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event: Identity): string =>
   JSON.stringify([
     session.id,
@@ -44,13 +44,16 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
   ]);
 
 /**
- * Imports history so that it can be interrupted, run again and run with a longer file without counting twice. The events
- * that are stored are the record of what was imported: it lasts as long as they do (a batch id only 7 days), and it does
- * not depend on how the file was cut. A file may hold equal events, and they all count: an event is there when at least as
- * many of its equals are stored as came up to it, in its request or, by its `occurrence`, in the file.
+ * Imports history. An import can be interrupted, run again and run with a longer file without counting twice.
+ * The stored events themselves are the record of what was imported. Unlike a batch id (7 days), this record
+ * lasts as long as the events, and it does not depend on how the file was cut.
  *
- * Imports into one app take turns: what one checks, no other stores meanwhile. The batch id is made from the content, so
- * that even a repetition that no lock could stop stores nothing twice.
+ * A file may hold equal events, and all of them count. The n-th of equal events counts as stored if at least
+ * n of them are stored. `n` is the event's `occurrence` in the file, or its position among the equal events
+ * of the request.
+ *
+ * Imports into one app take turns, so that no other import stores events between the check and the insert.
+ * The batch id is made from the content, so even a repetition that no lock could stop stores nothing twice.
  */
 export function createHistory({ db, clock, store, locks }: HistoryOptions) {
   return (app: SdkApp, sent: readonly unknown[]): Promise<HistoryResult> => {
@@ -86,7 +89,10 @@ function withoutStored(
   });
 }
 
-/** The how manieth of its equals each event is: as it says itself, else counted among those asked about. */
+/**
+ * Numbers equal events: the 1st, 2nd, … occurrence. The event's own `occurrence` counts; without it, equal
+ * events of the request are counted.
+ */
 class Occurrences {
   readonly #sent: readonly unknown[];
   readonly #counts = new Map<string, number>();
@@ -103,7 +109,7 @@ class Occurrences {
     return count;
   }
 
-  /** What is said of these sessions' events, where something is. */
+  /** Returns the occurrences that these sessions' events state; sessions without any are left out. */
   ofSessions(sessions: readonly ValidSession[]): string[] {
     return sessions.flatMap((session) => {
       const said = session.events.map(({ position }) => this.#said(session, position));
@@ -121,7 +127,9 @@ class Occurrences {
 }
 
 const instant = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
-/** The raw table is sorted by hour, and the engine does not see by itself that a time bounds its hour. */
+/**
+ * The raw table is sorted by hour. The engine does not infer a bound on the hour from a bound on the time.
+ */
 const OF_APP_IN_RANGE = `app_id = {app:UUID}
       AND toStartOfHour(timestamp) >= toStartOfHour(${instant('from')}) AND toStartOfHour(timestamp) <= toStartOfHour(${instant('to')})
       AND timestamp >= ${instant('from')} AND timestamp <= ${instant('to')}`;
@@ -178,10 +186,10 @@ const STORED: Query<StoredRow> = {
     })),
 };
 
-/** Session ids per statement: to a server they travel in the URL, which not every proxy takes in any length. */
+/** Session ids per statement. To a server they travel in the URL, and not every proxy accepts long URLs. */
 const IDS_PER_QUERY = { embedded: 2_000, server: 100 } as const;
 
-/** How often each event of `sessions` is stored; what is not is left out. */
+/** Counts how often each event of `sessions` is stored. Events that are not stored are left out. */
 async function countStored(
   db: Database,
   app: SdkApp,
@@ -190,7 +198,7 @@ async function countStored(
   const counts = new Map<string, number>();
   if (countEvents(sessions) === 0) return counts;
   const { from: first, to: last } = extentOf(sessions.map(({ startedAt }) => startedAt));
-  // A first import in the order of time finds nothing here, and is spared the rest.
+  // Skips the count if there is nothing in the range, as in a first import in the order of time.
   const known = await db.queryOne(
     HAS_SESSIONS,
     { app: app.id, ...extentOfEvents(sessions), first, last },

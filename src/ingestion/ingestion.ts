@@ -25,15 +25,15 @@ export interface IngestionOptions {
   readonly clock: Clock;
   readonly log: IngestLog;
   readonly geo?: Geo;
-  /** For imports; in this process unless given. */
+  /** Locks for imports; within this process unless given. */
   readonly locks?: Locks;
-  /** Shared with what keeps answers. */
+  /** The flushes underway, shared with the answer caches. */
   readonly underway?: Underway;
-  /** Events older than this are rejected. */
+  /** Older events are rejected. */
   readonly maxAgeDays: number;
 }
 
-/** The request that brought a batch: what sessions fall back to. */
+/** The request that brought a batch. Its data are the defaults of the batch's sessions. */
 export interface BatchRequest {
   readonly userAgent: string;
   readonly address: string;
@@ -44,50 +44,53 @@ export interface IngestResult {
   /** Events that are stored durably and visible to queries. */
   readonly accepted: number;
   readonly rejected: readonly Rejection[];
-  /** The batch id was seen within 7 days: nothing was stored. */
+  /** Set if the batch id was seen within 7 days. Nothing was stored then. */
   readonly duplicate?: true;
 }
 
-/** For the operator. */
+/** Figures for the operator. */
 export interface IngestStats extends IngestCounts {
   /** When the counting began: the start of this process. */
   readonly since: string;
-  /** What has not been stored yet. */
+  /** The content of the buffer: not stored yet. */
   readonly waiting: { readonly batches: number; readonly events: number; readonly bytes: number };
-  /** Batches of which a part is stored; the rest is tried every half minute. */
+  /** Batches of which only a part is stored. The rest is tried every half minute. */
   readonly held: number;
 }
 
 export interface Ingestion {
-  /** Completes what a crash left behind. Call it before the first `accept`. */
+  /** Completes flushes that a crash left behind. Call it before the first `accept`. */
   start(): Promise<void>;
   /**
-   * Stores a batch exactly once, whoever sends it how often and to which process. Rejects with `overloaded` when the
-   * buffer is full and `store_unavailable` when the store does not take it in time: it may be stored all the same, and
-   * the sender repeats it under the same id.
+   * Stores a batch exactly once, however often and to whichever process it is sent. Rejects with `overloaded`
+   * if the buffer is full, and with `store_unavailable` if the store does not take the batch in time. It may
+   * be stored all the same, and the sender repeats it under the same id.
    */
   accept(app: SdkApp, batch: Batch, request: BatchRequest): Promise<IngestResult>;
-  /** Stores sessions of any age, but for the events that are there. Rejects as `accept` does. */
+  /** Stores sessions of any age, without the events that are stored already. Rejects like `accept`. */
   importHistory(app: SdkApp, sessions: readonly unknown[]): Promise<HistoryResult>;
   stats(): IngestStats;
-  /** Batches that the store refused by themselves. */
+  /** Batches that the store refused alone. */
   readonly setAside: {
     list(): Promise<SetAsideBatch[]>;
-    /** Stores it, once. Rejects as `accept` does; it then stays aside. */
+    /** Stores the batch once. If that fails, it stays aside. Rejects like `accept`. */
     repeat(id: string): Promise<{ readonly id: string; readonly outcome: Outcome }>;
     drop(id: string): Promise<void>;
   };
-  /** Tries again what was left behind or is held; done every half minute by itself. */
+  /** Retries flushes that are held or were left behind. Runs by itself every half minute. */
   sweep(): Promise<void>;
-  /** Refuses new batches and waits, for some seconds at most, until those that wait are stored. */
+  /** Refuses new batches and waits, at most some seconds, until the waiting ones are stored. */
   drain(): Promise<void>;
 }
 
 const LONGEST_DRAIN_MS = 10_000;
-/** The journal is looked through at each start, and where several processes are on the store by each flush: it is kept small. */
+/**
+ * Each start reads the journal, and so does each flush if several processes are on the store. Hence it is
+ * kept small.
+ */
 const FORGET_EVERY_MS = 10 * MINUTE_MS;
 const SWEEP_EVERY_MS = 30_000;
-/** A session that names no visitor: one is derived. */
+/** True for a session without a visitor: its visitor id is derived. */
 const isAnonymous = (session: unknown): boolean =>
   typeof session === 'object' &&
   session !== null &&
@@ -203,7 +206,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
 const isRefusal = (code: string): code is RefusalCode =>
   code === 'overloaded' || code === 'store_unavailable';
 
-/** Runs `work` at the start and again and again; `end` waits for what has begun. */
+/** Runs `work` at the start and then repeatedly. `end` waits for the work that has begun. */
 function every(ms: number, log: IngestLog, work: () => Promise<void>) {
   let running = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;

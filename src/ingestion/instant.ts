@@ -2,22 +2,22 @@ import { type EpochMs, epochMs } from '../domain/time.ts';
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/;
 const EARLIEST = 0;
-/** The last instant of 2299, the end of what the store's DateTime64 holds. */
+/** The last instant of 2299, the end of the store's DateTime64. */
 const LATEST = Date.UTC(2300, 0, 1) - 1;
 
 /**
- * An RFC 3339 date-time as epoch ms, or null when it is none or lies outside 1970 to 2299. What is finer than a
- * millisecond is cut off, for session starts and events alike, so that their order holds.
+ * Returns an RFC 3339 date-time as epoch ms; null if the text is none or lies outside of 1970 to 2299. Digits
+ * beyond the millisecond are cut off, for session starts and events alike, so that their order stays.
  */
 export function parseInstant(text: string): EpochMs | null {
   return text.length === 24 && text.endsWith('Z') ? (parseUsual(text) ?? parseAny(text)) : parseAny(text);
 }
 
-/** The last day that was parsed, and its first ms: events come day by day. */
+/** The last parsed day and its first ms: consecutive events mostly share their day. */
 let lastDay = '';
 let lastMidnight = 0;
 
-/** What `Date.toISOString` writes, in a tenth of the time; null when it is something else. */
+/** Parses the form that `Date.toISOString` writes, in a tenth of the time. Null for any other form. */
 function parseUsual(text: string): EpochMs | null {
   const day = text.slice(0, 11);
   if (day !== lastDay) {
@@ -31,7 +31,7 @@ function parseUsual(text: string): EpochMs | null {
   const minute = digits(text, 14, 2);
   const second = digits(text, 17, 2);
   const ms = digits(text, 20, 3);
-  // NaN, of what is no digit, is not below.
+  // NaN, from something that is no digit, fails each comparison.
   if (!(hour < 24 && minute < 60 && second < 60 && ms < 1000)) return null;
   return epochMs(lastMidnight + hour * 3_600_000 + minute * 60_000 + second * 1_000 + ms);
 }

@@ -9,7 +9,7 @@ import type { ValidSession } from './validate.ts';
 import type { EventType } from './validate-event.ts';
 import { countEvents } from './wire.ts';
 
-/** Where an address is, by a GeoIP database; null when it does not say. */
+/** Finds the place of an address in a GeoIP database; null if the database has none. */
 export interface Geo {
   locate(address: string): Place | null;
 }
@@ -20,9 +20,9 @@ export interface RowContext {
   readonly place: Place | null;
 }
 
-/** `events.latitude` and `longitude` of a session without a place. */
+/** The value of `events.latitude` and `longitude` for a session without a place. */
 const NO_COORDINATE = -999;
-/** As `events.type` numbers them. */
+/** The numbers of `events.type`. */
 const TYPE: Readonly<Record<EventType, number>> = {
   pageview: 1,
   click: 2,
@@ -31,7 +31,7 @@ const TYPE: Readonly<Record<EventType, number>> = {
   custom: 5,
 };
 
-/** Of `ingest_journal` as of `events`, where only a session's earliest event of a batch has them. */
+/** Columns of both `ingest_journal` and `events`. Only a session's earliest event in a batch has them. */
 const CONTEXT_TEXTS = [
   'visitor_id',
   'user_agent',
@@ -63,11 +63,11 @@ type ContextColumns = { readonly [Column in (typeof CONTEXT_TEXTS)[number]]: str
   readonly [Column in (typeof CONTEXT_NUMBERS)[number]]: number;
 };
 
-/** What is stored of a batch. */
+/** The stored form of a batch. */
 export interface BatchRows {
   readonly events: number;
   readonly hours: readonly HourCount[];
-  /** As `journalRows` gives them. */
+  /** In the form of `journalRows`. */
   readonly rows: readonly string[];
 }
 
@@ -89,7 +89,7 @@ export const EVENT_COLUMNS = [
 
 const OF_FLUSH = 'flush_id = {flush:UUID}';
 
-/** A flush's rows of `events`, for EVENT_COLUMNS. */
+/** Selects a flush's rows of `events`, for EVENT_COLUMNS. */
 export const EVENTS_OF_FLUSH = `
   SELECT
     app_id,
@@ -109,7 +109,7 @@ export const EVENTS_OF_FLUSH = `
     durations AS duration_ms
   WHERE ${OF_FLUSH}`;
 
-/** The times of a flush's events, for `ledgerRows` and `begunRows`. */
+/** Selects the times of a flush's events, for `ledgerRows` and `begunRows`. */
 export const TIMES_OF_FLUSH = `
     SELECT
       app_id,
@@ -121,15 +121,15 @@ export const TIMES_OF_FLUSH = `
 export const BATCH_COLUMNS = ['app_id', 'batch_id', 'flush_id'];
 
 /**
- * A batch's rows of `ingest_journal` without what its flush adds: the inner part of JSON objects, to be completed by `{…,`
- * and without defaults. `sessions`: as `sessionColumns` gives them.
+ * Returns a batch's rows of `ingest_journal` without the columns that its flush adds: the inner part of JSON
+ * objects, without defaults, to be completed by `{…,`. `sessions`: in the form of `sessionColumns`.
  */
 export function journalRows(batch: BatchKey, sessions: readonly string[]): string[] {
   const head = `"app_id":"${batch.app}","batch_id":"${batch.batch}"`;
   return sessions.length === 0 ? [`${head}}`] : sessions.map((session) => `${head},${session}`);
 }
 
-/** The same rows with what is said about them; `columns`: of each of these sessions. */
+/** Returns the same rows with their counts; `columns` has those of each session, in order. */
 export function batchRows(
   batch: BatchKey,
   sessions: readonly ValidSession[],
@@ -143,8 +143,8 @@ export function batchRows(
 }
 
 /**
- * A session's part of such a row. Visitor and context go to the earliest event (the first of them on ties), which is what
- * decides for the session.
+ * Returns a session's part of such a row. Visitor and context go to the earliest event (the first one on
+ * ties), because the earliest event determines the session's.
  */
 export function sessionColumns(session: ValidSession, context: RowContext): string {
   const { events, startedAt } = session;

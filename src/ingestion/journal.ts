@@ -12,41 +12,44 @@ import {
 } from './ledger-rows.ts';
 import { createRehearsal, type EventsRefusal } from './rehearsal.ts';
 
-/** One insert into `events`, with the batches it holds. */
+/** One insert into `events`, with the batches that it holds. */
 export interface Flush {
   readonly id: string;
   readonly batches: readonly BatchKey[];
-  /** Of its events, each once. */
+  /** The hours of its events, each once. */
   readonly hours: readonly HourCount[];
-  /** As `journalRows` gives them; at least one for each batch. */
+  /** In the form of `journalRows`, at least one row for each batch. */
   readonly rows: readonly string[];
 }
 
 export type Verdict = 'store' | 'abandon';
 
-/** A flush that holds one of the asked batches: another's, or our own completed by somebody else. */
+/**
+ * A flush that holds one of the given batches: another process's flush, or our own if another process
+ * completed it.
+ */
 export interface Claim {
   readonly key: string;
   readonly flush: string;
-  /** Stored, not merely claimed. */
+  /** True if the batch is stored, not merely claimed. */
   readonly stored: boolean;
 }
 
-/** An unsettled flush as a sweep finds it. */
+/** A flush that is not settled, found by a sweep. */
 export interface OpenFlush {
   readonly id: string;
-  /** One of its batches: all are marked together. */
+  /** One of its batches. All batches of a flush are marked together, so one is enough. */
   readonly batch: BatchKey;
-  /** It was written with the verdict `store`. */
+  /** True if it was written with the verdict `store`. */
   readonly decided: boolean;
 }
 
-/** On the writer's lane: a queue of readers must not hold up ingestion. */
+/** The writer's lane, so that a queue of readers does not delay ingestion. */
 const WRITER = { lane: 'write' } as const;
 
 const uuid = z.string();
 
-/** A superset: every app with every batch. */
+/** Returns a superset: combines every app with every batch. */
 const STORED: Query<{ app: string; batch: string }> = {
   name: 'ingestion: stored batches',
   sql: `
@@ -68,13 +71,13 @@ const FIRST: BatchKey = {
   batch: '00000000-0000-0000-0000-000000000000',
 };
 
-/** The batches of a flush: found by the table's order or by its filter on batch ids. */
+/** Selects the batches of a flush, by the table's order or by its filter on batch ids. */
 const MINE = `
     (app_id, batch_id) IN (SELECT app_id, batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})
       AND batch_id IN (SELECT batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})`;
 const ClaimRow = z.object({ app: uuid, batch: uuid, flush: uuid });
 
-/** Settled flushes count as long as they are there: see `claims`. */
+/** Settled flushes count too while they are in the journal: see `claims`. */
 const CLAIMED: Query<z.infer<typeof ClaimRow>> = {
   name: 'ingestion: claims',
   sql: `
@@ -93,7 +96,10 @@ const STORED_OF_FLUSH: Query<z.infer<typeof ClaimRow>> = {
   row: ClaimRow,
 };
 
-/** By what was said, not by when: `abandon` is said only where nothing else was, so where both stand, `store` came too late. */
+/**
+ * The verdict does not depend on time. `abandon` is written only if there is no verdict yet. If both exist,
+ * `store` came too late.
+ */
 const VERDICT: Query<{ verdict: Verdict | 'none' }> = {
   name: 'ingestion: verdict',
   sql: `
@@ -124,7 +130,7 @@ const BATCHES: Query<BatchKey> = {
   row: z.object({ app: uuid, batch: uuid }),
 };
 
-/** A flush's batches are marked all together: one of them tells of all. */
+/** Selects settled flushes. All batches of a flush are marked together, so one of them is enough. */
 const SETTLED = `
     SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon'
     UNION ALL
@@ -159,8 +165,8 @@ const BATCHES_OF_FLUSHES = `
 export type Journal = ReturnType<typeof createJournal>;
 
 /**
- * The statements of exactly-once storing. Each may be sent again with the same arguments: it has one effect. No clock decides
- * anything: a flush is found by its id, and is settled when it is stored or abandoned.
+ * The statements of exactly-once storing. Each may be sent again with the same arguments and takes effect
+ * once. No clock decides anything: a flush is found by its id, and is settled when it is stored or abandoned.
  */
 export function createJournal(db: Database) {
   const rehearsal = createRehearsal(db);
@@ -175,33 +181,33 @@ export function createJournal(db: Database) {
       { token: sign === 1 ? flush : `${flush} withdrawn` },
     );
   return {
-    /** Writes a flush down; `decided`: with the verdict `store`. */
+    /** Writes a flush down. `decided`: together with the verdict `store`. */
     claim: (flush: Flush, decided: boolean): Promise<void> =>
       db.insertText('ingest_journal', journalLines(flush, decided), { token: flush.id }),
 
-    /** Whether `claim` is refused for what the rows hold. */
+    /** True if `claim` is refused because of the rows. */
     refusesClaim: async (flush: Flush): Promise<boolean> =>
       (await rehearsal.journal(journalLines(flush, false))) !== null,
 
-    /** Who refuses a flush's events for what they hold. */
+    /** Finds the table that refuses a flush's events because of their content. */
     refusalOf: (flush: string): Promise<EventsRefusal> => rehearsal.events(flush),
 
     batchesOf: (flush: string): Promise<BatchKey[]> => db.query(BATCHES, { flush }, WRITER),
 
-    /** Which of these batches are stored, as `batchKey`. */
+    /** Returns the stored ones of these batches, as `batchKey`. */
     storedOf: async (batches: readonly BatchKey[]): Promise<ReadonlySet<string>> => {
       const apps = [...new Set(batches.map(({ app }) => app))];
       const rows = await db.query(STORED, { apps, batches: batches.map(({ batch }) => batch) }, WRITER);
       return new Set(rows.map(batchKey));
     },
 
-    /** Stored batches after `last`, in the order of the store. */
+    /** Returns stored batches after `last`, in the order of the store. */
     storedAfter: (last: BatchKey | null, limit: number): Promise<BatchKey[]> =>
       db.query(STORED_AFTER, { ...(last ?? FIRST), limit }, { lane: 'lookup' }),
 
     /**
-     * Who else holds the batches of a journalled flush. In this order: a flush that has left the journal by now was marked before, and
-     * is found by its marks.
+     * Finds other flushes that hold the batches of a journalled flush. The order matters: a flush that leaves
+     * the journal between the two queries was marked before, and is found by its marks.
      */
     claims: async (flush: string): Promise<Claim[]> => {
       const claimed = await db.query(CLAIMED, { flush }, WRITER);
@@ -214,27 +220,27 @@ export function createJournal(db: Database) {
       return [...stored.map(claimOf(true)), ...claimed.map(claimOf(false))];
     },
 
-    /** Proposes a verdict where there is none, and returns the one that stands. */
+    /** Proposes a verdict if there is none, and returns the one that stands. */
     decide: async (flush: string, verdict: Verdict): Promise<Verdict> => {
       const known = await verdictOf(flush);
       if (known !== 'none') return known;
       await db.insert('ingest_verdicts', [{ flush_id: flush, verdict }], { token: flush });
       const standing = await verdictOf(flush);
-      // Its rows went, and a token is left of it: it was settled long ago.
+      // The row is gone and only its token is left: the flush was settled long ago.
       return standing === 'none' ? 'abandon' : standing;
     },
 
-    /** Says, where several processes are on the store, that a flush's events may be visible from now on. */
+    /** Records that a flush's events may be visible from now on, for other processes on the store. */
     begin: (flush: string): Promise<void> => insertBegun(flush, 1),
 
-    /** From the journal into `events`. */
+    /** Copies a flush's rows from the journal into `events`. */
     insertEvents: (flush: string): Promise<void> => {
       return db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, { flush }, { token: flush });
     },
 
     /**
-     * Says that all of a flush's events are visible, in every table: from now on answers have to count them. `hours`: those of the
-     * flush; null where the journal has to say.
+     * Records that all of a flush's events are visible in every table. From now on answers have to count
+     * them. `hours`: those of the flush, or null to read them from the journal.
      */
     commit: (flush: string, hours: readonly HourCount[] | null): Promise<void> => {
       if (hours !== null) {
@@ -246,22 +252,25 @@ export function createJournal(db: Database) {
       return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(TIMES_OF_FLUSH), { flush }, { token: flush });
     },
 
-    /** `batch`: one of the flush. */
+    /** True if the flush is marked as stored. `batch`: one of its batches. */
     isStored: async (flush: string, { app, batch }: BatchKey): Promise<boolean> =>
       (await db.queryOne(IS_STORED, { flush, app, batch }, WRITER)).stored === 1,
 
-    /** Whether its rows are there. */
+    /** True if the flush's rows are in the journal. */
     isWritten: async (flush: string): Promise<boolean> =>
       (await db.queryOne(IS_WRITTEN, { flush }, WRITER)).written === 1,
 
-    /** `flushes`: always the same ones together, for their first is the token. */
+    /**
+     * Marks flushes as stored. A repetition needs the same flushes in the same order: the first one's id is
+     * the token.
+     */
     markStored: (flushes: readonly [string, ...string[]]): Promise<void> =>
       db.insertFrom('ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES, { flushes }, { token: flushes[0] }),
 
-    /** Flushes that are neither stored nor abandoned. */
+    /** Returns flushes that are neither stored nor abandoned. */
     open: (): Promise<OpenFlush[]> => db.query(OPEN, {}, WRITER),
 
-    /** Takes a flush out of the journal of which `events` cannot take the rows, and takes back what `begin` said of it. */
+    /** Removes a flush from the journal whose rows `events` cannot take, and takes back its `begin`. */
     withdraw: async (flush: string): Promise<void> => {
       if (!db.exclusive) {
         await insertBegun(flush, 1);
@@ -274,7 +283,7 @@ export function createJournal(db: Database) {
       );
     },
 
-    /** Forgets settled flushes, and the verdicts of those that were forgotten. */
+    /** Deletes settled flushes from the journal, and the verdicts of deleted flushes. */
     forget: async (): Promise<void> => {
       if ((await db.queryOne(OUTDATED, {}, WRITER)).rows === 0) return;
       await db.command('ingestion: forget journal', FORGET_JOURNAL, {}, { lane: 'seal' });

@@ -1,38 +1,45 @@
 import { DAY_MS } from '../domain/time.ts';
 import type { BatchKey } from './batch-key.ts';
 
-/** 16 MiB. Of two million batches it takes one in a hundred thousand to be known that is not; of twenty, one in 25. */
+/**
+ * 16 MiB. With two million batches, one unknown batch in a hundred thousand seems known; with twenty million,
+ * one in 25.
+ */
 const BITS = 2 ** 27;
-/** More are not read at the start: they would take seconds, and fill the filter. */
+/** The most batches that are read at the start. More would take seconds and fill the filter. */
 const MOST_LOADED = 5_000_000;
-/** Some 10 ms of this thread: whoever else waits for it must not notice. */
+/** Takes about 10 ms of the event loop, so that a page does not delay requests noticeably. */
 const PAGE = 10_000;
-/** Longer than the 7 days for which a batch is remembered. */
+/** Longer than the 7 days for which the store remembers a batch. */
 const GENERATION_MS = 8 * DAY_MS;
 
-/** Stored batches after `last`, in their order, at most `limit`. */
+/** Returns stored batches after `last`, in the store's order, at most `limit`. */
 export type ReadBatches = (last: BatchKey | null, limit: number) => Promise<readonly BatchKey[]>;
 
 /**
- * Which batches may be stored, without asking the store: a Bloom filter of all that this process has stored, and, once they are
- * read, of those before it. What it does not hold is not stored. For a store with no other writer.
+ * Tells which batches may be stored, without a query. A Bloom filter of all batches that this process has
+ * stored and, once they are loaded, of earlier ones. A batch that is not in the filter is not stored. Only
+ * for a store without another writer.
  */
 export class KnownBatches {
   readonly #now: () => number;
   #bits = new Uint32Array(BITS / 32);
-  /** Of the generation before: still remembered. */
+  /** The filter of the generation before: its batches are still remembered. */
   #older: Uint32Array | null = null;
   #begun: number;
   #isComplete = false;
   #closed = false;
 
-  /** `now`: milliseconds of a clock that nobody sets. */
+  /** `now`: milliseconds of a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
     this.#begun = now();
   }
 
-  /** Adds what was stored before this process. Until it resolves, every batch may be stored. Rejects as `read` does. */
+  /**
+   * Adds the batches from before this process. Until it resolves, every batch may be stored. Rejects like
+   * `read`.
+   */
   async load(read: ReadBatches): Promise<void> {
     let last: BatchKey | null = null;
     for (let loaded = 0; loaded < MOST_LOADED && !this.#closed; ) {
@@ -47,17 +54,17 @@ export class KnownBatches {
     }
   }
 
-  /** False: it is certainly not stored. */
+  /** False if the batch is certainly not stored. */
   mayHold(batch: BatchKey): boolean {
     if (!this.#isComplete) return true;
     const places = placesOf(batch);
     return holds(this.#bits, places) || (this.#older !== null && holds(this.#older, places));
   }
 
-  /** To be called before the batch is stored. */
+  /** Adds a batch. Call it before the batch is stored. */
   add(batch: BatchKey): void {
     if (this.#now() - this.#begun > GENERATION_MS) {
-      // What was stored before this process is forgotten by the store as well.
+      // The store, too, has forgotten the batches from before this process.
       this.#isComplete = true;
       this.#older = this.#bits;
       this.#bits = new Uint32Array(BITS / 32);
@@ -68,13 +75,16 @@ export class KnownBatches {
     }
   }
 
-  /** Ends a load that is under way. */
+  /** Ends a load that is still running. */
   close(): void {
     this.#closed = true;
   }
 }
 
-/** Ids are random already: pieces of the batch's own, mixed with the app's. Whoever sends others costs himself a look-up. */
+/**
+ * Returns the batch's bits: parts of its id mixed with the app's, as ids are random already. Ids that are not
+ * random only cost their sender a look-up.
+ */
 function placesOf({ app, batch }: BatchKey): number[] {
   const first = hex(batch, 0) ^ hex(app, 0);
   const step = (hex(batch, 24) ^ hex(app, 24)) | 1;

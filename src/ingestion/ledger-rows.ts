@@ -4,7 +4,10 @@ import type { Span } from '../facts/underway.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 
-/** Events of an app in an hour: in their own, or in the hour in which their sessions started. Times are epoch ms. */
+/**
+ * The number of an app's events in an hour: the events' own hour, or the hour in which their sessions
+ * started. Times are epoch ms.
+ */
 export interface HourCount {
   readonly app: string;
   readonly kind: 'event' | 'session';
@@ -12,16 +15,16 @@ export interface HourCount {
   readonly events: number;
   readonly oldest: number;
   readonly newest: number;
-  /** When the last of these events happened. */
+  /** The time of the last of these events. */
   readonly lastEvent: number;
 }
 
-/** When a session's events happened. */
+/** The times of a session's events. */
 interface Times extends Pick<ValidSession, 'startedAt'> {
   readonly events: readonly Pick<ValidEvent, 'timestamp'>[];
 }
 
-/** The hours of a batch; some come more than once. */
+/** Returns the hours of a batch. Some hours are repeated. */
 export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   const hours: HourCount[] = [];
   for (const { startedAt, events } of sessions) {
@@ -43,7 +46,7 @@ export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
 
 const hourOf = (at: number): number => floorTo(at, HOUR_MS);
 
-/** Each app's hours once. */
+/** Merges the counts, so that each of an app's hours is there once. */
 export function mergedHours(hours: readonly HourCount[]): HourCount[] {
   const merged = new Map<string, HourCount>();
   for (const hour of hours) {
@@ -62,7 +65,7 @@ const both = (one: HourCount, other: HourCount): HourCount => ({
   lastEvent: Math.max(one.lastEvent, other.lastEvent),
 });
 
-/** Where the events of these hours lie. */
+/** Returns the spans of time that hold the events of these hours. */
 export function spansOf(hours: readonly HourCount[]): Span[] {
   const byApp = new Map<string, Record<HourCount['kind'], number[]>>();
   for (const { app, kind, oldest, newest } of hours) {
@@ -77,7 +80,7 @@ export function spansOf(hours: readonly HourCount[]): Span[] {
   }));
 }
 
-/** Rows of `ledger` as JSON lines. */
+/** Formats rows of `ledger` as JSON lines. */
 export const ledgerLines = (hours: readonly HourCount[]): string =>
   hours
     .map(({ app, kind, hour, events, oldest, newest, lastEvent }) =>
@@ -96,7 +99,7 @@ export const ledgerLines = (hours: readonly HourCount[]): string =>
 export const LEDGER_COLUMNS = ['app_id', 'kind', 'hour', 'events', 'oldest', 'newest', 'last_event'];
 export const BEGUN_COLUMNS = ['app_id', 'kind', 'hour', 'events'];
 
-/** The same by the store. `events` selects app_id, started_at and timestamp of each event. */
+/** Selects the same counts in the store. `events` selects app_id, started_at and timestamp of each event. */
 const perHour = (events: string, columns: string): string => `
   SELECT app_id, slice.1 AS kind, toDateTime(toStartOfHour(slice.2, 'UTC'), 'UTC') AS hour, ${columns}
   FROM (${events})
@@ -106,9 +109,9 @@ const perHour = (events: string, columns: string): string => `
   ] AS slice
   GROUP BY app_id, kind, hour`;
 
-/** The rows of `ledger` for LEDGER_COLUMNS. */
+/** Selects the rows of `ledger`, for LEDGER_COLUMNS. */
 export const ledgerRows = (events: string): string =>
   perHour(events, 'count(), min(slice.2), max(slice.2), max(timestamp)');
 
-/** The rows of `ingest_begun` for BEGUN_COLUMNS; `{sign:Int8}`: 1, or -1 to take them back. */
+/** Selects the rows of `ingest_begun`, for BEGUN_COLUMNS. `{sign:Int8}` is 1, or -1 to take the rows back. */
 export const begunRows = (events: string): string => perHour(events, '{sign:Int8} * toInt64(count())');

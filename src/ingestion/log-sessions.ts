@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { DAY_MS, type EpochMs, MINUTE_MS, toIso } from '../domain/time.ts';
 import type { LogRequest } from './combined-log.ts';
 
-/** A session item as in a batch of the SDK. */
+/** A session as in a batch of the SDK. */
 export interface LogSession {
   readonly id: string;
   readonly visitorId: string;
@@ -24,16 +24,16 @@ interface Visitor {
 }
 
 /**
- * Collects the requests of a log, which need not be in order, and makes sessions of them: by address and user agent,
- * ended by more than 30 minutes without a request or after 24 hours. It holds the whole log: about 100 bytes per
- * request, for equal texts are kept once.
+ * Collects the requests of a log, in any order, and groups them into sessions by address and user agent. A
+ * session ends after more than 30 minutes without a request, or after 24 hours. Holds the whole log in
+ * memory, about 100 bytes per request; equal texts are kept once.
  */
 export class LogSessions {
   readonly #app: string;
   readonly #visitors = new Map<string, Visitor>();
   readonly #texts = new Map<string, string>();
 
-  /** `app` goes into the ids, so that a visitor cannot be followed from one app to another. */
+  /** `app` is hashed into the ids, so that a visitor cannot be followed from one app to another. */
   constructor(app: string) {
     this.#app = app;
   }
@@ -48,14 +48,14 @@ export class LogSessions {
     visitor.requests.push({ at, path: this.#once(path), referrer: this.#once(referrer) });
   }
 
-  /** By start, so that an import goes through the store's time in order. */
+  /** Returns the sessions by their start, so that an import fills the store in the order of time. */
   sessions(): LogSession[] {
     const sessions = [...this.#visitors.values()].flatMap((visitor) => this.#split(visitor));
     return sessions.sort((a, b) => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0));
   }
 
   #split({ address, userAgent, requests }: Visitor): LogSession[] {
-    // Addresses are never stored.
+    // The address is hashed and never stored.
     const visitorId = idOf(`${this.#app} ${address} ${userAgent}`);
     const groups: Visitor['requests'][] = [];
     for (const request of requests.sort((a, b) => a.at - b.at)) {
@@ -83,7 +83,7 @@ export class LogSessions {
     });
   }
 
-  /** The parser's texts are slices that would keep their whole line in memory. */
+  /** Returns a shared copy. The parser's texts are slices, which would keep their whole line in memory. */
   #once(text: string): string {
     const known = this.#texts.get(text);
     if (known !== undefined) return known;

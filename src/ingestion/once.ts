@@ -9,18 +9,18 @@ import type { Persistence } from './retry.ts';
 /** Shorter than the 7 days for which the store remembers a batch. */
 const REMEMBERED_MS = 6 * DAY_MS;
 const REMEMBERED_BATCHES = 50_000;
-/** A sender waits this long for the store; its batch goes on without it. */
+/** The longest that a sender waits for the store. Its batch goes on without it. */
 const LONGEST_WAIT_MS = 15_000;
-/** A store that has failed for this long is not worth waiting for. */
+/** A sender does not wait for a store that has failed for this long. */
 const STALLED_AFTER_MS = 5_000;
 
-/** The doorkeeper of the flusher: of equal batches in this process only one is on its way. */
+/** Guards the flusher: of equal batches in this process, only one is underway. */
 export class BatchStore {
   readonly #flusher: Flusher;
   readonly #persistence: Persistence;
-  /** An equal batch that comes meanwhile waits for the first. */
+  /** An equal batch that comes meanwhile waits for the first one. */
   readonly #underway = new Map<string, Promise<Outcome>>();
-  /** Spares the store the most frequent retries; what is not here is looked up there. */
+  /** Saves queries for the most frequent retries. Batches that are not here are looked up in the store. */
   readonly #recent = new LRUCache<string, true>({ max: REMEMBERED_BATCHES, ttl: REMEMBERED_MS });
   #closed = false;
 
@@ -30,9 +30,9 @@ export class BatchStore {
   }
 
   /**
-   * Stores what `make` gives, unless a batch with this key is stored or on its way; `make` runs only when it is needed.
-   * Throws `overloaded` when there is no room, `store_unavailable` when the store does
-   * not take them in time: they may be stored all the same.
+   * Stores the rows of `make`, unless a batch with this key is stored or underway. `make` runs only if
+   * needed. Throws `overloaded` if there is no room, and `store_unavailable` if the store does not take the
+   * rows in time. They may be stored all the same.
    */
   async storeOnce(batch: BatchKey, make: () => BatchRows): Promise<Outcome> {
     const key = batchKey(batch);
@@ -62,7 +62,7 @@ export class BatchStore {
     this.#closed = true;
   }
 
-  /** False when the first of them failed for good: then the next one tries itself. */
+  /** False if the first batch failed for good. The next one then tries itself. */
   async #succeeds(key: string, first: Promise<Outcome>): Promise<boolean> {
     try {
       await withinPatience(first);
@@ -84,7 +84,10 @@ const overloaded = (): AppError =>
     retryAfterSeconds: 5,
   });
 
-/** `work`, or `store_unavailable` when it takes too long; it goes on all the same. */
+/**
+ * Resolves like `work`, or rejects with `store_unavailable` if it takes too long. The work goes on all the
+ * same.
+ */
 async function withinPatience<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const impatience = new Promise<never>((_, reject) => {

@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache';
 
-/** Parsing takes some microseconds, and many sessions have the same referrer. */
+/** A cache: parsing takes some microseconds, and many sessions have the same referrer. */
 const hosts = new LRUCache<string, string>({ max: 2_000 });
 
-/** The host of an `http`/`https` address: lower case, without port and trailing dot; '' for anything else. */
+/**
+ * Returns the host of an `http`/`https` address, in lower case, without port and trailing dot; '' for any
+ * other text.
+ */
 export function hostOf(address: string): string {
   if (address === '') return '';
   const known = hosts.get(address);
@@ -14,10 +17,13 @@ export function hostOf(address: string): string {
   return host;
 }
 
-/** True for `own` itself and its subdomains. Hosts as `hostOf` gives them. */
+/** True for `own` itself and its subdomains. Takes hosts in the form of `hostOf`. */
 export const isOwnHost = (host: string, own: string): boolean => host === own || host.endsWith(`.${own}`);
 
-/** The host that a session is counted under: without `www.`, '' for none and for the app's own domain. */
+/**
+ * Returns the host under which a session is counted, without `www.`; '' for no host and for the app's own
+ * domain.
+ */
 export function referrerHost(referrer: string, ownHost: string): string {
   const host = hostOf(referrer);
   return host === '' || isOwnHost(host, ownHost) ? '' : host.replace(/^www\./, '');

@@ -16,13 +16,19 @@ const VIEWS: Query<{ select: string; target: string; source: string }> = {
   row: z.object({ select: z.string(), target: z.string(), source: z.string() }),
 };
 
-/** The engine's error, or null where the rows are taken. */
+/** The engine's error, or null if the rows are accepted. */
 type Refusal = { readonly cause: unknown } | null;
 
-/** Who refuses a flush's events: `events`, before it stores one of them, or a view on it, when `events` has stored them. */
+/**
+ * The table that refuses a flush's events: `events`, before it stores any, or a view on it, after `events`
+ * has stored them.
+ */
 export type EventsRefusal = { readonly by: 'events' | 'view'; readonly cause: unknown } | null;
 
-/** Copies of tables that keep nothing: the same columns and constraints, but no disk, no parts, no replicas. */
+/**
+ * Copies of tables that keep nothing. They have the same columns and constraints, but no disk, parts or
+ * replicas.
+ */
 class Copies {
   readonly #db: Database;
   readonly #suffix = randomUUID().replaceAll('-', '');
@@ -56,8 +62,9 @@ class Copies {
 }
 
 /**
- * Finds out whether rows are refused for what they hold, without storing them. What a copy refuses, its table refuses at any time and
- * as a whole; what a copy takes, something else is wrong with. Rejects where it cannot be tried.
+ * Finds out, without storing rows, whether they are refused because of their content. If a copy refuses them,
+ * the table refuses them as a whole at any time. If the copy accepts them, something else is wrong. Rejects
+ * if the trial itself fails.
  */
 export function createRehearsal(db: Database) {
   async function withCopies<T>(work: (copies: Copies) => Promise<T>): Promise<T> {
@@ -69,7 +76,10 @@ export function createRehearsal(db: Database) {
     }
   }
 
-  /** An insert of no rows has to be taken first: else the refusal says nothing about the rows. */
+  /**
+   * Returns the copy's refusal. The copy has to accept an insert of no rows first; otherwise its refusal says
+   * nothing about the rows.
+   */
   async function refusal(copy: string, column: string, insert: () => Promise<void>): Promise<Refusal> {
     await db.insertFrom(copy, [column], `SELECT ${column} FROM ${copy}`, {});
     try {
@@ -82,14 +92,14 @@ export function createRehearsal(db: Database) {
   }
 
   return {
-    /** Of the rows of a flush, as they are sent to `ingest_journal`. */
+    /** Tries the rows of a flush, in the form in which `ingest_journal` gets them. */
     journal: (lines: string): Promise<Refusal> =>
       withCopies(async (copies) => {
         const copy = await copies.ofTable('ingest_journal');
         return refusal(copy, 'position', () => db.insertText(copy, lines));
       }),
 
-    /** Of a flush that is in the journal. */
+    /** Tries the events of a flush that is in the journal. */
     events: (flush: string): Promise<EventsRefusal> =>
       withCopies(async (copies) => {
         const copy = await copies.ofTable('events');

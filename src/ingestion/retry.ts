@@ -6,19 +6,22 @@ import { MINUTE_MS } from '../domain/time.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** After so many refusals the rows are suspected, and again after as many more; after the first where that has just been right. */
+/**
+ * The rows are suspected after this many refusals, and again after as many more. They are suspected after the
+ * first refusal if rows were at fault lately.
+ */
 const TRIES = 4;
 const SUSPICION_MS = 10 * MINUTE_MS;
 
 export type IngestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** What is stored of rows that the store refuses for what they hold. */
+/** How much is stored of rows that the store refuses because of their content. */
 export type RefusedRest = 'nothing' | 'a part';
 
-/** The store refuses rows for what they hold: no repetition will help. */
+/** The store refuses rows because of their content: no repetition will help. */
 export class Refused extends Error {
   override readonly name = 'Refused';
-  /** The engine's code for the reason; null where it gave none. */
+  /** The engine's code for the reason; null if it gave none. */
   readonly code: number | null;
   readonly stored: RefusedRest;
 
@@ -30,8 +33,8 @@ export class Refused extends Error {
 }
 
 /**
- * Sends statements until the store has taken them. A failed one is in doubt (a timeout says nothing about the
- * outcome), so what is sent again must be the identical statement with the same token.
+ * Sends statements until the store has accepted them. The outcome of a failed statement is unknown: a timeout
+ * says nothing about it. So the identical statement is sent again, with the same token.
  */
 export class Persistence {
   readonly #log: IngestLog;
@@ -43,12 +46,12 @@ export class Persistence {
     this.#log = log;
   }
 
-  /** For how long the store has refused everything, in ms; 0 when it answers. */
+  /** For how long the store has refused every statement, in ms; 0 while it answers. */
   get failingForMs(): number {
     return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
   }
 
-  /** Whether rows were refused lately, for what they hold. */
+  /** True if rows were refused lately because of their content. */
   get isSuspicious(): boolean {
     return performance.now() - this.#refusedAt < SUSPICION_MS;
   }
@@ -57,14 +60,15 @@ export class Persistence {
     return this.#stop.signal.aborted;
   }
 
-  /** Ends all waiting: what is in doubt stays in the journal, for the next start. */
+  /** Ends all waiting. Flushes with an unknown outcome stay in the journal for the next start. */
   stop(): void {
     this.#stop.abort();
   }
 
   /**
-   * Throws `store_unavailable` after `stop`, and Refused where `trial` finds that it is the rows that cannot be stored; null: it is not.
-   * Whatever else is wrong is waited for.
+   * Repeats `statement` until it succeeds. Throws `store_unavailable` after `stop`, and Refused if `trial` finds that
+   * the rows are at fault. A `trial` that resolves to null says that they are not. All other failures are
+   * waited out.
    */
   async until<T>(
     name: string,
@@ -92,7 +96,7 @@ export class Persistence {
     }
   }
 
-  /** To be thrown: from now on other rows are suspected sooner. */
+  /** Returns the error to throw. From now on other rows are suspected sooner. */
   refused(name: string, stored: RefusedRest, cause: unknown): Refused {
     this.#refusedAt = performance.now();
     this.#failingSince = null;

@@ -7,18 +7,18 @@ import { type BatchKey, batchKey } from './batch-key.ts';
 import type { BatchRows } from './journal-rows.ts';
 import { hoursOf } from './ledger-rows.ts';
 
-/** A batch that the store refused, as the operator sees it. */
+/** A batch that the store refused, for the operator. */
 export interface SetAsideBatch {
   readonly id: string;
   readonly appId: string;
   readonly batchId: string;
   readonly events: number;
-  /** The engine's code for the reason; 0 where it gave none. The log has its words. */
+  /** The engine's code for the reason; 0 if it gave none. The engine's words are in the log. */
   readonly code: number;
   readonly setAsideAt: string;
 }
 
-/** More is no longer the fault of single batches. */
+/** The most that is put aside. Beyond it, single batches are no longer the reason. */
 const MOST = { batches: 10_000, bytes: 1024 ** 3 } as const;
 const WRITER = { lane: 'write' } as const;
 
@@ -28,7 +28,7 @@ const HELD: Query<{ batches: number; bytes: number }> = {
   row: z.object({ batches: z.number(), bytes: z.number() }),
 };
 
-/** Stored since, by its sender or by a repetition that was interrupted. */
+/** Selects batches that were stored since, by their sender or by an interrupted repetition. */
 const STORED_SINCE = `(app_id, batch_id) IN
   (SELECT app_id, batch_id FROM ingest_batches WHERE (app_id, batch_id) IN (SELECT app_id, batch_id FROM ingest_set_aside))`;
 
@@ -65,7 +65,7 @@ const ONE: Query<BatchRows & { readonly key: BatchKey }> = {
 
 const JournalRow = z.object({ started_at: z.number(), offsets: z.array(z.number()) });
 
-/** When the events of a row of the journal happened; a batch of which nothing is stored has none. */
+/** Returns the times of the events of a journal row. A row without a session has none. */
 function sessionOf(row: string): { startedAt: EpochMs; events: { timestamp: EpochMs }[] }[] {
   const { success, data } = JournalRow.safeParse(JSON.parse(`{${row}`));
   if (!success) return [];
@@ -76,7 +76,10 @@ function sessionOf(row: string): { startedAt: EpochMs; events: { timestamp: Epoc
 
 export type SetAside = ReturnType<typeof createSetAside>;
 
-/** Batches that the store refuses by themselves, with all that is needed to store them later. None of them was acknowledged. */
+/**
+ * Batches that the store refused alone, with everything that is needed to store them later. None of them was
+ * acknowledged.
+ */
 export function createSetAside(db: Database) {
   const done = (id: string): Promise<void> =>
     db.command(
@@ -84,7 +87,7 @@ export function createSetAside(db: Database) {
       'ALTER TABLE ingest_set_aside DELETE WHERE id = {id:UUID} SETTINGS mutations_sync = 1',
       { id },
     );
-  /** Throws `not_found`. */
+  /** Returns the rows of a batch. Throws `not_found`. */
   const get = async (id: string): Promise<BatchRows & { readonly key: BatchKey }> => {
     const [found] = await db.query(ONE, { id }, WRITER);
     if (found === undefined) throw new AppError('not_found', 'No batch is put aside under this id.');
@@ -93,7 +96,7 @@ export function createSetAside(db: Database) {
   return {
     get,
     list: (): Promise<SetAsideBatch[]> => db.query(LIST, {}, WRITER),
-    /** The same batch again takes its own place. False where too much is put aside. */
+    /** Puts a batch aside. A repeated batch replaces itself. False if too much is put aside. */
     add: async (
       { app, batch, events, rows }: BatchKey & BatchRows,
       code: number | null,
@@ -108,9 +111,9 @@ export function createSetAside(db: Database) {
       await get(id);
       await done(id);
     },
-    /** Ends what a repetition began. */
+    /** Removes a batch after its repetition. */
     done,
-    /** Forgets what was stored since; to be called more often than batch ids are forgotten. */
+    /** Forgets batches that were stored since. Call it more often than batch ids are forgotten. */
     forget: async (): Promise<void> => {
       if ((await db.queryOne(HELD, {}, WRITER)).batches === 0) return;
       const sql = `ALTER TABLE ingest_set_aside DELETE WHERE ${STORED_SINCE}`;
@@ -119,7 +122,7 @@ export function createSetAside(db: Database) {
   };
 }
 
-/** A name that the operator can type, the same for the same batch. */
+/** Returns an id that the operator can type. The same batch always has the same id. */
 const idOf = (batch: BatchKey): string =>
   createHash('sha256')
     .update(batchKey(batch))

@@ -6,9 +6,14 @@ import type { Flush, Journal, OpenFlush } from './journal.ts';
 import { spansOf } from './ledger-rows.ts';
 import { type IngestLog, type Persistence, Refused, type RefusedRest } from './retry.ts';
 
-/** A flush of another process is left to it for this long since it was first seen here; no statement may run longer. */
+/**
+ * A flush of another process is left alone for this long after this process first saw it. No statement may
+ * run longer.
+ */
 const LEASE_MS = MINUTE_MS;
-/** Marks that nobody waits for are written together: so late, and at most for so many batches. */
+/**
+ * The delay and the number of batches after which marks are written together. Nobody waits for these marks.
+ */
 const MARK_AFTER_MS = 100;
 const MAX_UNMARKED = 5_000;
 
@@ -16,29 +21,32 @@ export interface SettlerOptions {
   readonly journal: Journal;
   readonly persistence: Persistence;
   readonly log: IngestLog;
-  /** No other process is on the store: an open flush at the start is a dead one. */
+  /** True if no other process is on the store. An open flush at the start is then a dead one. */
   readonly exclusive: boolean;
   readonly underway: Underway;
 }
 
-/** A flush of which `events` has taken the rows and a view has not. Nobody waits for it; it is tried again until it is whole. */
+/**
+ * A flush with rows that `events` has accepted and a view has not. Nobody waits for it. It is retried until
+ * it is whole.
+ */
 interface Held {
   readonly id: string;
   readonly batches: ReadonlySet<string>;
-  /** One of them. */
+  /** One of its batches. */
   readonly batch: BatchKey;
   /** See `Underway.announce`. */
   readonly landed: () => void;
 }
 
-/** Brings flushes to their end: our own, and those that a process left behind when it died. */
+/** Brings flushes to their end: our own, and those that a dead process left behind. */
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #held = new Map<string, Held>();
   #sweeping: Promise<void> | null = null;
-  /** When other processes' flushes were first seen open here, by a clock that nobody sets. */
+  /** When this process first saw the open flushes of other processes, by a monotonic clock. */
   #seen = new Map<string, number>();
-  /** Flushes of which only the marks are missing. */
+  /** Flushes that lack only their marks. */
   readonly #unmarked: string[] = [];
   #unmarkedBatches = 0;
   #marking: Promise<void> | null = null;
@@ -48,20 +56,21 @@ export class Settler {
     this.#options = options;
   }
 
-  /** How many batches wait for a view to be mended. */
+  /** The number of batches that wait for a view to be repaired. */
   get heldBatches(): number {
     return [...this.#held.values()].reduce((sum, { batches }) => sum + batches.size, 0);
   }
 
-  /** Whether the batch is in a flush that is held. */
+  /** True if the batch is in a flush that is held. */
   holds(batch: BatchKey): boolean {
     const key = batchKey(batch);
     return [...this.#held.values()].some(({ batches }) => batches.has(key));
   }
 
   /**
-   * Stores a flush that this process has just written down and that nobody else stores. `inserted` is called when nothing is left to
-   * do that takes long. Throws Refused where nothing of it is stored nor ever will be, or where a part is: then it is held.
+   * Stores a flush that this process has just written down and that no other process stores. Calls `inserted`
+   * when no slow step is left. Throws Refused in two cases: nothing of the flush is stored nor ever will be,
+   * or a part is stored and the flush is held.
    */
   async complete({ id, batches, hours }: Flush, inserted: () => void): Promise<void> {
     const spans = spansOf(hours);
@@ -81,17 +90,17 @@ export class Settler {
     this.#unmarked.push(flush);
     this.#unmarkedBatches += batches;
     this.#markTimer ??= setTimeout(() => {
-      // What fails for good is completed at the next start.
+      // A mark that fails for good is written at the next start.
       this.markAll().catch(() => undefined);
     }, MARK_AFTER_MS).unref();
   }
 
-  /** What has to be done before the next flush: what only this process knows stays little. */
+  /** Limits the marks that are known to this process only. Call it before the next flush. */
   async keepUp(): Promise<void> {
     if (this.#unmarkedBatches > MAX_UNMARKED) await this.markAll();
   }
 
-  /** Resolves when every flush that is stored is marked so. */
+  /** Resolves when every stored flush is marked. */
   markAll(): Promise<void> {
     this.#marking ??= this.#mark().finally(() => {
       this.#marking = null;
@@ -112,12 +121,15 @@ export class Settler {
     }
   }
 
-  /** At the start, before anything is accepted: what a crash left. */
+  /** Settles the flushes that a crash left behind. Runs at the start, before any batch is accepted. */
   async start(): Promise<void> {
     await this.#sweep(this.#options.exclusive ? 0 : LEASE_MS);
   }
 
-  /** To be called every half minute: what other processes left, and what is held. */
+  /**
+   * Settles the flushes that other processes left behind, and retries those that are held. Call it every half
+   * minute.
+   */
   sweep(): Promise<void> {
     this.#sweeping ??= (this.#options.exclusive ? this.#repeatHeld() : this.#sweep(LEASE_MS)).finally(() => {
       this.#sweeping = null;
@@ -136,7 +148,7 @@ export class Settler {
     }
     for (const { id, landed } of this.#held.values()) {
       if (this.#seen.has(id)) continue;
-      // Another process has made it whole.
+      // Another process has completed it.
       this.#held.delete(id);
       landed();
     }
@@ -146,12 +158,15 @@ export class Settler {
     for (const { id, batch } of this.#held.values()) await this.#settle({ id, batch, decided: true });
   }
 
-  /** Forgets flushes that are settled. */
+  /** Forgets settled flushes. */
   forget(): Promise<void> {
     return this.#options.journal.forget();
   }
 
-  /** Its owner said `store`, or it never will: the proposal to abandon it then stands. */
+  /**
+   * Settles an open flush. If its owner has not written `store`, the proposal to abandon it stands, and the
+   * owner will never store it.
+   */
   async #settle({ id, batch, decided }: OpenFlush): Promise<void> {
     const { journal, persistence, log } = this.#options;
     const verdict = decided
@@ -169,9 +184,10 @@ export class Settler {
   }
 
   /**
-   * Stores a flush that is announced meanwhile. What the store refuses as a whole is withdrawn: its senders start again, so it must not
-   * come back. Of a part only its own repetition makes the whole, once: it is held. One of which nothing is certain stays announced:
-   * this process ends then, or repeats it.
+   * Stores a flush and announces it meanwhile. A flush that the store refuses as a whole is withdrawn: its
+   * senders start again, so it must not come back. A flush that is stored in part is held: only its own
+   * repetition completes it without counting twice. A flush with an unknown outcome stays announced: this
+   * process is about to end, or repeats it.
    */
   async #orGiveUp(
     id: string,
@@ -199,7 +215,10 @@ export class Settler {
     landed();
   }
 
-  /** While refusals are expected: a view refuses rows when `events` has them already, and such a flush can't be split any more. */
+  /**
+   * Tests a flush first while refusals are expected. A view refuses rows when `events` has stored them
+   * already, and the flush can no longer be split then.
+   */
   async #rehearse(flush: string): Promise<void> {
     const { journal, persistence } = this.#options;
     if (!persistence.isSuspicious) return;
@@ -207,14 +226,20 @@ export class Settler {
     if (refusal !== null) throw persistence.refused('rehearse flush', 'nothing', refusal.cause);
   }
 
-  /** What is stored of a flush that `events` or a view refuses; null: neither does, for what it holds. */
+  /**
+   * Returns how much is stored of a flush that `events` or a view refuses. Null if neither refuses it because
+   * of its content.
+   */
   async #trial(flush: string): Promise<RefusedRest | null> {
     const refusal = await this.#options.journal.refusalOf(flush);
     if (refusal === null) return null;
     return refusal.by === 'events' ? 'nothing' : 'a part';
   }
 
-  /** The events, and when all of them are visible, that they are committed: no answer may leave them out from then on. */
+  /**
+   * Inserts the events. When all of them are visible, commits them: from then on no answer may leave them
+   * out.
+   */
   async #insert(flush: string, hours: Flush['hours'], inserted: () => void): Promise<void> {
     const { journal, persistence } = this.#options;
     const trial = () => this.#trial(flush);
@@ -224,10 +249,11 @@ export class Settler {
   }
 
   /**
-   * Where other processes are on the store: they hear that it begins before the first event is there. The marks come last, and are
-   * looked for before anything is sent again: after a long absence another process may have done it, and the store forgets tokens.
-   * They are written only while the flush's rows are there, for these were there too when the events were inserted; a flush without
-   * rows was settled by others meanwhile.
+   * Stores a flush that other processes may see. It is announced to them before its first event is visible.
+   * The marks come last, and are checked before each repetition: after a long absence another process may
+   * have stored the flush, and the store forgets tokens. The marks are written only while the flush's rows
+   * are in the journal, because the rows were then also there during the insert. A flush without rows was
+   * settled by another process.
    */
   async #store(
     flush: string,

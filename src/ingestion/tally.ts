@@ -1,15 +1,15 @@
 import type { RejectionCode } from './validate-event.ts';
 
-/** Why a batch was not taken; its sender is told to come again. */
+/** The reason why a batch was not accepted. Its sender is told to retry. */
 export type RefusalCode = 'overloaded' | 'store_unavailable';
 
-/** Counts of this process since its start, for the operator. */
+/** Counts since the start of this process, for the operator. */
 export interface IngestCounts {
   readonly acceptedEvents: number;
   readonly duplicateBatches: number;
-  /** Sessions (`invalid_session`, `bot`) and events (the others) that were left out. */
+  /** Skipped sessions (`invalid_session`, `bot`) and skipped events (the other codes). */
   readonly rejected: Readonly<Partial<Record<RejectionCode, number>>>;
-  /** Batches. */
+  /** Refused batches. */
   readonly refused: Readonly<Partial<Record<RefusalCode, number>>>;
 }
 
@@ -18,7 +18,7 @@ export class Tally {
   #duplicateBatches = 0;
   #rejected: Partial<Record<RejectionCode, number>> = {};
   #refused: Partial<Record<RefusalCode, number>> = {};
-  /** What `news` has told already. */
+  /** The counts that `news` has reported already. */
   #told: Readonly<Record<string, number>> = {};
 
   accept(events: number, rejected: readonly { readonly code: RejectionCode }[]): void {
@@ -43,7 +43,7 @@ export class Tally {
     };
   }
 
-  /** What was left out or refused since this was last asked, by code; null for nothing. */
+  /** Returns the counts since the last call, by code; null if nothing was skipped or refused. */
   news(): Readonly<Record<string, number>> | null {
     const all: Readonly<Record<string, number>> = { ...this.#rejected, ...this.#refused };
     const fresh = Object.entries(all)

@@ -1,16 +1,16 @@
-/** Control characters, and surrogates: most texts have none, and this is quickly seen. */
+/** Control characters and surrogates. Most texts have none, and this test is quick. */
 const SUSPECT = /[^ -~\u00a0-\ud7ff\ue000-\uffff]/;
 
 /**
- * `text` as it is stored: without control characters, a lone surrogate replaced (it has no UTF-8 form), and cut after
- * `max` code points.
+ * Returns `text` in its stored form: without control characters, with lone surrogates replaced (they have no
+ * UTF-8 form), and cut after `max` code points.
  */
 export function cleanText(text: string, max: number): string {
   if (!SUSPECT.test(text)) return text.length <= max ? text : text.slice(0, max);
   return cutText(text.replace(/\p{Cc}/gu, '').replace(/\p{Cs}/gu, '\ufffd'), max);
 }
 
-/** The first `max` code points: never half a surrogate pair. */
+/** Returns the first `max` code points, never half a surrogate pair. */
 export function cutText(text: string, max: number): string {
   if (text.length <= max) return text;
   let units = 0;

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 
 export type Device = 'desktop' | 'mobile' | 'tablet' | 'other';
 
-/** What a user agent tells: family names without version, '' where unknown. */
+/** The technology behind a user agent: family names without version, '' if unknown. */
 export interface Technology {
   readonly browser: string;
   readonly os: string;
@@ -18,7 +18,10 @@ const DEVICES: ReadonlySet<string> = new Set(['desktop', 'mobile', 'tablet']);
 const technologies = new LRUCache<string, Technology>({ max: REMEMBERED });
 const bots = new LRUCache<string, boolean>({ max: REMEMBERED });
 
-/** Parsing takes about 30 µs, and a site sees the same few hundred user agents: hence the memory. */
+/**
+ * Parses a user agent. Parsing takes about 30 µs, and a site sees the same few hundred user agents: hence the
+ * cache.
+ */
 export function technologyOf(userAgent: string): Technology {
   if (userAgent === '') return UNKNOWN;
   const known = technologies.get(userAgent);
@@ -35,7 +38,7 @@ export function technologyOf(userAgent: string): Technology {
 
 const isDevice = (type: string | undefined): type is Device => type !== undefined && DEVICES.has(type);
 
-/** A crawler, monitor or headless browser by `isbot`'s list; an empty user agent is none. */
+/** True for a crawler, monitor or headless browser in `isbot`'s list. An empty user agent is no bot. */
 export function isBot(userAgent: string): boolean {
   const known = bots.get(userAgent);
   if (known !== undefined) return known;
@@ -45,8 +48,9 @@ export function isBot(userAgent: string): boolean {
 }
 
 /**
- * The same for a session that somebody sends. `isbot` also calls every HTTP library and app a bot, but a native app, or a
- * server that sends its visitors' sessions, is none: here it takes the claim to be a browser, or a crawler's name.
+ * True if the user agent of a sent session is a bot's. `isbot` also calls every HTTP library and app a bot.
+ * But a native app, or a server that sends its visitors' sessions, is none, so the user agent also has to
+ * claim to be a browser or a crawler.
  */
 export const isBotSession = (userAgent: string): boolean =>
   /^Mozilla\/|bot|crawl|spider/i.test(userAgent) && isBot(userAgent);

@@ -3,7 +3,7 @@ import { MAX_LENGTH } from './context.ts';
 import { parseInstant } from './instant.ts';
 import { cleanText, cutText } from './text.ts';
 
-/** Why something was left out of a batch. */
+/** The reason why a part of a batch was left out. */
 export type RejectionCode =
   | 'invalid_session'
   | 'bot'
@@ -12,7 +12,7 @@ export type RejectionCode =
   | 'timestamp_in_future'
   | 'outside_session';
 
-/** What is wrong with a session or an event. */
+/** The fault of a session or an event. */
 export interface Fault {
   readonly code: RejectionCode;
   readonly message: string;
@@ -21,24 +21,24 @@ export interface Fault {
 export type EventType = 'pageview' | 'click' | 'error' | 'engagement' | 'custom';
 
 export interface ValidEvent {
-  /** Index in the session as sent. */
+  /** Its index in the session as sent. */
   readonly position: number;
   readonly type: EventType;
   readonly timestamp: EpochMs;
   readonly path: string;
   /** Click target, error message or custom event's name; '' for none. */
   readonly label: string;
-  /** Engagement only, otherwise 0. */
+  /** For engagement only; otherwise 0. */
   readonly durationMs: number;
 }
 
-/** What an event's rules depend on beside the event. */
+/** The context of an event's rules. */
 export interface EventRules {
   readonly now: EpochMs;
   readonly maxAgeDays: number | null;
-  /** The session's, corrected. */
+  /** The session's start, corrected. */
   readonly startedAt: EpochMs;
-  /** To be added to the sender's times. */
+  /** Added to the sender's times. */
   readonly correctionMs: number;
 }
 
@@ -49,7 +49,7 @@ const MAX_DURATION_MS = 86_400_000;
 export const isFault = (checked: object): checked is Fault => 'code' in checked;
 const wrong = (message: string): Fault => ({ code: 'invalid_event', message });
 
-/** An event, the one at `position`, as it is stored, or what is wrong with it. Pure. */
+/** Returns the event at `position` in its stored form, or its fault. Pure. */
 export function validateEvent(sent: unknown, position: number, rules: EventRules): ValidEvent | Fault {
   if (typeof sent !== 'object' || sent === null) return wrong('An event is an object.');
   const event = sent as Readonly<Record<string, unknown>>;
@@ -95,7 +95,7 @@ const requiredText = (value: unknown, max: number): string =>
 const isDuration = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_DURATION_MS;
 
-/** Without query and fragment; null when it is no path. */
+/** Returns the path without query and fragment; null if it is no path. */
 function validatePath(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const clean = cleanText(value, Number.POSITIVE_INFINITY);

@@ -6,24 +6,24 @@ import { cleanText } from './text.ts';
 import { isBotSession } from './user-agent.ts';
 import { type Fault, isFault, type ValidEvent, validateEvent } from './validate-event.ts';
 
-/** Something that was left out of a batch. */
+/** A session or event that was left out of a batch. */
 export interface Rejection extends Fault {
-  /** Index in the batch. */
+  /** The session's index in the batch. */
   readonly session: number;
-  /** Index in the session; null when all of the session is left out. */
+  /** The event's index in the session; null if the whole session is left out. */
   readonly event: number | null;
 }
 
 export interface ValidSession {
-  /** Index in the batch. */
+  /** Its index in the batch. */
   readonly index: number;
   readonly id: string;
   readonly visitorId: string;
   readonly startedAt: EpochMs;
   readonly context: Context;
-  /** The session's own user agent, else that of the request. */
+  /** The session's own user agent, or else the request's. */
   readonly userAgent: string;
-  /** In the order of the batch; never empty. */
+  /** In the order of the batch, never empty. */
   readonly events: readonly ValidEvent[];
 }
 
@@ -32,16 +32,19 @@ export interface Validated {
   readonly rejected: readonly Rejection[];
 }
 
-/** What the rules depend on beside the batch. */
+/** The context of the rules. */
 export interface Rules {
   readonly now: EpochMs;
-  /** Events before `now` minus this are too old; null: history has no age limit. */
+  /** Events before `now` minus this are too old. Null: history has no age limit. */
   readonly maxAgeDays: number | null;
-  /** The user agent of the request, for sessions that name none. */
+  /** The request's user agent, for sessions that name none. */
   readonly userAgent: string;
-  /** The id of a visitor who sends none, by the session's user agent; without it such sessions are rejected. */
+  /**
+   * Derives a visitor id from the session's user agent, for sessions without one. If absent, they are
+   * rejected.
+   */
   readonly visitorId?: (userAgent: string) => string;
-  /** For a sender's clock that is off. */
+  /** Corrects the sender's clock. */
   readonly correction?: Correction;
 }
 
@@ -49,7 +52,10 @@ const ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
 const wrong = (message: string): Fault => ({ code: 'invalid_session', message });
 
-/** Splits a batch into what can be stored and what cannot, in the batch's order. Pure but for `rules`. */
+/**
+ * Splits a batch into valid sessions and rejections, in the batch's order. Pure, apart from the functions in
+ * `rules`.
+ */
 export function validateSessions(sessions: readonly unknown[], rules: Rules): Validated {
   const valid: ValidSession[] = [];
   const rejected: Rejection[] = [];
@@ -79,7 +85,7 @@ interface Head extends Omit<ValidSession, 'index' | 'events'> {
   readonly sentEvents: readonly unknown[];
 }
 
-/** A session without its events; what is wrong here rejects it whole. */
+/** Checks a session without its events. A fault here rejects the whole session. */
 function validateHead(sent: unknown, rules: Rules, requestUserAgent: string): Head | Fault {
   if (typeof sent !== 'object' || sent === null) return wrong('A session is an object.');
   const fields = sent as Readonly<Record<string, unknown>>;

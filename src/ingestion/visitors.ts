@@ -12,7 +12,7 @@ const SALT: Query<{ salt: string }> = {
   row: z.object({ salt: z.string() }),
 };
 
-/** By the store's clock alone: a process whose own is ahead must not take away what others use. */
+/** Uses the store's clock only: a process whose clock is ahead must not delete a salt that others use. */
 const IS_OLD = 'created_at <= now64(3) - INTERVAL 2 DAY';
 
 const OLD_SALTS: Query<{ salts: number }> = {
@@ -25,16 +25,16 @@ const OLD_SALTS: Query<{ salts: number }> = {
 export type VisitorIds = (app: AppId, address: string, userAgent: string) => string;
 
 export interface Visitors {
-  /** For the present UTC day; the same in every process on the store. */
+  /** Returns the function for the current UTC day. It is the same in every process on the store. */
   today(): Promise<VisitorIds>;
-  /** Deletes the salts that were made 48 hours ago or more: their ids can no longer be made again. */
+  /** Deletes salts that are at least 48 hours old. Their ids can no longer be derived. */
   forget(): Promise<void>;
 }
 
 /**
- * Visitors who send no id. A keyed hash under a salt that lives two days at most: within a day and an app the same
- * visitor is recognised, from one day or app to the next not, and an address cannot be found by trying all of them once
- * the salt is gone. Neither address nor salt is kept beside the id.
+ * Derives ids for visitors without one: a keyed hash under a salt that lives two days at most. A visitor is
+ * recognised within a day and an app, but not across days or apps. Once the salt is gone, an address cannot
+ * be found by trying all addresses. Neither address nor salt is stored with the id.
  */
 export function createVisitors({ db, clock }: { readonly db: Database; readonly clock: Clock }): Visitors {
   let current: { readonly day: string; readonly ids: VisitorIds } | null = null;
@@ -58,8 +58,8 @@ export function createVisitors({ db, clock }: { readonly db: Database; readonly 
 }
 
 /**
- * Several processes may try: the first one's token stands. Where a day's salt was lost (the store's clock was set forward), its token is
- * left, and the next one is taken.
+ * Stores a salt for the day. Several processes may try; the first one's token wins. If a day's salt was lost
+ * because the store's clock was set forward, its token is left, and the next token is taken.
  */
 async function introduce(db: Database, day: string): Promise<string> {
   const salt = randomBytes(SALT_BYTES).toString('base64');

@@ -2,20 +2,22 @@ import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
 import { isUuid } from '../domain/ids.ts';
 
-/** Beyond these a batch is refused as a whole. */
+/** Limits of a batch. A larger batch is refused as a whole. */
 export const MAX_SESSIONS = 500;
 export const MAX_EVENTS = 5_000;
 
-/** What `accept` stores: sessions are checked one by one, so that a wrong one does not cost the others. */
+/**
+ * The input of `accept`. Sessions are checked one by one, so that an invalid one does not cost the others.
+ */
 export interface Batch {
   /** A UUID. */
   readonly batchId: string;
   readonly sessions: readonly unknown[];
-  /** The sender's clock as it sent, if it says; ignored when it is no RFC 3339 date-time. */
+  /** The sender's clock at sending, if stated. Ignored if it is no RFC 3339 date-time. */
   readonly sentAt?: unknown;
 }
 
-/** A batch as it travels, with the app's credentials. */
+/** A batch on the wire, with the app's credentials. */
 export interface Envelope extends Batch {
   readonly appId: string;
   readonly secretKey: string;
@@ -29,7 +31,7 @@ const EnvelopeSchema: z.ZodType<Envelope> = z.object({
   sentAt: z.unknown().optional(),
 });
 
-/** Checks a batch's outer shape; unknown fields are ignored. Throws `validation_failed`. */
+/** Checks a batch's outer shape. Ignores unknown fields. Throws `validation_failed`. */
 export function parseEnvelope(body: unknown): Envelope {
   const parsed = EnvelopeSchema.safeParse(body);
   if (!parsed.success) {
@@ -47,7 +49,7 @@ export function parseEnvelope(body: unknown): Envelope {
   return parsed.data;
 }
 
-/** Events as sent, wrong ones included. */
+/** Counts events as sent, including invalid ones. */
 export function countEvents(sessions: readonly unknown[]): number {
   let events = 0;
   for (const session of sessions) {
