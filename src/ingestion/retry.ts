@@ -66,9 +66,9 @@ export class Persistence {
   }
 
   /**
-   * Repeats `statement` until it succeeds. Throws `store_unavailable` after `stop`, and Refused if `trial` finds that
-   * the rows are at fault. A `trial` that resolves to null says that they are not. All other failures are
-   * waited out.
+   * Repeats `statement` until it succeeds. Throws `store_unavailable` after `stop`, and Refused if `trial`
+   * finds that the rows are at fault. A `trial` that resolves to null says that they are not. All other
+   * failures are waited out.
    */
   async until<T>(
     name: string,

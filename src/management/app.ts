@@ -12,13 +12,13 @@ export interface ManagementDeps {
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
-  /** More below /management/v1, behind the same token; each reads its own bodies. */
+  /** More routers below /management/v1, behind the same token. Each parses its own bodies. */
   readonly routers: readonly Router[];
 }
 
 /**
- * The management listener's application: every request needs a JWT that `jwtSecret` signed. To be served by
- * `createHttpServer`, which gives a request its id.
+ * Creates the management listener's application. Every request needs a JWT signed with `jwtSecret`. Serve it
+ * with `createHttpServer`, which gives a request its id.
  */
 export function createManagementApp({ metadata, jwtSecret, clock, log, routers }: ManagementDeps): Express {
   const app = express();

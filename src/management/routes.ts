@@ -107,7 +107,7 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
   },
 });
 
-/** A request without a body is one without fields. */
+/** A request without a body counts as one without fields. */
 async function bodyOf<T>(req: Request, res: Response, schema: z.ZodType<T>): Promise<T> {
   const { 'content-length': length = '0', 'transfer-encoding': chunked } = req.headers;
   const isEmpty = length === '0' && chunked === undefined;

@@ -19,8 +19,9 @@ const RebuildBody = z.strictObject({
 });
 
 /**
- * `GET /seal`: how far each app is sealed. `POST /seal/rebuild` with `{ appId? }`: forgets the facts of one app or of all
- * and builds them again in the background; answers stay exact meanwhile, from raw rows.
+ * Routes for sealing. `GET /seal` returns how far each app is sealed. `POST /seal/rebuild` with `{ appId? }`
+ * deletes the facts of one app, or of all, and builds them again in the background. Answers stay exact
+ * meanwhile, from raw rows.
  */
 export function sealRouter(sealer: Sealer): Router {
   const router = Router({ caseSensitive: true, strict: true });

@@ -8,10 +8,10 @@ const FILE = 'management.jwt';
 const SECRET_BYTES = 32;
 const LEAST_CHARACTERS = 32;
 
-/** Where the embedded store's management secret is kept. */
+/** The file with the embedded store's management secret. */
 export const managementSecretFile = (dataDir: string): string => join(dataDir, FILE);
 
-/** The secret in the data folder, or null where no service has been started yet. Throws what reading throws. */
+/** Reads the secret in the data folder; null if no service has been started there yet. Throws read errors. */
 export function readManagementSecret(dataDir: string): string | null {
   const path = managementSecretFile(dataDir);
   const text = readIfThere(path)?.trim() ?? null;
@@ -21,7 +21,7 @@ export function readManagementSecret(dataDir: string): string | null {
   return text;
 }
 
-/** The secret in the data folder, made there (mode 0600) at the service's first start. */
+/** Returns the secret in the data folder. The service's first start creates it (mode 0600). */
 export function ensureManagementSecret(dataDir: string): string {
   const known = readManagementSecret(dataDir);
   if (known !== null) return known;
@@ -31,7 +31,7 @@ export function ensureManagementSecret(dataDir: string): string {
   const secret = randomBytes(SECRET_BYTES).toString('base64url');
   writeFileSync(draft, `${secret}\n`, { mode: 0o600, flag: 'wx' });
   try {
-    // Whole or not at all, and never over another process's: a link fails where a file is.
+    // Atomic, and never replaces another process's secret: a link fails if the file exists.
     linkSync(draft, path);
     return secret;
   } catch (error) {

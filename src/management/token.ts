@@ -6,7 +6,7 @@ const LIFETIME_SECONDS = 60;
 
 const bytes = (secret: string): Uint8Array => new TextEncoder().encode(secret);
 
-/** A token for one call, valid for 60 s. */
+/** Signs a token for one call, valid for 60 s. */
 export function signManagementToken(secret: string, clock: Clock): Promise<string> {
   const now = Math.floor(clock() / 1000);
   return new SignJWT()
@@ -16,7 +16,7 @@ export function signManagementToken(secret: string, clock: Clock): Promise<strin
     .sign(bytes(secret));
 }
 
-/** True for a token that was signed with `secret` by HS256 and has an `exp` that lies ahead. */
+/** True for a token that was signed with `secret` by HS256 and whose `exp` is in the future. */
 export async function isManagementToken(token: string, secret: string, clock: Clock): Promise<boolean> {
   try {
     await jwtVerify(token, bytes(secret), {

@@ -47,7 +47,7 @@ const ACCOUNTS: Query<AccountRow> = {
   row: Row,
 };
 
-/** The lock under which an account's plan and its set of apps change. */
+/** The lock for changes of an account's plan and of its set of apps. */
 export const accountLock = (id: AccountId): string => `account:${id}`;
 
 export type Accounts = ReturnType<typeof accountsIn>;
@@ -78,7 +78,7 @@ export function accountsIn({ db, changes, clock, locks, nextVersion }: MetadataP
     }
   };
 
-  /** As stored now. Throws `not_found`. */
+  /** Reads the store. Throws `not_found`. */
   const get = async (id: AccountId): Promise<AccountRow> => {
     const [row] = await read([id]);
     if (row === undefined) throw new AppError('not_found', `There is no account ${id}.`);
@@ -87,7 +87,7 @@ export function accountsIn({ db, changes, clock, locks, nextVersion }: MetadataP
 
   return {
     get,
-    /** As the store held it at most 4.5 s ago. */
+    /** Returns a state that is at most 4.5 s old. */
     cached: (id: AccountId): Promise<AccountRow | null> => cache.get(id),
 
     async create(input: { readonly name: string; readonly plan: PlanName }): Promise<Account> {

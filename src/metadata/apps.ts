@@ -40,7 +40,7 @@ interface SecretRow {
   readonly version: number;
 }
 
-/** What a request needs to know of an app. */
+/** An app with the data that a request needs. */
 interface CachedApp extends AppRow {
   readonly secrets: readonly SecretRow[];
 }
@@ -100,7 +100,7 @@ ORDER BY created_at, name, domain, id`,
   }),
 };
 
-/** The lock under which an app's secrets and shares change. */
+/** The lock for changes of an app's secrets and shares. */
 export const appLock = (id: AppId): string => `app:${id}`;
 
 export type Apps = ReturnType<typeof appsIn>;
@@ -123,7 +123,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     }),
   });
 
-  /** While this process is the only writer and has written nothing, a list is what it was. */
+  /** A cached list is valid while this process is the only writer and has written nothing. */
   const lists = new LRUCache<
     AccountId,
     { readonly stamp: number | null; readonly apps: Promise<AppSummary[]> }
@@ -149,7 +149,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     return { secretKey, row: { app, hash, createdAt: clock(), expiresAt: null, version: nextVersion() } };
   };
 
-  /** Throws what stands against one more app of `host`; the caller holds the account's lock. */
+  /** Throws if the account cannot have another app on `host`. The caller holds the account's lock. */
   const claim = async (account: AccountId, host: string): Promise<void> => {
     const plan = PLANS[(await accounts.get(account)).plan];
     const owned = await db.query(OWNED_APPS, { account });
@@ -164,11 +164,11 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
 
   return {
     get,
-    /** As the store held it at most 4.5 s ago. */
+    /** Returns a state that is at most 4.5 s old. */
     cached: (id: AppId): Promise<AppRow | null> => cache.get(id),
     invalidate: (id: AppId): void => cache.invalidate(id),
 
-    /** The app whose secret this is now; null for wrong credentials of any kind. */
+    /** Returns the app if this is one of its secrets now; null for wrong credentials of any kind. */
     async authenticate(id: string, secretKey: string): Promise<SdkApp | null> {
       if (!isUuid(id) || !isAppSecret(secretKey)) return null;
       const app = await cache.get(appId(id));
@@ -179,7 +179,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       return valid ? { id: app.id, domain: app.domain } : null;
     },
 
-    /** As stored now: an app that another process made is in the next answer. */
+    /** Reads the store: the next answer holds an app that another process has just created. */
     list(account: AccountId): Promise<AppSummary[]> {
       const stamp = db.stamp(APP_LISTS);
       const kept = lists.get(account);
@@ -188,7 +188,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       const forget = (): void => {
         if (lists.peek(account) === list) lists.delete(account);
       };
-      // A failure is not kept; neither is what was read while something was written.
+      // A failure is not cached. A list that was read during a write is not cached either.
       list.apps.then(() => {
         if (stamp === null || db.stamp(APP_LISTS) !== stamp) forget();
       }, forget);
@@ -197,8 +197,8 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     },
 
     /**
-     * The store has no unique constraint: look and insert are one step under the account's lock. The secret goes
-     * in first, so that an app never stands without one.
+     * Creates an app. The store has no unique constraint, so check and insert are one step under the
+     * account's lock. The secret goes in first, so that an app never exists without one.
      */
     create(
       account: AccountId,
@@ -219,7 +219,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       });
     },
 
-    /** Earlier secrets go on for `overlapMs`, or to the end that they already have. */
+    /** Earlier secrets stay valid for `overlapMs`, or until the end that they already have. */
     rotateSecret(id: AppId, overlapMs: number): Promise<{ readonly secretKey: string }> {
       return locks.withLock(appLock(id), async () => {
         await get(id);

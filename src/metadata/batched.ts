@@ -1,10 +1,10 @@
 import { AppError } from '../domain/errors.ts';
 
-/** Two, so that one statement that hangs does not hold up all others. */
+/** Two, so that a statement that hangs does not delay all others. */
 const MAX_RUNNING = 2;
-/** Beyond this a flood has come, and new ones are refused. */
+/** More waiting look-ups are a flood: further ones are refused. */
 const MAX_WAITING = 10_000;
-/** Over HTTP the keys are part of the URL: with hashes of 64 characters about 7 kB. */
+/** Over HTTP the keys are a part of the URL: about 7 kB with hashes of 64 characters. */
 const MAX_BATCH = 100;
 
 interface Waiting<V> {
@@ -14,9 +14,9 @@ interface Waiting<V> {
 }
 
 /**
- * Makes one look-up out of those that come while others are under way: however many keys are asked for at once
- * (after a start, or made up by an attacker), the store runs two statements at most. Null for a key that `read`
- * does not find; a failed statement fails all of its keys.
+ * Combines the look-ups that arrive while others are running. The store runs at most two statements, however
+ * many keys are looked up at once (after a start, or made up by an attacker). Resolves to null for a key that
+ * `read` does not find. A failed statement fails all of its keys.
  */
 export function batched<V>(
   read: (keys: readonly string[]) => Promise<ReadonlyMap<string, V>>,
@@ -55,6 +55,6 @@ export function batched<V>(
     });
 }
 
-/** Rows by one of their columns, as `batched` wants them. */
+/** Maps rows by one of their columns, in the form that `batched` takes. */
 export const byKey = <Row>(rows: readonly Row[], keyOf: (row: Row) => string): Map<string, Row> =>
   new Map(rows.map((row) => [keyOf(row), row]));

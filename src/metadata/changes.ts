@@ -2,32 +2,35 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 
 const LOOK_MS = 2_000;
-/** What was used within this time is looked after: a poll every minute, and some that are late. */
+/** Data that was used within this time is watched. It covers a poll every minute, and some late ones. */
 export const IN_USE_MS = 300_000;
 
-/** Milliseconds since some moment: no clock, it never steps. */
+/** Monotonic milliseconds since some moment. */
 export type Elapsed = () => number;
 
-/** What is remembered apart from each other. */
+/** A kind of data with its own cache. */
 export type Kind = 'account' | 'key' | 'app' | 'share';
 
-/** Where a read of the store stands among other reads. */
+/** The position of a read of the store among other reads. */
 export interface Reading {
   readonly order: number;
   readonly at: number;
 }
 
-/** What this process knows of changes in the store. */
+/** Knowledge about changes in the store. */
 export interface Changes {
-  /** To be called before the store is read. */
+  /** Call it before the store is read. */
   reading(): Reading;
-  /** Something that was read is used: changes of it are looked for from now on, for some minutes. */
+  /** Records that cached data is used. Changes are watched for some minutes from now on. */
   used(): void;
-  /** Until when it is known that nothing has changed what was read; at least until it was read. */
+  /**
+   * The last moment for which the data that was read is known to be unchanged; at least the moment of the
+   * read.
+   */
   knownAt(kind: Kind, key: string, reading: Reading): number;
-  /** Whether something like it has changed since: to be read anew before somebody waits for it. */
+  /** True if data in the same bucket has changed since. Read it again before a caller waits for it. */
   isOutdated(kind: Kind, key: string, reading: Reading): boolean;
-  /** `look` is called when something has changed. */
+  /** Calls `look` after each change. */
   onChange(look: () => void): void;
   close(): Promise<void>;
 }
@@ -35,7 +38,10 @@ export interface Changes {
 export const changesIn = (db: Database, elapsed: Elapsed): Changes =>
   db.exclusive ? new OwnChanges(elapsed) : new SeenChanges(db, elapsed);
 
-/** Where nobody else writes: whoever writes here forgets what it was, and the rest is as it was. */
+/**
+ * Changes on a store without other writers. Each write here invalidates its own cache entry; all other
+ * entries stay valid.
+ */
 class OwnChanges implements Changes {
   readonly #elapsed: Elapsed;
 
@@ -69,7 +75,10 @@ const fingerprintsOf = (kind: Kind, ...states: string[]): string =>
 FROM (${states.join(' UNION ALL ')})
 GROUP BY bucket`;
 
-/** One number for all rows whose keys begin with the same two characters: another as soon as one of them is written. */
+/**
+ * One number for all rows whose keys begin with the same two characters. It changes with every write to one
+ * of them.
+ */
 const FINGERPRINTS: Query<readonly [Kind, string, string]> = {
   name: 'fingerprints of metadata',
   sql: [
@@ -88,13 +97,14 @@ const FINGERPRINTS: Query<readonly [Kind, string, string]> = {
 
 interface Bucket {
   readonly fingerprint: string;
-  /** The end of the look that saw this fingerprint first: what was read later is of this state, or of a newer one. */
+  /** The end of the look that first saw this fingerprint. Later reads returned this state or a newer one. */
   readonly since: number;
 }
 
 /**
- * Looks at the store every 2 s while something is used. A version of a row never comes back, so two looks that saw the same
- * fingerprint mean that nothing was written between: all that was read after the first is known until the second began.
+ * Changes on a store with other writers. Looks at the store every 2 s while cached data is used. A version of
+ * a row never comes back, so two looks with the same fingerprint mean that nothing was written between them.
+ * Data that was read after the first look is then known to be valid until the second one began.
  */
 class SeenChanges implements Changes {
   readonly #db: Database;
@@ -104,7 +114,7 @@ class SeenChanges implements Changes {
   #order = 0;
   #usedAt = Number.NEGATIVE_INFINITY;
   #buckets: ReadonlyMap<string, Bucket> = new Map();
-  /** When the last look that was answered began. */
+  /** The start of the last look that succeeded. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
 
@@ -150,7 +160,7 @@ class SeenChanges implements Changes {
       this.#take(await this.#db.rows(FINGERPRINTS, { lane: 'lookup' }));
       this.#lookedAt = began;
     } catch {
-      // Nothing is known then: what is remembered lapses, and who asks hears from the store itself.
+      // Without a look, cached data expires, and the next caller gets the store's own answer.
     } finally {
       this.#looking = undefined;
     }

@@ -13,7 +13,7 @@ export function newApiKey(): string {
   return `service_api_${random}${checksum(random)}`;
 }
 
-/** True where form and checksum are right: anything else needs no look-up. */
+/** True if form and checksum are right. Any other text needs no look-up. */
 export function isApiKey(text: string): boolean {
   const [, random, sum] = API_KEY.exec(text) ?? [];
   return random !== undefined && checksum(random) === sum;
@@ -25,12 +25,12 @@ export const newAppSecret = (): string => `app_secret_${randomBase62()}`;
 export const isAppSecret = (text: string): boolean => APP_SECRET.test(text);
 
 /**
- * SHA-256 in hex: what the store keeps. No salt and no slow hash: 238 random bits cannot be guessed, and a key
- * is found by its hash.
+ * SHA-256 in hex, which the store keeps. Salt and a slow hash are not needed: 238 random bits cannot be
+ * guessed. A key is found by its hash.
  */
 export const hashCredential = (credential: string): string => hash('sha256', credential, 'hex');
 
-/** Compares two hashes in a time that does not depend on where they differ. */
+/** Compares two hashes in constant time. */
 export const sameHash = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 

@@ -6,8 +6,8 @@ import { type Apps, appLock } from './apps.ts';
 import { APP_LISTS, Instant, instantColumn, type MetadataParts, Version } from './rows.ts';
 
 /**
- * How long after an app's end rows of it can still arrive: batches that were accepted just before, or by a
- * process whose cache still knew it, and what was computed from them.
+ * How long rows of an app can still arrive after its end: from batches that were accepted just before, from a
+ * process whose cache still knew the app, and from facts computed from these rows.
  */
 const SETTLED_MS = 2 * MINUTE_MS;
 
@@ -39,7 +39,7 @@ const UNFINISHED: Query<DeletionRow> = {
   row: Row,
 };
 
-/** The app's own row goes first, the raw events before what is kept of them. */
+/** The tables in the order of deletion: the app's own row first, raw events before their facts. */
 const TABLES: Query<{ table: string }> = {
   name: 'tables with data of apps',
   sql: `SELECT table FROM system.columns
@@ -56,7 +56,7 @@ const ROWS_OF_APP: Query<{ found: number }> = {
 };
 
 export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: MetadataParts, apps: Apps) {
-  /** When this process first knew of each deletion, by a clock that nobody sets. */
+  /** When this process first saw each deletion, by a monotonic clock. */
   const knownSince = new Map<AppId, number>();
 
   const write = async ({ id, deletedAt, erasedAt, version }: DeletionRow): Promise<void> => {
@@ -71,7 +71,7 @@ export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: Metadata
     }
   };
 
-  /** On the sealer's lane: neither readers nor ingestion wait for it. */
+  /** Erases rows on the sealer's lane, so that neither readers nor ingestion wait. */
   const eraseRows = async (id: AppId): Promise<void> => {
     for (const { table } of await db.query(TABLES)) {
       const { found } = await db.queryOne(ROWS_OF_APP, { table, app: id });
@@ -85,7 +85,10 @@ export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: Metadata
     }
   };
 
-  /** Finished only by a pass that began after the last row could have arrived. */
+  /**
+   * Erases an app's rows. The deletion is finished only by a pass that began after the last row could have
+   * arrived.
+   */
   const erase = async (deletion: DeletionRow): Promise<void> => {
     const { id, version } = deletion;
     const startedAt = elapsed();
@@ -98,7 +101,7 @@ export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: Metadata
   };
 
   return {
-    /** Ends the app at once, then erases its data; again, it goes on where it was interrupted. */
+    /** Ends the app at once, then erases its data. A repeated call resumes an interrupted deletion. */
     async deleteApp(id: AppId): Promise<void> {
       const deletion = await locks.withLock(appLock(id), async () => {
         const [known] = await db.query(DELETION, { app: id });
@@ -111,7 +114,7 @@ export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: Metadata
       await erase(deletion);
     },
 
-    /** Goes on with every deletion that is not finished; returns how many are still not. */
+    /** Resumes every unfinished deletion. Returns how many are still unfinished. */
     async resumeDeletions(): Promise<number> {
       for (const deletion of await db.query(UNFINISHED)) await erase(deletion);
       return (await db.query(UNFINISHED)).length;

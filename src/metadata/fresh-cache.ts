@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { type Changes, IN_USE_MS, type Kind, type Reading } from './changes.ts';
 
-/** From this age on an entry is still used, and read anew in the background: the look for changes is late. */
+/**
+ * From this age on an entry is still used, but refreshed in the background, because the look for changes is
+ * late.
+ */
 const REFRESH_MS = 3_000;
-/** From this age on an entry is not used: with the look-up's own time, a change shows within 5 s. */
+/** From this age on an entry is not used. With the look-up's own time, a change shows within 5 s. */
 const USABLE_MS = 4_500;
 const ABSENT_MS = 1_000;
 
@@ -21,15 +24,15 @@ interface Load<V> {
 export interface FreshCacheOptions<V> {
   readonly kind: Kind;
   readonly changes: Changes;
-  /** How many values are kept, and as many absences apart from them: junk pushes no value out. */
+  /** The capacity for values, and separately for absences, so that look-ups of junk evict no value. */
   readonly max: number;
-  /** Null: there is no such thing. */
+  /** Resolves to null if there is no such thing. */
   readonly load: (key: string) => Promise<V | null>;
 }
 
 /**
- * A bounded cache whose answers are what the store held at most 4.5 s ago. An entry lives on for as long as the store is seen
- * to hold the same; where that cannot be seen, it lapses.
+ * A bounded cache. Its values are at most 4.5 s behind the store. An entry stays valid while the store is
+ * seen to be unchanged. If the store cannot be seen, the entry expires.
  */
 export class FreshCache<V extends object> {
   readonly #kind: Kind;
@@ -48,7 +51,7 @@ export class FreshCache<V extends object> {
     changes.onChange(() => this.#readAnew());
   }
 
-  /** Rejects with what the load rejects with, once no usable entry is left. */
+  /** Rejects like the load, if no usable entry is left. */
   async get(key: string): Promise<V | null> {
     this.#changes.used();
     const reading = this.#changes.reading();
@@ -64,14 +67,14 @@ export class FreshCache<V extends object> {
     return this.#load(key, reading);
   }
 
-  /** The next `get` reads the store; a look-up that is under way is not kept. */
+  /** Makes the next `get` read the store. The result of a running look-up is not cached. */
   invalidate(key: string): void {
     this.#present.delete(key);
     this.#absent.delete(key);
     this.#loads.delete(key);
   }
 
-  /** What changed and is in use, before somebody waits for it. */
+  /** Refreshes entries that have changed and are in use, before a caller waits for them. */
   #readAnew(): void {
     const now = this.#changes.reading();
     for (const [key, { reading, usedAt }] of this.#present.entries()) {
@@ -86,14 +89,15 @@ export class FreshCache<V extends object> {
     return this.#changes.isOutdated(this.#kind, key, reading);
   }
 
-  /** A failure is nobody's: the entry serves until it is too old. */
+  /** Ignores a failure: the entry serves until it is too old. */
   #refresh(key: string, reading: Reading): void {
     this.#load(key, reading).catch(() => undefined);
   }
 
   #load(key: string, reading: Reading): Promise<V | null> {
     const running = this.#loads.get(key);
-    // What a look-up brings may be as old as its start: one that hangs, or began before a change, is not joined.
+    // A look-up's result may be as old as its start. Hence one that hangs, or began before a change, is not
+    // joined.
     const isYoung = running !== undefined && reading.at - running.reading.at < REFRESH_MS;
     if (isYoung && !this.#isOutdated(key, running.reading)) return running.result;
     const load: Load<V> = { reading, result: this.#read(key) };
@@ -101,7 +105,7 @@ export class FreshCache<V extends object> {
     return this.#settle(key, load);
   }
 
-  /** Keeps what a look-up brought, unless the key was invalidated or read anew in the meantime. */
+  /** Caches the result, unless the key was invalidated or loaded again meanwhile. */
   async #settle(key: string, load: Load<V>): Promise<V | null> {
     const isCurrent = (): boolean => this.#loads.get(key) === load;
     try {

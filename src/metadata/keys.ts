@@ -20,7 +20,7 @@ import {
   Version,
 } from './rows.ts';
 
-/** A key as the management API lists it: nothing of the key itself. */
+/** A key in the lists of the management API, without the key itself. */
 export interface ApiKeySummary {
   readonly keyId: KeyId;
   readonly state: 'active' | 'expired' | 'revoked';
@@ -30,7 +30,7 @@ export interface ApiKeySummary {
   readonly revokedAt: string | null;
 }
 
-/** The one time that the key is shown. */
+/** A new key: the only answer that shows the key itself. */
 export interface CreatedKey {
   readonly keyId: KeyId;
   readonly apiKey: string;
@@ -120,7 +120,7 @@ export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts
   };
 
   return {
-    /** The key's row if it is valid now; null for a malformed, unknown, expired or revoked one. */
+    /** Returns the key's row if it is valid now; null for a malformed, unknown, expired or revoked key. */
     async authenticate(apiKey: string): Promise<KeyRow | null> {
       if (!isApiKey(apiKey)) return null;
       const row = await cache.get(hashCredential(apiKey));
@@ -141,7 +141,9 @@ export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       return rows.map((row) => summary(row, clock()));
     },
 
-    /** One insert for both keys: never neither, never the old one without an end. */
+    /**
+     * Replaces a key. Both keys are one insert: there are never two dead keys, nor an old one without an end.
+     */
     rotate(id: KeyId, overlapMs: number, expiresAt: EpochMs | null): Promise<CreatedKey> {
       return locks.withLock(keyLock(id), async () => {
         const old = await get(id);
@@ -153,7 +155,7 @@ export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       });
     },
 
-    /** Again is no error, and leaves the first moment of revocation. */
+    /** Revokes a key. A repetition succeeds and leaves the first time of revocation. */
     revoke(id: KeyId): Promise<ApiKeySummary> {
       return locks.withLock(keyLock(id), async () => {
         const old = await get(id);

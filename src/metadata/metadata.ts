@@ -16,38 +16,42 @@ export type { Account } from './accounts.ts';
 export type { ApiKeySummary, CreatedKey } from './keys.ts';
 
 /**
- * Accounts, API keys, apps and shares. An unknown id is AppError `not_found`; a store that does not answer,
- * `store_unavailable` or `overloaded`. A change takes effect here at once, in other processes within 5 s.
+ * Accounts, API keys, apps and shares. An unknown id throws AppError `not_found`. A store that does not
+ * answer throws `store_unavailable` or `overloaded`. A change takes effect at once in this process and within
+ * 5 s in others.
  */
 export interface Metadata extends Access {
   createAccount(input: { readonly name: string; readonly plan: PlanName }): Promise<Account>;
-  /** Oldest first. */
+  /** Sorted by age, oldest first. */
   listAccounts(): Promise<Account[]>;
   setPlan(account: AccountId, plan: PlanName): Promise<Account>;
-  /** `validation_failed` for an expiry that is not in the future. */
+  /** Throws `validation_failed` for an expiry that is not in the future. */
   createKey(account: AccountId, input: { readonly expiresAt: EpochMs | null }): Promise<CreatedKey>;
   listKeys(account: AccountId): Promise<ApiKeySummary[]>;
-  /** The old key goes on for `overlapMs`, never beyond its own expiry; `validation_failed` if it is revoked. */
+  /**
+   * The old key stays valid for `overlapMs`, never beyond its own expiry. Throws `validation_failed` if it is
+   * revoked.
+   */
   rotateKey(
     key: KeyId,
     input: { readonly overlapMs: number; readonly expiresAt: EpochMs | null },
   ): Promise<CreatedKey>;
   revokeKey(key: KeyId): Promise<ApiKeySummary>;
-  /** Owned and shared; `not_found` for an unknown account. */
+  /** Returns owned and shared apps. Throws `not_found` for an unknown account. */
   appsOfAccount(account: AccountId): Promise<AppSummary[]>;
-  /** An app by its id alone, for what the operator does in its name. */
+  /** Finds an app by its id alone, for actions of the operator. */
   findApp(app: AppId): Promise<SdkApp | null>;
   rotateSecret(app: AppId, input: { readonly overlapMs: number }): Promise<{ readonly secretKey: string }>;
   shareApp(app: AppId, account: AccountId): Promise<void>;
   unshareApp(app: AppId, account: AccountId): Promise<void>;
-  /** The app ends at once; resolves when its rows are gone from every table. Can be repeated. */
+  /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
   deleteApp(app: AppId): Promise<void>;
   /**
-   * Finishes deletions that were interrupted, and erases what arrived late for a deleted app. To be called
-   * after the start and about once a minute; returns how many deletions are still open.
+   * Finishes interrupted deletions, and erases rows that arrived late for a deleted app. Call it after the
+   * start and about once a minute. Returns how many deletions are still open.
    */
   resumeDeletions(): Promise<number>;
-  /** Looks for no more changes. */
+  /** Stops the look for changes. */
   close(): Promise<void>;
 }
 
@@ -55,7 +59,7 @@ export interface MetadataOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly locks: Locks;
-  /** For tests, whose time passes when they say so. */
+  /** Controlled time, for tests. */
   readonly elapsed?: Elapsed;
 }
 

@@ -37,11 +37,11 @@ export const AppDomain = z
     example: 'https://example.com',
   });
 
-/** Host and port of a normalised domain: what may be there once per account. The scheme is not compared. */
+/** Host and port of a normalised domain, which an account can use once. The scheme is not compared. */
 export const hostOf = (domain: string): string => new URL(domain).host;
 
 function parseOrigin(text: string): string | null {
-  // The URL parser repairs what it reads (tabs, backslashes, missing slashes): the form is checked before it.
+  // The URL parser repairs tabs, backslashes and missing slashes. Hence the form is checked first.
   if (!ORIGIN.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
   return isHost(url.hostname) ? url.origin : null;

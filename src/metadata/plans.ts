@@ -1,6 +1,6 @@
 import type { Plan, PlanName } from './types.ts';
 
-/** A plan names its limits; what counts is the plan of the account that asks. */
+/** The limits of each plan. The plan of the calling account counts. */
 export const PLANS: Readonly<Record<PlanName, Plan>> = {
   free: { name: 'free', maxApps: 3, analytics: true },
   pro: { name: 'pro', maxApps: 100, analytics: true },

@@ -6,7 +6,7 @@ import { type Clock, type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import type { Changes, Elapsed } from './changes.ts';
 import type { NextVersion } from './versions.ts';
 
-/** What the parts of the metadata share. */
+/** Dependencies of the parts of the metadata. */
 export interface MetadataParts {
   readonly db: Database;
   readonly changes: Changes;
@@ -16,27 +16,30 @@ export interface MetadataParts {
   readonly nextVersion: NextVersion;
 }
 
-/** A look-up by id or hash takes milliseconds: one that hangs must not outlive the cache's freshness. */
+/**
+ * Limits of a look-up by id or hash. It takes milliseconds; if it hangs, it must not outlive the cache's
+ * freshness.
+ */
 export const LOOK_UP: RunOptions = { lane: 'lookup', maxSeconds: 4 };
 
-/** What a write is about after which somebody may see other apps. */
+/** Names the writes after which an account may see other apps. */
 export const APP_LISTS = 'app lists';
 
-/** How many accounts, keys, apps or shares a process remembers. */
+/** The number of accounts, keys, apps or shares in a process's cache. */
 export const CACHED = 20_000;
 
 export const Instant = z.int().transform(epochMs);
 export const Version = z.int();
 
-/** A nullable DateTime64(3) column's value. */
+/** The value of a nullable DateTime64(3) column. */
 export const instantColumn = (at: EpochMs | null): string | null => (at === null ? null : dateTime64(at));
 
 export const isoOrNull = (at: EpochMs | null): string | null => (at === null ? null : toIso(at));
 
-/** The earlier of an end that is set, or not, and another. */
+/** Returns the earlier of an optional end and another time. */
 export const earlier = (end: EpochMs | null, other: EpochMs): EpochMs =>
   end !== null && end < other ? end : other;
 
-/** Expiry is to the millisecond, by the clock at each use: at `expiresAt` itself it is over. */
+/** True from `expiresAt` itself on. Expiry is to the millisecond, by the clock at each use. */
 export const hasExpired = (expiresAt: EpochMs | null, now: EpochMs): boolean =>
   expiresAt !== null && now >= expiresAt;

@@ -64,11 +64,11 @@ export function sharesIn({ db, changes, locks, nextVersion }: MetadataParts, acc
   };
 
   return {
-    /** As the store held it at most 4.5 s ago. */
+    /** Returns a state that is at most 4.5 s old. */
     isShared: async (app: AppId, account: AccountId): Promise<boolean> =>
       (await cache.get(pairOf(app, account))) !== null,
 
-    /** Again is no error. */
+    /** Shares the app. A repetition succeeds. */
     share(app: AppId, account: AccountId): Promise<void> {
       return locks.withLock(appLock(app), async () => {
         const { account: owner } = await apps.get(app);
@@ -81,7 +81,7 @@ export function sharesIn({ db, changes, locks, nextVersion }: MetadataParts, acc
       });
     },
 
-    /** Throws `not_found` where there is nothing to end. */
+    /** Ends a share. Throws `not_found` if there is none. */
     unshare(app: AppId, account: AccountId): Promise<void> {
       return locks.withLock(appLock(app), async () => {
         await apps.get(app);

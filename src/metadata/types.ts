@@ -9,7 +9,7 @@ export interface Plan {
   readonly analytics: boolean;
 }
 
-/** Who asks: the account behind an API key. */
+/** The account behind an API key. */
 export interface Principal {
   readonly accountId: AccountId;
   readonly keyId: KeyId;
@@ -29,24 +29,24 @@ export interface CreatedApp extends AppSummary {
   readonly secretKey: string;
 }
 
-/** An app as its SDK sees it. */
+/** An app with the data that its SDK needs. */
 export interface SdkApp {
   readonly id: AppId;
-  /** `https://example.com`: origins of this host and its subdomains may send. */
+  /** `https://example.com`: origins of this host and its subdomains may send events. */
   readonly domain: string;
 }
 
-/** What the Public API and the SDK endpoint ask of accounts, keys and apps. Changes show within 5 s. */
+/** Access checks of the Public API and the SDK endpoint. Changes show within 5 s. */
 export interface Access {
-  /** Null for a missing, malformed, unknown, expired or revoked key: all alike. */
+  /** Resolves to null alike for a missing, malformed, unknown, expired or revoked key. */
   authenticate(apiKey: string): Promise<Principal | null>;
-  /** Null for wrong credentials of any kind, malformed strings included. */
+  /** Resolves to null for wrong credentials of any kind, including malformed strings. */
   authenticateApp(appId: string, secretKey: string): Promise<SdkApp | null>;
-  /** Owned or shared. */
+  /** True for an owned or shared app. */
   canRead(account: AccountId, app: AppId): Promise<boolean>;
-  /** Owned and shared, by createdAt. */
+  /** Returns owned and shared apps, sorted by createdAt. */
   listApps(account: AccountId): Promise<AppSummary[]>;
-  /** Throws AppError `domain_conflict` (409) or `plan_blocked` (403). `input` has been validated. */
+  /** Throws AppError `domain_conflict` (409) or `plan_blocked` (403). `input` is validated already. */
   createApp(
     principal: Principal,
     input: { readonly name: string; readonly domain: string },

@@ -1,9 +1,9 @@
 import type { Clock } from '../domain/time.ts';
 
 /**
- * Gives the version of a row's next state: microseconds, higher than every one given here before (two writes in
- * one millisecond keep their order) and than `previous`, the version that was read (another process's clock may
- * be ahead).
+ * Returns the version of a row's next state, in microseconds. It is higher than every earlier one of this
+ * process, so two writes in one millisecond keep their order. It is also higher than `previous`, the version
+ * that was read, because another process's clock may be ahead.
  */
 export type NextVersion = (previous?: number) => number;
 
