@@ -14,7 +14,7 @@ type Flags = Readonly<Record<string, string>>;
 interface Command {
   readonly required: readonly string[];
   readonly optional: readonly string[];
-  /** `flag` gives a required flag's value, `flags` all that were given. */
+  /** `flag` returns a required flag's value. `flags` holds all given flags. */
   readonly call: (flag: (name: string) => string, flags: Flags) => AdminCall;
 }
 
@@ -28,7 +28,7 @@ const command = (
   call,
 });
 
-/** Ids are the caller's text: the service says what is wrong with one. */
+/** Encodes an id as it is: the service validates it. */
 const id = encodeURIComponent;
 
 const COMMANDS: Readonly<Record<string, Command>> = {
@@ -98,7 +98,7 @@ const UNIT_SECONDS = new Map([
   ['d', 86_400],
 ]);
 
-/** `8s`, `30m`, `24h`, `7d` in seconds; none is 0: the old one stops at once. */
+/** Parses `8s`, `30m`, `24h`, `7d` to seconds. The default is 0: the old one stops at once. */
 function overlapSeconds(text: string | undefined): number {
   if (text === undefined) return 0;
   const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
@@ -109,7 +109,7 @@ function overlapSeconds(text: string | undefined): number {
   return Number(amount) * seconds;
 }
 
-/** What the command line asks for. Throws CliError that names what is wrong and what is possible. */
+/** Turns a command line into a call. Throws CliError with the problem and the possible commands or flags. */
 export function adminCall(args: readonly string[]): AdminCall {
   const name = args.slice(0, 2).join(' ');
   const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;

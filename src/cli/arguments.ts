@@ -4,8 +4,8 @@ import { CliError, HelpAsked } from './cli-error.ts';
 type Options = NonNullable<ParseArgsConfig['options']>;
 
 /**
- * Of `args`, with so many `places` for what is no option. Throws HelpAsked for `--help`, and a CliError with the usage for
- * what cannot be meant.
+ * Parses `args`, with at most `places` positional arguments. Throws HelpAsked for `--help`, and a CliError
+ * with the usage for invalid arguments.
  */
 export function parsedArguments<const Known extends Options>(
   args: readonly string[],
@@ -20,7 +20,7 @@ export function parsedArguments<const Known extends Options>(
     if (unexpected !== undefined) throw new Error(`Unexpected argument '${unexpected}'`);
     return parsed;
   } catch (error) {
-    // Node's first sentence says what is wrong; the next ones advise on positional arguments.
+    // Node's first sentence describes the problem; the next ones advise on positional arguments.
     const [said = ''] = (error instanceof Error ? error.message : String(error)).split(
       /\.?(?:\s|$)(?=[A-Z]|$)/,
     );
@@ -28,11 +28,11 @@ export function parsedArguments<const Known extends Options>(
   }
 }
 
-/** What is wrong, and the usage: beside it, or below where it is more than a line. */
+/** An error with the problem and the usage, on one line if the usage is one line long. */
 export const misused = (said: string, usage: string): CliError =>
   new CliError(`${said}${usage.includes('\n') ? '\n\n' : ' '}${usage}`);
 
-/** For a script that takes none. */
+/** Rejects arguments, for a script without any. */
 export function expectNoArguments(usage: string): void {
   parsedArguments(process.argv.slice(2), {}, usage);
 }

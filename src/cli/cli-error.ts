@@ -1,14 +1,17 @@
-/** What a command line's user has to know and do: one line, without a stack. */
+/** An error for the user of a command line: its message says in one line, without a stack, what to do. */
 export class CliError extends Error {
   override readonly name: string = 'CliError';
 }
 
-/** The message is the usage that was asked for. */
+/** Its message is the usage, for `--help`. */
 export class HelpAsked extends CliError {
   override readonly name = 'HelpAsked';
 }
 
-/** Runs a command: its result as one JSON document on standard output, exit 0; or one line on standard error, exit 1. */
+/**
+ * Runs a command. Prints its result as one JSON document on standard output, exit 0; or one line on standard
+ * error, exit 1.
+ */
 export async function runCommand(work: () => Promise<unknown>): Promise<void> {
   try {
     const result = await work();
@@ -18,7 +21,10 @@ export async function runCommand(work: () => Promise<unknown>): Promise<void> {
   }
 }
 
-/** Says what has ended a script: the usage on standard output, exit 0; or a message on standard error, exit 1. */
+/**
+ * Prints the error that ended a script: the usage on standard output, exit 0; or a message on standard error,
+ * exit 1.
+ */
 export function sayEnd(error: unknown): void {
   const isHelp = error instanceof HelpAsked;
   (isHelp ? process.stdout : process.stderr).write(`${messageOf(error)}\n`);

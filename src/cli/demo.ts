@@ -12,8 +12,8 @@ import { sayEnd } from './cli-error.ts';
 const clock: Clock = () => epochMs(Date.now());
 
 /**
- * The service on the embedded engine with made-up data, in a folder of its own below DATA_DIR, so that it
- * never mixes with real data. A later start keeps the data and adds what has "happened" since.
+ * Runs the service on the embedded engine with made-up data. The data have their own folder below DATA_DIR,
+ * so that they never mix with real data. A later start keeps them and adds what has "happened" since.
  */
 async function main(): Promise<void> {
   expectNoArguments('Usage: npm run demo. Settings are environment variables, see README.md.');
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
     folder: config.dataDir,
     onProgress: progress(started),
   }).catch(async (error: unknown) => {
-    // A load that was interrupted goes on at the next start.
+    // The next start resumes an interrupted load.
     if (stopping) return null;
     await service.close();
     throw error;
@@ -56,7 +56,7 @@ ${curlLines(service.url, state, clock()).join('\n')}
 Administration: DATA_DIR=${config.dataDir} MANAGEMENT_PORT=${new URL(service.managementUrl).port} npm run --silent admin -- account list`);
 }
 
-/** Always embedded, and quiet: its output is for people. */
+/** Always embedded, and quiet, because the output is for people. */
 const demoConfig = (config: Config): Config => {
   const dataDir = join(config.dataDir, 'demo');
   return {
@@ -68,7 +68,7 @@ const demoConfig = (config: Config): Config => {
   };
 };
 
-/** A line that is written over on a terminal, a line per tenth elsewhere. */
+/** Prints a line that is overwritten on a terminal, and a line per tenth elsewhere. */
 function progress(started: number): (share: number, events: number) => void {
   let tenth = -1;
   return (share, events) => {

@@ -2,16 +2,16 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { CliError } from './cli-error.ts';
 
 export interface Line {
-  /** Without its end. */
+  /** The line without its end. */
   readonly text: string;
-  /** Where it begins, in bytes. */
+  /** Its position in the file, in bytes. */
   readonly offset: number;
 }
 
 const CHUNK_BYTES = 1024 ** 2;
 const LINE_FEED = 10;
 
-/** A text file line by line, in UTF-8; lines that were read can be read again. */
+/** Reads a text file line by line, in UTF-8. Earlier lines can be read again. */
 export class LineFile {
   readonly #file: FileHandle;
 
@@ -19,14 +19,14 @@ export class LineFile {
     this.#file = file;
   }
 
-  /** Rejects with CliError when there is no such file. */
+  /** Rejects with CliError if there is no such file. */
   static async open(path: string): Promise<LineFile> {
     const info = await stat(path).catch(() => null);
     if (info === null || !info.isFile()) throw new CliError(`There is no file ${path}.`);
     return new LineFile(await open(path));
   }
 
-  /** The lines from `offset` on. */
+  /** Yields the lines from `offset` on. */
   async *lines(offset = 0): AsyncGenerator<Line> {
     let rest = Buffer.alloc(0);
     let begin = offset;
@@ -38,7 +38,7 @@ export class LineFile {
           ? chunk.subarray(0, bytesRead)
           : Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
       let from = 0;
-      // What was left over from the last time holds no line end.
+      // The rest of the previous chunk holds no line end.
       for (let end = data.indexOf(LINE_FEED, rest.length); end >= 0; end = data.indexOf(LINE_FEED, from)) {
         yield { text: textOf(data.subarray(from, end)), offset: begin + from };
         from = end + 1;

@@ -8,35 +8,41 @@ import { Repeats } from './repeats.ts';
 
 export type LogFormat = 'ndjson' | 'combined';
 
-/** What an import did. Without blank lines, `lines` = `events` + skipped + `duplicates` for an access log. */
+/**
+ * The result of an import. For an access log without blank lines, `lines` = `events` + skipped +
+ * `duplicates`.
+ */
 export interface ImportSummary {
   readonly lines: number;
   /** Sessions and events that this run stored. */
   readonly sessions: number;
   readonly events: number;
   readonly skipped: Readonly<Record<'assets' | 'errors' | 'methods' | 'bots' | 'malformed', number>>;
-  /** Events left out because they were there. */
+  /** Events that were skipped because they are stored already. */
   readonly duplicates: number;
 }
 
 export interface ImportOptions {
   readonly file: string;
   readonly app: string;
-  /** Null: NDJSON if the first line starts with `{`. */
+  /** Null: NDJSON if the first line starts with `{`, otherwise an access log. */
   readonly format: LogFormat | null;
   readonly now: EpochMs;
-  /** Hands sessions to the service, as the JSON text of an import's body; its answer as it came. */
+  /** Sends sessions to the service, as the JSON text of an import's body. Resolves to the parsed answer. */
   readonly send: (body: string) => Promise<unknown>;
   readonly progress: (text: string) => void;
 }
 
-/** Of a request; the service stores one in one insert. */
+/** Limits of a request. The service stores a request in one insert. */
 const CHUNK = { events: 40_000, characters: 4 * 1024 ** 2 } as const;
-/** While one chunk is stored, others are on their way and checked. */
+/** While one chunk is stored, others are sent and checked. */
 const CHUNKS_IN_FLIGHT = 3;
 const PROGRESS_EVERY_MS = 1_000;
 
-/** Reads `file`, sends it chunk by chunk and sums up. Safe to interrupt and repeat. Rejects with CliError. */
+/**
+ * Reads `file`, sends it chunk by chunk and adds up the results. Safe to interrupt and repeat. Rejects with
+ * CliError.
+ */
 export async function importFile(options: ImportOptions): Promise<ImportSummary> {
   const file = await LineFile.open(options.file);
   try {
@@ -56,7 +62,7 @@ interface Chunk {
   readonly keys: (string | null)[];
   events: number;
   characters: number;
-  /** Has events that may equal some of an earlier chunk: these have to be stored first. */
+  /** True if some events may equal those of an earlier chunk, which has to be stored first. */
   hasRepeats: boolean;
 }
 
@@ -108,7 +114,7 @@ class ImportRun {
   /** `text` is `sent` as JSON. */
   async #session(sent: unknown, text: string, offset: number): Promise<void> {
     const events = countEvents([sent]);
-    // A field of that name is not the file's to set.
+    // The importer sets `occurrence` itself; a file must not.
     const isOdd = events > CHUNK.events || text.includes('"occurrence"');
     const { key, counted } = await this.#repeats.add(sent, offset, isOdd);
     if (counted === null) return this.#add(text, key, events, false);
@@ -143,7 +149,7 @@ class ImportRun {
     this.#inFlight.add(sending);
   }
 
-  /** Throws what a chunk on its way has failed with. */
+  /** Throws the error of a chunk that was sent. */
   async #untilInFlight(chunks: number): Promise<void> {
     while (this.#inFlight.size > chunks) await Promise.race(this.#inFlight);
     if (this.#failure !== null) throw this.#failure.error;
@@ -176,7 +182,7 @@ const ImportAnswer = z.object({
 
 const skipReason = (code: string): 'bots' | 'malformed' => (code === 'bot' ? 'bots' : 'malformed');
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is no JSON. */
 function parseJson(line: string): unknown {
   try {
     return JSON.parse(line);

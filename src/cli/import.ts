@@ -27,7 +27,7 @@ function readArguments(args: readonly string[]): Arguments {
   return { file, app: values.app.toLowerCase(), format };
 }
 
-/** Loads a file through the running service; prints its summary. */
+/** Loads a file through the running service, and prints the summary. */
 await runCommand(async () => {
   const { file, app, format } = readArguments(process.argv.slice(2));
   const clock = () => epochMs(Date.now());

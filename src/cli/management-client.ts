@@ -11,11 +11,11 @@ export type ManagementMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Calls the running service. */
 export interface ManagementClient {
   /**
-   * `path` is below /management/v1; resolves to the answer's JSON. Rejects with a CliError that says what to
-   * do: the service is not running, the token or the request was refused.
+   * Resolves to the answer's JSON. `path` is below /management/v1. Rejects with a CliError that says what to
+   * do if the service is not running, or if it refused the token or the request.
    */
   call(method: ManagementMethod, path: string, body?: unknown): Promise<unknown>;
-  /** The same with a body that is JSON already. */
+  /** Calls with a body that is JSON text already. */
   callWith(method: ManagementMethod, path: string, json: string | undefined): Promise<unknown>;
 }
 
@@ -49,7 +49,7 @@ export function managementClient(config: ClientConfig, clock: Clock): Management
   return client;
 }
 
-/** A listener on every address is called on this machine's own. */
+/** Maps an address of all interfaces to the loopback address. */
 const reachable = (host: string): string => ({ '0.0.0.0': '127.0.0.1', '::': '::1' })[host] ?? host;
 
 function secretOf(config: ClientConfig, address: string): string {
@@ -70,7 +70,7 @@ interface Call {
   readonly text: string | undefined;
 }
 
-/** Without a time limit: deleting an app with much data takes as long as it takes. */
+/** Sends without a time limit: deleting an app with much data may take long. */
 function send({ host, port, method, path, token, text }: Call): Promise<Answer> {
   const headers = {
     Authorization: `Bearer ${token}`,

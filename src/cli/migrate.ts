@@ -5,8 +5,8 @@ import { expectNoArguments } from './arguments.ts';
 import { sayEnd } from './cli-error.ts';
 
 /**
- * Brings the store to this version's schema without starting the service (which does the same at its start)
- * and prints `{"applied": [names]}`. Exit 1 with one line on standard error when it cannot.
+ * Migrates the store to this version's schema without starting the service, which does the same at its start.
+ * Prints `{"applied": [names]}`. On failure exits with 1 and one line on standard error.
  */
 async function main(): Promise<void> {
   expectNoArguments('Usage: npm run migrate. Settings are environment variables, see README.md.');

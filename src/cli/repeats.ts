@@ -8,11 +8,11 @@ import { validateSessions } from '../ingestion/validate.ts';
 /** V8 holds 16.7 million entries per Map. */
 const SHARDS = 64;
 
-/** What the file has told of a session before this item of it. */
+/** A session of a file, seen together with its earlier lines. */
 export interface Repeated {
-  /** Null where the service will not find it valid. */
+  /** Null if the service will reject the session. */
   readonly key: string | null;
-  /** Null for one that did not come before: it can be sent as it stands. Else with its events' occurrences. */
+  /** The session with its events' occurrences. Null if it did not occur before and can be sent unchanged. */
   readonly counted: SentSession | null;
 }
 
@@ -21,23 +21,24 @@ export interface SentSession {
 }
 
 /**
- * Sessions that come in several lines of a file. An event may then equal one of an earlier line, and says by `occurrence`
- * the how manieth of its equals it is. Of a session that came once only its line's place is kept, about 60 bytes.
+ * Finds sessions that span several lines of a file. An event may equal one of an earlier line; its
+ * `occurrence` then says which of its equals it is: the 1st, 2nd, … A session that occurred once costs about
+ * 60 bytes: only its line's position is kept.
  */
 export class Repeats {
   readonly #now: EpochMs;
   readonly #lineAt: (offset: number) => Promise<string>;
-  /** Where a session came first; below 0 (-1 - offset) once something of it was stored. */
+  /** The position of a session's first line, or -1 - position once a part of the session is stored. */
   readonly #places = Array.from({ length: SHARDS }, () => new Map<string, number>());
   readonly #counts = new Map<string, Map<string, number>>();
 
-  /** `lineAt` reads a line again. */
+  /** `lineAt` reads an earlier line again. */
   constructor(now: EpochMs, lineAt: (offset: number) => Promise<string>) {
     this.#now = now;
     this.#lineAt = lineAt;
   }
 
-  /** `always`: counted also if it is the first. */
+  /** `always`: counts the session even if it is the first. */
   async add(sent: unknown, offset: number, always = false): Promise<Repeated> {
     const key = keyOf(sent);
     if (key === null) return { key, counted: null };
@@ -57,7 +58,7 @@ export class Repeats {
     return { key, counted: this.#count(counts, sent) };
   }
 
-  /** Notes that something of a session was stored; true the first time. */
+  /** Records that a part of a session is stored. True the first time. */
   store(key: string): boolean {
     const places = this.#placesOf(key);
     const place = places.get(key) ?? 0;
@@ -80,7 +81,7 @@ export class Repeats {
   }
 }
 
-/** Wrong events are left as they are, to be rejected by the service. */
+/** Adds occurrences. Invalid events stay as they are, for the service to reject. */
 function withOccurrences(counts: Map<string, number>, session: ValidSession, sent: SentSession): SentSession {
   const events = [...sent.events];
   for (const event of session.events) {
@@ -92,7 +93,7 @@ function withOccurrences(counts: Map<string, number>, session: ValidSession, sen
   return { ...sent, events };
 }
 
-/** What makes a session one, shortened; null where the service will not find it valid. */
+/** A short hash of the session's identity; null if the service will reject the session. */
 function keyOf(sent: unknown): string | null {
   if (typeof sent !== 'object' || sent === null) return null;
   const { id, startedAt } = sent as Readonly<Record<string, unknown>>;

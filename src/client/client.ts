@@ -2,7 +2,7 @@ import { changes } from './poll.ts';
 import { type Call, createSend, rateLimitOf, type Send } from './send.ts';
 import type { Client, ClientOptions, CreatedApp, Data, Params, Question, Result } from './types.ts';
 
-/** Where each question is asked. */
+/** The path of each question. */
 export const PATHS: Readonly<Record<Question, string>> = {
   listApps: '/api/v1/apps',
   getDataBounds: '/api/v1/sessions/data-bounds',
@@ -17,10 +17,10 @@ export const PATHS: Readonly<Record<Question, string>> = {
   listUtmCampaigns: '/api/v1/growth/utm',
 };
 
-/** Answers that are kept, so that an unchanged one need not be sent again; the least recently asked for goes first. */
+/** The number of cached answers, least recently used evicted first. An unchanged one is not sent again. */
 const KEPT_ANSWERS = 200;
 
-/** A client of one account. Throws where the options cannot be right. */
+/** Creates a client of one account. Throws if the options are invalid. */
 export function createClient(options: ClientOptions): Client {
   const base = new URL(options.baseUrl).href.replace(/\/+$/, '');
   const send = createSend(options);
@@ -73,7 +73,7 @@ function resultOf<T>({ headers }: Response, data: T, notModified: boolean): Resu
   };
 }
 
-/** Sorted, so that equal questions have one address. */
+/** Sorts the parameters, so that equal questions have one URL. */
 function searchOf(params: Readonly<Record<string, unknown>>): string {
   const given = Object.entries(params)
     .filter(([, value]) => value !== undefined)
@@ -104,7 +104,7 @@ class Kept {
     return answer;
   }
 
-  /** As the most recent one. */
+  /** Stores the answer as the most recent one. */
   set(url: string, answer: Answered): void {
     this.#answers.delete(url);
     this.#answers.set(url, answer);

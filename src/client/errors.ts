@@ -1,7 +1,7 @@
 import type { ErrorCode, FieldError } from '../domain/errors.ts';
 import type { RateLimit } from './types.ts';
 
-/** The service's problem details, as far as they could be read. */
+/** The service's problem details, as far as they can be parsed. */
 export interface ProblemFields {
   readonly code?: ErrorCode;
   readonly detail?: string;
@@ -9,17 +9,17 @@ export interface ProblemFields {
   readonly errors?: readonly FieldError[];
 }
 
-/** The service refused. */
+/** An error answer of the service. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
-  /** Null where something on the way answered in the service's place. */
+  /** Null if a proxy on the way answered instead of the service. */
   readonly code: ErrorCode | null;
   readonly detail: string;
-  /** To be named when asking for help. */
+  /** Quote it when asking for help. */
   readonly requestId: string | null;
-  /** With `validation_failed`: what is wrong, field by field. */
+  /** The errors field by field, with `validation_failed`. */
   readonly errors: readonly FieldError[];
   readonly retryAfterSeconds: number | null;
   readonly rateLimit: RateLimit | null;

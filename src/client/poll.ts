@@ -3,7 +3,7 @@ import { wait } from './wait.ts';
 
 const INTERVAL_MS = 1_000;
 
-/** Asks again and again, and yields what differs from the time before. */
+/** Polls, and yields each result that differs from the one before. */
 export async function* changes<T>(
   ask: () => Promise<Result<T>>,
   { signal, intervalMs = INTERVAL_MS }: PollOptions,
@@ -23,8 +23,8 @@ export async function* changes<T>(
 }
 
 /**
- * What is left of the window, spread over what is left of its time. All callers of a key see one window: the more of them
- * ask, the slower each becomes, and none is refused.
+ * Spreads the rest of the window over its remaining time. All callers with a key share one window. The more
+ * callers, the slower each of them polls, and none is refused.
  */
 export function paceMs(rateLimit: RateLimit | null): number {
   if (rateLimit === null) return 0;

@@ -4,7 +4,7 @@ import { wait } from './wait.ts';
 
 const MAX_RETRIES = 4;
 const MAX_WAIT_MS = 120_000;
-/** Before the second attempt where the service names no time; doubled before each further one. */
+/** The pause before the second attempt, unless the service names one. Doubled before each further attempt. */
 const FIRST_BACKOFF_MS = 500;
 /** Longer than the service works on any question. */
 const ATTEMPT_MS = 60_000;
@@ -12,16 +12,16 @@ const ATTEMPT_MS = 60_000;
 export interface Call extends CallOptions {
   readonly url: string;
   readonly etag?: string;
-  /** A POST: not sent again where the first one may have worked. */
+  /** The body of a POST. It is not sent again if the first attempt may have succeeded. */
   readonly body?: unknown;
 }
 
 export type Send = (call: Call) => Promise<Response>;
 
-/** Sends a request, again where that can help. Resolves to a 2xx or 304. */
+/** Sends a request, and repeats it if that can help. Resolves to a 2xx or 304. */
 export function createSend(options: ClientOptions): Send {
   const { apiKey, maxRetries = MAX_RETRIES, maxWaitMs = MAX_WAIT_MS } = options;
-  // Before fetch complains about the header, and prints it.
+  // Checked here, because fetch would complain about the header and print it.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('apiKey is no API key');
   const ask = options.fetch ?? globalThis.fetch;
   return async (call) => {
@@ -67,12 +67,12 @@ async function attemptOnce(
   }
 }
 
-/** How long to wait before the next attempt; null where none can help. */
+/** The pause before the next attempt; null if no attempt can help. */
 function pauseAfter(error: ApiError | ConnectionError, attempt: number, { body }: Call): number | null {
   const isLimited = error instanceof ApiError && error.status === 429;
   const isAway = error instanceof ConnectionError || [502, 503, 504].includes(error.status);
   if (!isLimited && (!isAway || body !== undefined)) return null;
-  // Not all at the same moment: between half and the whole.
+  // Random between half and the whole, so that clients do not retry all at once.
   const backoff = FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + Math.random() / 2);
   const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
   return asked + backoff;

@@ -13,7 +13,10 @@ import type { trafficHeatmap } from '../endpoints/traffic-heatmap.ts';
 import type { userGrowth } from '../endpoints/user-growth.ts';
 import type { utm } from '../endpoints/utm.ts';
 
-/** The service's own definitions, by operation. Only their types are used: nothing of the service gets into a bundle. */
+/**
+ * The service's own definitions, by operation. Only their types are used, so no code of the service gets into
+ * a bundle.
+ */
 interface Endpoints {
   listApps: typeof listApps;
   getDataBounds: typeof dataBounds;
@@ -28,7 +31,7 @@ interface Endpoints {
   listUtmCampaigns: typeof utm;
 }
 
-/** What can be asked, again and again. */
+/** A question that can be polled. */
 export type Question = keyof Endpoints;
 
 /** An instant: ISO 8601 with an offset or `Z`, or a Date. */
@@ -43,13 +46,13 @@ export type Params<Q extends Question> = {
       : string;
 };
 
-/** The answer to a question. It is kept for the next time it is asked, hence read only. */
+/** The answer to a question. Read-only, because it is cached. */
 export type Data<Q extends Question> = Answer<z.output<Endpoints[Q]['response']>>;
 
 export type NewApp = z.input<(typeof createApp)['body']>;
 export type CreatedApp = Answer<z.output<(typeof createApp)['response']>>;
 
-/** The key's window as the last answer told it. */
+/** The key's rate-limit window in the last answer. */
 export interface RateLimit {
   readonly limit: number;
   readonly remaining: number;
@@ -59,13 +62,16 @@ export interface RateLimit {
 
 export interface Result<T> {
   readonly data: T;
-  /** Null only for what is created. */
+  /** Null only for a POST. */
   readonly etag: string | null;
-  /** The service said 304: `data` is the very object of the time before. */
+  /** True after a 304: `data` is the same object as before. */
   readonly notModified: boolean;
-  /** Null where something on the way took the headers off. */
+  /** Null if a proxy on the way removed the headers. */
   readonly rateLimit: RateLimit | null;
-  /** When the newest of the app's events was stored; null without any, and for what is not about an app. */
+  /**
+   * When the newest of the app's events was stored. Null without events, and for answers that are not about
+   * an app.
+   */
   readonly dataAsOf: Date | null;
 }
 
@@ -75,7 +81,7 @@ export interface CallOptions {
 }
 
 export interface PollOptions extends CallOptions {
-  /** Never more often than this; 1,000 unless given. */
+  /** The shortest interval; 1,000 by default. */
   readonly intervalMs?: number;
 }
 
@@ -84,11 +90,11 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** An account's API key. Server-side only. */
   readonly apiKey: string;
-  /** The global one unless given. */
+  /** The global `fetch` by default. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Attempts after the first: 4 unless given. */
+  /** Attempts after the first; 4 by default. */
   readonly maxRetries?: number;
-  /** The longest that a call waits between all its attempts, in ms: 120,000 unless given. */
+  /** The longest wait of a call between all its attempts, in ms; 120,000 by default. */
   readonly maxWaitMs?: number;
 }
 
@@ -98,12 +104,12 @@ type Asks = {
     : (params: Params<Q>, options?: CallOptions) => Promise<Result<Data<Q>>>;
 };
 
-/** Every operation of the Public API. All reject with ApiError or ConnectionError. */
+/** All operations of the Public API. They reject with ApiError or ConnectionError. */
 export interface Client extends Asks {
   createApp(app: NewApp, options?: CallOptions): Promise<Result<CreatedApp>>;
   /**
-   * Asks until `signal` is aborted, at the pace that the key's window allows, and yields the first answer and then each
-   * that differs. Ends quietly on abort; throws what no retry helped against.
+   * Polls until `signal` is aborted, at the pace that the key's window allows. Yields the first answer and
+   * then each answer that differs. Ends quietly on abort. Throws an error that no retry could solve.
    */
   poll<Q extends Question>(
     question: Q,
