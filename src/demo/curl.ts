@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import type { DemoState } from './state.ts';
 
-/** One command per endpoint, each to be pasted into a shell as it is. */
+/** Returns one command per endpoint, ready to be pasted into a shell. */
 export function curlLines(url: string, state: DemoState, now: EpochMs): string[] {
   const key = `-H 'Authorization: Bearer ${state.apiKey}'`;
   const week = `from=${toIso(epochMs(now - 7 * DAY_MS))}&to=${toIso(now)}`;
@@ -30,7 +30,7 @@ export function curlLines(url: string, state: DemoState, now: EpochMs): string[]
   ];
 }
 
-/** What a browser's SDK would send for one page. */
+/** The batch that a browser's SDK would send for one page. */
 const oneVisit = ({ appId, secretKey }: DemoState, now: EpochMs): object => ({
   appId,
   secretKey,

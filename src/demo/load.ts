@@ -12,20 +12,20 @@ export interface DemoParts {
   readonly metadata: Metadata;
   readonly ingestion: Ingestion;
   readonly clock: Clock;
-  /** Where the demo keeps its own state. */
+  /** The folder of the demo's own state. */
   readonly folder: string;
-  /** `share` goes from 0 to 1; `events` are those stored by this start. */
+  /** `share` goes from 0 to 1. `events` counts those stored by this start. */
   readonly onProgress: (share: number, events: number) => void;
 }
 
-/** Below the limit of a batch: a visit has fewer events than what is left. */
+/** Below the limit of a batch, with room for one more visit. */
 const EVENTS_PER_BATCH = 4_000;
-/** Sent at once: ingestion stores those that wait together. */
+/** Batches sent at once: ingestion stores waiting batches together. */
 const BATCHES_AT_ONCE = 4;
 
 /**
- * Makes the demo's account, key and app where there are none, and loads the visits up to now that are not
- * there yet. Can be interrupted at any point and run again: nothing counts twice.
+ * Creates the demo's account, key and app if they do not exist, and loads the missing visits up to now. Can
+ * be interrupted at any point and run again: no visit counts twice.
  */
 export async function prepareDemo(parts: DemoParts): Promise<DemoState> {
   let state = readState(parts.folder) ?? (await createDemo(parts));
@@ -74,7 +74,7 @@ async function load(parts: DemoParts, state: DemoState): Promise<DemoState> {
   return current;
 }
 
-/** The visits after the first `skip`, in batches, some at a time. */
+/** Yields the visits after the first `skip`, in groups of batches. */
 function* groups(start: EpochMs, until: EpochMs, skip: number): Generator<Visit[][]> {
   let index = 0;
   let batch: Visit[] = [];
@@ -97,7 +97,7 @@ function* groups(start: EpochMs, until: EpochMs, skip: number): Generator<Visit[
   if (group.length > 0) yield group;
 }
 
-/** Under an id that is the same whenever the same visits are sent. Returns the number of stored events. */
+/** Sends visits under an id that depends on their content only. Returns the number of stored events. */
 async function send(ingestion: Ingestion, app: string, sessions: readonly Visit[]): Promise<number> {
   const batchId = uuidOf(`${app} ${sessions[0]?.id} ${sessions.at(-1)?.id}`);
   const result = await ingestion.accept(

@@ -1,4 +1,4 @@
-/** A seeded source of chance: the same seed gives the same data on every machine. */
+/** A seeded source of random numbers: the same seed gives the same data on every machine. */
 export interface Random {
   /** At least 0, below 1. */
   next(): number;
@@ -6,9 +6,9 @@ export interface Random {
   int(low: number, high: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly T[]): T;
-  /** By weight; the weights need not add up to anything. */
+  /** Picks by weight. The weights need not add up to a fixed sum. */
   weighted<T extends { readonly weight: number }>(items: readonly T[]): T;
-  /** Exponentially distributed around `mean`. */
+  /** An exponentially distributed number with this mean. */
   exponential(mean: number): number;
 }
 

@@ -19,7 +19,7 @@ const page = (path: string, weight: number, seconds: number, ...targets: string[
   targets,
 });
 
-/** The nth of a list gets a share that falls with its rank: few are read by many. */
+/** Weights that fall with the rank: few pages are read by many. */
 const ranked = (count: number, total: number, make: (rank: number, weight: number) => Page): Page[] =>
   Array.from({ length: count }, (_, i) => make(i + 1, total / (i + 1) ** 1.1));
 
@@ -40,7 +40,7 @@ export const PAGES: readonly Page[] = [
   ...ranked(25, 6, (n, weight) => page(`/docs/chapter-${n}`, weight, 120, '.copy')),
 ];
 
-/** What a page's visitors do there, beside clicking. */
+/** Custom events on a page, besides clicks. */
 export const ACTIONS: Readonly<Record<string, { readonly name: string; readonly chance: number }>> = {
   '/signup': { name: 'signup', chance: 0.3 },
   '/checkout': { name: 'purchase', chance: 0.35 },
@@ -170,7 +170,7 @@ export interface Utm {
   readonly content?: string;
 }
 
-/** Where a visit comes from. `days`: only in that many days before the end, [from, to). */
+/** The origin of visits. `days`: only in these days before the end, [from, to). */
 export interface Source extends Weighted {
   readonly referrer?: string;
   readonly utm?: Utm;

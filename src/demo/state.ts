@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../make-folder.ts';
 
-/** What the demo knows from one start to the next. Its credentials open made-up data only. */
+/** The demo's state between starts. Its credentials open made-up data only. */
 const State = z.object({
   apiKey: z.string(),
   appId: z.string(),
   secretKey: z.string(),
-  /** When the first visit can start, epoch ms. */
+  /** The start of the earliest visits, epoch ms. */
   start: z.number(),
-  /** Loading goes on to here before anything else: an interrupted load repeats exactly what it had planned. */
+  /** The end of the planned load. An interrupted load first repeats exactly its plan up to here. */
   until: z.number(),
-  /** Visits that are stored, counted from the first. */
+  /** The number of stored visits, counted from the first. */
   loaded: z.number(),
 });
 
@@ -20,7 +20,7 @@ export type DemoState = z.infer<typeof State>;
 
 const FILE = 'demo.json';
 
-/** Null where there is no demo yet. */
+/** Returns null if there is no demo yet. */
 export function readState(folder: string): DemoState | null {
   const path = join(folder, FILE);
   return existsSync(path) ? State.parse(JSON.parse(readFileSync(path, 'utf8'))) : null;

@@ -14,7 +14,7 @@ import {
   type Source,
 } from './site.ts';
 
-/** A session as `POST /sdk/v1/events` takes it. */
+/** A session as sent to `POST /sdk/v1/events`. */
 export interface Visit {
   readonly id: string;
   readonly visitorId: string;
@@ -38,7 +38,7 @@ interface Visitor {
   readonly browser: Browser;
   readonly screen: string;
   readonly language: string;
-  /** Null where the look-up found nothing. */
+  /** Null if the place is unknown. */
   readonly place: Place | null;
 }
 
@@ -47,17 +47,17 @@ const SEED = 20_260_320;
 /** Half an hour: Tehran's hours start at UTC :30. */
 const STEP_MS = 30 * MINUTE_MS;
 const VISITS_PER_STEP = 13;
-/** By Tehran hour: quiet nights, a peak before noon and a higher one in the evening. */
+/** Weights by Tehran hour: quiet nights, a peak before noon and a higher one in the evening. */
 const BY_HOUR = [
   0.5, 0.3, 0.2, 0.15, 0.15, 0.2, 0.4, 0.7, 1, 1.3, 1.45, 1.5, 1.4, 1.2, 1.1, 1.1, 1.2, 1.3, 1.4, 1.55, 1.7,
   1.75, 1.4, 0.9,
 ];
-/** By ISO weekday: the week starts on Saturday; Thursday and Friday are the weekend. */
+/** Weights by ISO weekday: the week starts on Saturday; Thursday and Friday are the weekend. */
 const BY_WEEKDAY = [1.1, 1.1, 1.05, 0.75, 0.6, 1, 1.1];
 
 /**
- * The visits that start from `start` to `until`, by start, without what would happen after `until`. The
- * same `start` gives the same visits; a later `until` only adds to them.
+ * Yields visits with starts from `start` to `until`, in this order, without events after `until`. The same
+ * `start` gives the same visits; a later `until` only adds to them.
  */
 export function* visits(start: EpochMs, until: EpochMs): Generator<Visit> {
   const random = seededRandom(SEED);
@@ -67,7 +67,7 @@ export function* visits(start: EpochMs, until: EpochMs): Generator<Visit> {
     const starts = startsIn(step, start, random);
     for (const at of starts) {
       count += 1;
-      // Made even where it is not given: the next visits depend on the chances that this one used up.
+      // Always generated, even if not yielded: the next visits depend on the random numbers that it uses up.
       const visit = makeVisit(`demo-${count}`, at, visitors.next(), (at - start) / DAY_MS, random);
       if (at <= until)
         yield { ...visit, events: visit.events.filter((e) => Date.parse(e.timestamp) <= until) };
@@ -86,7 +86,7 @@ function startsIn(step: EpochMs, start: EpochMs, random: Random): EpochMs[] {
     .map((offset) => epochMs(step + offset));
 }
 
-/** New visitors, and known ones who come back, the recent ones more often. */
+/** New visitors and returning ones; recent visitors return more often. */
 class Visitors {
   readonly #random: Random;
   readonly #known: Visitor[] = [];
@@ -138,7 +138,7 @@ function contextOf(visitor: Visitor, { referrer, utm }: Source): Record<string, 
     language: visitor.language,
     ...(referrer === undefined ? {} : { referrer }),
     ...(utm === undefined ? {} : { utm }),
-    // An empty place, not none: none would be looked up from the address of the demo itself.
+    // An empty place. Without it the service would look up the demo's own address.
     location:
       place === null
         ? {}
@@ -152,7 +152,7 @@ function contextOf(visitor: Visitor, { referrer, utm }: Source): Record<string, 
   };
 }
 
-/** From page to page: about every third visitor leaves after the first. */
+/** Yields the pages of a visit. About every third visitor leaves after the first page. */
 function* walk(start: EpochMs, random: Random): Generator<VisitEvent> {
   const pages = random.chance(0.38) ? 1 : 2 + Math.min(28, Math.floor(random.exponential(2.2)));
   let at: number = start;

@@ -2,13 +2,13 @@ import { DAY_MS, IDLE_MS } from './sessions.ts';
 
 /** Measures the time for which the page is visible and has the focus. All times are epoch ms. */
 export interface Attention {
-  /** At every change, and before `take`. `end`: when the session is over unless something happens. */
+  /** Call it at every change, and before `take`. `end`: the end of the session if nothing else happens. */
   update(looking: boolean, now: number, end: number): void;
-  /** What was measured since the last call, whole ms, and when that began. */
+  /** Returns the whole ms measured since the last call, and when they began. */
   take(): { readonly ms: number; readonly from: number };
 }
 
-/** Time after the end of a session is nobody's: the page was left open, not looked at. */
+/** Time after the end of a session does not count: the page was open, but nobody looked at it. */
 export function createAttention(): Attention {
   let since = 0;
   let from = 0;

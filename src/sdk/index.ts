@@ -20,7 +20,7 @@ function start(settings: Settings): void {
   observe(tracker);
 }
 
-/** Starts measuring this page, once: later calls do nothing. */
+/** Starts measuring this page. Later calls do nothing. */
 export function init(settings: Settings): void {
   if (initialised) return;
   initialised = true;
@@ -30,7 +30,7 @@ export function init(settings: Settings): void {
   } else start(settings);
 }
 
-/** Counts a custom event, such as `track('signup')`. Does nothing before `init`. `name`: cut at 512 characters. */
+/** Counts a custom event, such as `track('signup')`. Cuts the name at 512 characters. Does nothing before `init`. */
 export function track(name: string): void {
   const text = String(name).trim().slice(0, 512);
   if (text) tracker?.record('custom', { name: text });

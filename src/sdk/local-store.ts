@@ -1,8 +1,9 @@
 import type { Store } from './store.ts';
 
-/** Opens the values whose names are kept under `prefix` in localStorage. Reading and writing never throw. */
+/** Opens the values in localStorage whose names begin with `prefix`. Reading and writing never throw. */
 export function openStore(prefix: string): Store {
-  // What localStorage does not take: it is full, or the browser forbids it (then every access throws).
+  // Values that localStorage does not take, because it is full or the browser forbids it (every access then
+  // throws).
   const memory: Record<string, string> = {};
   return {
     get(key) {
@@ -16,7 +17,7 @@ export function openStore(prefix: string): Store {
       const json = JSON.stringify(value);
       delete memory[key];
       try {
-        // Removed first: when the new value does not fit, nothing stale stays behind.
+        // Removed first, so that no old value stays if the new one does not fit.
         localStorage.removeItem(prefix + key);
         if (json) localStorage.setItem(prefix + key, json);
       } catch {

@@ -3,14 +3,14 @@ import type { Tracker } from './tracker.ts';
 
 const TEND_MS = 30_000;
 
-/** A mistake in here must never become the page's. */
+/** Keeps the SDK's own errors away from the page. */
 const safe =
   <Args extends unknown[]>(work: (...args: Args) => void) =>
   (...args: Args): void => {
     try {
       work(...args);
     } catch {
-      // Nothing to tell anyone.
+      // Dropped: the page must not see it.
     }
   };
 
@@ -52,7 +52,10 @@ const watchSight = (tracker: Tracker): void => {
   );
 };
 
-/** Lets the tracker hear of clicks, errors, navigation inside the page, and of the page's coming and going. */
+/**
+ * Connects the tracker to the page: clicks, errors, navigation inside the page, and the page's coming and
+ * going.
+ */
 export function observe(tracker: Tracker): void {
   watchHistory(safe(tracker.moved));
   watchSight(tracker);

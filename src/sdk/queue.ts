@@ -7,10 +7,10 @@ const BATCH_EVENTS = 50;
 const QUEUE_BATCHES = 20;
 /** Longer than the minute to which browsers slow the timers of hidden pages. */
 const LEASE_MS = 120_000;
-/** The service knows a batchId for 7 days: what was sent once must not come again after that. */
+/** The service remembers a batchId for 7 days. A batch must not be sent again after that. */
 const RETRY_MS = 6 * DAY_MS;
 
-/** Events of one session that travel together. Once `sent` is set its events never change. */
+/** Events of one session that are sent together. Once `sent` is set, its events never change. */
 export interface Batch {
   readonly id: string;
   readonly session: SessionHead;
@@ -20,33 +20,33 @@ export interface Batch {
 }
 
 interface Saved {
-  /** Epoch ms until which only the page that wrote this sends it. */
+  /** Epoch ms until which only the page that wrote the queue sends it. */
   readonly until: number;
   readonly batches: readonly Batch[];
 }
 
 export interface Queue {
   add(session: SessionHead, event: WireEvent): void;
-  /** What waits, oldest first. */
+  /** The waiting batches, oldest first. */
   all(): readonly Batch[];
-  /** Before each attempt: from here on the batch is as it is. */
+  /** Call it before each attempt: the batch no longer changes from here on. */
   freeze(batch: Batch): void;
   remove(batch: Batch): void;
-  /** Behind the others, so that one refused batch does not hold them up. */
+  /** Moves a batch behind the others, so that one refused batch does not delay them. */
   postpone(batch: Batch): void;
-  /** Renews the lease, drops what is too old, and takes over what pages that are gone left behind. */
+  /** Renews the lease, drops batches that are too old, and takes over the queues of pages that are gone. */
   tend(): void;
-  /** The page goes, perhaps for good: what waits is left to whichever page comes next. */
+  /** Call it when the page goes, perhaps for good. The next page takes over the waiting batches. */
   release(): void;
-  /** The page is back, and may take over again, also what it left itself. */
+  /** Call it when the page is back. It may take over queues again, including its own. */
   restore(): void;
 }
 
 /**
- * The queue of one page, at most 20 batches of 50 events; beyond that the oldest goes. Each page writes under
- * a name of its own, so tabs never overwrite each other. A queue that is released, or whose lease is over, takes
- * no events into the batches it has: whoever sends them sends the same content under the same `batchId`, and
- * the service counts it once even when two pages do.
+ * The queue of one page: at most 20 batches of 50 events. Beyond that the oldest batch is dropped. Each page
+ * writes under its own name, so tabs never overwrite each other. A queue that is released, or whose lease is
+ * over, adds no events to its batches. So every page sends the same content under the same `batchId`, and the
+ * service counts it once even if two pages send it.
  */
 export function createQueue(store: Store): Queue {
   let key = `q${newId()}`;
@@ -94,7 +94,8 @@ export function createQueue(store: Store): Queue {
       key = `q${newId()}`;
       batches = [];
       open = undefined;
-      // An answer or a timer may still come before the page is really gone: it must not take the queue back.
+      // An answer or a timer may still arrive before the page is really gone. It must not take the queue
+      // back.
       gone = true;
     },
     restore() {

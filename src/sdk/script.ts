@@ -1,4 +1,7 @@
-/** What `GET /sdk.js` serves: starts from the data attributes of its own script tag, and sets `sessionAnalytics`. */
+/**
+ * The script behind `GET /sdk.js`. Starts from the data attributes of its own script tag, and sets
+ * `sessionAnalytics`.
+ */
 import { init, type Settings, track } from './index.ts';
 
 const script = document.currentScript as HTMLScriptElement | null;

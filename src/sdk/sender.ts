@@ -3,12 +3,12 @@ import { DAY_MS } from './sessions.ts';
 import type { Store } from './store.ts';
 import { iso } from './wire.ts';
 
-/** What gathers for this long travels together. */
+/** Events of this time are sent together. */
 const GATHER_MS = 2_000;
 const ANSWER_MS = 30_000;
 const BACKOFF_MS = 1_000;
 const BACKOFF_MAX_MS = 300_000;
-/** Browsers refuse keepalive bodies over 64 KiB; a character may take three bytes. */
+/** Browsers refuse keepalive bodies over 64 KiB, and a character may take three bytes. */
 const KEEPALIVE_CHARS = 20_000;
 
 export interface Address {
@@ -18,13 +18,13 @@ export interface Address {
 }
 
 export interface Sender {
-  /** Sends what waits, soon. */
+  /** Sends the waiting batches soon. */
   soon(): void;
-  /** Sends what waits at once, unless the service asked to wait. */
+  /** Sends the waiting batches at once, unless the service asked to wait. */
   now(): void;
   /**
-   * Hands what was never sent to the browser, which delivers it after the page. How that went stays unknown,
-   * so it remains in the queue and is sent again later.
+   * Hands batches that were never sent to the browser, which delivers them after the page is gone. The
+   * outcome is unknown, so they stay in the queue and are sent again later.
    */
   beacon(): void;
 }
@@ -34,9 +34,9 @@ const backoff = (failures: number): number =>
   Math.min(BACKOFF_MS * 2 ** failures, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2);
 
 /**
- * Sends the queue of this page, one batch at a time, until the service has answered for each. 408, 429, 5xx and
- * no answer: again, after longer and longer, and never before Retry-After, which binds all tabs and the pages to
- * come. Other refusals are final; `refuse` is called when the credential or the site is refused.
+ * Sends the queue of this page, one batch at a time, until the service has answered for each. After 408, 429,
+ * 5xx or no answer it retries with growing pauses, but never before Retry-After, which also binds all tabs
+ * and later pages. Other refusals are final. `refuse` is called if the credential or the site is refused.
  */
 export function createSender(address: Address, store: Store, queue: Queue, refuse: () => void): Sender {
   const { url, appId, secretKey } = address;
@@ -48,7 +48,7 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
     const sessions = [{ ...session, events }];
     return JSON.stringify({ appId, secretKey, batchId: id, sentAt: iso(Date.now()), sessions });
   };
-  /** Ms that the service asked to be left alone; more than a day is a clock that was set back. */
+  /** Ms until the service may be called again. More than a day means that the clock was set back. */
   const pause = (): number => {
     const ms = Number(store.get('w')) - Date.now();
     return ms > 0 && ms <= DAY_MS ? ms : 0;
@@ -81,7 +81,7 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
     busy = true;
     queue.freeze(batch);
     const text = body(batch);
-    // A plain string travels as text/plain, which needs no preflight.
+    // A plain string is sent as text/plain, which needs no preflight.
     fetch(url, {
       method: 'POST',
       body: text,

@@ -5,16 +5,16 @@ import { type Context, iso, type SessionHead } from './wire.ts';
 export const IDLE_MS = 30 * 60_000;
 export const DAY_MS = 24 * 60 * 60_000;
 
-/** As kept in the store, shared by all tabs of the site. Times are epoch ms. */
+/** The stored session, shared by all tabs of the site. Times are epoch ms. */
 interface Session {
   readonly id: string;
   readonly startedAt: number;
-  /** Time of its latest event. */
+  /** The time of its latest event. */
   readonly last: number;
   readonly context: Context;
 }
 
-/** The session that an event belongs to, and the time that the event gets in it (epoch ms). */
+/** An event's session, and its time within the session (epoch ms). */
 export interface Place {
   readonly head: SessionHead;
   readonly at: number;
@@ -23,21 +23,24 @@ export interface Place {
 export interface Sessions {
   /** Epoch ms after which the current session is over; 0 without one. */
   end(): number;
-  /** Places something that happened now: in the current session, or in a new one when that is over. */
+  /** Places an event that happens now: in the current session, or in a new one if that is over. */
   place(now: number): Place;
-  /** Places something in the current session without prolonging it. */
+  /** Places an event in the current session without prolonging it. */
   placeAt(at: number): Place;
 }
 
 const endOf = (session: Session): number => Math.min(session.last + IDLE_MS, session.startedAt + DAY_MS);
 
-/** A clock that was set back by more than the idle time ends the session too, else its time would stand still. */
+/**
+ * A clock that was set back by more than the idle time also ends the session. Otherwise its time would stand
+ * still.
+ */
 const covers = (session: Session, now: number): boolean =>
   now <= endOf(session) && now >= session.last - IDLE_MS;
 
 /**
- * Visitor and sessions over `store`. `context` is asked once for each session that starts. Within a session
- * times never go back, whatever the clock does, and none is before its start.
+ * Visitor and sessions in `store`. Calls `context` once for each session that starts. Within a session, times
+ * never go back, even if the clock does, and none is before the session's start.
  */
 export function createSessions(store: Store, context: () => Context): Sessions {
   const read = (): Session | undefined => store.get('s') as Session | undefined;

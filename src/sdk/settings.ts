@@ -1,4 +1,4 @@
-/** How a page sets the SDK up, by `init` or by the script tag's data attributes. */
+/** Settings of the SDK, passed to `init` or as data attributes of the script tag. */
 export interface Settings {
   /** The app's UUID. */
   readonly appId: string;
@@ -12,7 +12,7 @@ export interface Settings {
 
 type Signals = Navigator & { readonly globalPrivacyControl?: boolean };
 
-/** True when the visitor's browser asks not to be measured, and the page has not chosen otherwise. */
+/** True if the visitor's browser asks not to be measured and the page does not override it. */
 export const refused = (settings: Settings): boolean =>
   settings.respectDoNotTrack !== false &&
   (navigator.doNotTrack === '1' || (navigator as Signals).globalPrivacyControl === true);

@@ -1,8 +1,10 @@
-/** JSON values by name, kept across pages and tabs where the browser allows it, else as long as the page lives. */
+/**
+ * JSON values by name. They are kept across pages and tabs if the browser allows it, otherwise for this page.
+ */
 export interface Store {
   get(key: string): unknown;
   /** `undefined` removes. */
   set(key: string, value?: unknown): void;
-  /** Names that start with `start`. */
+  /** The names that start with `start`. */
   keys(start: string): string[];
 }

@@ -1,6 +1,6 @@
 const INTERACTIVE =
   'a,button,input,select,textarea,summary,[role=button],[role=link],[role=tab],[role=menuitem],[role=option]';
-/** Made by a framework or from a record's number, so not the same tomorrow. */
+/** Attributes that a framework generates or that contain a record's number: not the same tomorrow. */
 const GENERATED = /\d{3}|[^\w-]|^data-v-/;
 
 const ownName = (element: Element): string => {
@@ -10,9 +10,9 @@ const ownName = (element: Element): string => {
 };
 
 /**
- * A short stable name for what was clicked: tag with id (`button#buy`), else with the name of a data attribute
- * (`a[data-plan]`), else below the nearest named ancestor (`#menu a`). Never text, never a value.
- * Undefined for a click on a label whose field gets a click of its own.
+ * Returns a short stable name for a clicked element. The name is the tag with the id (`button#buy`), else
+ * with the name of a data attribute (`a[data-plan]`), else below the nearest named ancestor (`#menu a`). It
+ * never contains text or a value. Undefined for a click on a label whose field gets a click of its own.
  */
 export function clickTarget(clicked: Element): string | undefined {
   const control = clicked.closest(INTERACTIVE);

@@ -7,29 +7,29 @@ import type { Settings } from './settings.ts';
 import type { Store } from './store.ts';
 import { type Detail, type EventType, iso } from './wire.ts';
 
-/** More errors on one page are a loop, not news. */
+/** More errors on one page come from a loop and say nothing new. */
 const ERRORS_PER_PAGE = 50;
 
-/** What the page's events call. */
+/** Handlers for the page's events. */
 export interface Tracker {
   record(type: EventType, detail?: Detail): void;
   /** The address may have changed: a new path is a new pageview. */
   moved(): void;
   /** Focus or visibility changed. */
   look(): void;
-  /** The page is out of sight: what there is goes out now. `gone`: for good, as far as one can know. */
+  /** The page is out of sight: sends all events now. `gone`: probably for good. */
   hide(gone?: boolean): void;
-  /** Back from the browser's cache. */
+  /** The page is back from the browser's cache. */
   back(): void;
-  /** Sends soon what waits; also what other pages left. */
+  /** Sends waiting batches soon, including those of other pages. */
   tend(): void;
-  /** Sends at once: the network is back. */
+  /** The network is back: sends at once. */
   online(): void;
 }
 
 const looking = (): boolean => document.visibilityState === 'visible' && document.hasFocus();
 
-/** Starts with a pageview of the page as it is. `endpoint`: the service's origin. */
+/** Starts with a pageview of the current page. `endpoint`: the service's origin. */
 export function createTracker(settings: Settings, endpoint: string, store: Store): Tracker {
   const { appId, secretKey } = settings;
   const queue = createQueue(store);

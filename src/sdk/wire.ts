@@ -1,7 +1,7 @@
-/** The shapes that `POST /sdk/v1/events` takes, as far as a browser sends them. Times are ISO 8601 in UTC. */
+/** The part of the body of `POST /sdk/v1/events` that a browser sends. Times are ISO 8601 in UTC. */
 export type EventType = 'pageview' | 'click' | 'error' | 'engagement' | 'custom';
 
-/** What an event has besides type, time and path. */
+/** Fields of an event besides type, time and path. */
 export interface Detail {
   readonly target?: string;
   readonly message?: string;
