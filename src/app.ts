@@ -26,13 +26,15 @@ export interface AppDeps extends Services, HealthDeps {
   readonly begun: ReadBegun;
   readonly questionsAtOnce: number;
   readonly overload: Overload;
-  /** Where the bytes of answers are. */
+  /** Bodies of answers, in memory or in files. */
   readonly bodies: Bodies;
-  /** What the SDK talks to: its script and its events. */
+  /** Routes of the SDK: its script and its events. */
   readonly sdk: readonly Router[];
 }
 
-/** The public listener's application. To be served by `createHttpServer`, which gives a request its id. */
+/**
+ * Creates the public listener's application. Serve it with `createHttpServer`, which gives a request its id.
+ */
 export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -42,7 +44,7 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   app.enable('strict routing');
   app.set('trust proxy', config.trustProxy);
 
-  // First what is asked most: each step costs.
+  // The most frequent requests first: each step costs time.
   app.use(publicApi({ ...deps, ...config, redis, overload }));
   app.use(servicePages(deps));
   app.use(docsPages());

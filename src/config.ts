@@ -8,12 +8,12 @@ export interface Listener {
   readonly port: number;
 }
 
-/** What the service runs with; made once, at start. */
+/** The service's settings, read once at the start. */
 export interface Config {
   readonly publicListener: Listener;
   readonly managementListener: Listener;
   readonly store: StoreLocation;
-  /** The embedded store's folder; on a server store, where ingestion keeps its journal. */
+  /** The folder of the embedded store and of large answers. */
   readonly dataDir: string;
   readonly redisUrl: string | null;
   readonly requestsPerMinute: number;
@@ -22,14 +22,14 @@ export interface Config {
   readonly trustProxy: number;
   readonly dashboardUrl: string | null;
   readonly logLevel: LogLevel;
-  /** What all kept answers may take. */
+  /** The most memory for cached answers. */
   readonly answerCacheBytes: number;
-  /** What may be remembered of sealed facts and of sessions that go on; 0: nothing. */
+  /** The most memory for cached facts and open sessions; 0: no cache. */
   readonly factsCacheBytes: number;
-  /** From the start of one sealing pass to that of the next. */
+  /** From the start of one sealing pass to the start of the next. */
   readonly sealIntervalMs: number;
   readonly eventMaxAgeDays: number;
-  /** Null on the embedded store: made at first start, in the data folder. */
+  /** Null with the embedded store: the first start creates it in the data folder. */
   readonly managementJwtSecret: string | null;
   /** Path of a MaxMind city database. */
   readonly geoipDatabase: string | null;
@@ -38,7 +38,7 @@ export interface Config {
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Decimal digits only: Number() would take '', ' 7', 0x10 and 1e3 as well. */
+/** Decimal digits only: Number() would also accept '', ' 7', 0x10 and 1e3. */
 const whole = (least: number, most: number) => {
   const message = `must be a whole number from ${least} to ${most}`;
   return z
@@ -63,7 +63,7 @@ const url = (schemes: readonly string[], extra?: { readonly noUser: string }) =>
     }
   });
 
-/** An eighth of what the process's heap may grow to, and no more than several large apps need. */
+/** An eighth of the heap's limit, and no more than several large apps need. */
 const FACTS_CACHE_MIB = Math.min(256, Math.floor(getHeapStatistics().heap_size_limit / 8 / 1024 ** 2));
 
 const Settings = z
@@ -88,23 +88,23 @@ const Settings = z
       .default('analytics'),
     DATA_DIR: text.default('./data'),
     REDIS_URL: url(['redis:', 'rediss:']).optional(),
-    // More than a million a minute is no limit; one process could not even count them.
+    // More than a million a minute is no limit: one process could not even count them.
     PUBLIC_API_REQUESTS_PER_MINUTE: whole(1, 1_000_000).default(120),
     PUBLIC_API_REPLICAS: whole(1, 1_000).default(1),
     TRUST_PROXY: whole(0, 10).default(0),
     DASHBOARD_URL: url(['http:', 'https:']).optional(),
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
-    // A hundred years: what the store's date type holds with room to spare.
+    // A hundred years, which the store's date type holds with room to spare.
     EVENT_MAX_AGE_DAYS: whole(1, 36_500).default(730),
     // HS256 wants a key at least as long as its hash (RFC 7518, section 3.2).
     MANAGEMENT_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
     GEOIP_DATABASE: text.optional(),
     ANSWER_CACHE_MIB: whole(1, 65_536).default(64),
     FACTS_CACHE_MIB: whole(0, 65_536).default(FACTS_CACHE_MIB),
-    // Beyond an hour nothing new would be sealed.
+    // With more than an hour nothing new would be sealed.
     SEAL_INTERVAL_SECONDS: whole(1, 3_600).default(60),
   })
-  // `when`: also said when single settings are wrong, so that one start names everything.
+  // `when`: checked even if single settings are wrong, so that one start reports every error.
   .refine(
     ({ CLICKHOUSE_URL, MANAGEMENT_JWT_SECRET }) => !CLICKHOUSE_URL || MANAGEMENT_JWT_SECRET !== undefined,
     {
@@ -125,7 +125,10 @@ const Settings = z
     { path: ['MANAGEMENT_PORT'], message: 'must differ from PORT', when: () => true },
   );
 
-/** The only reader of the environment. Throws one Error whose message names every wrong setting, never a value. */
+/**
+ * Reads the environment; nothing else does. Throws one Error whose message names every wrong setting, never a
+ * value.
+ */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
   const parsed = Settings.safeParse(env);
   if (!parsed.success) {

@@ -5,9 +5,9 @@ import { createLog } from './http/log.ts';
 import { startService } from './service.ts';
 
 /**
- * Starts the service and ends it on SIGTERM or SIGINT: what runs is finished first. The process then ends by itself,
- * never through process.exit(): the engine takes itself down on another thread after its close() has returned, and
- * an exit at that moment can hang in its exit handlers.
+ * Starts the service and ends it on SIGTERM or SIGINT, after the running requests. The process then ends by
+ * itself, never through process.exit(). The engine shuts down on another thread after its close() has
+ * returned, and an exit at that moment can hang in its exit handlers.
  */
 async function main(): Promise<void> {
   expectNoArguments('Usage: npm start. Settings are environment variables, see README.md.');

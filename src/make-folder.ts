@@ -2,9 +2,9 @@ import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a folder and those above it that are missing; throws what the system says. Node's own `recursive` never returns
- * where the folder above is there and takes none (/proc, a dangling link): it makes the one above, finds it there, and
- * tries again.
+ * Creates a folder and its missing parents. Throws the system's error. Node's own `recursive` never returns
+ * if the parent exists and accepts no folder (/proc, a dangling link): it creates the parent, finds that it
+ * exists, and tries again.
  */
 export function makeFolder(path: string): void {
   try {

@@ -32,7 +32,7 @@ import { RedisLink } from './redis/link.ts';
 import { createRedisLocks } from './redis/locks.ts';
 import { listenFailure, openStore } from './start-errors.ts';
 
-/** How long a start waits for Redis; without it the windows begin in this process. */
+/** How long a start waits for Redis. Without Redis the windows begin in this process. */
 const REDIS_CONTACT_MS = 1_000;
 
 export interface ServiceOptions {
@@ -49,13 +49,13 @@ export interface Service {
   readonly ingestion: Ingestion;
   readonly analytics: Analytics;
   readonly sealer: Sealer;
-  /** Lets /readyz say so, finishes what has begun, then closes the store. Can be called again. */
+  /** Makes /readyz fail, finishes the running work, then closes the store. Can be called again. */
   close(): Promise<void>;
 }
 
 /**
- * Opens and migrates the store, puts the parts together and listens on both ports. Rejects with one Error that says
- * what could not be opened; nothing is left open then.
+ * Opens and migrates the store, connects the parts and listens on both ports. Rejects with one Error that
+ * names the part that could not be opened; nothing stays open then.
  */
 export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
   const clock = options.clock ?? (() => epochMs(Date.now()));
@@ -189,13 +189,16 @@ function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
   });
 }
 
-/** In this process where it is alone on its store (embedded) or there is no Redis; else between processes. */
+/**
+ * Locks within this process if it is alone on its store (embedded) or has no Redis; otherwise between
+ * processes.
+ */
 function locksFor(db: Database, redis: RedisLink | null): Locks {
   const local = inProcessLocks();
   return db.exclusive || redis === null ? local : createRedisLocks(redis, local);
 }
 
-/** Runs `work` now and every minute; returns what ends that. */
+/** Runs `work` now and every minute. Returns a function that stops it. */
 function repeat(log: Logger, name: string, work: () => Promise<unknown>): () => Promise<void> {
   let running: Promise<unknown> = Promise.resolve();
   const run = (): void => {

@@ -5,7 +5,7 @@ import { type Database, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
 import { makeFolder } from './make-folder.ts';
 
-/** As much as the engine needs for its first files. */
+/** The size that the engine needs for its first files. */
 const PROBE_BYTES = 64 * 1024;
 
 type Embedded = StoreLocation & { readonly kind: 'embedded' };
@@ -14,7 +14,7 @@ const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Opens the store. Rejects with one Error that says what failed and what to do about it. */
+/** Opens the store. Rejects with one Error that names the failure and its remedy. */
 export async function openStore(store: StoreLocation): Promise<Database> {
   if (store.kind === 'embedded') assertUsable(store);
   try {
@@ -24,7 +24,7 @@ export async function openStore(store: StoreLocation): Promise<Database> {
   }
 }
 
-/** Throws what a start that failed here is to say. Writes nothing that stays but the folder. */
+/** Throws an Error with the remedy if the folder cannot be used. Leaves nothing behind but the folder. */
 function assertUsable({ dataDir }: Embedded): void {
   const probe = join(dataDir, `.probe-${process.pid}`);
   try {
@@ -36,7 +36,7 @@ function assertUsable({ dataDir }: Embedded): void {
     try {
       rmSync(probe, { force: true });
     } catch {
-      // It is not there: the folder itself is not.
+      // The probe does not exist if the folder does not.
     }
   }
 }
@@ -52,7 +52,7 @@ function folderAdvice(error: unknown): string {
   return `the folder cannot be written (${code || reasonOf(error)}). Make it writable, or set DATA_DIR to another one.`;
 }
 
-/** What to say when the store cannot be opened. The embedded engine prints its own reason first. */
+/** Returns the error for a store that cannot be opened. The embedded engine prints its own reason first. */
 function openFailure(store: StoreLocation, error: unknown): Error {
   if (store.kind === 'server') {
     const advice = 'Check that it runs, CLICKHOUSE_URL, CLICKHOUSE_USER and CLICKHOUSE_PASSWORD.';
@@ -66,7 +66,7 @@ function openFailure(store: StoreLocation, error: unknown): Error {
   return new Error(`Cannot open the store in ${store.dataDir}: ${advice}`, { cause: error });
 }
 
-/** The running process that the engine's lock file names. */
+/** Returns the running process that the engine's lock file names. */
 function ownerOf({ dataDir }: Embedded): number | null {
   try {
     const status = readFileSync(resolve(dataDir, 'clickhouse', 'status'), 'utf8');

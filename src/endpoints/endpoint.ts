@@ -6,10 +6,10 @@ import type { Clock } from '../domain/time.ts';
 import type { Access, Principal } from '../metadata/types.ts';
 
 type Shape = z.ZodObject<z.ZodRawShape, z.core.$strict>;
-/** A strict object of strings, as it is or transformed. */
+/** A strict object of strings, possibly transformed. */
 export type QuerySchema = Shape | z.ZodPipe<Shape, z.ZodTransform>;
 
-/** What a handler may ask. */
+/** Dependencies of a handler. */
 export interface Services {
   readonly analytics: Analytics;
   readonly access: Access;
@@ -22,17 +22,17 @@ export interface Input<Query, Body> extends Services {
   readonly principal: Principal;
 }
 
-/** A result is never written to once it is made. */
+/** A deeply read-only result. */
 export type Answer<T> = T extends readonly (infer Item)[]
   ? readonly Answer<Item>[]
   : T extends object
     ? { readonly [Key in keyof T]: Answer<T[Key]> }
     : T;
 
-/** What a handler gives: a list may be gone through without being in memory as a whole. */
+/** A handler's result. A list may be iterable, so that it is never in memory as a whole. */
 type Handled<T> = T extends readonly (infer Item)[] ? Iterable<Answer<Item>> : Answer<T>;
 
-/** An endpoint of the Public API as one value: what comes in, what goes out, what it means. */
+/** An endpoint of the Public API as one value: input, output and meaning. */
 export interface Endpoint<
   Query extends QuerySchema = QuerySchema,
   Body extends z.ZodType = z.ZodType,
@@ -43,15 +43,18 @@ export interface Endpoint<
   readonly path: `/api/v1/${string}`;
   readonly summary: string;
   readonly description: string;
-  /** One with `appId` makes it an analytics endpoint: the plan and the access to the app are checked. */
+  /** A query with `appId` makes an analytics endpoint: the plan and the access to the app are checked. */
   readonly query: Query;
   readonly body: Body;
   readonly response: Response;
-  /** Beyond what every endpoint can answer. */
+  /** Error codes besides those that every endpoint can answer. */
   readonly errors: readonly ErrorCode[];
-  /** Throws `validation_failed` for what the schema alone cannot tell: before anything is looked up. */
+  /** Throws `validation_failed` for errors that the schema cannot find, before the store is queried. */
   check(query: z.output<Query>, clock: Clock): void;
-  /** What the answer rests on, so that its version is known before it is computed; null where it is not app data. */
+  /**
+   * The data behind the answer, so that its version is known before it is computed. Null if it is not app
+   * data.
+   */
   basis(query: z.output<Query>, clock: Clock): Basis | null;
   handler(input: Input<z.output<Query>, z.output<Body>>): Promise<Handled<z.input<Response>>>;
 }
@@ -63,7 +66,7 @@ type Definition<Query extends QuerySchema, Body extends z.ZodType, Response exte
 > &
   Partial<Pick<Endpoint<Query, Body, Response>, Optional>>;
 
-/** Checks the types of the parts against each other; clients take theirs from them. */
+/** Checks the types of the parts against each other. Clients take their types from them. */
 export function defineEndpoint<
   Query extends QuerySchema,
   Response extends z.ZodType,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What many answers are made of. */
+/** Fields of many answers. */
 export const Count = z.int().min(0);
 export const Milliseconds = z.int().min(0);
 export const Rate = z.number().min(0).max(1).meta({ description: '0 to 1, 4 decimals.' });

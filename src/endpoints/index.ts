@@ -12,7 +12,7 @@ import { trafficHeatmap } from './traffic-heatmap.ts';
 import { userGrowth } from './user-growth.ts';
 import { utm } from './utm.ts';
 
-/** The Public API: what is not here does not exist. */
+/** All endpoints of the Public API. */
 export const ENDPOINTS: readonly Endpoint[] = [
   listApps,
   createApp,

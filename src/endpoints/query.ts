@@ -38,7 +38,7 @@ const ToParam = timestampParam(
 
 const LimitParam = z
   .string()
-  // Digits only: Number() would take '', 0x10 and 1e3 too.
+  // Digits only: Number() would also accept '', 0x10 and 1e3.
   .refine(
     (text) => /^[1-9]\d{0,4}$/.test(text) && Number(text) <= MAX_ROWS,
     `Must be a whole number from 1 to ${MAX_ROWS}.`,
@@ -67,7 +67,7 @@ const withRange = <T extends Bounds>({ from, to, ...others }: T) => ({
 /** No parameters. */
 export const NoQuery = z.strictObject({});
 
-/** `appId` only: the window is the endpoint's own. */
+/** `appId` only, for an endpoint with a fixed window. */
 export const AppQuery = z.strictObject({ appId: AppIdParam });
 
 /** `appId`, `from`, `to`. */

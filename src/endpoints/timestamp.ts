@@ -6,10 +6,10 @@ const FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(
 const END_MS = Date.UTC(2300, 0, 1);
 const EXAMPLE = 'Send for example 2026-11-20T07:16:00Z or 2026-11-20T10:46:00.250+03:30.';
 
-/** Where an instant finer than a millisecond goes: a range never grows by rounding. */
+/** The direction in which an instant finer than a millisecond is rounded. A range never grows by rounding. */
 export type Rounding = 'up' | 'down';
 
-/** Reads a timestamp, or says in `problem` what to send instead. */
+/** Parses a timestamp, or says in `problem` what to send instead. */
 export function parseTimestamp(
   text: string,
   rounding: Rounding,
@@ -37,7 +37,7 @@ export function parseTimestamp(
   return { at: epochMs(at) };
 }
 
-/** Midnight UTC of a date that exists, else null. */
+/** Returns midnight UTC of a date; null if it does not exist. */
 function dateMs(year: number, month: number, day: number): number | null {
   const date = new Date(0);
   date.setUTCFullYear(year, month - 1, day);
