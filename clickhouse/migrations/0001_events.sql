@@ -1,8 +1,8 @@
--- Raw events: the truth that every other table can be rebuilt from.
--- What was written is on the disk before anybody hears of it, and what merges make of it before its sources go (fsync):
--- docs/ingestion.md. Small parts of the wide tables wait until ten can be merged: merging them takes as long as writing them.
--- A session's visitor and context stand on its earliest event of each batch only (has_context = 1): the
--- earliest of those rows is what counts, and the other rows cost nothing.
+-- Raw events. Every other table can be rebuilt from them. An insert is on disk before it is acknowledged, and
+-- a merged part before its sources are deleted (fsync): docs/ingestion.md. The wide tables merge small parts
+-- only ten at a time: merging takes as long as writing. Only the earliest event of a session in each batch
+-- holds the session's visitor and context (has_context = 1). The earliest of these rows counts, and the other
+-- rows cost nothing.
 CREATE TABLE IF NOT EXISTS events
 (
     app_id          UUID,
@@ -23,7 +23,7 @@ CREATE TABLE IF NOT EXISTS events
     screen          LowCardinality(String),
     referrer        String CODEC(ZSTD(1)),
     referrer_host   LowCardinality(String),          -- '' for none and for the app's own domain
-    referrer_signal UInt8,                           -- the channel that the field speaks for, see channels
+    referrer_signal UInt8,                           -- the field's channel, see src/ingestion/channels.ts
     utm_source      LowCardinality(String),
     source_signal   UInt8,
     utm_medium      LowCardinality(String),
@@ -45,9 +45,9 @@ SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, f
     min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10,
     ratio_of_defaults_for_sparse_serialization = 0.7;
 
--- One logical row per session, always read merged (GROUP BY app_id, started_at, session). A tuple's first
--- part is the event's offset from started_at in ms: min takes the earliest event's value, ties by value;
--- 4294967295 marks "none".
+-- One logical row per session, always merged when read (GROUP BY app_id, started_at, session). A tuple's
+-- first part is the event's offset from started_at in ms. So min takes the earliest event's value, and the
+-- smallest value on ties; 4294967295 marks "none".
 CREATE TABLE IF NOT EXISTS sessions
 (
     app_id       UUID,
@@ -83,7 +83,8 @@ ORDER BY (app_id, started_at, session)
 SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
--- One row in many has a context: a conditional minimum looks at those alone, and the view costs a quarter less.
+-- One row in many has a context. A conditional minimum reads only those, which makes the view a quarter
+-- cheaper.
 CREATE MATERIALIZED VIEW IF NOT EXISTS sessions_from_events TO sessions AS
 WITH
     toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS offset,
@@ -119,8 +120,8 @@ SELECT
 FROM events
 GROUP BY app_id, started_at, session;
 
--- From which start (epoch ms) on `sessions` holds all of an app's sessions; everything where the app has no row. What started before
--- was sealed and taken away, and rows of it that come late are of a part of its events.
+-- The start (epoch ms) from which `sessions` holds all of an app's sessions; without a row, it holds all.
+-- Earlier sessions were sealed and deleted. Rows of them that arrive late hold only a part of their events.
 CREATE TABLE IF NOT EXISTS kept_sessions
 (
     app_id    UUID,
@@ -130,8 +131,9 @@ ENGINE = AggregatingMergeTree
 ORDER BY app_id
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Event counts per UTC hour and day and Tehran hour and day. A bucket is the instant at which it starts.
--- Tehran's hours start at UTC :30, and its days shifted with daylight saving until 2022: the named zone knows.
+-- Event counts per UTC hour and day and per Tehran hour and day. A bucket is the instant at which it starts.
+-- Tehran's hours start at UTC :30, and its days shifted with daylight saving until 2022. The named time zone
+-- handles both.
 CREATE TABLE IF NOT EXISTS traffic
 (
     app_id      UUID,
@@ -170,9 +172,9 @@ ARRAY JOIN [
 ] AS slice
 GROUP BY app_id, grain, bucket;
 
--- Per app and UTC hour what came in last and how far it reaches: by the events' own hour ('event') and by
--- the hour in which their sessions started ('session'). No view fills it: a flush is counted here when all of its rows are
--- visible in `events` and in every table that views fill. What is counted here is committed.
+-- Committed events per app and UTC hour, with the last insert and the range of times. Counted by the events'
+-- own hour ('event') and by the hour in which their sessions started ('session'). No view fills this table: a
+-- flush is counted when all of its rows are visible in `events` and in every table that views fill.
 CREATE TABLE IF NOT EXISTS ledger
 (
     app_id      UUID,
@@ -182,7 +184,7 @@ CREATE TABLE IF NOT EXISTS ledger
     last_insert SimpleAggregateFunction(max, DateTime64(3, 'UTC')) DEFAULT now64(3) CODEC(Delta, ZSTD(1)),
     oldest      SimpleAggregateFunction(min, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
     newest      SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)),
-    last_event  SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)) -- of any of its sessions
+    last_event  SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1)) -- of the hour's sessions
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (app_id, kind, hour)

@@ -1,6 +1,6 @@
--- Accounts, API keys, apps and shares: small tables whose rows are replaced as a whole. The row with the highest
--- version counts (microseconds of a clock that never steps back), so they are always read with FINAL. On the disk before anybody
--- hears of it (fsync): a key that was revoked stays so after a power cut.
+-- Accounts, API keys, apps and shares: small tables whose rows are replaced as a whole. The row with the
+-- highest version counts (microseconds of a clock that never steps back), so they are always read with FINAL.
+-- A change is on disk before it is acknowledged (fsync): a revoked key stays revoked after a power cut.
 CREATE TABLE IF NOT EXISTS accounts
 (
     account_id UUID,
@@ -13,14 +13,14 @@ ENGINE = ReplacingMergeTree(version)
 ORDER BY account_id
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Ordered by hash: that is how every request looks a key up. The key itself is stored nowhere.
+-- Ordered by hash, because every request looks a key up by its hash. The key itself is not stored.
 CREATE TABLE IF NOT EXISTS api_keys
 (
     key_hash   String,                               -- SHA-256, hex
     key_id     UUID,
     account_id UUID,
     created_at DateTime64(3, 'UTC'),
-    expires_at Nullable(DateTime64(3, 'UTC')),       -- the first instant at which it is refused
+    expires_at Nullable(DateTime64(3, 'UTC')),       -- refused from this instant on
     revoked_at Nullable(DateTime64(3, 'UTC')),
     version    UInt64
 )
@@ -58,7 +58,7 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 CREATE TABLE IF NOT EXISTS app_shares
 (
     app_id     UUID,
-    account_id UUID,                                 -- who may read
+    account_id UUID,                                 -- may read the app
     active     UInt8,                                -- 0: unshared
     version    UInt64
 )
@@ -66,8 +66,8 @@ ENGINE = ReplacingMergeTree(version)
 ORDER BY (app_id, account_id)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- An app that is listed here does not exist, whatever other tables still hold of it: one row ends it at once,
--- and its data can then be erased table by table, again after an interruption. Rows stay for good.
+-- An app in this table does not exist, even if other tables still hold rows of it. One row ends the app at
+-- once; its data are then erased table by table, and again after an interruption. Rows are never deleted.
 CREATE TABLE IF NOT EXISTS deleted_apps
 (
     app_id     UUID,

@@ -1,13 +1,14 @@
--- How a batch is stored exactly once, whoever crashes when: see src/ingestion/flusher.ts.
+-- Tables for storing a batch exactly once, even if processes crash: see src/ingestion/flusher.ts.
 
--- A flush is written down here before it is inserted into events, one row per session of a batch (a batch of which
--- nothing is stored has one without events): events are inserted from here, and after a crash once more. The rows also
--- claim their batches. They are deleted soon after the flush is settled. No clock has a part in it: a flush is found by its id.
+-- Flushes, one row per session of a batch. A batch without a stored event has one row without events. A flush
+-- is written here first, and its events are inserted from here, after a crash once more. The rows also claim
+-- the flush's batches. They are deleted soon after the flush is settled. No clock decides: a flush is found
+-- by its id.
 CREATE TABLE IF NOT EXISTS ingest_journal
 (
     flush_id        UUID,
     position        UInt32,
-    decided         UInt8,                           -- 1: needs no verdict, for no other process can claim its batches
+    decided         UInt8,                           -- 1: needs no verdict, as no other process can claim its batches
     app_id          UUID,
     batch_id        UUID,
     session_id      String,
@@ -47,8 +48,9 @@ ORDER BY (flush_id, position)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
--- One verdict per flush, whoever speaks first: inserted with the flush's id as the token, so a second is dropped.
--- Without partitions, for a token holds within one. Deleted when the flush has left the journal.
+-- One verdict per flush. The first one wins: it is inserted with the flush's id as the token, so a second one
+-- is dropped. No partitions, because a token is valid within one. Deleted when the flush has left the
+-- journal.
 CREATE TABLE IF NOT EXISTS ingest_verdicts
 (
     flush_id UUID,
@@ -59,9 +61,9 @@ ORDER BY flush_id
 SETTINGS non_replicated_deduplication_window = 100000, index_granularity = 512, fsync_after_insert = 1,
     fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- The batches that are stored, views included: written last. A batch id is remembered for 7 days, also where the store's clock is set
--- forward by a day meanwhile.
--- Ids are random, and most that are looked up are new: the filter knows without reading a granule.
+-- Stored batches, written last, when all views hold them. A batch id is remembered for 7 days, even if the
+-- store's clock is set forward by a day meanwhile. Ids are random, and most looked-up ids are new: the filter
+-- tells without reading a granule.
 CREATE TABLE IF NOT EXISTS ingest_batches
 (
     app_id      UUID,
@@ -77,38 +79,41 @@ TTL toDateTime(inserted_at) + INTERVAL 9 DAY
 SETTINGS non_replicated_deduplication_window = 10000, ttl_only_drop_parts = 1, fsync_after_insert = 1,
     fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1, min_parts_to_merge_at_once = 10;
 
--- Where several processes are on the store: events whose storing has begun, by the ledger's apps, kinds and hours. Written before
--- the events are inserted. While it counts more than `ledger`, some of them may be visible in one table and not yet in another.
+-- Begun events: those whose insert may have started, by the ledger's apps, kinds and hours. Only used if
+-- several processes are on the store. Written before the events are inserted. While it counts more than
+-- `ledger`, some events may be visible in one table and not yet in another.
 CREATE TABLE IF NOT EXISTS ingest_begun
 (
     app_id UUID,
     kind   Enum8('event' = 1, 'session' = 2),
     hour   DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    events Int64 CODEC(T64, ZSTD(1))                 -- less than 0 where a flush was given up
+    events Int64 CODEC(T64, ZSTD(1))                 -- below 0 for a flush that was given up
 )
 ENGINE = SummingMergeTree
 ORDER BY (app_id, kind, hour)
 SETTINGS non_replicated_deduplication_window = 100000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Batches that the store refused for what they hold, one by one: none was acknowledged, nothing of them is stored. `rows` is text,
--- so that what the journal cannot read can be kept too. The last row of an id counts.
+-- Batches that the store refused one by one because of their content. None was acknowledged, and nothing of
+-- them is stored. `rows` is text, so that it can also keep rows that the journal cannot read. The last row of
+-- an id counts.
 CREATE TABLE IF NOT EXISTS ingest_set_aside
 (
-    id           UUID,                               -- made from the two ids
+    id           UUID,                               -- a hash of the two ids
     app_id       UUID,
     batch_id     UUID,
     events       UInt32,
-    code         Int32,                              -- the engine's, for the reason
-    rows         String CODEC(ZSTD(1)),              -- as they go into ingest_journal, a line for each
+    code         Int32,                              -- the engine's error code
+    rows         String CODEC(ZSTD(1)),              -- one line each, in the form for ingest_journal
     set_aside_at DateTime64(3, 'UTC') DEFAULT now64(3)
 )
 ENGINE = ReplacingMergeTree
 ORDER BY id
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- What visitors without an id are told apart by, for a day. The first salt of a day stands, as with verdicts. Deleted
--- two days after it was made, by the store's clock; the TTL is for a service that does not run then.
+-- Salts for the ids of visitors who send none, one per day. The first salt of a day wins, as with verdicts. A
+-- salt is deleted two days after it was made, by the store's clock. The TTL is for the case that no service
+-- is running then.
 CREATE TABLE IF NOT EXISTS ingest_salts
 (
     day        Date,

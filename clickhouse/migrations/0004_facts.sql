@@ -1,12 +1,15 @@
--- Sealed facts: exact answers computed once when their hours are past. Never the truth: everything here can be
--- dropped and built again from events. A distinct count is kept as a sum: each occurrence knows when its key
--- occurred last (prev), and the keys in [F, T] are the occurrences in it whose prev lies before F.
--- Synced to the disk like events: after a power cut, facts of which a part is missing would be wrong without a sign.
--- Instants in Int64 columns are epoch ms; -1 means "never before". Buckets of 4, 16, 64 and 256 days are counted from
--- 1970-01-01: any number of days is the sum of a few of them.
+-- Sealed facts: exact answers that are computed once, when their hours are over. All of them can be dropped
+-- and built again from events.
+--
+-- A distinct count is stored as a sum. Each occurrence knows when its key occurred last (prev). The distinct
+-- keys in [F, T] are the occurrences in it whose prev lies before F.
+--
+-- Facts are synced to disk like events: after a power cut, a missing part would make answers wrong without a
+-- sign. Instants in Int64 columns are epoch ms; -1 means "never before". Buckets of 4, 16, 64 and 256 days
+-- are counted from 1970-01-01: any number of days is the sum of a few of them.
 
--- Every statement that seals belongs to a run, and every row of facts carries its run's number: see src/facts/runs.ts.
--- A run is written down here, one row per app, before it writes anything else.
+-- Every statement that seals belongs to a run, and every row of facts carries its run's number: see
+-- src/facts/runs.ts. A run is recorded here, one row per app, before it writes any other row.
 CREATE TABLE IF NOT EXISTS sealing_runs
 (
     run       UInt64,
@@ -19,9 +22,11 @@ ORDER BY run
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1;
 
--- How a run ended, one row per app. The first verdict of a run stands: it is inserted with the run as the token, so a second is dropped.
--- 'published': the facts answer before `sealed_until` ('page': event time, 'session': session start; epoch ms). The row with the highest
--- `step` holds. `era` is the last run after which rows may be taken away, `rebuilt` the last one that forgot all facts. 'dead': rows of the run are never read. 'void': it wrote none.
+-- The result of a run, one row per app. The first verdict of a run wins: it is inserted with the run as the
+-- token, so a second one is dropped. 'published': the facts answer before `sealed_until` ('page': event time,
+-- 'session': session start; epoch ms). The row with the highest `step` is valid. `era` is the last run after
+-- which rows may be deleted, `rebuilt` the last one that deleted all facts. 'dead': rows of the run are never
+-- read. 'void': it wrote none.
 CREATE TABLE IF NOT EXISTS sealing_verdicts
 (
     app_id       UUID,
@@ -38,7 +43,8 @@ ORDER BY (app_id, kind, run)
 SETTINGS non_replicated_deduplication_window = 10000, fsync_after_insert = 1, fsync_part_directory = 1,
     min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Which process seals: the newest row, while it is young. Two at once do no harm, only work in vain.
+-- The process that seals: the newest row, while it is young. Two at once are harmless; one of them works in
+-- vain.
 CREATE TABLE IF NOT EXISTS sealing_leases
 (
     holder  UInt64,                                  -- 0: nobody
@@ -49,7 +55,8 @@ ORDER BY seen_at
 TTL toDateTime(seen_at) + INTERVAL 1 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- How many events the facts of an hour hold. They are valid while the ledger counts the same: late events show as a difference.
+-- The number of events in the facts of an hour. The facts are valid while the ledger counts the same number:
+-- late events show as a difference.
 CREATE TABLE IF NOT EXISTS sealed_hours
 (
     app_id UUID,
@@ -63,8 +70,9 @@ PRIMARY KEY (app_id, kind, hour)
 ORDER BY (app_id, kind, hour, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Pages by path, with the engagement on them. repeats: pageviews less the sessions that had never met the path before the hour.
--- A day's paths stand together, each with its hours: a list of paths is long, and stored next to itself it takes little.
+-- Pages by path, with their engagement. repeats: pageviews minus the sessions that had not seen the path
+-- before the hour. The hours of a path are stored together within a day: a list of paths is long, and equal
+-- neighbours compress well.
 CREATE TABLE IF NOT EXISTS page_facts
 (
     app_id         UUID CODEC(ZSTD(1)),
@@ -82,7 +90,8 @@ PRIMARY KEY (app_id, grain, toStartOfDay(bucket), key, bucket)
 ORDER BY (app_id, grain, toStartOfDay(bucket), key, bucket, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Other events by their label: an error's message, a click's target, a custom event's name. repeats: of errors, as of pages.
+-- Other events by their label: an error's message, a click's target, a custom event's name. repeats: for
+-- errors, counted as for pages.
 CREATE TABLE IF NOT EXISTS label_facts
 (
     app_id         UUID,
@@ -99,7 +108,8 @@ PRIMARY KEY (app_id, kind, grain, bucket, key)
 ORDER BY (app_id, kind, grain, bucket, key, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- The few (session, key) pairs of an hour that had met before it: when last before, and when first in the hour, in ms from its start.
+-- The few (session, key) pairs of an hour that occurred before it: the last time before and the first time in
+-- the hour, in ms from its start.
 CREATE TABLE IF NOT EXISTS revisits
 (
     app_id    UUID,
@@ -116,7 +126,7 @@ ENGINE = MergeTree
 ORDER BY (app_id, kind, hour, key)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- What a sealing run computes from events: one row per hour, key and session. Stored nowhere but by its views.
+-- Input of a sealing run from events: one row per hour, key and session. Only its views store anything.
 CREATE TABLE IF NOT EXISTS page_stage
 (
     app_id      UUID,
@@ -177,7 +187,8 @@ SELECT app_id, run, CAST('page', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind
 FROM page_stage AS p
 GROUP BY app_id, run, hour;
 
--- One row per session, as plain columns, with the start of the same visitor's session before it (-1: none). '' is absent.
+-- One row per session, as plain columns, with the start of the same visitor's previous session (-1: none). ''
+-- is absent.
 CREATE TABLE IF NOT EXISTS session_facts
 (
     app_id      UUID,
@@ -206,8 +217,9 @@ ENGINE = MergeTree
 ORDER BY (app_id, started_at)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- The same sessions in the order of visitors: when some of them came last is found without reading the others. Small granules
--- and blocks: looking for a visitor reads one of them in each of the 64 days, and who came in a few weeks is read without the years.
+-- The same sessions, ordered by visitor: finds the last sessions of some visitors without reading the others.
+-- Granules and blocks are small. Looking up a visitor reads one of them per 64 days, and reading the visitors
+-- of a few weeks skips the other years.
 CREATE TABLE IF NOT EXISTS visitor_sessions
 (
     app_id     UUID,
@@ -220,7 +232,7 @@ ORDER BY (app_id, intDiv(started_at, 5529600000), visitor, started_at)
 SETTINGS index_granularity = 256, min_compress_block_size = 16384, max_compress_block_size = 32768,
     fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- And in the order of prev: those whose visitor came back.
+-- Sessions of returning visitors, ordered by prev.
 CREATE TABLE IF NOT EXISTS session_returns
 (
     app_id     UUID,
@@ -232,7 +244,8 @@ ENGINE = MergeTree
 ORDER BY (app_id, prev)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Returning sessions counted by the pair (day, prev's day) when the day is complete: days squared, whatever the traffic.
+-- Counts of returning sessions by the pair (day, prev's day), written when the day is complete. The size is
+-- days squared, regardless of the traffic.
 CREATE TABLE IF NOT EXISTS return_pairs
 (
     app_id   UUID,
@@ -246,8 +259,8 @@ PRIMARY KEY (app_id, day, prev_day)
 ORDER BY (app_id, day, prev_day, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Everything of sessions that adds up. Half hours, since Tehran's hours start at UTC :30. A visitor is counted where
--- its session has no earlier one in the same UTC day (day_visitors) or Tehran hour (tehran_visitors).
+-- All additive figures of sessions, per half hour, because Tehran's hours start at UTC :30. A visitor is
+-- counted at the first session in a UTC day (day_visitors) or a Tehran hour (tehran_visitors).
 CREATE TABLE IF NOT EXISTS session_sums
 (
     app_id          UUID,
@@ -269,8 +282,8 @@ PRIMARY KEY (app_id, grain, bucket)
 ORDER BY (app_id, grain, bucket, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Sessions by one value each: the overview's lists. A list's letter stands in front of the value ('(none)' for an absent one):
--- the engine groups by one text faster than by two columns.
+-- Sessions by a single value: the overview's lists. The key is the list's letter and the value ('(none)' if
+-- absent). The engine groups by one text faster than by two columns.
 CREATE TABLE IF NOT EXISTS session_dimensions
 (
     app_id    UUID,
@@ -311,14 +324,14 @@ CREATE TABLE IF NOT EXISTS utm_sums
     utm_term     LowCardinality(String) CODEC(ZSTD(1)),
     utm_content  LowCardinality(String) CODEC(ZSTD(1)),
     sessions     UInt64 CODEC(T64, ZSTD(1)),
-    new_visitors UInt64 CODEC(T64, ZSTD(1))          -- sessions whose visitor never came by this combination before
+    new_visitors UInt64 CODEC(T64, ZSTD(1))          -- sessions whose visitor never had this combination before
 )
 ENGINE = SummingMergeTree
 PRIMARY KEY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content)
 ORDER BY (app_id, grain, bucket, utm_source, utm_medium, utm_campaign, utm_term, utm_content, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- One row per session that has a source; prev is the same visitor's session of the same combination before it.
+-- One row per session with a source. prev is the same visitor's previous session with the same combination.
 CREATE TABLE IF NOT EXISTS utm_facts
 (
     app_id       UUID,
@@ -336,7 +349,8 @@ ENGINE = MergeTree
 ORDER BY (app_id, started_at)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- Returning ones in the order of prev, and counted by (day, prev's day, combination) when the day is complete.
+-- Returning sessions ordered by prev, and below counted by (day, prev's day, combination) when the day is
+-- complete.
 CREATE TABLE IF NOT EXISTS utm_returns
 (
     app_id       UUID,
@@ -371,7 +385,7 @@ PRIMARY KEY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_te
 ORDER BY (app_id, day, prev_day, utm_source, utm_medium, utm_campaign, utm_term, utm_content, run)
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- What a sealing run computes from sessions: one row each, '' is absent. Stored nowhere but by its views.
+-- Input of a sealing run from sessions, one row each; '' is absent. Only its views store anything.
 CREATE TABLE IF NOT EXISTS session_stage
 (
     app_id       UUID,
