@@ -32,11 +32,19 @@ const PAGES = new Map<string, () => Page>([
   ['/openapi.json', () => page(JSON_TYPE, openApiText())],
 ]);
 
+/** Where people come first: they are sent to the reference. */
+const DOORS = new Set(['/', '/docs/']);
+
 /** GET /docs, the reference page, with all that it needs, and /openapi.json: no authentication, no limit. */
 export function docsPages(): RequestHandler {
   const made = new Map<string, Page>();
   return async (req, res, next) => {
     const { path } = targetOf(req);
+    if (DOORS.has(path) && (req.method === 'GET' || req.method === 'HEAD')) {
+      contextOf(res).route = path;
+      res.redirect(302, '/docs');
+      return;
+    }
     const make = PAGES.get(path);
     if (make === undefined) {
       next();

@@ -27,7 +27,6 @@ test('paths are exact: no trailing slash, no other case, no other spelling', asy
 
 test('elsewhere nothing is asked for and nothing is there', async () => {
   for (const path of [
-    '/',
     '/API/v1/apps',
     '/api/v2/apps',
     '/api',
@@ -39,6 +38,16 @@ test('elsewhere nothing is asked for and nothing is there', async () => {
     const answer = await service().ask(path, { key: null });
     expectProblem(answer, 'not_found');
     expect(answer.headers['x-ratelimit-limit']).toBeUndefined();
+  }
+});
+
+test('who comes to the door is sent to the reference', async () => {
+  for (const path of ['/', '/docs/']) {
+    for (const method of ['GET', 'HEAD']) {
+      const answer = await service().ask(path, { method, key: null });
+      expect(answer).toMatchObject({ status: 302, headers: { location: '/docs' } });
+    }
+    expectProblem(await service().ask(path, { method: 'POST', key: null, body: {} }), 'not_found');
   }
 });
 
