@@ -47,9 +47,7 @@ async function main(): Promise<void> {
   const seconds = ((clock() - started) / 1000).toFixed(1);
   console.log(`
 Serving ${DEMO_DAYS} days of made-up data at ${service.url} (ready after ${seconds} s). Stop with Ctrl+C.
-
-API key  ${state.apiKey}
-App      ${state.appId}
+The reference is at ${service.url}/docs. Lines to paste:
 
 ${curlLines(service.url, state, clock()).join('\n')}
 

@@ -2,31 +2,32 @@ import { randomUUID } from 'node:crypto';
 import { DAY_MS, type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import type { DemoState } from './state.ts';
 
-/** Returns one command per endpoint, ready to be pasted into a shell. */
+/** Returns lines for a shell: three exports, then a question of each kind, a new app and a page view. */
 export function curlLines(url: string, state: DemoState, now: EpochMs): string[] {
-  const key = `-H 'Authorization: Bearer ${state.apiKey}'`;
   const week = `from=${toIso(epochMs(now - 7 * DAY_MS))}&to=${toIso(now)}`;
-  const get = (path: string, query = `?appId=${state.appId}`): string =>
-    `curl -s ${key} '${url}${path}${query}'`;
-  const of = (path: string, more: string): string => get(path, `?appId=${state.appId}&${more}`);
+  const key = '-H "Authorization: Bearer $KEY"';
+  const json = (body: object): string => `-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+  const get = (path: string, query = ''): string => `curl -s ${key} "$URL/api/v1${path}${query}"`;
+  const of = (path: string, more = ''): string => get(path, `?appId=$APP${more === '' ? '' : `&${more}`}`);
   return [
-    get('/api/v1/apps', ''),
-    get('/api/v1/sessions/data-bounds'),
-    get('/api/v1/sessions/overview/kpis'),
-    of('/api/v1/sessions/overview/kpis', week),
-    of('/api/v1/sessions/overview/extended', week),
-    of('/api/v1/sessions/pageviews', 'limit=5'),
-    of('/api/v1/sessions/timespent', 'limit=5'),
-    of('/api/v1/sessions/user-growth', week),
-    get('/api/v1/sessions/traffic-heatmap'),
-    get('/api/v1/sessions/traffic-audience-activity'),
-    of('/api/v1/sessions/locations/all', 'limit=5'),
-    get('/api/v1/growth/utm'),
-    `curl -s -X POST ${key} -H 'Content-Type: application/json' -d '${JSON.stringify({
-      name: 'My site',
-      domain: 'https://my-site.example',
-    })}' '${url}/api/v1/apps'`,
-    `curl -s -X POST -H 'Content-Type: application/json' -d '${JSON.stringify(oneVisit(state, now))}' '${url}/sdk/v1/events'`,
+    `export URL='${url}'`,
+    `export KEY='${state.apiKey}'`,
+    `export APP='${state.appId}'`,
+    '',
+    get('/apps'),
+    of('/sessions/data-bounds'),
+    of('/sessions/overview/kpis'),
+    of('/sessions/overview/kpis', week),
+    of('/sessions/overview/extended', week),
+    of('/sessions/pageviews', 'limit=5'),
+    of('/sessions/timespent', 'limit=5'),
+    of('/sessions/user-growth', week),
+    of('/sessions/traffic-heatmap'),
+    of('/sessions/traffic-audience-activity'),
+    of('/sessions/locations/all', 'limit=5'),
+    of('/growth/utm'),
+    `curl -s ${key} ${json({ name: 'My site', domain: 'https://my-site.example' })} "$URL/api/v1/apps"`,
+    `curl -s ${json(oneVisit(state, now))} "$URL/sdk/v1/events"`,
   ];
 }
 

@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { curlLines } from '../../src/demo/curl.ts';
+import { appId } from '../../src/domain/ids.ts';
+import { epochMs } from '../../src/domain/time.ts';
+
+const APP = appId('cbc5d307-ce69-49cd-a9d9-8e24c9c2b296');
+const STATE = {
+  apiKey: 'service_api_k',
+  appId: APP,
+  secretKey: 'app_secret_s',
+  start: 0,
+  until: 0,
+  loaded: 0,
+};
+const Body = z.record(z.string(), z.unknown());
+
+test('the lines of the demo say to a shell what curl needs', () => {
+  const lines = curlLines('http://127.0.0.1:3000', STATE, epochMs(Date.UTC(2026, 10, 22)));
+  // A curl that prints what it is told, an argument a line.
+  const script = ['curl() { printf "%s\\n" "$@"; echo; }', ...lines].join('\n');
+  const calls = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim().split('\n\n');
+  expect(calls).toHaveLength(lines.filter((line) => line.startsWith('curl')).length);
+  expect(calls[2]).toBe(
+    `-s\n-H\nAuthorization: Bearer service_api_k\nhttp://127.0.0.1:3000/api/v1/sessions/overview/kpis?appId=${APP}`,
+  );
+  const bodies = calls.slice(-2).map((call) => Body.parse(JSON.parse(/^{.*$/m.exec(call)?.[0] ?? '')));
+  expect(bodies[0]).toEqual({ name: 'My site', domain: 'https://my-site.example' });
+  expect(bodies[1]).toMatchObject({ appId: APP, secretKey: 'app_secret_s' });
+});
