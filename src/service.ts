@@ -6,6 +6,7 @@ import { createApp } from './app.ts';
 import type { Database } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
+import { every } from './domain/every.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
 import { createBegun } from './facts/begun.ts';
@@ -88,7 +89,9 @@ async function start(
 
   const metadata = createMetadata({ db, clock, locks });
   opened.push(() => metadata.close());
-  opened.push(repeat(log, 'resume deletions', () => metadata.resumeDeletions()));
+  const deletions = every({ name: 'resume deletions', ms: MINUTE_MS, log }, () => metadata.resumeDeletions());
+  deletions.start();
+  opened.push(() => deletions.end());
   const snapshots = createSnapshots(db);
   const analytics = createAnalytics({
     db,
@@ -97,7 +100,7 @@ async function start(
     ...factsMemory(config.factsCacheBytes),
   });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
-  if (geo !== null) opened.push(async () => geo.close());
+  if (geo !== null) opened.push(() => geo.close());
   const { eventMaxAgeDays: maxAgeDays } = config;
   const underway = new Underway();
   const ingestion = createIngestion({
@@ -196,21 +199,6 @@ function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
 function locksFor(db: Database, redis: RedisLink | null): Locks {
   const local = inProcessLocks();
   return db.exclusive || redis === null ? local : createRedisLocks(redis, local);
-}
-
-/** Runs `work` now and every minute. Returns a function that stops it. */
-function repeat(log: Logger, name: string, work: () => Promise<unknown>): () => Promise<void> {
-  let running: Promise<unknown> = Promise.resolve();
-  const run = (): void => {
-    running = work().catch((error: unknown) => log.warn({ name, err: error }, 'will be tried again'));
-  };
-  run();
-  const timer = setInterval(run, MINUTE_MS);
-  timer.unref();
-  return async () => {
-    clearInterval(timer);
-    await running;
-  };
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -1,3 +1,4 @@
+import { every, type Repeated } from '../domain/every.ts';
 import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Lease } from './lease.ts';
 import { type Fairness, seal } from './pass.ts';
@@ -54,13 +55,14 @@ class RepeatedSealer implements Sealer {
   readonly #lease: Lease;
   readonly #fairness: Fairness = { budgetMs: BUDGET_MS, rests: new Map() };
   readonly #ending = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #passes: Repeated;
   #health: SealingHealth = { lagSeconds: { page: 0, session: 0 }, lastRunAt: null, measuredAt: null };
 
   constructor(deps: SealerDeps) {
     this.#deps = deps;
     this.#lease = new Lease(deps.db);
+    const { log, intervalMs: ms = MINUTE_MS } = deps;
+    this.#passes = every({ name: 'sealing', ms, log }, () => this.#pass());
   }
 
   get health(): SealingHealth {
@@ -68,16 +70,11 @@ class RepeatedSealer implements Sealer {
   }
 
   start(): void {
-    void this.run();
-    this.#timer = setInterval(() => void this.run(), this.#deps.intervalMs ?? MINUTE_MS);
-    this.#timer.unref();
+    this.#passes.start();
   }
 
   run(): Promise<void> {
-    this.#running ??= this.#pass().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+    return this.#passes.run();
   }
 
   states(): Promise<SealState[]> {
@@ -87,16 +84,15 @@ class RepeatedSealer implements Sealer {
   async rebuild(only?: readonly string[]): Promise<number> {
     const { db, clock } = this.#deps;
     // In this process; what another one seals just now is ended by it.
-    await this.#running;
+    await this.#passes.idle();
     const apps = await unseal({ db, ...(only ? { only } : {}) }, clock());
     void this.run();
     return apps;
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer);
     this.#ending.abort();
-    await this.#running;
+    await this.#passes.end();
   }
 
   async #pass(): Promise<void> {

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { Reader, type Response } from 'maxmind';
+import { every } from '../domain/every.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { coordinates, MAX_LENGTH, type Place } from './context.ts';
 import type { Geo } from './journal-rows.ts';
@@ -10,7 +11,7 @@ import { cleanText } from './text.ts';
 export interface GeoDatabase extends Geo {
   /** Reads the file again if it has changed. If it cannot be read, the old database stays. */
   refresh(): Promise<void>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 /**
@@ -31,11 +32,12 @@ export async function openGeo(path: string, log: IngestLog): Promise<GeoDatabase
       log.warn({ err: error }, 'the GeoIP database cannot be read again: the old one goes on');
     }
   };
-  const timer = setInterval(() => void refresh(), MINUTE_MS).unref();
+  const looking = every({ name: 'GeoIP database', ms: MINUTE_MS, log }, refresh);
+  looking.start();
   return {
     locate: (address) => placeOf(lookUp(current.reader, address)),
     refresh,
-    close: () => clearInterval(timer),
+    close: () => looking.end(),
   };
 }
 

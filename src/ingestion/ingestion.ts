@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
+import { every } from '../domain/every.ts';
 import { inProcessLocks, type Locks } from '../domain/locks.ts';
 import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Underway } from '../facts/underway.ts';
@@ -113,13 +114,13 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const tally = new Tally();
   const since = toIso(clock());
 
-  const housekeeping = every(FORGET_EVERY_MS, log, async () => {
+  const housekeeping = every({ name: 'forget old rows', ms: FORGET_EVERY_MS, log }, async () => {
     await visitors.forget();
     await setAside.forget();
     await settler.forget();
   });
-  const sweeping = every(SWEEP_EVERY_MS, log, () => settler.sweep());
-  const reporting = every(MINUTE_MS, log, async () => {
+  const sweeping = every({ name: 'sweep', ms: SWEEP_EVERY_MS, log }, () => settler.sweep());
+  const reporting = every({ name: 'report', ms: MINUTE_MS, log }, async () => {
     const news = tally.news();
     if (news !== null) log.info(news, 'ingestion: left out or refused in the last minute, by reason');
   });
@@ -205,27 +206,3 @@ export function createIngestion(options: IngestionOptions): Ingestion {
 
 const isRefusal = (code: string): code is RefusalCode =>
   code === 'overloaded' || code === 'store_unavailable';
-
-/** Runs `work` at the start and then repeatedly. `end` waits for the work that has begun. */
-function every(ms: number, log: IngestLog, work: () => Promise<void>) {
-  let running = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
-  const run = (): void => {
-    running = work().catch((error: unknown) => {
-      log.warn(
-        { err: error, pauseMs: ms },
-        'ingestion: old rows could not be deleted, or a flush that was left behind not be completed; will be tried again',
-      );
-    });
-  };
-  return {
-    start: (): void => {
-      run();
-      timer = setInterval(run, ms).unref();
-    },
-    end: (): Promise<void> => {
-      clearInterval(timer);
-      return running;
-    },
-  };
-}

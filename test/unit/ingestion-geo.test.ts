@@ -66,7 +66,7 @@ test('an address is looked up in either form of a city database', async () => {
   ]) {
     expect(geo.locate(unknown)).toBeNull();
   }
-  geo.close();
+  await geo.close();
 });
 
 test('a new version of the file is read, and one that cannot be read changes nothing', async () => {
@@ -81,7 +81,7 @@ test('a new version of the file is read, and one that cannot be read changes not
   rmSync(path);
   await geo.refresh();
   expect(geo.locate('203.0.113.9')).toEqual(place('TR'));
-  geo.close();
+  await geo.close();
 });
 
 test('a file that is missing or no database stops the start', async () => {
