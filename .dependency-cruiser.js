@@ -1,6 +1,17 @@
 /** The house's rules: imports go one way, and each boundary has one door. */
 const only = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
+/** Each room of http/ with the rooms that it stands on. */
+const HTTP_ROOMS = {
+  request: [],
+  gate: ['request'],
+  forms: [],
+  answer: ['request', 'forms'],
+  docs: ['request', 'forms', 'answer'],
+  routes: ['request', 'gate', 'forms', 'answer', 'docs'],
+  server: ['request'],
+};
+
 export default {
   forbidden: [
     only('no-circular', 'A cycle has no bottom to read from.', {}, { circular: true }),
@@ -21,6 +32,14 @@ export default {
       'What answers does not know who asks.',
       { path: '^src/(analytics|facts|ingestion|metadata)/' },
       { path: '^src/(http|endpoints|management|cli)/' },
+    ),
+    ...Object.entries(HTTP_ROOMS).map(([room, below]) =>
+      only(
+        `http-${room}-stands-on-${below.join('-and-') || 'nothing'}`,
+        'The rooms of http/ import one way.',
+        { path: `^src/http/${room}/` },
+        { path: `^src/http/(?!(${[room, ...below].join('|')})/)` },
+      ),
     ),
     only(
       'only-http-knows-express',

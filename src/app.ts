@@ -5,13 +5,13 @@ import { AppError } from './domain/errors.ts';
 import type { Services } from './endpoints/endpoint.ts';
 import type { ReadBegun } from './facts/begun.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
-import type { Bodies } from './http/bodies.ts';
-import { docsPages } from './http/docs-page.ts';
-import type { FailedAttempts } from './http/failed-attempts.ts';
-import { type HealthDeps, servicePages } from './http/health.ts';
-import { type Overload, shed } from './http/overload.ts';
-import { errorHandler } from './http/problem.ts';
-import { publicApi } from './http/public-api.ts';
+import { docsPages } from './http/docs/pages.ts';
+import type { Bodies } from './http/forms/bodies.ts';
+import type { FailedAttempts } from './http/gate/failed-attempts.ts';
+import { type Overload, shed } from './http/gate/overload.ts';
+import { errorHandler } from './http/request/problem.ts';
+import { type HealthDeps, servicePages } from './http/routes/health.ts';
+import { publicApi } from './http/routes/public-api.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {

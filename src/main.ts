@@ -1,7 +1,7 @@
 import { expectNoArguments } from './cli/arguments.ts';
 import { sayEnd } from './cli/cli-error.ts';
 import { readConfig } from './config.ts';
-import { createLog } from './http/log.ts';
+import { createLog } from './http/server/log.ts';
 import { startService } from './service.ts';
 
 /**

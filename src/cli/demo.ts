@@ -4,7 +4,7 @@ import { curlLines } from '../demo/curl.ts';
 import { prepareDemo } from '../demo/load.ts';
 import { DEMO_DAYS } from '../demo/visits.ts';
 import { type Clock, epochMs } from '../domain/time.ts';
-import { createLog } from '../http/log.ts';
+import { createLog } from '../http/server/log.ts';
 import { startService } from '../service.ts';
 import { expectNoArguments } from './arguments.ts';
 import { sayEnd } from './cli-error.ts';

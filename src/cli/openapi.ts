@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { openApiText } from '../http/openapi.ts';
+import { openApiText } from '../http/docs/openapi.ts';
 import { expectNoArguments } from './arguments.ts';
 import { sayEnd } from './cli-error.ts';
 

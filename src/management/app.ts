@@ -2,7 +2,7 @@ import express, { type Express, type RequestHandler, type Router } from 'express
 import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
-import { errorHandler } from '../http/problem.ts';
+import { errorHandler } from '../http/request/problem.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { metadataRouter } from './routes.ts';
 import { isManagementToken } from './token.ts';

@@ -1,11 +1,11 @@
 import { Router } from 'express';
 import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
-import { readJson } from '../http/body.ts';
-import { contextOf } from '../http/context.ts';
-import { pick } from '../http/methods.ts';
-import { replyToPost } from '../http/reply.ts';
-import { parseBody } from '../http/validate.ts';
+import { replyToPost } from '../http/answer/reply.ts';
+import { readJson } from '../http/gate/body.ts';
+import { parseBody } from '../http/gate/validate.ts';
+import { contextOf } from '../http/request/context.ts';
+import { pick } from '../http/request/methods.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import { countEvents } from '../ingestion/wire.ts';
 import type { Metadata } from '../metadata/metadata.ts';

@@ -1,10 +1,10 @@
 import { type Request, type Response, Router } from 'express';
 import { z } from 'zod';
 import { isUuid } from '../domain/ids.ts';
-import { contextOf } from '../http/context.ts';
-import { pick } from '../http/methods.ts';
-import { replyToGet, replyToPost } from '../http/reply.ts';
-import { parseBody } from '../http/validate.ts';
+import { replyToGet, replyToPost } from '../http/answer/reply.ts';
+import { parseBody } from '../http/gate/validate.ts';
+import { contextOf } from '../http/request/context.ts';
+import { pick } from '../http/request/methods.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 
 const IdParams = z.strictObject({ id: z.string().refine(isUuid, 'must be a UUID') });

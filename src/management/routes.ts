@@ -1,10 +1,10 @@
 import express, { type Request, type Response, type Router } from 'express';
 import type { z } from 'zod';
-import { readJson } from '../http/body.ts';
-import { contextOf } from '../http/context.ts';
-import { pick } from '../http/methods.ts';
-import { replyToGet, replyToPost } from '../http/reply.ts';
-import { parseBody as parse } from '../http/validate.ts';
+import { replyToGet, replyToPost } from '../http/answer/reply.ts';
+import { readJson } from '../http/gate/body.ts';
+import { parseBody as parse } from '../http/gate/validate.ts';
+import { contextOf } from '../http/request/context.ts';
+import { pick } from '../http/request/methods.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import {
   AccountBody,

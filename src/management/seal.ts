@@ -3,11 +3,11 @@ import { z } from 'zod';
 import { appId, isUuid } from '../domain/ids.ts';
 import { toIso } from '../domain/time.ts';
 import type { Sealer } from '../facts/sealer.ts';
-import { readJson } from '../http/body.ts';
-import { contextOf } from '../http/context.ts';
-import { pick } from '../http/methods.ts';
-import { replyToGet, replyToPost } from '../http/reply.ts';
-import { parseBody } from '../http/validate.ts';
+import { replyToGet, replyToPost } from '../http/answer/reply.ts';
+import { readJson } from '../http/gate/body.ts';
+import { parseBody } from '../http/gate/validate.ts';
+import { contextOf } from '../http/request/context.ts';
+import { pick } from '../http/request/methods.ts';
 
 const BODY_LIMIT = 1024;
 const RebuildBody = z.strictObject({

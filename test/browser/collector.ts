@@ -1,6 +1,6 @@
 import express from 'express';
 import { z } from 'zod';
-import { sdkScriptRouter } from '../../src/http/sdk-script.ts';
+import { sdkScriptRouter } from '../../src/http/routes/sdk-script.ts';
 import { serve } from './servers.ts';
 
 const Id = z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/);

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { PATHS } from '../../src/client/client.ts';
 import { ApiError, type Client, createClient, type Question } from '../../src/client/index.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
-import { EXAMPLE_RANGE, EXAMPLES } from '../../src/http/openapi-examples.ts';
+import { EXAMPLE_RANGE, EXAMPLES } from '../../src/http/docs/openapi-examples.ts';
 import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 

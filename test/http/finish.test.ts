@@ -3,7 +3,7 @@ import { Agent, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { FinishingServer } from '../../src/http/finishing-server.ts';
+import { FinishingServer } from '../../src/http/server/finishing-server.ts';
 
 /** More than the buffers of both sides of a connection take. */
 const LARGE = 'x'.repeat(32 * 1024 * 1024);

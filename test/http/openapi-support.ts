@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { EXAMPLE_APP } from '../../src/http/openapi-examples.ts';
+import { EXAMPLE_APP } from '../../src/http/docs/openapi-examples.ts';
 import type { Answer } from './support.ts';
 
 /** The document as it is committed: what integrators read. */

@@ -11,8 +11,8 @@ import { type AccountId, type AppId, accountId, appId } from '../../src/domain/i
 import type { Clock } from '../../src/domain/time.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
-import { createLog } from '../../src/http/log.ts';
-import { Problem } from '../../src/http/problem.ts';
+import { Problem } from '../../src/http/request/problem.ts';
+import { createLog } from '../../src/http/server/log.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
 import { type Service, startService } from '../../src/service.ts';
 

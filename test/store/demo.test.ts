@@ -8,7 +8,7 @@ import { DEMO_DOMAIN } from '../../src/demo/site.ts';
 import { type DemoState, readState, writeState } from '../../src/demo/state.ts';
 import { type Visit, visits } from '../../src/demo/visits.ts';
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS } from '../../src/domain/time.ts';
-import { createLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/server/log.ts';
 import { createIngestion, type Ingestion } from '../../src/ingestion/ingestion.ts';
 import { type MetadataBench, metadataBench } from '../support/metadata.ts';
 

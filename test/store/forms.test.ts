@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
-import { Bodies, type Body } from '../../src/http/bodies.ts';
-import { writeArrow, writeParquet } from '../../src/http/forms-columnar.ts';
-import type { Column } from '../../src/http/forms-columns.ts';
-import { type WriteForm, writeCsv, writeNdjson } from '../../src/http/forms-rows.ts';
-import { writeJson } from '../../src/http/json-lines.ts';
+import { Bodies, type Body } from '../../src/http/forms/bodies.ts';
+import { writeArrow, writeParquet } from '../../src/http/forms/columnar.ts';
+import type { Column } from '../../src/http/forms/columns.ts';
+import { writeJson } from '../../src/http/forms/json-lines.ts';
+import { type WriteForm, writeCsv, writeNdjson } from '../../src/http/forms/rows.ts';
 import { embeddedLocation } from '../support/store.ts';
 
 const COLUMNS: readonly Column[] = [

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/http/log.ts';
+import { createLog } from '../../src/http/server/log.ts';
 import { managementSecretFile } from '../../src/management/secret.ts';
 import { type Service, startService } from '../../src/service.ts';
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
   for (const part of ['src', 'clickhouse', 'package.json'])
     cpSync(part, join(root, part), { recursive: true });
   symlinkSync(resolve('node_modules'), join(root, 'node_modules'));
-  codeVersion = await versionFrom('src/http/code-version.ts');
+  codeVersion = await versionFrom('src/http/answer/code-version.ts');
 });
 afterAll(() => rmSync(root, { recursive: true }));
 
@@ -65,7 +65,7 @@ test('a file that comes, goes or is renamed changes the version; the place of th
   const withNewer = codeVersion();
   rmSync(join(root, 'src/facts/newer.ts'));
   expect(new Set([before, withNew, withNewer]).size).toBe(3);
-  const { codeVersion: ofThisTree } = await import('../../src/http/code-version.ts');
+  const { codeVersion: ofThisTree } = await import('../../src/http/answer/code-version.ts');
   expect(before).toBe(ofThisTree());
 });
 
@@ -76,7 +76,7 @@ test('compiled, the version is that of the compiled files and the migrations', a
     mkdirSync(dirname(compiled), { recursive: true });
     writeFileSync(compiled, code.replaceAll(/(from "\..*)\.ts"/g, '$1.js"'));
   }
-  const compiledVersion = await versionFrom('dist/http/code-version.js');
+  const compiledVersion = await versionFrom('dist/http/answer/code-version.js');
   const versions = [compiledVersion()];
   for (const file of ['dist/facts/seal.js', 'clickhouse/migrations/0004_facts.sql']) {
     appendFileSync(join(root, file), ' ');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { maxStaleOf } from '../../src/http/max-stale.ts';
+import { maxStaleOf } from '../../src/http/answer/max-stale.ts';
 
 describe('maxStaleOf', () => {
   test.each([

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
-import { etagOf, matchesEtag } from '../../src/http/etag.ts';
-import { createLog } from '../../src/http/log.ts';
-import { openApiDocument } from '../../src/http/openapi.ts';
-import { problem } from '../../src/http/problem.ts';
-import { newRequestId } from '../../src/http/request-id.ts';
-import { LocalWindows } from '../../src/http/shared-windows.ts';
+import { etag, matchesEtag } from '../../src/http/answer/etag.ts';
+import { openApiDocument } from '../../src/http/docs/openapi.ts';
+import { LocalWindows } from '../../src/http/gate/shared-windows.ts';
+import { problem } from '../../src/http/request/problem.ts';
+import { newRequestId } from '../../src/http/request/request-id.ts';
+import { createLog } from '../../src/http/server/log.ts';
 
 describe('LocalWindows', () => {
   test('gives every parallel request a count of its own', async () => {
@@ -20,12 +20,12 @@ describe('LocalWindows', () => {
 
 describe('matchesEtag', () => {
   test('lists, weak tags, any', () => {
-    const etag = etagOf('[]');
-    for (const header of [etag, `W/${etag}`, `"a", ${etag}`, `"a",${etag},"b"`, '*', ' * ']) {
-      expect(matchesEtag(header, etag)).toBe(true);
+    const tag = etag('content');
+    for (const header of [tag, `W/${tag}`, `"a", ${tag}`, `"a",${tag},"b"`, '*', ' * ']) {
+      expect(matchesEtag(header, tag)).toBe(true);
     }
-    for (const header of [undefined, '', '"a"', etag.slice(1, -1), `"${etag.slice(1, -2)}"`]) {
-      expect(matchesEtag(header, etag)).toBe(false);
+    for (const header of [undefined, '', '"a"', tag.slice(1, -1), `"${tag.slice(1, -2)}"`]) {
+      expect(matchesEtag(header, tag)).toBe(false);
     }
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { watchOverload } from '../../src/http/overload.ts';
+import { watchOverload } from '../../src/http/gate/overload.ts';
 
 const block = (ms: number): void => {
   const until = performance.now() + ms;

@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLog } from '../../src/http/log.ts';
-import { errorHandler } from '../../src/http/problem.ts';
-import { sdkScriptRouter } from '../../src/http/sdk-script.ts';
+import { errorHandler } from '../../src/http/request/problem.ts';
+import { sdkScriptRouter } from '../../src/http/routes/sdk-script.ts';
+import { createLog } from '../../src/http/server/log.ts';
 
 const LIMIT_BYTES = 4_096;
 

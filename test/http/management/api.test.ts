@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { epochMs } from '../../../src/domain/time.ts';
-import { Problem } from '../../../src/http/problem.ts';
+import { Problem } from '../../../src/http/request/problem.ts';
 import { signManagementToken } from '../../../src/management/token.ts';
 import { type ManagedService, managedService } from '../../support/management.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { epochMs } from '../../../src/domain/time.ts';
-import { createLog } from '../../../src/http/log.ts';
-import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
+import { createLog } from '../../../src/http/server/log.ts';
+import { createHttpServer, type HttpServer } from '../../../src/http/server/server.ts';
 import { createManagementApp } from '../../../src/management/app.ts';
 import { ingestionRouter } from '../../../src/management/ingestion.ts';
 import { sealRouter } from '../../../src/management/seal.ts';

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readMigrations } from '../../clickhouse/migrate.ts';
+
+/** The program as it runs: src, or the folder that it was compiled to. */
+const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
+/** Names the exact version of the engine and of each library. */
+const PACKAGE = new URL('../../../package.json', import.meta.url);
+
+/**
+ * The version of the code that answers: the same in every process that runs the same files. It is part of every tag, since
+ * other code may answer otherwise from the same data. Every file counts: no list of those that matter stays complete.
+ */
+export function codeVersion(): string {
+  const hash = createHash('sha256');
+  const add = (name: string, content: string | Buffer): void => {
+    hash.update(`${name} ${content.length}\n`).update(content);
+  };
+  for (const file of filesIn(PROGRAM)) add(relative(PROGRAM, file), readFileSync(file));
+  for (const { version, name, checksum } of readMigrations()) add(`${version} ${name}`, checksum);
+  add('package.json', readFileSync(PACKAGE));
+  return hash.digest('base64url').slice(0, 16);
+}
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .sort();

@@ -1,0 +1,88 @@
+import { LRUCache } from 'lru-cache';
+import { Gate, READERS_PATIENCE } from '../../clickhouse/gate.ts';
+import { currentCaller } from '../../domain/caller.ts';
+import type { Bodies, Body } from '../forms/bodies.ts';
+import { type Coding, coded, isWorthCoding } from '../forms/coding.ts';
+import type { Column } from '../forms/columns.ts';
+import type { Form } from '../forms/forms.ts';
+
+/** How an answer is written: its form, and the content codings that the caller takes, best first. */
+export interface Representation {
+  readonly form: Form;
+  readonly codings: readonly Coding[];
+}
+
+/** Of what answers may take. */
+const SHARE = 1 / 4;
+/** Large ones that are written at once: each takes some memory for its pieces, and the processor. */
+const WRITTEN_AT_ONCE = 3;
+const MAX_WAITING = 256;
+
+export interface RepresentationsOptions {
+  readonly answerCacheBytes: number;
+  readonly bodies: Bodies;
+}
+
+/**
+ * Answers in other forms and content codings than their JSON. Each is written once for all who ask for it at the same time, and
+ * kept for those who ask later.
+ */
+export class Representations {
+  readonly #bodies: Bodies;
+  readonly #kept: LRUCache<string, Body>;
+  readonly #writing = new Map<string, Promise<Body>>();
+  readonly #gate = new Gate({ places: WRITTEN_AT_ONCE, maxWaiting: MAX_WAITING, ...READERS_PATIENCE });
+
+  constructor({ answerCacheBytes, bodies }: RepresentationsOptions) {
+    this.#bodies = bodies;
+    const maxSize = Math.ceil(answerCacheBytes * SHARE);
+    this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ memoryBytes }) => memoryBytes + 1_000 });
+  }
+
+  /** The answer `json`, whose bytes `tag` stands for, in the form and the best coding that it is worth. */
+  async of(
+    tag: string,
+    json: Body,
+    { form, codings }: Representation,
+    columns: readonly Column[] | null,
+  ): Promise<{ readonly body: Body; readonly coding: Coding | null }> {
+    const { write, mark } = form;
+    const body =
+      write === null || columns === null
+        ? json
+        : await this.#written(`${tag}${mark}`, json, () => write(columns, json));
+    const coding = (form.compressible && isWorthCoding(body.length) && codings[0]) || null;
+    if (coding === null) return { body, coding };
+    return { body: await this.#written(`${tag}${mark}-${coding}`, body, () => coded(body, coding)), coding };
+  }
+
+  #written(name: string, from: Body, write: () => AsyncIterable<Uint8Array>): Promise<Body> {
+    const kept = this.#kept.get(name);
+    if (kept !== undefined && !kept.isGone) return Promise.resolve(kept);
+    const begun = this.#writing.get(name);
+    if (begun !== undefined) return begun;
+    const writing = this.#write(from, write)
+      .then((body) => {
+        this.#kept.set(name, body);
+        return body;
+      })
+      .finally(() => this.#writing.delete(name));
+    this.#writing.set(name, writing);
+    return writing;
+  }
+
+  async #write(from: Body, write: () => AsyncIterable<Uint8Array>): Promise<Body> {
+    if (from.bytes !== null) return this.#bodies.collect(write());
+    const caller = currentCaller();
+    // Others may wait for it too: it does not end with the caller who came first. What it is made of was worth more work than it.
+    const place = await this.#gate.enter({
+      isLetIn: true,
+      ...(caller === undefined ? {} : { key: caller.key }),
+    });
+    try {
+      return await this.#bodies.collect(write());
+    } finally {
+      this.#gate.leave(place);
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import {
+  createDocument,
+  type ZodOpenApiMediaTypeObject,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { type Endpoint, parametersOf } from '../../endpoints/endpoint.ts';
+import { ENDPOINTS } from '../../endpoints/index.ts';
+import { columnsOf } from '../forms/columns.ts';
+import { type Form, JSON_FORM, LIST_FORMS } from '../forms/forms.ts';
+import { writeCsv, writeNdjson } from '../forms/rows.ts';
+import { EXAMPLE_BODY, EXAMPLES } from './openapi-examples.ts';
+import { HEADERS, headersOf } from './openapi-headers.ts';
+import { problemResponses } from './openapi-problems.ts';
+
+const EVERYWHERE: readonly ErrorCode[] = [
+  'bad_request',
+  'validation_failed',
+  'unauthorized',
+  'too_many_invalid_attempts',
+  'uri_too_long',
+  'rate_limited',
+  'headers_too_large',
+  'internal',
+  'overloaded',
+  'store_unavailable',
+];
+const ABOUT_AN_APP: readonly ErrorCode[] = ['app_access_denied', 'plan_blocked'];
+const WITH_A_BODY: readonly ErrorCode[] = ['plan_blocked', 'payload_too_large', 'unsupported_media_type'];
+
+const COUNTED = ['X-Request-Id', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const;
+const VALIDATED = ['ETag', 'Cache-Control', 'Vary', 'Server-Timing'] as const;
+
+const TAGS = [
+  { name: 'Apps', description: 'The apps that an account owns or sees.' },
+  { name: 'Sessions', description: 'Analytics of one app.' },
+  { name: 'Growth', description: 'Where visitors come from.' },
+];
+
+const DESCRIPTION = `Exact figures, to the millisecond, about the sessions of an account's apps.
+
+All timestamps are ISO 8601 UTC with milliseconds. \`HEAD\` works wherever \`GET\` does. Errors are RFC 9457 problem details.
+
+**Conditional requests.** Every 200 to a \`GET\` has a strong \`ETag\` made from the version of the data. Send it back as
+\`If-None-Match\`: 304 costs next to nothing, and counts in the rate limit like any other request.
+
+**Forms.** Lists come as JSON, or, by \`Accept\`, as CSV, NDJSON, Parquet or an Arrow stream. Where nothing that \`Accept\`
+names is offered, the answer is JSON. Answers above 1 KiB are compressed by \`Accept-Encoding\` (br, gzip).`;
+
+let document: ReturnType<typeof createDocument> | undefined;
+
+/** OpenAPI 3.1 of the Public API, made from the endpoints themselves. */
+export function openApiDocument(): ReturnType<typeof createDocument> {
+  document ??= createDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'Public API for App Management and Session Analytics',
+      version: '1',
+      description: DESCRIPTION,
+      contact: { name: 'Those who run this service' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'The service that serves this document.' }],
+    tags: TAGS,
+    security: [{ apiKey: [] }],
+    paths: Object.fromEntries(
+      [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => [path, methodsOf(path)]),
+    ),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An account API key (`service_api_…`). Server-side only.',
+        },
+      },
+      headers: HEADERS,
+      responses: Object.assign({}, ...ENDPOINTS.flatMap((endpoint) => Object.values(problemsOf(endpoint)))),
+    },
+  });
+  return document;
+}
+
+/** The document as it is kept in docs/openapi.json. */
+export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`;
+
+const methodsOf = (path: string): Record<string, ZodOpenApiOperationObject> =>
+  Object.fromEntries(
+    ENDPOINTS.filter((endpoint) => endpoint.path === path).map((endpoint) => [
+      endpoint.method,
+      operation(endpoint),
+    ]),
+  );
+
+const isAboutApp = ({ query }: Endpoint): boolean => 'appId' in parametersOf(query).shape;
+
+const problemsOf = (endpoint: Endpoint) =>
+  problemResponses(
+    [
+      ...EVERYWHERE,
+      ...(isAboutApp(endpoint) ? ABOUT_AN_APP : []),
+      ...(endpoint.method === 'post' ? WITH_A_BODY : []),
+      ...endpoint.errors,
+    ],
+    endpoint.method === 'post' ? { plan_blocked: 'The plan free allows 3 apps.' } : {},
+  );
+
+function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
+  const { operationId, summary, description, method, path } = endpoint;
+  const problems = Object.entries(problemsOf(endpoint)).map(([status, named]) => [
+    status,
+    { $ref: `#/components/responses/${Object.keys(named)[0]}` },
+  ]);
+  const tag = TAGS.find(({ name }) => path.includes(`/${name.toLowerCase()}`));
+  return {
+    operationId,
+    summary,
+    description: description === '' ? `${summary}.` : description,
+    tags: [tag?.name ?? ''],
+    requestParams: {
+      // The wire carries strings; the schema's input side says which.
+      query: parametersOf(endpoint.query),
+    },
+    ...(method === 'get'
+      ? { parameters: [IF_NONE_MATCH, ...(isAboutApp(endpoint) ? [MAX_STALE] : [])] }
+      : {}),
+    ...(method === 'post'
+      ? {
+          requestBody: {
+            required: true,
+            content: { 'application/json': { schema: endpoint.body, example: EXAMPLE_BODY } },
+          },
+        }
+      : {}),
+    responses: {
+      ...(method === 'post' ? { '201': created(endpoint) } : found(endpoint)),
+      ...Object.fromEntries(problems),
+    },
+  };
+}
+
+const IF_NONE_MATCH = {
+  name: 'If-None-Match',
+  in: 'header' as const,
+  description: 'The `ETag` of the answer that the caller has: 304 where it still holds.',
+  schema: { type: 'string' as const },
+  example: HEADERS.ETag.example,
+};
+
+const MAX_STALE = {
+  name: 'Cache-Control',
+  in: 'header' as const,
+  description:
+    '`max-stale=N`: an answer to the same question that was right at most N seconds ago (0 to 3,600; 60 without a number) may be ' +
+    'given although newer events are stored. Its age is in `Age`. Anything else is ignored.',
+  schema: { type: 'string' as const },
+  example: 'max-stale=10',
+};
+
+function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObject> {
+  const headers = headersOf(...COUNTED, ...VALIDATED, ...(isAboutApp(endpoint) ? AS_OF : []));
+  const forms = columnsOf(endpoint) === null ? [JSON_FORM] : LIST_FORMS;
+  return {
+    '200': {
+      description: 'The answer.',
+      headers,
+      content: Object.fromEntries(forms.map((form) => [form.type, mediaOf(endpoint, form)])),
+    },
+    '304': { description: 'The caller has this answer (If-None-Match). No body.', headers },
+  };
+}
+const AS_OF = ['X-Data-As-Of', 'Age'] as const;
+
+const created = (endpoint: Endpoint): ZodOpenApiResponseObject => ({
+  description: 'Created.',
+  headers: headersOf(...COUNTED, 'Cache-Control', 'Server-Timing'),
+  content: { [JSON_FORM.type]: mediaOf(endpoint, JSON_FORM) },
+});
+
+function mediaOf({ operationId, response }: Endpoint, { type, write }: Form): ZodOpenApiMediaTypeObject {
+  const example = EXAMPLES[operationId];
+  if (write === null) return { schema: response, example };
+  if (write !== writeCsv && write !== writeNdjson) return { schema: { contentMediaType: type } };
+  const rows = example as readonly Readonly<Record<string, unknown>>[];
+  const lines = write === writeCsv ? csvLines(rows) : rows.map((row) => `${JSON.stringify(row)}\n`);
+  return { schema: { type: 'string' }, example: lines.join('') };
+}
+
+/** As the engine writes it: texts in quotes, numbers bare, nothing for null. */
+function csvLines(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
+  const line = (values: readonly unknown[]): string =>
+    `${values.map((value) => (value === null ? '' : JSON.stringify(value))).join(',')}\r\n`;
+  return [line(Object.keys(rows[0] ?? {})), ...rows.map((row) => line(Object.values(row)))];
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../../domain/errors.ts';
+
+/** A body up to this size is kept in memory, a larger one in a file: what a slow reader holds of it is a piece. */
+const MEMORY_BYTES = 256 * 1024;
+const PIECE_BYTES = 32 * 1024;
+/** All files together. */
+const FILE_BYTES = 1024 ** 3;
+
+/** The bytes of an answer: written once, then read by many at the same time, each at its own pace. */
+export interface Body {
+  readonly length: number;
+  /** What it takes of the process's memory. */
+  readonly memoryBytes: number;
+  /** The bytes, where they are in memory. */
+  readonly bytes: Buffer | null;
+  /** A file that had to make room for others can no longer be read, but by those who have begun. */
+  readonly isGone: boolean;
+  /** The bytes in order. Throws `overloaded` where the body is gone. */
+  pieces(): AsyncIterable<Buffer>;
+}
+
+/** A body in memory. */
+export const inMemory = (bytes: Buffer): Body => ({
+  length: bytes.length,
+  memoryBytes: bytes.length,
+  bytes,
+  isGone: false,
+  async *pieces() {
+    yield bytes;
+  },
+});
+
+/** Makes bodies: large ones in files without a name, so that nothing is left when the process ends, however it ends. */
+export class Bodies {
+  readonly #folder: string;
+  readonly #files = new LRUCache<FileBody, true>({
+    maxSize: FILE_BYTES,
+    sizeCalculation: (_, file) => file.length,
+    dispose: (_, file) => file.drop(),
+  });
+
+  /** Files are made in `folder`, which belongs to bodies alone. */
+  constructor(folder: string) {
+    this.#folder = folder;
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** Reads `pieces` to the end; rejects with what they throw, and keeps nothing then. */
+  async collect(pieces: AsyncIterable<Uint8Array>): Promise<Body> {
+    const begun: Uint8Array[] = [];
+    let length = 0;
+    let handle: FileHandle | undefined;
+    try {
+      for await (const piece of pieces) {
+        length += piece.length;
+        if (length > FILE_BYTES) throw tooLarge();
+        if (handle !== undefined) {
+          await handle.appendFile(piece);
+        } else {
+          begun.push(piece);
+          if (length <= MEMORY_BYTES) continue;
+          handle = await this.#open();
+          await handle.appendFile(Buffer.concat(begun.splice(0)));
+        }
+      }
+    } catch (error) {
+      await handle?.close();
+      throw isNoRoom(error) ? noRoom(error) : error;
+    }
+    if (handle === undefined) return inMemory(Buffer.concat(begun));
+    const file = new FileBody(handle, length, (read) => void this.#files.get(read));
+    this.#files.set(file, true);
+    return file;
+  }
+
+  async #open(): Promise<FileHandle> {
+    const path = join(this.#folder, randomUUID());
+    const handle = await open(path, 'wx+', 0o600);
+    await unlink(path);
+    return handle;
+  }
+
+  /** Ends when its readers have ended. */
+  close(): void {
+    this.#files.clear();
+  }
+}
+
+class FileBody implements Body {
+  readonly length: number;
+  readonly memoryBytes = 0;
+  readonly bytes = null;
+  readonly #handle: FileHandle;
+  readonly #onRead: (file: FileBody) => void;
+  #readers = 0;
+  #isGone = false;
+
+  constructor(handle: FileHandle, length: number, onRead: (file: FileBody) => void) {
+    this.#handle = handle;
+    this.length = length;
+    this.#onRead = onRead;
+  }
+
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  async *pieces(): AsyncGenerator<Buffer> {
+    if (this.#isGone) throw gone();
+    this.#onRead(this);
+    this.#readers++;
+    try {
+      for (let at = 0; at < this.length; ) {
+        const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, this.length - at));
+        const { bytesRead } = await this.#handle.read(piece, 0, piece.length, at);
+        if (bytesRead === 0) throw new Error('a body ends before its end');
+        at += bytesRead;
+        yield piece.subarray(0, bytesRead);
+      }
+    } finally {
+      this.#readers--;
+      this.#closeUnused();
+    }
+  }
+
+  /** Makes room. */
+  drop(): void {
+    this.#isGone = true;
+    this.#closeUnused();
+  }
+
+  #closeUnused(): void {
+    if (this.#isGone && this.#readers === 0) void this.#handle.close().catch(() => undefined);
+  }
+}
+
+const isNoRoom = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+const noRoom = (cause: unknown): AppError =>
+  new AppError('overloaded', 'There is no room for so large an answer now. Try again later.', {
+    retryAfterSeconds: 10,
+    cause,
+  });
+const gone = (): AppError =>
+  new AppError('overloaded', 'Too many large answers at once. Try again shortly.', { retryAfterSeconds: 1 });
+const tooLarge = (): AppError =>
+  new AppError('overloaded', 'The answer is too large. Ask for a shorter range or a smaller limit.', {
+    retryAfterSeconds: 10,
+  });

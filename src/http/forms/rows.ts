@@ -1,0 +1,35 @@
+import type { Body } from './bodies.ts';
+import type { Column } from './columns.ts';
+import { readItems } from './json-lines.ts';
+
+/** A list's items in another form, piece by piece; the same items give the same bytes. */
+export type WriteForm = (columns: readonly Column[], list: Body) => AsyncGenerator<Uint8Array>;
+
+/** A row of a list. */
+export type Item = Readonly<Record<string, string | number | null>>;
+
+/** The items, some at once: of at least so many characters where more follow. */
+export async function* itemsOf(list: Body, least?: number): AsyncGenerator<readonly Item[]> {
+  for await (const text of readItems(list, least)) yield JSON.parse(`[${text}]`) as Item[];
+}
+
+/** A line for each item: as JSON has it. */
+export const writeNdjson: WriteForm = async function* (_, list) {
+  for await (const text of readItems(list)) yield Buffer.from(`${text.replaceAll(',\n', '\n')}\n`);
+};
+
+/** RFC 4180; text is quoted, an absent value is an empty field. */
+export const writeCsv: WriteForm = async function* (columns, list) {
+  const names = columns.map(({ name }) => name);
+  yield Buffer.from(record(names.map(field)));
+  for await (const items of itemsOf(list)) {
+    yield Buffer.from(items.map((item) => record(names.map((name) => field(item[name] ?? null)))).join(''));
+  }
+};
+
+const record = (fields: readonly string[]): string => `${fields.join(',')}\r\n`;
+
+function field(value: string | number | null): string {
+  if (value === null) return '';
+  return typeof value === 'number' ? String(value) : `"${value.replaceAll('"', '""')}"`;
+}

@@ -1,0 +1,84 @@
+import type { Request, Response } from 'express';
+import { AppError } from '../../domain/errors.ts';
+
+/** Up to here a body that is too large is read to its end, so that its sender hears the answer. */
+const LINGER_BYTES = 16 * 1024 * 1024;
+/** What the bodies that are being read may take, of all requests of the process together. */
+const MAX_READING_BYTES = 128 * 1024 * 1024;
+const JSON_TYPE = ['application/json'] as const;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * A request's JSON body. Throws `unsupported_media_type` unless it is of one of `types`, in UTF-8 without a content
+ * coding, `payload_too_large` beyond `limit` bytes, `validation_failed` when it is not JSON.
+ */
+export async function readJson(
+  req: Request,
+  res: Response,
+  limit: number,
+  types: readonly string[] = JSON_TYPE,
+): Promise<unknown> {
+  assertType(req, types);
+  const body = await readBytes(req, res, limit);
+  try {
+    return JSON.parse(UTF8.decode(body));
+  } catch {
+    throw new AppError('validation_failed', 'The body is not valid JSON.', {
+      errors: [{ field: 'body', message: 'Not valid JSON in UTF-8.' }],
+    });
+  }
+}
+
+function assertType(req: Request, types: readonly string[]): void {
+  const [type, ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
+  const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
+  const utf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
+  const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (!types.includes(type?.trim() ?? '') || !utf8 || coding !== 'identity') {
+    throw new AppError(
+      'unsupported_media_type',
+      `Send the body as ${types.join(' or ')} in UTF-8, not compressed.`,
+    );
+  }
+}
+
+let readingBytes = 0;
+
+function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > LINGER_BYTES) {
+    res.setHeader('Connection', 'close');
+    return Promise.reject(tooLarge(limit));
+  }
+  const chunks: Buffer[] = [];
+  let [size, kept] = [0, 0];
+  const drop = (): void => {
+    readingBytes -= kept;
+    kept = 0;
+    chunks.length = 0;
+  };
+  return new Promise<Buffer>((resolve, reject) => {
+    const giveUp = (error: AppError): void => {
+      res.setHeader('Connection', 'close');
+      req.removeAllListeners('data');
+      reject(error);
+    };
+    req.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > LINGER_BYTES) giveUp(tooLarge(limit));
+      else if (size > limit) drop();
+      else if (readingBytes + chunk.length > MAX_READING_BYTES) giveUp(tooMany());
+      else {
+        chunks.push(chunk);
+        kept += chunk.length;
+        readingBytes += chunk.length;
+      }
+    });
+    req.on('end', () => (size > limit ? reject(tooLarge(limit)) : resolve(Buffer.concat(chunks))));
+    req.on('error', () => reject(new AppError('bad_request', 'The body ended before its length.')));
+  }).finally(drop);
+}
+
+const tooLarge = (limit: number): AppError =>
+  new AppError('payload_too_large', `The body is larger than ${limit} bytes.`);
+const tooMany = (): AppError =>
+  new AppError('overloaded', 'Too many bodies at once. Try again shortly.', { retryAfterSeconds: 1 });

@@ -1,0 +1,55 @@
+import type { z } from 'zod';
+import { AppError, type FieldError } from '../../domain/errors.ts';
+import { parametersOf, type QuerySchema } from '../../endpoints/endpoint.ts';
+
+/** An endpoint that does not list them ignores these, whatever they hold. */
+const RANGE_PARAMETERS = ['from', 'to'];
+const MAX_ECHO = 100;
+
+/** Parses the text after `?`. Throws `validation_failed` that names every parameter that is wrong. */
+export function parseQuery<Schema extends QuerySchema>(schema: Schema, search: string): z.output<Schema> {
+  const parameters = new URLSearchParams(search);
+  const listed = parametersOf(schema).shape;
+  for (const name of RANGE_PARAMETERS) if (!Object.hasOwn(listed, name)) parameters.delete(name);
+  const names = [...new Set(parameters.keys())];
+  const repeated = names
+    .filter((name) => parameters.getAll(name).length > 1)
+    .map((name) => ({ field: echo(name), message: 'Given more than once.' }));
+  const result = schema.safeParse(Object.fromEntries(parameters));
+  const errors = [
+    ...repeated,
+    ...(result.success ? [] : fieldErrors(result.error, 'Unknown parameter.', 'query')),
+  ];
+  if (errors.length > 0) throw invalid(errors);
+  return result.data as z.output<Schema>;
+}
+
+/** Checks a parsed JSON body. Throws `validation_failed` that names every field that is wrong. */
+export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
+  const result = schema.safeParse(body);
+  if (!result.success) throw invalid(fieldErrors(result.error, 'Unknown field.', 'body'));
+  return result.data;
+}
+
+const invalid = (errors: readonly FieldError[]): AppError =>
+  new AppError('validation_failed', 'One or more fields are invalid.', { errors });
+
+/** `whole` names the object itself, where not one of its fields is wrong. */
+function fieldErrors(error: z.ZodError, unknown: string, whole: string): FieldError[] {
+  return error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ field: echo(key), message: unknown }))
+      : [{ field: echo(issue.path.join('.')) || whole, message: words(issue) }],
+  );
+}
+
+function words(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_type' || issue.message.startsWith('Required')) return sentence(issue.message);
+  // Zod tells a missing field from a wrong type only in its message.
+  return issue.message.endsWith('received undefined') ? 'Required.' : `Must be of type ${issue.expected}.`;
+}
+
+const sentence = (text: string): string =>
+  `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;
+
+const echo = (name: string): string => name.slice(0, MAX_ECHO);

@@ -1,0 +1,95 @@
+import type { ErrorRequestHandler } from 'express';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+import { AppError, ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
+import { newRequestId } from './request-id.ts';
+
+const MAX_FIELD_ERRORS = 20;
+export const PROBLEM_TYPE = 'application/problem+json';
+
+export const Problem = z
+  .strictObject({
+    type: z.literal('about:blank'),
+    title: z.string(),
+    status: z.int().min(400).max(599),
+    code: z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]),
+    detail: z.string(),
+    requestId: z.string(),
+    errors: z
+      .array(z.strictObject({ field: z.string(), message: z.string() }))
+      .max(MAX_FIELD_ERRORS)
+      .optional()
+      .meta({ description: 'Only with `validation_failed`: what is wrong, field by field.' }),
+    retryAfterSeconds: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: 'Only with 429: whole seconds to wait, equal to Retry-After.' }),
+  })
+  .meta({ id: 'Problem', description: 'RFC 9457 problem details; the one shape of every error.' });
+
+export type Problem = z.infer<typeof Problem>;
+
+export interface ProblemResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Problem;
+}
+
+/**
+ * The only place that turns an error into HTTP. Whatever is not an AppError is a bug or a request that Express could
+ * not read, and says nothing of itself to the caller.
+ */
+export function problem(error: unknown, requestId: string): ProblemResponse {
+  const { code, status, detail, errors, retryAfterSeconds } = asAppError(error);
+  return {
+    status,
+    headers: {
+      'Content-Type': PROBLEM_TYPE,
+      'Cache-Control': 'no-store',
+      ...(retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) }),
+      ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    },
+    body: {
+      type: 'about:blank',
+      title: ERROR_CODES[code].title,
+      status,
+      code,
+      detail,
+      requestId,
+      ...(errors === undefined ? {} : { errors: errors.slice(0, MAX_FIELD_ERRORS) }),
+      ...(status === 429 && retryAfterSeconds !== undefined ? { retryAfterSeconds } : {}),
+    },
+  };
+}
+
+/** Ends a request whose handling threw. Faults (5xx) reach the log through `res.err`. */
+export const errorHandler =
+  (options: { readonly log: Logger }): ErrorRequestHandler =>
+  (error, _req, res, next) => {
+    if (res.headersSent) {
+      options.log.error({ err: error }, 'failed after the response had begun');
+      next(error);
+      return;
+    }
+    const inbound = res.getHeader('X-Request-Id');
+    const requestId = typeof inbound === 'string' ? inbound : newRequestId(Date.now());
+    const { status, headers, body } = problem(error, requestId);
+    if (status >= 500) res.err = error instanceof Error ? error : new Error(String(error));
+    res.statusCode = status;
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
+    res.setHeader('X-Request-Id', requestId);
+    res.end(JSON.stringify(body));
+  };
+
+/** Errors of Express itself carry a 4xx status: a path or header that it could not read. */
+function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;
+  if (typeof status === 'number' && status >= 400 && status < 500) {
+    return new AppError('bad_request', 'The request cannot be read.', { cause: error });
+  }
+  return new AppError('internal', 'Something went wrong on our side. The requestId helps us find it.', {
+    cause: error,
+  });
+}

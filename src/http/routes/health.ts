@@ -1,0 +1,105 @@
+import type { RequestHandler } from 'express';
+import { AppError } from '../../domain/errors.ts';
+import type { SealingHealth } from '../../facts/sealer.ts';
+import type { RedisState } from '../../redis/link.ts';
+import { replyToGet } from '../answer/reply.ts';
+import { contextOf, targetOf } from '../request/context.ts';
+import { pick } from '../request/methods.ts';
+
+/** A store that takes longer to say "here" is not ready. */
+const PING_MS = 3_000;
+/** How long "here" is believed. */
+const REMEMBERED_MS = 5_000;
+
+export interface HealthDeps {
+  /** Rejects when the store does not answer. */
+  readonly ping: () => Promise<void>;
+  /** Null without Redis. */
+  readonly redisState: () => RedisState | null;
+  readonly isDraining: () => boolean;
+  /** How far sealing is behind. */
+  readonly sealing: () => SealingHealth;
+}
+
+/** GET /healthz and /readyz: no authentication, no limit. */
+export function servicePages(deps: HealthDeps): RequestHandler {
+  const ping = remembered(() => inTime(deps.ping()));
+  const pages = new Map<string, () => Promise<object> | object>([
+    ['/healthz', () => ({ status: 'ok' })],
+    ['/readyz', () => readiness(deps, ping)],
+  ]);
+  return async (req, res, next) => {
+    const { path } = targetOf(req);
+    const page = pages.get(path);
+    if (page === undefined) {
+      next();
+      return;
+    }
+    contextOf(res).route = path;
+    const answer = pick(new Map([['GET', page]]), req, res);
+    await replyToGet(req, res, await answer());
+  };
+}
+
+/** Without Redis every process limits by itself: worse, but no reason to send traffic elsewhere. */
+const REDIS_WORDS = {
+  up: { status: 'ok', redis: 'ok' },
+  away: { status: 'degraded', redis: 'away' },
+  off: { status: 'ok', redis: 'off' },
+} as const;
+
+async function readiness(
+  { isDraining, redisState, sealing }: HealthDeps,
+  ping: () => Promise<void>,
+): Promise<object> {
+  if (isDraining()) {
+    throw new AppError('overloaded', 'This process is shutting down and takes no new work.', {
+      retryAfterSeconds: 1,
+    });
+  }
+  await ping();
+  return { store: 'ok', ...REDIS_WORDS[redisState() ?? 'off'], sealing: sealing() };
+}
+
+/**
+ * Anyone may ask, any number of times: the store is asked once at a time. Where it has just answered, nobody waits for
+ * the next answer, which a busy store gives late; the one after hears of it.
+ */
+function remembered(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  let hereAt = Number.NEGATIVE_INFINITY;
+  const ask = async (): Promise<void> => {
+    try {
+      await work();
+      hereAt = performance.now();
+    } catch (error) {
+      hereAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    } finally {
+      running = undefined;
+    }
+  };
+  return async () => {
+    running ??= ask();
+    running.catch(() => undefined);
+    if (performance.now() - hereAt > REMEMBERED_MS) await running;
+  };
+}
+
+function inTime(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(away()), PING_MS);
+  });
+  // However it fails: what cannot say "here" is not ready.
+  const here = work.catch((error: unknown) => {
+    throw error instanceof AppError ? error : away(error);
+  });
+  return Promise.race([here, late]).finally(() => clearTimeout(timer));
+}
+
+const away = (cause?: unknown): AppError =>
+  new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
+    retryAfterSeconds: 5,
+    cause,
+  });

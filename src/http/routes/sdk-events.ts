@@ -1,0 +1,99 @@
+import { type Request, type Response, Router } from 'express';
+import { AppError } from '../../domain/errors.ts';
+import type { Ingestion } from '../../ingestion/ingestion.ts';
+import { hostOf, isOwnHost } from '../../ingestion/referrer.ts';
+import { parseEnvelope } from '../../ingestion/wire.ts';
+import type { Access, SdkApp } from '../../metadata/types.ts';
+import { replyToPost } from '../answer/reply.ts';
+import { addressOf } from '../gate/authenticate.ts';
+import { readJson } from '../gate/body.ts';
+import type { FailedAttempts } from '../gate/failed-attempts.ts';
+import { contextOf } from '../request/context.ts';
+import { pick } from '../request/methods.ts';
+
+const PATH = '/sdk/v1/events';
+const BODY_LIMIT = 1024 * 1024;
+/** Plain text needs no preflight: it is what `navigator.sendBeacon` sends. */
+const BODY_TYPES = ['application/json', 'text/plain'];
+const PREFLIGHT_SECONDS = 7_200;
+
+export interface SdkEventsDeps {
+  readonly access: Pick<Access, 'authenticateApp'>;
+  readonly ingestion: Pick<Ingestion, 'accept'>;
+  readonly failedAttempts: FailedAttempts;
+}
+
+/**
+ * `POST /sdk/v1/events`. The order of checks: 405, 415 and 413, 400, 401, 403; then single sessions and events, which are
+ * rejected in the 200's body.
+ */
+export function sdkEventsRouter({ access, ingestion, failedAttempts }: SdkEventsDeps): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+
+  async function post(req: Request, res: Response): Promise<void> {
+    // Until the app is known an answer says nothing of it, and a page has to hear that its credentials are wrong.
+    allowOrigin(req, res);
+    const envelope = parseEnvelope(await readJson(req, res, BODY_LIMIT, BODY_TYPES));
+    const app = await access.authenticateApp(envelope.appId, envelope.secretKey);
+    if (app === null) throw failedAttempts.record(addressOf(req), WRONG_CREDENTIALS);
+    if (!isFromApp(req, app)) {
+      res.removeHeader('Access-Control-Allow-Origin');
+      throw new AppError('app_access_denied', "The page's origin is not of the app's domain.");
+    }
+    const result = await ingestion.accept(app, envelope, {
+      userAgent: req.headers['user-agent'] ?? '',
+      address: addressOf(req),
+    });
+    replyToPost(req, res, 200, result);
+  }
+
+  const methods = new Map([
+    ['POST', post],
+    ['OPTIONS', preflight],
+  ]);
+  router.all(PATH, async (req, res) => {
+    res.setHeader('Vary', 'Origin');
+    const handle = pick(methods, req, res);
+    contextOf(res).route = PATH;
+    await handle(req, res);
+  });
+  return router;
+}
+
+const WRONG_CREDENTIALS = new AppError(
+  'unauthorized',
+  "The app's credentials (appId and secretKey) are not valid.",
+);
+
+/**
+ * The credentials are in a body that the browser has not sent yet, so every origin may ask; which one may send is
+ * decided by the POST.
+ */
+async function preflight(req: Request, res: Response): Promise<void> {
+  allowOrigin(req, res);
+  res.setHeader('Access-Control-Allow-Methods', 'POST');
+  res.setHeader('Access-Control-Allow-Headers', 'Content-Type');
+  res.setHeader('Access-Control-Max-Age', String(PREFLIGHT_SECONDS));
+  res.statusCode = 204;
+  res.end();
+}
+
+function allowOrigin(req: Request, res: Response): void {
+  const { origin } = req.headers;
+  if (origin === undefined) return;
+  res.setHeader('Access-Control-Allow-Origin', origin);
+  res.setHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id');
+}
+
+/** As browsers write an origin (RFC 6454, section 6.2). The URL parser alone would take a path, a user and much else. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+)(?::\d{1,5})?$/i;
+
+/** A server sends no Origin; `null` and what is no origin are never the app's. Scheme and port are not compared. */
+function isFromApp({ headers: { origin } }: Request, { domain }: SdkApp): boolean {
+  if (origin === undefined) return true;
+  const host =
+    ORIGIN.test(origin) && URL.canParse(origin)
+      ? new URL(origin).hostname.toLowerCase().replace(/\.$/, '')
+      : '';
+  return host !== '' && isOwnHost(host, hostOf(domain));
+}

@@ -1,0 +1,189 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Logger } from 'pino';
+import type { Listener } from '../../config.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Clock } from '../../domain/time.ts';
+import { problem } from '../request/problem.ts';
+import { headerValues } from '../request/raw-headers.ts';
+import { newRequestId, requestIdFor } from '../request/request-id.ts';
+import { nextTurn } from '../request/turns.ts';
+import { FinishingServer } from './finishing-server.ts';
+import { requestLog } from './request-log.ts';
+
+const MAX_URL = 8 * 1024;
+const MAX_HEADERS = 16 * 1024;
+/**
+ * Node counts the URL and the headers together and does not tell which is too long. With room for both, nearly every
+ * request that is too large reaches `refusalOf`, which can tell. Beyond this only the piece is known that overflowed:
+ * less than the 64 KiB that Node reads at once, so that this is usually the first, with the request line.
+ */
+const MAX_PARSED = 32 * 1024;
+/** Each takes a descriptor and some memory. More than this are closed at once. */
+const MAX_CONNECTIONS = 10_000;
+/** For the headers, also of a connection on which nothing comes. */
+const HEADERS_MS = 10_000;
+/** For the whole request: a megabyte over a bad mobile line. */
+const REQUEST_MS = 60_000;
+/** Nothing in either direction: a caller who does not read its answer. Longer than any answer takes. */
+const SILENCE_MS = 300_000;
+
+export interface HttpServerDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly isDraining: () => boolean;
+}
+
+export interface HttpServer {
+  /** Starts to listen; resolves to the address in URL form. Rejects, for example, when the port is taken. */
+  listen(listener: Listener): Promise<string>;
+  /** Stops to listen and resolves when every request that has begun is answered, at the latest after 20 s. */
+  finish(): Promise<void>;
+}
+
+/**
+ * A server whose every answer has the service's error form, also to what Node's parser refuses, and its line in the log. The request reaches
+ * `listener` with its id in X-Request-Id and its target in origin form.
+ */
+export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): HttpServer {
+  const logRequest = requestLog(deps.log);
+  const serve = (req: IncomingMessage, res: ServerResponse): void => {
+    const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());
+    res.setHeader('X-Request-Id', requestId);
+    if (deps.isDraining()) res.setHeader('Connection', 'close');
+    req.id = requestId;
+    req.url = originForm(req.url ?? '');
+    const refusal = refusalOf(req);
+    if (refusal !== null) {
+      refuse(res, refusal, requestId, deps.log);
+      return;
+    }
+    logRequest(req, res);
+    nextTurn()
+      .then(() => listener(req, res))
+      .catch((error: Error) => fail(res, error, requestId));
+  };
+  const server = new FinishingServer(
+    {
+      maxHeaderSize: MAX_PARSED,
+      // Answered below, with a body.
+      requireHostHeader: false,
+      headersTimeout: HEADERS_MS,
+      requestTimeout: REQUEST_MS,
+      connectionsCheckingInterval: 2_000,
+      // Longer than a load balancer keeps an idle connection (usually 60 s): it, not we, closes first.
+      keepAliveTimeout: 65_000,
+    },
+    serve,
+  );
+  // Node would drop the headers beyond 2,000, a second Authorization among them; their size is limited anyway.
+  server.maxHeadersCount = 0;
+  server.maxConnections = MAX_CONNECTIONS;
+  server.setTimeout(SILENCE_MS);
+  server.on('clientError', (error: ClientError, socket) => answerRaw(rawRefusal(error), error, socket, deps));
+  // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1); Node would answer 417 without a body.
+  server.on('checkExpectation', serve);
+  server.on('connect', (_req, socket: Duplex) =>
+    answerRaw(new AppError('bad_request', 'This is not a proxy.'), null, socket, deps),
+  );
+  return { listen: (at) => listen(server, at), finish: () => server.finish() };
+}
+
+function listen(server: Server, { host, port }: Listener): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      const { address, port: actual, family } = server.address() as AddressInfo;
+      resolve(`http://${family === 'IPv6' ? `[${address}]` : address}:${actual}`);
+    });
+  });
+}
+
+/** The absolute form names the host too (RFC 9112, section 3.2.2). */
+const originForm = (target: string): string => {
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path === target || path.startsWith('/') ? path : `/${path}`;
+};
+
+function refusalOf(req: IncomingMessage): AppError | null {
+  const target = req.url ?? '';
+  if (target.length > MAX_URL) return urlTooLong();
+  const size = req.rawHeaders.reduce((sum, text) => sum + text.length + 2, 0);
+  if (size > MAX_HEADERS) return headersTooLarge();
+  if (!target.startsWith('/') && target !== '*') return badRequest();
+  const hosts = headerValues(req, 'host').length;
+  // Two could mean different sites to a proxy and to us (RFC 9112, section 3.2).
+  if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) return badRequest();
+  return null;
+}
+
+function refuse(res: ServerResponse, error: AppError, requestId: string, log: Logger): void {
+  const status = writeProblem(res, error, requestId);
+  log.info({ requestId, status, code: error.code }, 'request refused');
+}
+
+function writeProblem(res: ServerResponse, error: Error, requestId: string): number {
+  const { status, headers, body } = problem(error, requestId);
+  const text = JSON.stringify(body);
+  res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+  res.end(text);
+  return status;
+}
+
+/** Ends a request whose listener threw. The log says why (see `requestLog`). */
+function fail(res: ServerResponse, error: Error, requestId: string): void {
+  res.err = error;
+  if (res.headersSent) res.destroy();
+  else writeProblem(res, error, requestId);
+}
+
+interface ClientError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+/** What Node's parser could not take. */
+function rawRefusal({ code, rawPacket }: ClientError): AppError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow();
+  if (code !== 'HPE_HEADER_OVERFLOW') return badRequest();
+  const start = rawPacket?.subarray(0, MAX_URL + 16).toString('latin1') ?? '';
+  return /^[A-Z]+ [^\s]*$/.test(start) && start.length > MAX_URL ? urlTooLong() : headersTooLarge();
+}
+
+function answerRaw(
+  refusal: AppError,
+  error: ClientError | null,
+  socket: Duplex,
+  { clock, log }: HttpServerDeps,
+): void {
+  // Nobody to answer, or in the middle of another answer.
+  if (error?.code === 'ECONNRESET' || !socket.writable || hasBegun(socket)) {
+    socket.destroy();
+    return;
+  }
+  const requestId = newRequestId(clock());
+  const { status, headers, body } = problem(refusal, requestId);
+  log.info({ requestId, status, code: refusal.code }, 'request refused');
+  const text = JSON.stringify(body);
+  const lines = Object.entries({
+    ...headers,
+    'X-Request-Id': requestId,
+    'Content-Length': Buffer.byteLength(text),
+    Connection: 'close',
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${body.title}\r\n${lines.join('')}\r\n${text}`);
+}
+
+/** As Node's own handler of this event looks at it. */
+function hasBegun(socket: Duplex): boolean {
+  const { _httpMessage: message } = socket as { _httpMessage?: { readonly headersSent: boolean } };
+  return message?.headersSent ?? false;
+}
+
+const urlTooLong = () => new AppError('uri_too_long', `The URL is longer than ${MAX_URL} bytes.`);
+const headersTooLarge = () =>
+  new AppError('headers_too_large', `The headers are larger than ${MAX_HEADERS} bytes.`);
+const tooSlow = () => new AppError('bad_request', 'The request did not come in time.');
+const badRequest = () => new AppError('bad_request', 'The request is not valid HTTP.');
