@@ -6,15 +6,17 @@ import { BIG_APP, NOW, RANGE_NAMES, type RangeName, ranges, type Shape } from '.
 /** One question with one range. */
 export interface Case {
   readonly endpoint: keyof Analytics;
-  /** 'fixed' for those that have a window of their own. */
+  /** 'fixed' for questions with a window of their own. */
   readonly range: RangeName | 'fixed';
-  /** Whether its range has ends that can move. */
+  /** True if the range has ends that can move. */
   readonly moves: boolean;
-  /** The range's ends, where they can move, moved on by so many ms, but for one that is now. */
+  /** Asks with the movable ends of the range moved by so many ms. An end that is "now" does not move. */
   ask(analytics: Analytics, movedMs?: number): Promise<unknown>;
 }
 
-/** Every question with every range that it takes. KPIs without a range are those of today and yesterday. */
+/**
+ * Combines every question with every range that it takes. KPIs without a range compare today with yesterday.
+ */
 export function casesOf(shape: Shape): Case[] {
   const byName = ranges(shape);
   const ranged = RANGE_NAMES.flatMap((name): Case[] => {

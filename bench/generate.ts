@@ -6,8 +6,9 @@ import { BIG_APP, beginning, NOW, type Shape, SMALL_APPS, sizes } from './shape.
 import { VOCABULARY } from './vocabulary.ts';
 
 /**
- * The engine makes the events itself, out of numbers and hashes of them: every run of a shape makes the same ones. `g`
- * numbers the sessions; every third one brings a new visitor, the others come back, mostly soon.
+ * Selects the sessions. The engine makes the events itself from numbers and their hashes, so every run of a
+ * shape makes the same events. `g` numbers the sessions. Every third session brings a new visitor; the others
+ * return, mostly soon.
  */
 const sessionsSql = (appSql: string, startSql: string): string => `
     SELECT
@@ -29,7 +30,10 @@ const sessionsSql = (appSql: string, startSql: string): string => `
             range(views))) AS offsets
     FROM (SELECT number + {first:UInt64} AS g FROM numbers({count:UInt64}))`;
 
-/** A rank out of `ranks` by Zipf's law (the logarithm of the rank is uniform), from a hash; 1 is the most frequent. */
+/**
+ * A rank from 1 to `ranks` by Zipf's law (the logarithm of the rank is uniform), from a hash. 1 is the most
+ * frequent.
+ */
 const zipf = (hash: string, ranks: number): string =>
   `least(toUInt32(floor(pow(${ranks + 1}, (${hash} % 1000000) / 1000000))), ${ranks})`;
 
@@ -37,7 +41,7 @@ const word = (list: string, index: string): string => `{${list}:Array(String)}[$
 const drawn = (list: string, hash: string): string =>
   word(list, `${hash} % length({${list}:Array(String)}) + 1`);
 
-/** Names and numbers of the context: on a session's first event alone, as ingestion writes them. */
+/** Names and numbers of the context. Only a session's first event has them, as ingestion writes them. */
 const TEXTS: Readonly<Record<string, string>> = {
   visitor_id: 'toString(reinterpretAsUUID(sipHash128(app, visitor, 11)))',
   user_agent: `concat('Mozilla/5.0 (', ${word('systems', 'tech')}, ') ', ${word('browsers', 'tech')}, '/', toString(100 + intDiv(v2, 1000) % 20), '.0')`,
@@ -70,7 +74,7 @@ const CONTEXT = [
   ...Object.entries(NUMBERS).map(([column, value]) => [column, `if(is_first, ${value}, 0)`]),
 ];
 
-/** The events of the sessions that `sessions` selects: pageviews, and another event with every second one. */
+/** Inserts the events of the selected sessions: pageviews, and another event with every second one. */
 const eventsSql = (sessions: string): string => `INSERT INTO events
     (app_id, timestamp, session_id, started_at, type, path, label, duration_ms,
     ${CONTEXT.map(([column]) => column).join(', ')})
@@ -111,7 +115,7 @@ ARRAY JOIN if((intDiv(g, 20) + k) % 2 = 0, [0, 1], [0]) AS j
 WHERE at <= {now:Int64}
 SETTINGS max_block_size = 4096, max_threads = 2, max_execution_time = 600, insert_deduplicate = 0, max_partitions_per_insert_block = 0`;
 
-/** A day of the big app: starts follow the hours of its day, wherever in it the stretch of 24 h begins. */
+/** A day of the big app. Session starts follow the hours of the day, wherever the stretch of 24 h begins. */
 const BIG = eventsSql(
   sessionsSql(
     '{app:UUID}',
@@ -128,7 +132,10 @@ const SMALL = eventsSql(
   ),
 );
 
-/** As `sessions`, filled by the same view, but nothing is ever taken away: what the raw questions read. */
+/**
+ * A table like `sessions`, filled by the same view, from which no row is ever deleted. The raw questions read
+ * it.
+ */
 export const ALL_SESSIONS = ['all_sessions', 'all_sessions_from_events'] as const;
 
 async function keepAllSessions(db: Database): Promise<void> {
@@ -142,7 +149,7 @@ async function keepAllSessions(db: Database): Promise<void> {
   await db.command('all sessions', `CREATE MATERIALIZED VIEW IF NOT EXISTS ${view} TO ${table} AS ${select}`);
 }
 
-/** Fills `events`, and with it its views. Told after each stretch how many of how many are done. */
+/** Fills `events` and its views. Reports progress after each stretch. */
 export async function generate(
   db: Database,
   shape: Shape,

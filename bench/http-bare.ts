@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import express from 'express';
 
-/** An answer byte for byte: what a route sends that does nothing else. */
+/** An answer byte for byte, for a route that does no other work. */
 export interface Bytes {
   readonly status: number;
   readonly headers: readonly (readonly [string, string])[];

@@ -1,10 +1,10 @@
 import { connect, type Socket } from 'node:net';
 
-/** One question as a load generator asks it, again and again. */
+/** A question that a load generator polls. */
 export interface Poll {
   /** The request without If-None-Match and without the empty line. */
   readonly head: string;
-  /** What it says in If-None-Match, and whether it takes up the tag of the latest answer. */
+  /** The value of If-None-Match, and whether it is replaced with the tag of the latest answer. */
   readonly etag: string | null;
   readonly follows: boolean;
 }
@@ -16,7 +16,10 @@ export interface Load {
   readonly connections: number;
   readonly warmUpMs: number;
   readonly ms: number;
-  /** Arrivals per second of an open loop; null: closed, each connection asks when it is answered. */
+  /**
+   * Arrivals per second of an open loop. Null: a closed loop, in which each connection sends after its
+   * answer.
+   */
   readonly rate: number | null;
 }
 
@@ -25,14 +28,14 @@ export interface Outcome {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** Answers by status. */
+  /** The number of answers by status. */
   readonly statuses: Readonly<Record<string, number>>;
 }
 
-/** What a poll's answer was, as its connection read it. */
+/** Called with the status of each answer. */
 type Answered = (status: number) => void;
 
-/** A kept connection, as cheap as it can be: it shares the machine with what it measures. */
+/** A kept connection with as little CPU time as possible, because it shares the machine with the service. */
 class Connection {
   readonly #socket: Socket;
   readonly #polls: MutablePoll[];
@@ -56,7 +59,7 @@ class Connection {
   ask(answered: Answered): void {
     const poll = this.#polls.shift();
     if (poll === undefined) throw new Error('nothing to ask');
-    // To the end of the queue: polls are asked in turn, none twice at once.
+    // To the end of the queue: polls are sent in turn, none twice at once.
     this.#polls.push(poll);
     this.#answered = answered;
     this.#poll = poll;
@@ -85,7 +88,7 @@ class Connection {
   }
 }
 
-/** A 304 has no body, whatever its headers say. */
+/** A 304 has no body, even if its headers announce one. */
 function lengthIn(received: Buffer, end: number, status: number): number {
   if (status === 304) return 0;
   const length = /content-length: (\d+)/i.exec(received.toString('latin1', 0, end))?.[1];
@@ -163,7 +166,9 @@ const closedLoop = (open: readonly Connection[], to: number, note: Note): Promis
     ),
   );
 
-/** Latency counts from when a request was due, not from when a connection was free for it. */
+/**
+ * Latency counts from the time at which a request was due, not from the time at which a connection was free.
+ */
 async function openLoop(open: readonly Connection[], rate: number, to: number, note: Note): Promise<void> {
   const start = performance.now();
   const free = [...open];
@@ -172,7 +177,7 @@ async function openLoop(open: readonly Connection[], rate: number, to: number, n
   let busy = 0;
   const serve = (): void => {
     while (due.length > 0) {
-      // In turn: one that is never used would be closed as idle.
+      // In turn, because an unused connection would be closed as idle.
       const connection = free.shift();
       if (connection === undefined) return;
       const began = due.shift() ?? 0;
@@ -186,7 +191,7 @@ async function openLoop(open: readonly Connection[], rate: number, to: number, n
     }
   };
   for (let now = start; now < to; now = performance.now()) {
-    // Arrivals as chance has them (Poisson) would need a wider window; evenly spaced ones are the same load.
+    // Evenly spaced arrivals. Random (Poisson) arrivals of the same load would need a wider window.
     for (; start + (sent * 1000) / rate <= now; sent++) due.push(start + (sent * 1000) / rate);
     serve();
     await new Promise((resolve) => setTimeout(resolve, 1));

@@ -13,7 +13,7 @@ const Created = z.object({ accountId: z.string() });
 const Key = z.object({ apiKey: z.string() });
 const App = z.object({ id: z.string(), secretKey: z.string() });
 
-/** An account with an app, some history and ten pollers, each with a key of its own. */
+/** An account with an app, some history, and ten pollers with a key each. */
 export interface Site {
   readonly appId: string;
   readonly secretKey: string;
@@ -42,7 +42,7 @@ export async function newSites(service: BenchService): Promise<Site[]> {
   return sites;
 }
 
-/** Stores `count` sessions of the last days; within one day, all of them began a minute ago. */
+/** Stores `count` sessions of the last days. With one day, all of them began a minute ago. */
 export async function sendSessions(
   url: string,
   { appId, secretKey }: Site,
@@ -78,10 +78,10 @@ export async function sendSessions(
   if (!text.startsWith(`{"accepted":${count * 2}`)) throw new Error(`${answer.status} ${text.slice(0, 300)}`);
 }
 
-/** The questions of a poller: every one that is asked with GET. */
+/** The questions of a poller: all GET endpoints. */
 export const QUESTIONS = ENDPOINTS.filter(({ method }) => method === 'get');
 
-/** A request as a poller sends it, up to what it says of the answer that it has. */
+/** A poller's request without its If-None-Match. */
 export function requestHead(path: string, { appId }: Site, key: string): string {
   const target = path === '/api/v1/apps' ? path : `${path}?appId=${appId}`;
   return `GET ${target} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json\r\nAuthorization: Bearer ${key}\r\n`;

@@ -21,28 +21,29 @@ interface HttpRecord {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly p999Ms: number;
-  /** Null for the mix, which no single route answers. */
+  /** Null for the mix, because no single route answers it. */
   readonly bareRequestsPerSecond: number | null;
   readonly ratio: number | null;
 }
 
-/** Rounds of service and bare route in turn: what else the machine does hits both. */
+/** Service and bare route are measured in turn, so that other work of the machine affects both. */
 const ROUNDS = 3;
 const CONNECTIONS = 16;
-/** Each of the 200 keys has its own. */
+/** One connection for each of the 200 keys. */
 const MIX_CONNECTIONS = 200;
 const WARM_UP_MS = 300;
-/** Until every key has asked every question once, and knows its tag. */
+/** Long enough for every key to ask every question once and to know its tag. */
 const MIX_WARM_UP_MS = 6_000;
 const TRICKLE_MS = 500;
 const MAX_STALE = 'Cache-Control: max-stale=10\r\n';
-/** What differs from answer to answer. The bare route need not set them: it is at an advantage by that. */
+/** Headers that differ from answer to answer. The bare route need not set them, which is to its advantage. */
 const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 /**
- * The Public API as `npm start` runs it, on an embedded store, asked by a process of its own: each endpoint's 304 and kept
- * 200 beside a bare Express route that answers the same bytes, then 200 keys that poll everything, while nothing comes in, while
- * events do, and with answers that may be ten seconds old, with Redis and without.
+ * Measures the Public API as `npm start` runs it, on an embedded store, with the load generator in its own
+ * process. First each endpoint's 304 and cached 200 beside a bare Express route with the same bytes. Then 200
+ * keys that poll every endpoint: without new events, with new events, and with answers that may be ten
+ * seconds old. All with Redis and without.
  */
 export async function benchHttp(
   seconds: number,
@@ -139,7 +140,7 @@ class HttpBench {
     return records;
   }
 
-  /** As fast as it goes, and at half of that rate. */
+  /** Measures at full speed, and at half of that rate. */
   async #mix(port: number, polls: readonly Poll[], name: string): Promise<HttpRecord[]> {
     const { seconds } = this.#parts;
     const mix = { polls, connections: MIX_CONNECTIONS, warmUpMs: MIX_WARM_UP_MS };
@@ -151,7 +152,7 @@ class HttpBench {
     ];
   }
 
-  /** One endpoint's answer, and the same bytes from the bare route. */
+  /** Measures one endpoint's answer, and the same bytes from the bare route. */
   async #beside(
     port: number,
     name: string,
@@ -206,7 +207,7 @@ class HttpBench {
   }
 }
 
-/** Every key asks every question in turn, and says which answer it has. `header`: what else it says. */
+/** Every key asks every question in turn and sends its tag. `header`: an additional header. */
 function polling(sites: readonly Site[], header = ''): Poll[] {
   return QUESTIONS.flatMap(({ path }) =>
     sites.flatMap((site) =>
@@ -219,7 +220,7 @@ function polling(sites: readonly Site[], header = ''): Poll[] {
   );
 }
 
-/** The round with the median throughput. */
+/** Returns the round with the median throughput. */
 function middle(outcomes: readonly Outcome[]): Outcome {
   const perSecond = median(outcomes.map(({ requestsPerSecond }) => requestsPerSecond));
   const found = outcomes.find(({ requestsPerSecond }) => requestsPerSecond === perSecond);
@@ -227,7 +228,7 @@ function middle(outcomes: readonly Outcome[]): Outcome {
   return found;
 }
 
-/** One answer, for the bare route to repeat. */
+/** Fetches one answer, for the bare route to repeat. */
 async function ask(port: number, head: string, etag: string | null): Promise<Bytes> {
   const [line = '', ...lines] = head.trimEnd().split('\r\n');
   const headers = Object.fromEntries(lines.map((text) => text.split(': ', 2)));

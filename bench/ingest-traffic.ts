@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Where batches go, and as whom. */
+/** The address and credentials for batches. */
 export interface Target {
   readonly appId: string;
   readonly secretKey: string;
@@ -9,12 +9,12 @@ export interface Target {
 const EVENTS_PER_SESSION = 10;
 const SPACING_MS = 7_000;
 const PATHS = 300;
-/** Sessions of a template differ in referrer, campaign, browser and place. */
+/** The templates differ in referrer, campaign, browser and place. */
 const TEMPLATES = 64;
 const VISITORS = 50_000;
 const HISTORY_MS = 30 * 86_400_000;
 
-/** Of these in turns; the shares are about those of a shop's site. */
+/** Kinds of events in turn, with about the shares of a shop's site. */
 const KINDS = [
   (path: string) => `"type":"pageview","path":"${path}"`,
   (path: string) => `"type":"engagement","path":"${path}","durationMs":5230`,
@@ -39,7 +39,7 @@ const context = (n: number): string =>
     },
   });
 
-/** A session without its ids, which begin it: `{"id":"…","visitorId":"…` + this. */
+/** A session without its beginning, the ids: `{"id":"…","visitorId":"…` + this. */
 function sessionTail(events: number, n: number, start: number): string {
   const list = Array.from({ length: events }, (_, nth) => {
     const kind = KINDS[nth % KINDS.length] ?? KINDS[0];
@@ -49,13 +49,13 @@ function sessionTail(events: number, n: number, start: number): string {
   return `","startedAt":"${new Date(start).toISOString()}","context":${context(n)},"events":[${list.join(',')}]}`;
 }
 
-/** A batch's or a file's sessions: how many, of how many events each. */
+/** The number of sessions in a batch or a file, and of events in each. */
 const sessionsOf = (events: number): { sessions: number; perSession: number } => ({
   sessions: Math.max(1, Math.floor(events / EVENTS_PER_SESSION)),
   perSession: Math.min(events, EVENTS_PER_SESSION),
 });
 
-/** Makes sessions that have just begun, with ids of their own, out of templates. */
+/** Returns a function that makes sessions from templates. They have just begun and have ids of their own. */
 function sessionMaker(perSession: number): () => string {
   const now = Date.now();
   const tails = Array.from({ length: TEMPLATES }, (_, n) => sessionTail(perSession, n, now - n * 1_000));
@@ -69,7 +69,7 @@ function sessionMaker(perSession: number): () => string {
 
 const idsOf = (run: string, n: number): string => `{"id":"${run}-${n}","visitorId":"visitor-${n % VISITORS}`;
 
-/** Makes batches of `events` events, and knows how many of them are pageviews. */
+/** Makes batches of `events` events, and counts their pageviews. */
 export function batchMaker({ appId, secretKey }: Target, events: number) {
   const { sessions, perSession } = sessionsOf(events);
   const session = sessionMaker(perSession);
@@ -81,7 +81,10 @@ export function batchMaker({ appId, secretKey }: Target, events: number) {
   };
 }
 
-/** NDJSON of `events` events of the last 30 days, in the order of time, and how many of them are pageviews. */
+/**
+ * Returns NDJSON of `events` events of the last 30 days, in the order of time, and the number of their
+ * pageviews.
+ */
 export function historyOf(events: number): { readonly pageviews: number; readonly lines: Iterable<string> } {
   const { sessions, perSession } = sessionsOf(events);
   const run = randomUUID();

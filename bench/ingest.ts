@@ -16,22 +16,22 @@ import { figure, table } from './table.ts';
 
 /** One line of the JSON file. */
 interface IngestRecord {
-  /** Events per batch; of an import, null. */
+  /** Events per batch; null for an import. */
   readonly batch: number | null;
   readonly eventsPerSecond: number;
-  /** Null, as the latencies, of an import. */
+  /** Null for an import, as are the latencies. */
   readonly requestsPerSecond: number | null;
   /** From sending a batch to its acknowledgement. */
   readonly p50Ms: number | null;
   readonly p99Ms: number | null;
-  /** Of the service. */
+  /** The service's. */
   readonly maxRssMb: number;
-  /** CPU time per wall time of the service, and of the load generator: 2 is all of two cores. */
+  /** CPU time by wall time, of the service and of the load generator. 2 means all of two cores. */
   readonly serviceCores: number;
   readonly senderCores: number;
 }
 
-/** How many senders wait for an acknowledgement at once: each sends its next batch when it has it. */
+/** `senders` work at the same time. Each sends its next batch after the answer to the last one. */
 const CASES = [
   { batch: 20, senders: 256 },
   { batch: 500, senders: 32 },
@@ -49,9 +49,10 @@ const App = z.object({ id: z.string(), secretKey: z.string() });
 const Kpis = z.object({ current: z.object({ pageviews: z.number() }) });
 
 /**
- * Events over HTTP into the service as `npm start` runs it, in a process of its own, with views and sealing on; then a file by
- * `npm run import`: each on an empty embedded store, for the merges of one case would be paid for by the next. Exact when as
- * many pageviews are there as were acknowledged.
+ * Sends events over HTTP to the service as `npm start` runs it, in its own process, with views and sealing
+ * on. Then loads a file with `npm run import`. Each case begins with an empty embedded store, so that it does
+ * not pay for another case's merges. The result is exact if the service counts as many pageviews as were
+ * acknowledged.
  */
 export async function benchIngest(
   seconds: number,
@@ -81,7 +82,7 @@ export async function benchIngest(
 
 interface Sent {
   readonly record: IngestRecord;
-  /** Pageviews that were acknowledged. */
+  /** The number of acknowledged pageviews. */
   readonly sent: number;
 }
 
@@ -105,7 +106,7 @@ async function onEmptyStore(
 }
 
 interface Site extends Target {
-  /** As the Public API counts them. */
+  /** The number of pageviews by the Public API. */
   pageviews(): Promise<number>;
 }
 
@@ -191,7 +192,10 @@ async function importHistory(service: BenchService, { appId }: Target, dataDir: 
   return { record: { ...nothing, eventsPerSecond, maxRssMb, serviceCores }, sent: history.pageviews };
 }
 
-/** Between two moments: the highest resident memory seen of a process, and how busy it and this process were. */
+/**
+ * Watches a process between two moments: its highest resident memory, and the CPU time of it and of this
+ * process.
+ */
 async function watchProcess(
   pid: number,
   from: number,
@@ -215,7 +219,7 @@ async function watchProcess(
 }
 
 function cpuSeconds(pid: number): number {
-  // The name in brackets may hold anything; utime and stime are the 14th and 15th field.
+  // The name in brackets may hold any character. utime and stime are the 14th and 15th field.
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ');

@@ -14,26 +14,26 @@ import { createRawAnalytics } from './raw/analytics.ts';
 import { BIG_APP, NOW } from './shape.ts';
 import { timed } from './statistics.ts';
 
-/** What was seen of a case while events came in. */
+/** Measurements of a case while events arrive. */
 export interface Live {
   readonly case: Case;
   readonly ms: number[];
   equal: boolean;
 }
 
-/** What comes in between two questions: ten seconds of the big app's traffic. */
+/** Events that arrive between two questions: ten seconds of the big app's traffic. */
 const EVENTS = 90;
 const SESSIONS = 10;
 /** The first of the small ones. */
 const SMALL_APP = appId('5a110000-0000-4000-8000-000000000001');
-/** Until then most merges that an insert begins are done. */
+/** Most merges after an insert are done by then. */
 const MERGES_MS = 1_000;
-/** As often is asked before, so that all is remembered that can be. */
+/** The number of questions before the measurement, so that all caches are filled. */
 const WARM_UP = 4;
 
 /**
- * The questions that see the last events, each after more of them came in; in a copy of the data set, which is deleted again.
- * In the end the answers are compared with the raw ones.
+ * Asks the questions that see the last events, each after more events have arrived. Uses a copy of the data
+ * set, which is deleted afterwards. At the end the answers are compared with the raw ones.
  */
 export async function measureLive(
   folder: string,
@@ -85,13 +85,19 @@ async function askedLive(
   return live;
 }
 
-/** The process stays busy, as with other pollers: after a second of sleep the processor is slow to begin, with twice the time of its own. */
+/**
+ * Keeps the process busy, as other pollers would. After a second of sleep the processor is slow at first, and
+ * a question takes twice the time.
+ */
 async function whileMerging(analytics: Analytics): Promise<void> {
   const end = performance.now() + MERGES_MS;
   while (performance.now() < end) await analytics.overview(SMALL_APP, { from: null, to: null });
 }
 
-/** Sessions of the last ten minutes go on, and some begin: of visitors of yesterday, and of new ones. */
+/**
+ * Stores events of sessions of the last ten minutes, and new sessions of yesterday's visitors and of new
+ * ones.
+ */
 async function arrive(db: Database, turn: number): Promise<void> {
   const params = { app: BIG_APP, now: NOW, turn };
   const insert = (replaced: string, drawn: string, ms: number, count: number) =>
@@ -121,6 +127,6 @@ FROM
     NOW - DAY_MS,
     SESSIONS,
   );
-  // Their sessions began within a day.
+  // The sessions began within a day.
   await commitEvents(db, [BIG_APP], NOW - DAY_MS - HOUR_MS);
 }

@@ -29,11 +29,11 @@ const OPTIONS = {
 
 interface Outcome {
   readonly records: readonly object[];
-  /** Every answer was the raw one. */
+  /** True if every answer was equal to the raw one. */
   readonly exact: boolean;
 }
 
-/** The bench that is asked for, ready to run. Throws CliError for what cannot be. */
+/** Returns the chosen bench, ready to run. Throws CliError for invalid arguments. */
 function readArguments(): { readonly run: () => Promise<Outcome>; readonly json: string | null } {
   const { values, positionals } = parsedArguments(process.argv.slice(2), OPTIONS, USAGE, 1);
   const whole = (name: 'events' | 'days' | 'runs' | 'seconds' | 'minutes', least = 1): number => {
@@ -41,10 +41,10 @@ function readArguments(): { readonly run: () => Promise<Outcome>; readonly json:
     if (Number.isSafeInteger(value) && value >= least) return value;
     throw misused(`--${name} is a whole number from ${least} on, not ${values[name]}.`, USAGE);
   };
-  // The questions' ranges leave out two days at the beginning and one at the end.
+  // The questions' ranges skip two days at the beginning and one at the end.
   const shape = { events: whole('events'), days: whole('days', 4) };
   const [runs, seconds, minutes] = [whole('runs'), whole('seconds'), whole('minutes')];
-  // Each is loaded when it runs: a usage is printed at once.
+  // Each bench is loaded when it runs, so that the usage is printed at once.
   const benches: Readonly<Record<string, () => Promise<Outcome>>> = {
     queries: async () => (await import('./queries.ts')).benchQueries(folder(values.dir), shape, runs),
     scale: async () =>
@@ -71,7 +71,7 @@ function folder(path: string): string {
   return dir;
 }
 
-/** Where the figures can be written: not found out after an hour. */
+/** Returns a path for the figures. Throws now if it cannot be written, not after an hour. */
 function jsonFile(path: string): string {
   const file = resolve(path);
   try {
@@ -90,7 +90,7 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  // Of a bench that fails, the stack is wanted.
+  // A failed bench should show its stack.
   if (!(error instanceof CliError)) throw error;
   sayEnd(error);
 });

@@ -5,45 +5,48 @@ import type { Case } from './cases.ts';
 import { type Reads, statementsOf } from './reads.ts';
 import { timed } from './statistics.ts';
 
-/** Everything seen of one case. */
+/** All measurements of one case. */
 export interface Measured {
   readonly case: Case;
-  /** In a process that is asked all of the questions in turn; ends of a range that moves lie at milliseconds that nobody asked for. */
+  /**
+   * In a process that is asked all questions in turn. The ends of a range that moves lie at new milliseconds
+   * each time.
+   */
   readonly ms: number[];
   readonly cpuMs: number[];
-  /** With nothing remembered. */
+  /** With empty caches. */
   readonly firstMs: number[];
   readonly rawMs: number[];
   readonly rawCpuMs: number[];
-  /** Milliseconds of each statement that a first run consists of, by its name and place in the run. */
+  /** Milliseconds of each statement of a first run, by its name and place in the run. */
   readonly statements: Map<string, number[]>;
   reads: Reads;
   equal: boolean;
 }
 
 export interface MeasuredLive extends Measured {
-  /** A second after events came in; null where the range ends before. */
+  /** A second after events arrived; null if the range ends before them. */
   readonly liveMs: readonly number[] | null;
 }
 
 export interface MeasureDeps {
   readonly db: Database;
-  /** Remembers what it can. */
+  /** With caches. */
   readonly polled: Analytics;
   readonly fresh: Analytics;
-  /** Makes `fresh` forget everything. */
+  /** Empties the caches of `fresh`. */
   readonly forget: () => void;
   readonly raw: Analytics;
   readonly countReads: (statements: Awaited<ReturnType<typeof statementsOf>>) => Promise<Reads>;
-  /** Hands out the statements that ended since it was last called. */
+  /** Returns the statements that have ended since the last call. */
   readonly takeStatements: () => StatementStats[];
   readonly onProgress: (line: string) => void;
 }
 
 /**
- * Runs every case `runs` times, case after case in each round, so that a busy moment of the machine hits all of them
- * alike: in the process that is polled, then as the first question. The raw question is asked `rawRuns` times: before the first
- * round, and in some of them; each time the answers are compared.
+ * Runs every case `runs` times, case after case in each round, so that a busy moment of the machine affects
+ * all cases alike. Each case runs in the polled process, then as a first question. The raw question is asked
+ * `rawRuns` times: before the first round, and in some of the rounds. Each time the answers are compared.
  */
 export async function measure(
   deps: MeasureDeps,
@@ -70,10 +73,13 @@ export async function measure(
   return measured;
 }
 
-/** By how many ms the ends are moved before anything is measured: then all is remembered that can be. */
+/** Moves of the ends before the measurement, in ms. All caches are filled then. */
 const ASKED_MS = [0, 1, 2, 3];
 
-/** Fills the store's caches and the memory, notes what is read, and asks the raw question for the first time. */
+/**
+ * Fills the store's and the process's caches, records the reads, and asks the raw question for the first
+ * time.
+ */
 async function warmUp(deps: MeasureDeps, entry: Case): Promise<Measured> {
   const { db, polled, fresh, forget, countReads } = deps;
   forget();
@@ -117,7 +123,10 @@ async function polledRun({ polled }: MeasureDeps, entry: Measured, movedMs: numb
   entry.cpuMs.push(cpuMs);
 }
 
-/** Compares the raw answer with those of a process that knows nothing, one that was asked already, and one that is polled. */
+/**
+ * Compares the raw answer with those of a process with empty caches, of the same process asked again, and of
+ * a polled process.
+ */
 async function rawRun(
   { raw, fresh, polled, forget }: MeasureDeps,
   entry: Measured,
@@ -127,7 +136,7 @@ async function rawRun(
   const { ms, cpuMs, result } = await timed(() => ask(raw));
   entry.rawMs.push(ms);
   entry.rawCpuMs.push(cpuMs);
-  // These runs are not counted: they come after one that pushed other data through the caches.
+  // These runs are not measured: the raw question has just filled the store's caches with other data.
   forget();
   for (const analytics of [fresh, fresh, polled]) {
     entry.equal &&= isDeepStrictEqual(await ask(analytics), result);

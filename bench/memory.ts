@@ -1,6 +1,6 @@
 const EVERY_MS = 20;
 
-/** Runs `work` and watches the process's resident memory meanwhile: the highest seen, in bytes. */
+/** Runs `work` and samples the process's resident memory meanwhile. Returns the peak in bytes. */
 export async function watchingMemory<T>(work: () => Promise<T>): Promise<{ result: T; peakBytes: number }> {
   let peakBytes = process.memoryUsage.rss();
   const timer = setInterval(() => {

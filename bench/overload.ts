@@ -4,15 +4,16 @@ import { closedLoop, openLoop, type Sample, type Stream, statusesOf } from '../t
 import { percentile, rounded } from './statistics.ts';
 import { table } from './table.ts';
 
-/** Events of the app that is flooded: BATCHES × 4,000. */
+/** The flooded app has BATCHES × 4,000 events. */
 const BATCHES = 60;
 const OTHERS = 4;
 const KINDS = ['flood', 'other', 'health'] as const;
 type Kind = (typeof KINDS)[number];
 
 /**
- * Open-loop load at twice of what the service answers, from one key, with heavy questions that nobody has asked before;
- * beside it other keys with a twentieth of it each, and the health endpoints.
+ * Sends twice the load that the service can answer, in an open loop, from one key, with heavy questions that
+ * were never asked before. Meanwhile other keys send a twentieth of it each, and the health endpoints are
+ * polled.
  */
 export async function benchOverload(seconds: number) {
   const service = await running();
@@ -64,7 +65,7 @@ async function measured(service: Running, flood: Tenant, others: readonly Tenant
   return { records: [record], exact: true };
 }
 
-/** From the load's end to the first right answer. */
+/** The time from the load's end to the first 200. */
 async function untilAnswered(stream: Stream): Promise<number> {
   const began = performance.now();
   while ((await stream.ask()) !== 200);

@@ -16,11 +16,11 @@ import { figure, table } from './table.ts';
 /** One line of the JSON file. */
 interface PollersRecord {
   readonly store: 'embedded' | 'server';
-  /** Medians of the whole request, by how often each key polls. */
+  /** Medians of the whole request, by the interval of the polls. */
   readonly everySecondMs: number;
   readonly every30SecondsMs: number;
   readonly ratio: number;
-  /** The same for the parts that the service names in Server-Timing. */
+  /** The same for the parts in Server-Timing. */
   readonly stages: Readonly<Record<string, readonly [everySecondMs: number, every30SecondsMs: number]>>;
 }
 
@@ -44,8 +44,9 @@ const Key = z.object({ apiKey: z.string() });
 const App = z.object({ id: z.string(), secretKey: z.string() });
 
 /**
- * The 304 of an ordinary poller: ten keys, each of an account and an app of its own, that ask one after the other, each
- * every second, then each every 30 s. On the embedded store and on a server store (the HTTP bridge), with Redis.
+ * Measures the 304 of an ordinary poller. Ten keys, each with an account and an app of its own, ask one after
+ * the other: first each every second, then each every 30 s. With Redis, on the embedded store and on a server
+ * (the HTTP bridge).
  */
 export async function benchPollers(): Promise<{
   readonly records: readonly PollersRecord[];
@@ -70,7 +71,7 @@ export async function benchPollers(): Promise<{
     }
   };
   try {
-    // Side by side: between the polls both are idle.
+    // At the same time, because both are idle between the polls.
     const records = await Promise.all([measured('embedded', {}), measured('server', server)]);
     progress(null);
     print(records);
@@ -120,7 +121,7 @@ async function newPoller(service: BenchService): Promise<Poller> {
   return { key, path: `/api/v1/sessions/pageviews?appId=${appId}`, etag: null };
 }
 
-/** Each poller asks every `everyMs`, evenly spread. */
+/** Each poller asks every `everyMs`. The polls are evenly spread. */
 async function round(
   service: BenchService,
   agent: Agent,

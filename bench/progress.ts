@@ -1,6 +1,6 @@
 let open = false;
 
-/** One line on standard error, which the next one overwrites on a terminal; null ends it. */
+/** Prints a line on standard error, which the next one overwrites on a terminal. Null ends the line. */
 export function progress(line: string | null): void {
   const terminal = process.stderr.isTTY;
   if (line === null) {

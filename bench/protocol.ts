@@ -1,14 +1,14 @@
 import { z } from 'zod';
 
-/** To the process that holds a data set: which case to run. */
+/** A message to the process with a data set: the case to run. */
 export const AskSchema = z.object({
   endpoint: z.string(),
   range: z.string(),
-  /** Also asks the raw question, and compares. */
+  /** Also asks the raw question, and compares the answers. */
   withRaw: z.boolean(),
 });
 
-/** From it: what that took. */
+/** Its answer: the measurements. */
 export const AnswerSchema = z.object({
   ms: z.number(),
   raw: z.object({ ms: z.number(), equal: z.boolean() }).nullable(),

@@ -21,13 +21,15 @@ interface QueryRecord {
   readonly range: string;
   readonly events: number;
   readonly days: number;
-  /** Through the store, after questions about the same hours; ends of the range that can move at milliseconds that nobody asked for. */
+  /**
+   * From the store, after questions about the same hours. The movable ends lie at new milliseconds each time.
+   */
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** With nothing remembered of anything. */
+  /** With empty caches. */
   readonly firstP50Ms: number;
   readonly firstP99Ms: number;
-  /** A second after events came in; null where the range ends before. */
+  /** A second after events arrived; null if the range ends before them. */
   readonly liveP50Ms: number | null;
   readonly liveP99Ms: number | null;
   readonly rawP50Ms: number;
@@ -36,7 +38,7 @@ interface QueryRecord {
   /** rawP50Ms / firstP50Ms */
   readonly firstRatio: number;
   readonly equalToRaw: boolean;
-  /** Median milliseconds of all threads together. */
+  /** The median of the milliseconds of all threads together. */
   readonly cpuMs: number;
   readonly rawCpuMs: number;
   readonly statements: number;
@@ -46,7 +48,7 @@ interface QueryRecord {
 
 const MIN_RAW_RUNS = 3;
 
-/** Every question and range on one data set, beside the raw exact answers. */
+/** Asks every question and range on one data set, beside the raw exact questions. */
 export async function benchQueries(
   dir: string,
   shape: Shape,

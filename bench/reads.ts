@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { connect, type StoreLocation } from '../src/clickhouse/connect.ts';
 import type { Database, Params } from '../src/clickhouse/database.ts';
 
-/** What the engine reads to run one question's statements. */
+/** The engine's reads for one question's statements. */
 export interface Reads {
   readonly rows: number;
   readonly bytes: number;
@@ -13,7 +13,7 @@ interface Statement {
   readonly params: Params;
 }
 
-/** The statements that `ask` runs on `db`. */
+/** Returns the statements that `ask` runs on `db`. */
 export async function statementsOf(db: Database, ask: () => Promise<unknown>): Promise<Statement[]> {
   const statements: Statement[] = [];
   const [query, rows] = [db.query.bind(db), db.rows.bind(db)];
@@ -38,7 +38,7 @@ const StatisticsSchema = z.object({
   statistics: z.object({ rows_read: z.coerce.number(), bytes_read: z.coerce.number() }),
 });
 
-/** The embedded engine keeps no log of queries, but its answers in the format JSON say what was read. */
+/** Counts reads. The embedded engine has no query log, but its answers in the format JSON state the reads. */
 export async function openReadCounter(location: StoreLocation) {
   const connections = await connect(location);
   const client = connections.at('read', 0);

@@ -59,7 +59,7 @@ export function printResults(measured: readonly MeasuredLive[]): void {
   console.log(`\n${table(header, rows)}`);
 }
 
-/** Where the milliseconds go. Statements of one question run side by side where they can. */
+/** Prints the time of each statement. Statements of one question run in parallel where possible. */
 export function printStatements(measured: readonly Measured[]): void {
   const rows = measured.flatMap(({ case: { endpoint, range }, statements }) =>
     [...statements].map(([name, ms]) => [

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Database } from '../src/clickhouse/database.ts';
 
 /**
- * The raw questions read two of the rollups (pageviews by Tehran hour, and the bounds of the data): these are counted
- * again from the events. One row per bucket in which they differ.
+ * Selects the buckets in which a rollup differs from the events. The raw questions read two rollups
+ * (pageviews by Tehran hour, and the bounds of the data), so both are checked against the events.
  */
 const DIFFERENCES = `
 SELECT count() AS differences FROM

@@ -21,7 +21,7 @@ interface ScaleRecord {
   /** rawP50Ms / p50Ms */
   readonly ratio: number;
   readonly equalToRaw: boolean;
-  /** p50Ms by that of a tenth of the events. */
+  /** p50Ms divided by the p50Ms with a tenth of the events. */
   readonly timesSmallest: number;
 }
 
@@ -35,8 +35,9 @@ const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
 const RAW_RUNS = 3;
 
 /**
- * Ranges whose ends are whole sealed days, on three data sets: one, ten times its traffic in the same days, and ten times
- * its days at the same traffic. All three are open at once and asked in turns, so that noise hits all of them alike.
+ * Asks ranges of whole sealed days on three data sets: the first, one with ten times its traffic in the same
+ * days, and one with ten times its days at the same traffic. All three are open at once and asked in turns,
+ * so that noise affects all of them alike.
  */
 export async function benchScale(
   dir: string,

@@ -6,8 +6,8 @@ export interface Response {
 }
 
 /**
- * One kept connection that sends POST after POST, as cheaply as it can be done: the load generator shares the machine with
- * the service. It knows only answers with a Content-Length.
+ * One kept connection that sends POST after POST with as little CPU time as possible, because the load
+ * generator shares the machine with the service. It understands only answers with a Content-Length.
  */
 export class Sender {
   readonly #socket: Socket;
@@ -25,7 +25,7 @@ export class Sender {
     this.#socket.on('close', () => this.#failed?.(new Error('the service closed the connection')));
   }
 
-  /** `body` is ASCII. One at a time. */
+  /** `body` is ASCII. One call at a time. */
   post(body: string): Promise<Response> {
     return new Promise((resolve, reject) => {
       this.#answered = resolve;

@@ -9,11 +9,11 @@ import { type Admin, adminOf } from '../test/support/admin.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The service as `npm start` runs it, in a process of its own. */
+/** The service as `npm start` runs it, in its own process. */
 export interface BenchService {
   readonly url: string;
   readonly pid: number;
-  /** What a command that talks to it needs. */
+  /** The environment for a command that calls the service. */
   readonly env: Settings;
   readonly admin: Admin;
   stop(): Promise<void>;
@@ -26,8 +26,8 @@ const Listening = z.object({ url: z.string(), managementUrl: z.string() });
 const POLL_MS = 50;
 
 /**
- * Starts it on free ports, on an embedded store in `dataDir`, a folder that is there. Its log goes to a file beside the store, so
- * that nobody's time is spent on reading it.
+ * Starts the service on free ports, with an embedded store in `dataDir`, an existing folder. Its log goes to
+ * a file beside the store, so that no process spends time on reading it.
  */
 export async function startService(dataDir: string, more: Settings = {}): Promise<BenchService> {
   const settings = { DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...more };
@@ -58,7 +58,7 @@ export async function startService(dataDir: string, more: Settings = {}): Promis
   };
 }
 
-/** By the command of `npm start`, without npm between. */
+/** Runs the command of `npm start` without npm. */
 function spawned(settings: Settings, output: number) {
   const { scripts } = Package.parse(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')));
   const command = /^UV_THREADPOOL_SIZE=(\d+) exec node (.+)$/.exec(scripts.start);

@@ -1,23 +1,25 @@
 import { type AppId, appId } from '../src/domain/ids.ts';
 import { DAY_MS, epochMs, type OpenRange, utcDayStart } from '../src/domain/time.ts';
 
-/** How much data there is: `events` in the big app, over the `days` that end now. */
+/** The amount of data: `events` in the big app, over the `days` that end now. */
 export interface Shape {
   readonly events: number;
   readonly days: number;
 }
 
-/** The moment of every run, so that equal shapes hold equal data: what is "now" never moves away from the data. */
+/** "Now" in every run. It is fixed, so that equal shapes hold equal data. */
 export const NOW = epochMs(Date.UTC(2026, 10, 20, 14, 37, 12, 345));
 export const BIG_APP: AppId = appId('0b16a000-0000-4000-8000-000000000001');
 export const SMALL_APPS = 200;
 
 const EVENTS_PER_SESSION = 12;
-/** Sessions per day are a multiple of this: their sizes repeat every 20, and every second one of them is equal. */
+/**
+ * Sessions per day are a multiple of this. Their sizes repeat every 20, and every second session is equal.
+ */
 const CYCLE = 40;
 
 export interface Sizes {
-  /** Of the big app, on each day. */
+  /** Of the big app, per day. */
   readonly sessionsPerDay: number;
   readonly sessions: number;
   /** Of the big app. */
@@ -38,7 +40,10 @@ export function sizes({ events, days }: Shape): Sizes {
 
 export const beginning = ({ days }: Shape): number => NOW - days * DAY_MS;
 
-/** Three days shorter than the data (27 of 30), so that both ends lie inside of it; but for those that end now. */
+/**
+ * Ranges three days shorter than the data (27 of 30), with both ends inside the data, except ranges that end
+ * now.
+ */
 export function ranges({ days }: Shape): { readonly [Name in RangeName]: OpenRange } {
   const today = utcDayStart(NOW);
   const from = today - (days - 2) * DAY_MS;

@@ -6,9 +6,9 @@ import { percentile, rounded } from './statistics.ts';
 import { table } from './table.ts';
 
 const TENANTS = 4;
-/** Full soon: while a cache fills, memory grows, which would hide what does not end. */
+/** Small caches fill soon. Memory that grows while a cache fills would hide a leak. */
 const SMALL_CACHES = { ANSWER_CACHE_MIB: '4', FACTS_CACHE_MIB: '4' };
-/** What is measured together. */
+/** The length of one measurement. */
 const WINDOW_MS = 20_000;
 
 /** A stretch of the soak. */
@@ -22,8 +22,8 @@ interface Stretch extends Held {
 }
 
 /**
- * Pollers with their ETags, questions that nobody has asked, and events that come in all the time; everything at a rate
- * that the service keeps up with. What must not drift: memory, open files, threads, latency.
+ * Polls with ETags, asks questions that were never asked before, and sends events, all at a rate that the
+ * service keeps up with. Memory, open files, threads and latency must not drift.
  */
 export async function benchSoak(minutes: number) {
   const service = await running(SMALL_CACHES);
@@ -98,7 +98,7 @@ function seen(minute: number, samples: readonly Sample<Kind>[], held: Held): Str
 const MEASURES = ['rssMiB', 'handles', 'threads', 'pollP50Ms', 'pollP99Ms', 'storeP99Ms'] as const;
 
 function report(stretches: readonly Stretch[]) {
-  // Caches and the engine's pools fill in the first.
+  // Skips the first half, in which caches and the engine's pools fill.
   const steady = stretches.slice(Math.floor(stretches.length / 2));
   const slopes = MEASURES.map((measure) => ({
     measure,
@@ -122,7 +122,7 @@ function report(stretches: readonly Stretch[]) {
   };
 }
 
-/** Of the line with the least squares. */
+/** The slope of the least-squares line. */
 function slope(points: readonly (readonly [number, number])[]): number {
   const mean = (values: readonly number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length;

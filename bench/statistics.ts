@@ -8,12 +8,12 @@ export const median = (values: readonly number[]): number => percentile(values, 
 
 export interface Timed<T> {
   readonly ms: number;
-  /** Of all the process's threads, the engine's included: what it costs, however busy the machine is. */
+  /** CPU time of all the process's threads, including the engine's. It does not depend on other load. */
   readonly cpuMs: number;
   readonly result: T;
 }
 
-/** What `work` takes, and its result. */
+/** Runs `work` and returns its result and its times. */
 export async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
   const before = process.cpuUsage();
   const started = performance.now();
@@ -23,5 +23,5 @@ export async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
   return { ms, cpuMs: (user + system) / 1000, result };
 }
 
-/** Two decimals: what timings are good for. */
+/** Rounds to two decimals, the precision of timings. */
 export const rounded = (value: number): number => Math.round(value * 100) / 100;

@@ -16,7 +16,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   'page facts': ['page_facts', 'revisits'],
   'label facts': ['label_facts'],
 };
-/** What the benchmark itself made, and small bookkeeping that is neither data nor facts. */
+/** Tables of the benchmark itself, and small bookkeeping that is neither data nor facts. */
 const OTHERS: readonly string[] = [...ALL_SESSIONS, 'schema_migrations'];
 
 const PARTS_ROW = z.object({ table: z.string(), bytes: z.number(), rows: z.number(), parts: z.number() });
@@ -31,7 +31,7 @@ WHERE active AND database = currentDatabase() GROUP BY table ORDER BY bytes DESC
   return found.filter(({ table }) => !OTHERS.includes(table));
 }
 
-/** Raw, rollups, facts of pages and of labels, and what is left: session facts. */
+/** Groups the tables: raw, rollups, facts of pages, facts of labels, and the rest: session facts. */
 export async function storage(db: Database): Promise<Storage[]> {
   const tables = await storageByTable(db);
   const groupOf = (table: string): string =>

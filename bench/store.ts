@@ -18,7 +18,7 @@ import { NOW, type Shape } from './shape.ts';
 
 const SealingSchema = z.object({ events: z.number(), ms: z.number(), stretches: z.number() });
 const ManifestSchema = z.object({
-  /** What the events and their views depend on, and what the facts depend on. */
+  /** Hashes of the code behind the events and their views, and behind the facts. */
   eventsFrom: z.string(),
   factsFrom: z.string(),
   generating: z.object({ ms: z.number(), peakBytes: z.number() }),
@@ -37,7 +37,7 @@ export interface BenchStore {
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const FACTS = join(HERE, '../src/facts');
 
-/** What of the code decides which facts there are. */
+/** The code that determines the facts. */
 const MADE_BY = [
   'compute',
   'place',
@@ -49,7 +49,7 @@ const MADE_BY = [
   'tables',
 ];
 
-/** Those of events and facts: accounts and batches are no part of the data. */
+/** The migrations of events and facts. Accounts and batches are not part of the data. */
 const MIGRATIONS = readMigrations().filter(({ name }) => name !== 'metadata' && name !== 'ingestion');
 
 const checksum = (...texts: readonly string[]): string =>
@@ -57,8 +57,8 @@ const checksum = (...texts: readonly string[]): string =>
 const contents = (...files: readonly string[]): string[] => files.map((file) => readFileSync(file, 'utf8'));
 
 /**
- * Opens the data set of `shape` under `dir`, and builds it first where there is none or it is out of date: all of it
- * when the raw tables or the generator changed, else only the facts.
+ * Opens the data set of `shape` under `dir`. Builds it first if it is missing or out of date: all of it if
+ * the raw tables or the generator changed, otherwise only the facts.
  */
 export async function openBenchStore(
   dir: string,
@@ -112,16 +112,16 @@ async function generated(db: Database, shape: Shape): Promise<Manifest['generati
   return { ms: performance.now() - started, peakBytes };
 }
 
-/** As they were before any was taken away: facts are built as for data that is new. */
+/** Restores all deleted sessions, so that facts are built as for new data. */
 async function restoreSessions(db: Database): Promise<void> {
   for (const table of ['kept_sessions', 'sessions']) await db.command('restore', `TRUNCATE TABLE ${table}`);
   await db.command('restore', `INSERT INTO sessions SELECT * FROM ${ALL_SESSIONS[0]}`, {}, { lane: 'seal' });
 }
 
-/** Of what the migration of the raw tables did not make. */
+/** Tables that do not come from the migration of the raw tables. */
 const KEPT: readonly string[] = [...ALL_SESSIONS, 'schema_migrations'];
 
-/** Drops what the later migrations made, so that they can be applied anew to the events that are there. */
+/** Drops the tables of the later migrations, so that these can be applied again to the existing events. */
 async function forgetAllBut(db: Database, raw: Migration | undefined): Promise<void> {
   const { tables } = await db.queryOne({
     name: 'tables',
@@ -160,7 +160,7 @@ async function sealed(db: Database): Promise<Manifest['sealing']> {
   return { ...totals, peakBytes };
 }
 
-/** Parts that are still being merged would be measured as they are, and the merges beside. */
+/** Waits for running merges: they would distort the sizes and the times. */
 async function mergesDone(db: Database): Promise<void> {
   const running = async () =>
     db.queryOne({

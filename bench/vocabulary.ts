@@ -1,11 +1,11 @@
 import type { Param } from '../src/clickhouse/database.ts';
 import { mediumSignal, referrerSignal, sourceSignal } from '../src/ingestion/channels.ts';
 
-/** Repeats each value as often as its weight says: a uniform index into the list then draws by weight. */
+/** Repeats each value as often as its weight, so that a uniform index into the list draws by weight. */
 const weighted = (weights: Readonly<Record<string, number>>): string[] =>
   Object.entries(weights).flatMap(([value, weight]) => new Array<string>(weight).fill(value));
 
-/** User agents are drawn with the families that they stand for: browser, system, device. */
+/** User agents with their families: browser, system, device. */
 const TECHNOLOGY = weighted({
   'Chrome|Android|mobile': 34,
   'Chrome|Windows|desktop': 22,
@@ -37,7 +37,7 @@ const LANGUAGES = weighted({
   '': 3,
 });
 
-/** The first of a list is drawn most often: the generator draws by Zipf's law. */
+/** The first of a list is drawn most often, because the generator draws by Zipf's law. */
 const COUNTRIES = (
   'IR US DE TR FR GB CA NL AE IQ AF SE IT ES RU IN AU PL BR JP AT CH BE NO DK FI PT GR CZ RO HU UA BG RS HR SK SI EE LV ' +
   'LT IE IS MX AR CL CO PE ZA EG MA TN NG KE PK BD ID MY SG TH VN'
@@ -57,7 +57,7 @@ const REFERRER_HOSTS = [
 
 const SOURCES = ['google', 'newsletter', 'instagram', 'telegram', 'partner', 'bing', 'linkedin', 'podcast'];
 const MEDIUMS = ['cpc', 'email', 'social', 'referral', '', 'display', 'organic'];
-/** Combinations of source, medium, campaign, term and content: of these, 200 that differ. */
+/** 200 different combinations of source, medium, campaign, term and content. */
 const UTM = Array.from({ length: 200 }, (_, i) => {
   const campaign = i % 9 === 0 ? '' : `campaign-${Math.floor(i / 8) + 1}`;
   return {
@@ -69,7 +69,7 @@ const UTM = Array.from({ length: 200 }, (_, i) => {
   };
 });
 
-/** Words and weights as arrays for the generator's places; the signals are those that ingestion would write. */
+/** Words and weights as arrays for the generator's places. The signals are the same as ingestion's. */
 export const VOCABULARY: Readonly<Record<string, Param>> = {
   browsers: TECHNOLOGY.map(([browser = '']) => browser),
   systems: TECHNOLOGY.map(([, system = '']) => system),
@@ -87,7 +87,7 @@ export const VOCABULARY: Readonly<Record<string, Param>> = {
   campaigns: UTM.map(({ campaign }) => campaign),
   terms: UTM.map(({ term }) => term),
   contents: UTM.map(({ content }) => content),
-  // Pageviews of 20 sessions: 8 on average, 8 of the 20 with a single one.
+  // Pageviews of 20 sessions: 8 on average; 8 of the 20 have a single one.
   pageviewCounts: [1, 3, 1, 10, 1, 2, 48, 1, 5, 1, 20, 1, 4, 2, 1, 14, 6, 1, 8, 30],
   // How many of 1,000 sessions start before the end of each hour of the day (UTC).
   hours: [

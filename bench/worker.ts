@@ -10,14 +10,14 @@ import { NOW } from './shape.ts';
 import { timed } from './statistics.ts';
 import { openBenchStore } from './store.ts';
 
-// One data set in a process of its own: the embedded engine binds one folder per process. It is told which case to run,
-// and answers with what it took.
+// Holds one data set in its own process, because the embedded engine binds one folder per process. Receives a
+// case, runs it, and sends the measurements.
 
 const [dir = '', events, days] = process.argv.slice(2);
 const shape = { events: Number(events), days: Number(days) };
 const { db } = await openBenchStore(dir, shape, () => undefined);
 const clock = () => NOW;
-// Nothing is remembered: what is measured is the store.
+// Caches are off, so that the store is measured.
 const analytics = createAnalytics({ db, clock, sealed: new SealedCache(0), live: new LiveCache(0) });
 const raw = createRawAnalytics({ db, clock });
 const cases = casesOf(shape);
@@ -31,7 +31,7 @@ async function answer(ask: z.infer<typeof AskSchema>): Promise<z.infer<typeof An
   return { ms, raw: { ms: asked.ms, equal: isDeepStrictEqual(result, asked.result) } };
 }
 
-/** A measurement that failed is none: the parent hears of the end. */
+/** A failed measurement ends the process, and the parent sees its end. */
 const end = (error: unknown): void => {
   console.error(error);
   process.exit(1);
