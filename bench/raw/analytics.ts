@@ -12,7 +12,10 @@ import { timeSpent } from './time-spent.ts';
 import { userGrowth } from './user-growth.ts';
 import { utmCampaigns } from './utm-campaigns.ts';
 
-/** The same questions without facts: raw events and merged sessions alone. What the facts are measured against. */
+/**
+ * Answers the same questions without facts, from raw events and merged sessions alone, as the reference for
+ * the facts.
+ */
 export function createRawAnalytics({
   db,
   clock,

@@ -2,10 +2,10 @@ import type { Database } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type Clock, epochMs, type OpenRange, type Range } from '../../src/domain/time.ts';
 
-/** What raw questions need of the store. */
+/** The parts of the store that raw questions need. */
 export type RawDatabase = Pick<Database, 'query' | 'queryOne'>;
 
-/** More than a question of the service may take, on 30 million events some raw ones need it; and all cores. */
+/** Higher limits than the service's, and all cores: some raw questions need it on 30 million events. */
 const LIMITS = { maxSeconds: 300, maxMemoryBytes: 12 * 1024 ** 3, parallel: true };
 
 export const rawDatabase = (db: Database): RawDatabase => ({
@@ -13,17 +13,20 @@ export const rawDatabase = (db: Database): RawDatabase => ({
   queryOne: (query, params, options) => db.queryOne(query, params, { ...LIMITS, ...options }),
 });
 
-/** What every question is asked with. */
+/** The input of every raw question. */
 export interface Asker {
   readonly db: RawDatabase;
   readonly clock: Clock;
 }
 
 const BEGINNING = epochMs(0);
-/** The last ms of 2299: what the engine's DateTime64(3) reaches. */
+/** The last ms of 2299, the end of the engine's DateTime64(3). */
 const END = epochMs(Date.UTC(2300, 0, 1) - 1);
 
-/** An omitted bound holds all the app's data on that side: no event lies before 1970 or after 2299. */
+/**
+ * Fills in omitted bounds, so that the range holds all the app's data: no event lies before 1970 or after
+ * 2299.
+ */
 export const closed = (range: OpenRange): Range => ({ from: range.from ?? BEGINNING, to: range.to ?? END });
 
 export const appRange = (app: AppId, range: Range) => ({ app, from: range.from, to: range.to });

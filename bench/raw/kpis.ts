@@ -45,7 +45,7 @@ WHERE app_id = {app:UUID}
   row: z.object({ pageviews: z.number(), clicks: z.number(), errors: z.number() }),
 };
 
-/** Decimals of each metric, and with that the list of them. */
+/** The decimals of each metric, and so the list of metrics. */
 const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
   sessions: 0,
   visitors: 0,
@@ -79,7 +79,10 @@ async function period(db: RawDatabase, app: AppId, range: Range): Promise<KpiPer
   };
 }
 
-/** Differences and percentages of the figures as returned: in whole last places, so that no float misrounds. */
+/**
+ * Differences and percentages of the rounded figures, computed in units of the last decimal, so that no float
+ * misrounds.
+ */
 function compare(now: KpiMetrics, before: KpiMetrics): Pick<KpiComparison, 'change' | 'changePercent'> {
   const change: Record<string, number> = {};
   const changePercent: Record<string, number | null> = {};

@@ -1,7 +1,7 @@
 /**
  * Sessions that started in [from, to], merged: one row each, with the whole session's totals and its resolved
- * context. Columns are the words of the answers; '' is absent. `channel` is the smallest signal of any field, as
- * documented in src/ingestion/channels.ts; a campaign, term or content speaks for `campaign` (5).
+ * context. Columns have the names of the answers; '' is absent. `channel` is the smallest signal of any
+ * field, as documented in src/ingestion/channels.ts. A campaign, term or content points to `campaign` (5).
  */
 export const SESSIONS_SQL = `
 SELECT

@@ -8,7 +8,7 @@ import { type EpochMs, epochMs, type Range, toIso } from '../../src/domain/time.
 import { type Asker, appRange, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
-/** What happened in one Tehran hour; a visitor counts once in it. */
+/** The figures of one Tehran hour. A visitor counts once in it. */
 interface TehranHour {
   readonly start: EpochMs;
   readonly sessions: number;
@@ -34,7 +34,7 @@ GROUP BY hour`,
   row: z.object({ hour: z.number(), pageviews: z.number() }),
 };
 
-/** The hours of `range` (whole Tehran hours) that hold anything. */
+/** Returns the hours of `range` (whole Tehran hours) with events or sessions. */
 async function tehranHours(db: RawDatabase, app: AppId, range: Range): Promise<TehranHour[]> {
   const params = appRange(app, range);
   const [sessions, pageviews] = await Promise.all([db.query(SESSIONS, params), db.query(PAGEVIEWS, params)]);
@@ -52,7 +52,7 @@ async function tehranHours(db: RawDatabase, app: AppId, range: Range): Promise<T
 const zeros = (): number[] => new Array<number>(24).fill(0);
 const METRICS = ['sessions', 'visitors', 'pageviews'] as const;
 
-/** Two hours share a cell on the day on which daylight saving time ended: they add up. */
+/** Adds up two hours that share a cell, on the day on which daylight saving time ended. */
 function addUp<Key extends string | number>(
   hours: readonly TehranHour[],
   keys: readonly Key[],
@@ -73,7 +73,7 @@ function addUp<Key extends string | number>(
 export async function trafficHeatmap({ db, clock }: Asker, app: AppId): Promise<TrafficHeatmap> {
   const now = clock();
   const { dates, range } = heatmapWindow(now);
-  // Clocks may be up to 5 min ahead: what they send for the next hour shows when that hour has come.
+  // A sender's clock may be up to 5 min ahead. Its events of the next hour show once that hour has begun.
   const hours = (await tehranHours(db, app, range)).filter(({ start }) => start <= now);
   const days = addUp(hours, dates, (at) => tehranTime(at).date).map(([date, counts]) => ({
     date,
@@ -82,7 +82,7 @@ export async function trafficHeatmap({ db, clock }: Asker, app: AppId): Promise<
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }
 
-/** How often each weekday's hour lies in a window of 28 days without a change of the clocks. */
+/** How often each hour of the week occurs in a window of 28 days without a change of the clocks. */
 const WEEKS = 4;
 
 export async function audienceActivity({ db, clock }: Asker, app: AppId): Promise<AudienceActivity> {

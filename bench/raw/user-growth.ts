@@ -7,7 +7,7 @@ import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from 
 import { type Asker, appRange, closed, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
-/** The first and last instant within the range at which the app has a session or an event. */
+/** The first and last instant within the range with a session or an event of the app. */
 const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
   name: 'growth extent',
   sql: `SELECT count() AS hours, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
@@ -55,8 +55,8 @@ export async function userGrowth({ db }: Asker, app: AppId, range: OpenRange): P
 }
 
 /**
- * An omitted bound is the app's first or last day with a session or an event. Null where that leaves no day: no data,
- * none from `from` on, or none up to the day of `to`.
+ * Replaces an omitted bound with the app's first or last day with a session or an event. Null if no day is
+ * left: no data, none from `from` on, or none up to the day of `to`.
  */
 async function withinData(db: RawDatabase, app: AppId, { from, to }: OpenRange): Promise<Range | null> {
   if (from !== null && to !== null) return { from, to };
