@@ -9,10 +9,10 @@ const USAGE = `Usage: npm run bench -- queries|scale|http|pollers|ingest|overloa
 
 queries   every question on N events of D days, beside the raw exact answers (30000000, 30)
 scale     the same range with a tenth of the traffic, and ten times the range with the same traffic
-http      304s and kept answers beside a bare route, and 200 keys that poll, for S seconds each (10)
-pollers   ten keys that poll every 30 s beside the same that poll every second, for 3 minutes
+http      304s and cached answers beside a bare route, and 200 keys that poll, for S seconds each (10)
+pollers   ten keys that poll every 30 s, and the same that poll every second, for 3 minutes
 ingest    batches of 1, 20 and 500 events over HTTP, each for S seconds (10), and the import of a file
-overload  twice of what is answered, for S seconds (30 is good): throughput, fairness, health, recovery
+overload  twice the load that can be answered, for S seconds (30 is good): throughput, fairness, health, recovery
 soak      polling, questions and ingestion for M minutes (10): memory, open files and latency, and their slopes`;
 
 const DEFAULT_DIR = fileURLToPath(new URL('../.cache/bench', import.meta.url));

@@ -186,8 +186,8 @@ function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
   if (redisUrl === null) return null;
   return new RedisLink(redisUrl, {
     onChange: (state) => {
-      if (state === 'up') log.info({ state }, 'redis is there: rate limits are shared');
-      else log.warn({ state }, 'redis is away: this process limits its share by itself');
+      if (state === 'up') log.info({ state }, 'redis is up: rate limits are shared');
+      else log.warn({ state }, 'redis is away: this process grants its own share of the rate limits');
     },
   });
 }

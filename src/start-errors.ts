@@ -61,7 +61,7 @@ function openFailure(store: StoreLocation, error: unknown): Error {
   const owner = ownerOf(store);
   const advice =
     owner === null
-      ? `${reasonOf(error)}. The engine's reason stands above. Nothing was changed: mend it, or put a backup of the folder in its place.`
+      ? `${reasonOf(error)}. The engine's reason stands above. Nothing was changed: repair it, or replace the folder with a backup.`
       : `process ${owner} uses it. Stop that one, or set DATA_DIR to another folder.`;
   return new Error(`Cannot open the store in ${store.dataDir}: ${advice}`, { cause: error });
 }

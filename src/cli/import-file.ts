@@ -101,7 +101,9 @@ class ImportRun {
     await this.#flush();
     await this.#untilInFlight(0);
     const { rejected, lines, sessions, events, duplicates } = this.#sums;
-    this.#options.progress(`${lines} lines read, ${events} events stored, ${duplicates} were there.\n`);
+    this.#options.progress(
+      `${lines} lines read, ${events} events stored, ${duplicates} were stored already.\n`,
+    );
     if (rejected > 0) this.#options.progress(`${rejected} events were rejected.\n`);
     return { lines, sessions, events, skipped: this.#skipped, duplicates };
   }
@@ -169,7 +171,9 @@ class ImportRun {
     }
     if (performance.now() < this.#nextProgress) return;
     this.#nextProgress = performance.now() + PROGRESS_EVERY_MS;
-    this.#options.progress(`${this.#sums.events} events stored, ${this.#sums.duplicates} were there`);
+    this.#options.progress(
+      `${this.#sums.events} events stored, ${this.#sums.duplicates} were stored already`,
+    );
   }
 }
 

@@ -114,7 +114,7 @@ function read({ status, text }: Answer, address: string): unknown {
   const problem = Problem.safeParse(json);
   if (!problem.success) {
     throw new CliError(
-      `What answers at ${address} is not this service (status ${status}): check MANAGEMENT_HOST and MANAGEMENT_PORT.`,
+      `The server at ${address} is not this service (status ${status}): check MANAGEMENT_HOST and MANAGEMENT_PORT.`,
     );
   }
   const { detail, errors } = problem.data;

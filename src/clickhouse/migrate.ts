@@ -92,7 +92,7 @@ async function apply(db: Database, { version, name, checksum, statements }: Migr
     await db.insert('schema_migrations', [{ version, name, checksum }], { token: `migration ${version}` });
   } catch (error) {
     throw new Error(
-      `Migration ${version} (${name}) failed: ${innermost(error)} Mend that and start again: it goes on where it stopped.`,
+      `Migration ${version} (${name}) failed: ${innermost(error)} Fix the cause and start again: it goes on where it stopped.`,
       { cause: error },
     );
   }

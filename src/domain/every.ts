@@ -1,23 +1,26 @@
-/** A job that is done again and again, once at a time. */
+/** A repeated job. Runs never overlap. */
 export interface Repeated {
-  /** Runs it now and then in each interval; a turn that finds it running is left out. */
+  /** Runs the job now and then in each interval. An interval is skipped while a run lasts. */
   start(): void;
-  /** Resolves when it is done: a run that has begun counts. Never rejects. */
+  /** Runs the job, or joins the run that has begun. Resolves at its end, never rejects. */
   run(): Promise<void>;
-  /** Resolves when no run is under way. */
+  /** Resolves when no run is left. */
   idle(): Promise<void>;
-  /** No further turn; resolves when the last run has ended. */
+  /** Stops the job. Resolves when the last run has ended. */
   end(): Promise<void>;
 }
 
 export interface Job {
   readonly name: string;
-  /** From the start of one run to that of the next. */
+  /** From the start of one run to the start of the next. */
   readonly ms: number;
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** What fails is logged, and tried again in the next turn. The timer does not keep the process alive. */
+/**
+ * Repeats `work`. A failed run is logged and retried in the next interval. The timer does not keep the process
+ * alive.
+ */
 export function every({ name, ms, log }: Job, work: () => Promise<unknown>): Repeated {
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -25,7 +28,7 @@ export function every({ name, ms, log }: Job, work: () => Promise<unknown>): Rep
     try {
       await work();
     } catch (error) {
-      log.warn({ name, err: error, pauseMs: ms }, 'failed; will be tried again');
+      log.warn({ name, err: error, pauseMs: ms }, 'failed; will be retried');
     } finally {
       running = undefined;
     }

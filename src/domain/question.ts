@@ -77,8 +77,6 @@ export class Question {
 }
 
 const late = (): AppError =>
-  new AppError(
-    'overloaded',
-    'The question takes too long. Ask for a shorter range, or try again when less is asked.',
-    { retryAfterSeconds: 5 },
-  );
+  new AppError('overloaded', 'The question takes too long. Ask for a shorter range, or try again later.', {
+    retryAfterSeconds: 5,
+  });

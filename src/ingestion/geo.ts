@@ -29,7 +29,7 @@ export async function openGeo(path: string, log: IngestLog): Promise<GeoDatabase
       current = await read(path);
       log.info({ built: current.reader.metadata.buildEpoch }, 'the GeoIP database was read again');
     } catch (error) {
-      log.warn({ err: error }, 'the GeoIP database cannot be read again: the old one goes on');
+      log.warn({ err: error }, 'the GeoIP database cannot be read again: the old one stays in use');
     }
   };
   const looking = every({ name: 'GeoIP database', ms: MINUTE_MS, log }, refresh);

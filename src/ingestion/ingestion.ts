@@ -122,7 +122,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const sweeping = every({ name: 'sweep', ms: SWEEP_EVERY_MS, log }, () => settler.sweep());
   const reporting = every({ name: 'report', ms: MINUTE_MS, log }, async () => {
     const news = tally.news();
-    if (news !== null) log.info(news, 'ingestion: left out or refused in the last minute, by reason');
+    if (news !== null) log.info(news, 'ingestion: rejected or refused in the last minute, by reason');
   });
 
   async function counted<T>(work: Promise<T>): Promise<T> {

@@ -75,7 +75,7 @@ export class BatchStore {
 }
 
 export const unavailable = (): AppError =>
-  new AppError('store_unavailable', 'The store does not take events. Send the batch again.', {
+  new AppError('store_unavailable', 'The store does not accept events now. Send the batch again.', {
     retryAfterSeconds: 5,
   });
 

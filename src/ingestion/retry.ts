@@ -90,7 +90,10 @@ export class Persistence {
         }
         this.#failingSince ??= performance.now();
         const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
-        this.#log.warn({ err: error, name, attempt, pauseMs }, 'ingestion: the store did not take it');
+        this.#log.warn(
+          { err: error, name, attempt, pauseMs },
+          'ingestion: the store did not accept a statement',
+        );
         await this.#pause(pauseMs);
       }
     }

@@ -273,7 +273,7 @@ export class Settler {
     };
     const isStored = await persistence.until('store flush', store, () => this.#trial(flush));
     if (!isStored) {
-      throw new AppError('store_unavailable', 'The batch was given up meanwhile. Send it again.', {
+      throw new AppError('store_unavailable', 'The batch was given up. Send it again.', {
         retryAfterSeconds: 1,
       });
     }

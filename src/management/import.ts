@@ -13,7 +13,7 @@ import { AppParams } from './schemas.ts';
 
 const PATH = '/apps/:appId/import';
 const BODY_LIMIT = 16 * 1024 ** 2;
-/** As many as one insert takes. */
+/** The most events of one insert. */
 const MAX_EVENTS = 40_000;
 
 const ImportBody = z.strictObject({ sessions: z.array(z.unknown()) });
@@ -24,8 +24,9 @@ export interface ImportDeps {
 }
 
 /**
- * `POST /apps/{appId}/import` below /management/v1: `{ sessions }`, items as in a batch of the SDK, each event with an
- * `occurrence` where equal events came before it. Answers with what was stored and what was there.
+ * Routes for imports. `POST /apps/{appId}/import` below /management/v1 takes `{ sessions }`, with items as in
+ * a batch of the SDK. An event has an `occurrence` if equal events came before it. The answer counts the
+ * stored events and the duplicates.
  */
 export function importRouter({ metadata, ingestion }: ImportDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });

@@ -12,9 +12,11 @@ const IdParams = z.strictObject({ id: z.string().refine(isUuid, 'must be a UUID'
 type Handler = (req: Request, res: Response) => Promise<void>;
 
 /**
- * `GET /ingestion` below /management/v1: what this process took, left out and refused since its start, by reason.
- * `GET /ingestion/set-aside`: batches that the store refused by themselves. `POST /ingestion/set-aside/ID/repeat` stores one after all,
- * `DELETE /ingestion/set-aside/ID` ends it.
+ * Routes for ingestion, below /management/v1:
+ *
+ * - `GET /ingestion` counts the accepted, rejected and refused events since this process's start, by reason.
+ * - `GET /ingestion/set-aside` lists the batches that the store refused alone.
+ * - `POST /ingestion/set-aside/ID/repeat` stores one of them, `DELETE /ingestion/set-aside/ID` drops it.
  */
 export function ingestionRouter({ stats, setAside }: Pick<Ingestion, 'stats' | 'setAside'>): Router {
   const idOf = (req: Request): string => parseBody(IdParams, req.params).id;
