@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type AppId, appId } from '../../src/domain/ids.ts';
-import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
+import { epochMs, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { KNOWN_DOMAIN, known, USER_AGENTS } from './oracle/known.ts';
 import type { Delivery, SentEvent } from './oracle/model.ts';
 import { createOracle, type Oracle } from './oracle/oracle.ts';
@@ -51,6 +51,7 @@ interface Question {
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
+const halfHour = (): number => Math.floor(Date.now() / (30 * MINUTE_MS));
 const OPEN = { from: null, to: null };
 /** All begins here: within a day, and within what every window holds. */
 const BEGIN = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 20 * HOUR_MS;
@@ -182,10 +183,10 @@ export class Witness {
     const { app } = this.#site;
     const oracle = createOracle(deliveries, known, () => Date.now());
     const check = async (question: Question, how: { form?: string; method?: string }): Promise<void> => {
-      const hour = Math.floor(Date.now() / HOUR_MS);
+      const before = halfHour();
       const body = await this.#ask(question, turn, how);
-      // Windows that follow the clock have moved.
-      if (Math.floor(Date.now() / HOUR_MS) !== hour || body === null) return;
+      // Windows that follow the clock have moved: an hour of Tehran begins at half past one of UTC.
+      if (halfHour() !== before || body === null) return;
       const expected = question.expected(oracle, app);
       if (!isDeepStrictEqual(body, JSON.parse(JSON.stringify(expected)))) {
         this.wrong.push(
