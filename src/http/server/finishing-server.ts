@@ -2,16 +2,16 @@ import { type RequestListener, Server, type ServerOptions } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Turns of the event loop in which a server that ends still takes connections: a system hands them over one by one, and resets
- * those that it still has when nobody listens any more.
+ * A server that ends still accepts connections for this many turns of the event loop. The system hands
+ * waiting connections over one by one, and resets the rest when the server stops listening.
  */
 const LAST_TURNS = 20;
 const TURN_MS = 5;
 const IDLE_MS = 50;
-/** How long the end waits for what has begun. */
+/** The longest that the end waits for requests that have begun. */
 const FINISH_MS = 20_000;
 
-/** A server that can end without losing a request. */
+/** A server that ends without losing a request. */
 export class FinishingServer extends Server {
   #underWay = 0;
 
@@ -25,17 +25,20 @@ export class FinishingServer extends Server {
     }
   }
 
-  /** Node takes a connection for idle as soon as its answer is written, though not all of it has left. */
+  /**
+   * Closes idle connections, but none while a request is underway. To Node a connection is idle as soon as
+   * its answer is written, although part of it may not have been sent yet.
+   */
   override closeIdleConnections(): void {
     if (this.#underWay === 0) super.closeIdleConnections();
   }
 
-  /** Stops to listen and resolves when every request that has begun is answered, at the latest after 20 s. */
+  /** Stops listening. Resolves when every request that has begun is answered, after 20 s at the latest. */
   async finish(): Promise<void> {
     if (!this.listening) return;
     for (let turn = 0; turn < LAST_TURNS; turn++) await sleep(TURN_MS);
     await new Promise<void>((resolve) => {
-      // A connection whose last request has just been answered is idle only now.
+      // A connection becomes idle only after its last answer, so idle ones are closed again and again.
       const idle = setInterval(() => this.closeIdleConnections(), IDLE_MS);
       const deadline = setTimeout(() => this.closeAllConnections(), FINISH_MS);
       this.close(() => {

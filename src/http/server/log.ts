@@ -1,8 +1,8 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
 
 /**
- * Text fields that may be printed. Whatever else an object carries is left out: a list of what is allowed cannot
- * forget a header, a body or a command's arguments. Numbers and booleans may have any name: none is a secret.
+ * Text fields that may be logged; all other text is left out. A list of allowed fields cannot forget a
+ * header, a body or a command's arguments. Numbers and booleans may have any name, because none is a secret.
  */
 const TEXT_FIELDS = new Set([
   'requestId',
@@ -23,7 +23,7 @@ const TEXT_FIELDS = new Set([
   'store',
 ]);
 
-/** What a credential looks like in a text that somebody else wrote, such as an engine's message. */
+/** The form of a credential in a text from elsewhere, such as an engine's message. */
 const CREDENTIAL =
   /(service_api_|app_secret_)[A-Za-z0-9_-]+|\b(Bearer|Basic)\s+[^\s"',]+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
 
@@ -32,23 +32,27 @@ const scrub = (text: string): string =>
 
 export interface LogOptions {
   readonly level: string;
-  /** Standard output unless given. */
+  /** Default: standard output. */
   readonly destination?: DestinationStream;
 }
 
-/** The process's log: one JSON document per line, fields by allowlist, `err` as name, code, message and stack. */
+/**
+ * Makes the process's log: one JSON document per line. Fields pass an allowlist; `err` is logged as name,
+ * code, message and stack.
+ */
 export function createLog({ level, destination }: LogOptions): Logger {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: allowed },
-    // The line as it is written: also what an error's message brought in.
+    // Scrubs the whole line, because an error's message may hold a credential too.
     hooks: { streamWrite: scrub },
     serializers: { err: (error: unknown) => error },
   };
   const log: Logger = pino(options, destination ?? standardOutput());
-  // A child's own fields pass by the formatters. One that would add nothing is none: each request would make two.
+  // A child's own fields bypass the formatters, so they are filtered here. A child without fields would add
+  // nothing, and each request would make two of them; its parent is returned instead.
   const { child } = log;
   log.child = function (this: Logger, bindings: Record<string, unknown>, childOptions?: object) {
     const fields = allowed(bindings);
@@ -58,7 +62,7 @@ export function createLog({ level, destination }: LogOptions): Logger {
   return log;
 }
 
-/** Lines of one turn of the event loop go out in one write: under load each write costs more than its line. */
+/** Writes the lines of one turn of the event loop at once. Under load a write costs more than its line. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true });
   let lines = '';
@@ -85,7 +89,10 @@ function allowed(fields: Record<string, unknown>): Record<string, unknown> {
   return kept;
 }
 
-/** An error by its four texts, and its causes: other properties hold requests, commands and bodies. */
+/**
+ * Describes an error by name, code, message and stack, with its causes. Other properties may hold requests,
+ * commands and bodies.
+ */
 function describe(error: unknown, depth: number): unknown {
   if (!(error instanceof Error)) return { message: String(error) };
   const code = 'code' in error && ['string', 'number'].includes(typeof error.code) ? error.code : undefined;

@@ -15,18 +15,22 @@ import { requestLog } from './request-log.ts';
 const MAX_URL = 8 * 1024;
 const MAX_HEADERS = 16 * 1024;
 /**
- * Node counts the URL and the headers together and does not tell which is too long. With room for both, nearly every
- * request that is too large reaches `refusalOf`, which can tell. Beyond this only the piece is known that overflowed:
- * less than the 64 KiB that Node reads at once, so that this is usually the first, with the request line.
+ * Node limits the URL and the headers together, and does not tell which of them is too long. With room for
+ * both, nearly every request that is too large reaches `refusalOf`, which can tell. Beyond this limit only
+ * the piece that overflowed is known. Node reads 64 KiB at once, so this is usually the first piece, with the
+ * request line.
  */
 const MAX_PARSED = 32 * 1024;
-/** Each takes a descriptor and some memory. More than this are closed at once. */
+/** Each connection takes a descriptor and some memory. Connections beyond this are closed at once. */
 const MAX_CONNECTIONS = 10_000;
-/** For the headers, also of a connection on which nothing comes. */
+/** Limits the headers, also on a connection that sends nothing. */
 const HEADERS_MS = 10_000;
-/** For the whole request: a megabyte over a bad mobile line. */
+/** Limits the whole request: enough for a megabyte over a bad mobile line. */
 const REQUEST_MS = 60_000;
-/** Nothing in either direction: a caller who does not read its answer. Longer than any answer takes. */
+/**
+ * Closes a connection without traffic in either direction: a caller that does not read its answer. Longer
+ * than any answer takes.
+ */
 const SILENCE_MS = 300_000;
 
 export interface HttpServerDeps {
@@ -36,15 +40,16 @@ export interface HttpServerDeps {
 }
 
 export interface HttpServer {
-  /** Starts to listen; resolves to the address in URL form. Rejects, for example, when the port is taken. */
+  /** Starts listening and resolves to the address as a URL. Rejects if, for example, the port is taken. */
   listen(listener: Listener): Promise<string>;
-  /** Stops to listen and resolves when every request that has begun is answered, at the latest after 20 s. */
+  /** Stops listening. Resolves when every request that has begun is answered, after 20 s at the latest. */
   finish(): Promise<void>;
 }
 
 /**
- * A server whose every answer has the service's error form, also to what Node's parser refuses, and its line in the log. The request reaches
- * `listener` with its id in X-Request-Id and its target in origin form.
+ * Makes a server whose answers all have the service's error form and a line in the log, even for requests
+ * that Node's parser refuses. `listener` gets the request with its id in X-Request-Id and its target in
+ * origin form.
  */
 export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): HttpServer {
   const logRequest = requestLog(deps.log);
@@ -67,22 +72,23 @@ export function createHttpServer(listener: RequestListener, deps: HttpServerDeps
   const server = new FinishingServer(
     {
       maxHeaderSize: MAX_PARSED,
-      // Answered below, with a body.
+      // Such a request is refused in `refusalOf`, with a body.
       requireHostHeader: false,
       headersTimeout: HEADERS_MS,
       requestTimeout: REQUEST_MS,
       connectionsCheckingInterval: 2_000,
-      // Longer than a load balancer keeps an idle connection (usually 60 s): it, not we, closes first.
+      // Load balancers usually keep idle connections for 60 s. They must close first.
       keepAliveTimeout: 65_000,
     },
     serve,
   );
-  // Node would drop the headers beyond 2,000, a second Authorization among them; their size is limited anyway.
+  // By default Node drops the headers beyond 2,000, and a second Authorization with them. Their size is
+  // limited anyway.
   server.maxHeadersCount = 0;
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(SILENCE_MS);
   server.on('clientError', (error: ClientError, socket) => answerRaw(rawRefusal(error), error, socket, deps));
-  // An expectation that nobody knows may be ignored (RFC 9110, section 10.1.1); Node would answer 417 without a body.
+  // An unknown expectation may be ignored (RFC 9110, section 10.1.1). Node would answer 417 without a body.
   server.on('checkExpectation', serve);
   server.on('connect', (_req, socket: Duplex) =>
     answerRaw(new AppError('bad_request', 'This is not a proxy.'), null, socket, deps),
@@ -101,7 +107,7 @@ function listen(server: Server, { host, port }: Listener): Promise<string> {
   });
 }
 
-/** The absolute form names the host too (RFC 9112, section 3.2.2). */
+/** Returns the target in origin form. The absolute form also names the host (RFC 9112, section 3.2.2). */
 const originForm = (target: string): string => {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '');
   return path === target || path.startsWith('/') ? path : `/${path}`;
@@ -114,7 +120,7 @@ function refusalOf(req: IncomingMessage): AppError | null {
   if (size > MAX_HEADERS) return headersTooLarge();
   if (!target.startsWith('/') && target !== '*') return badRequest();
   const hosts = headerValues(req, 'host').length;
-  // Two could mean different sites to a proxy and to us (RFC 9112, section 3.2).
+  // A proxy and this service could read two hosts as different sites (RFC 9112, section 3.2).
   if (hosts > 1 || (hosts === 0 && req.httpVersion === '1.1')) return badRequest();
   return null;
 }
@@ -132,7 +138,7 @@ function writeProblem(res: ServerResponse, error: Error, requestId: string): num
   return status;
 }
 
-/** Ends a request whose listener threw. The log says why (see `requestLog`). */
+/** Answers a request whose listener threw. The error is logged by `requestLog`. */
 function fail(res: ServerResponse, error: Error, requestId: string): void {
   res.err = error;
   if (res.headersSent) res.destroy();
@@ -144,7 +150,7 @@ interface ClientError extends Error {
   readonly rawPacket?: Buffer;
 }
 
-/** What Node's parser could not take. */
+/** Returns the error for a request that Node's parser refused. */
 function rawRefusal({ code, rawPacket }: ClientError): AppError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return tooSlow();
   if (code !== 'HPE_HEADER_OVERFLOW') return badRequest();
@@ -158,7 +164,7 @@ function answerRaw(
   socket: Duplex,
   { clock, log }: HttpServerDeps,
 ): void {
-  // Nobody to answer, or in the middle of another answer.
+  // The caller has gone, or an answer has begun: nothing can be sent.
   if (error?.code === 'ECONNRESET' || !socket.writable || hasBegun(socket)) {
     socket.destroy();
     return;
@@ -176,7 +182,9 @@ function answerRaw(
   socket.end(`HTTP/1.1 ${status} ${body.title}\r\n${lines.join('')}\r\n${text}`);
 }
 
-/** As Node's own handler of this event looks at it. */
+/**
+ * True if an answer has begun on this connection. Node's own handler of `clientError` checks the same field.
+ */
 function hasBegun(socket: Duplex): boolean {
   const { _httpMessage: message } = socket as { _httpMessage?: { readonly headersSent: boolean } };
   return message?.headersSent ?? false;
