@@ -7,29 +7,29 @@ declare module 'http' {
     id: string;
   }
   interface ServerResponse {
-    /** What went wrong on our side; for the log. */
+    /** The error of a 5xx, for the log. */
     err?: Error;
   }
 }
 
-/** What the way of a request has found out so far; kept in `res.locals`. */
+/** The data that the steps of a request have found so far; in `res.locals`. */
 interface Context {
   principal?: Principal;
-  /** The endpoint's path, once it is known to be one: the log never shows what the caller wrote. */
+  /** The endpoint's path, set once it is known: the log never shows the caller's own text. */
   route?: string;
   timing?: Timing;
 }
 
-/** The parts of a request's way: who asks, how often, what exactly is asked and of which data, the answer itself. */
+/** The stages of a request: authentication, rate limit, the plan of the question, and the answer itself. */
 export type Stage = 'auth' | 'limit' | 'plan' | 'store';
 
-/** How long each part took. */
+/** Measures the stages of a request. */
 export class Timing {
   #last = performance.now();
   #header = '';
   #rowsRead = 0;
 
-  /** What has passed since the part before ended belongs to `stage`. */
+  /** Ends a stage: the time since the previous one counts as its own. */
   end(stage: Stage): void {
     const now = performance.now();
     this.#header += `${this.#header === '' ? '' : ', '}${stage};dur=${Math.round((now - this.#last) * 100) / 100}`;
@@ -38,12 +38,12 @@ export class Timing {
     this.#last = now;
   }
 
-  /** The part under way has read so many rows in the store. */
+  /** Adds rows that the current stage has read in the store. */
   read(rows: number): void {
     this.#rowsRead += rows;
   }
 
-  /** As Server-Timing has it, in milliseconds. */
+  /** The value of Server-Timing, in milliseconds. */
   get header(): string {
     return this.#header;
   }
@@ -51,10 +51,10 @@ export class Timing {
 
 export const contextOf = (res: Response): Context => res.locals;
 
-/** Empty where nothing is timed. */
+/** The value of Server-Timing; '' if the request is not timed. */
 export const serverTiming = (res: Response): string => contextOf(res).timing?.header ?? '';
 
-/** Path and query of the request as they were sent; the path is compared byte for byte. */
+/** Returns path and query of the request as sent. The path is compared byte for byte. */
 export function targetOf(req: Request): { readonly path: string; readonly search: string } {
   const target = req.originalUrl;
   const end = target.indexOf('?');

@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express';
 import { AppError } from '../../domain/errors.ts';
 
-/** HEAD works wherever GET does. */
+/** HEAD is allowed wherever GET is. */
 const withHead = (methods: readonly string[]): string[] =>
   methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 
 /**
- * What a path has for the request's method. Throws `not_found` for a path that has nothing, `method_not_allowed`, with
- * Allow, for a method that it does not know.
+ * Returns the entry for the request's method. Throws `not_found` for a path without entries. Throws
+ * `method_not_allowed` for an unknown method, and sets Allow.
  */
 export function pick<T>(byMethod: ReadonlyMap<string, T> | undefined, req: Request, res: Response): T {
   if (byMethod === undefined) throw new AppError('not_found', 'There is nothing at this path.');

@@ -37,8 +37,8 @@ export interface ProblemResponse {
 }
 
 /**
- * The only place that turns an error into HTTP. Whatever is not an AppError is a bug or a request that Express could
- * not read, and says nothing of itself to the caller.
+ * Turns an error into HTTP; nothing else does. An error that is no AppError is a bug, or a request that
+ * Express could not read. Its message is not sent to the caller.
  */
 export function problem(error: unknown, requestId: string): ProblemResponse {
   const { code, status, detail, errors, retryAfterSeconds } = asAppError(error);
@@ -63,7 +63,7 @@ export function problem(error: unknown, requestId: string): ProblemResponse {
   };
 }
 
-/** Ends a request whose handling threw. Faults (5xx) reach the log through `res.err`. */
+/** Answers a request whose handler threw. Faults (5xx) reach the log through `res.err`. */
 export const errorHandler =
   (options: { readonly log: Logger }): ErrorRequestHandler =>
   (error, _req, res, next) => {
@@ -82,7 +82,7 @@ export const errorHandler =
     res.end(JSON.stringify(body));
   };
 
-/** Errors of Express itself carry a 4xx status: a path or header that it could not read. */
+/** Express's own errors have a 4xx status: a path or header that it could not read. */
 function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : undefined;

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Every value that was sent for a header, `name` in lower case: `req.headers` keeps only the first of some. */
+/**
+ * Returns every value that was sent for a header; `name` is in lower case. `req.headers` keeps only the first
+ * value of some headers.
+ */
 export function headerValues({ rawHeaders }: IncomingMessage, name: string): string[] {
   const values: string[] = [];
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -4,15 +4,15 @@ const INBOUND = /^[A-Za-z0-9_-]{1,64}$/;
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_LENGTH = 10;
 const RANDOM_BYTES = 10;
-/** Drawn at once: the call costs more than the bytes. */
+/** Random bytes for many ids: a call costs more than its bytes. */
 const pool = Buffer.alloc(RANDOM_BYTES * 512);
 let used = pool.length;
 
-/** The caller's X-Request-Id where it has the right form, else a new one. */
+/** Returns the caller's X-Request-Id if its form is valid, otherwise a new id. */
 export const requestIdFor = (inbound: string | string[] | undefined, now: number): string =>
   typeof inbound === 'string' && INBOUND.test(inbound) ? inbound : newRequestId(now);
 
-/** A ULID: 48 bits of time, 80 of chance, 26 characters that sort by time. */
+/** Makes a ULID: 48 bits of time and 80 random bits, in 26 characters that sort by time. */
 export function newRequestId(now: number): string {
   if (used === pool.length) {
     randomFillSync(pool);
@@ -22,7 +22,7 @@ export function newRequestId(now: number): string {
   for (let rest = now, i = 0; i < TIME_LENGTH; i++, rest = Math.floor(rest / 32)) {
     id = CROCKFORD.charAt(rest % 32) + id;
   }
-  // Five bytes are eight characters.
+  // Five bytes make eight characters.
   for (const end = used + RANDOM_BYTES; used < end; used += 5) {
     let high = pool.readUIntBE(used, 5);
     let characters = '';
