@@ -10,20 +10,21 @@ const APP_SECRET = 'app_secret_';
 export interface AuthenticationDeps {
   readonly access: Access;
   readonly failedAttempts: FailedAttempts;
-  /** Where people make keys; part of the messages. */
+  /** The site where users make keys, for the messages. */
   readonly dashboardUrl: string | null;
 }
 
 export type Authenticate = (req: Request) => Promise<Principal>;
 
-/** The account behind the request's API key. Throws `unauthorized` or `too_many_invalid_attempts`. */
+/** Returns the account of the request's API key. Throws `unauthorized` or `too_many_invalid_attempts`. */
 export function createAuthenticate({
   access,
   failedAttempts,
   dashboardUrl,
 }: AuthenticationDeps): Authenticate {
   const where = dashboardUrl === null ? '' : ` Keys are made at ${dashboardUrl}/dashboard/api-keys.`;
-  // One body for a missing, malformed, unknown, expired and revoked key: it tells nothing about keys.
+  // A missing, malformed, unknown, expired and revoked key get the same body, so it reveals nothing about
+  // keys.
   const refusal = new AppError(
     'unauthorized',
     `A valid account API key is needed: send it as "Authorization: Bearer <key>".${where}`,
@@ -43,5 +44,5 @@ export function createAuthenticate({
   };
 }
 
-/** The connection's address, or what the last trusted proxy saw. */
+/** The connection's address, or the one that the last trusted proxy saw. */
 export const addressOf = (req: Request): string => req.ip ?? req.socket.remoteAddress ?? 'unknown';

@@ -1,16 +1,16 @@
 import type { Request, Response } from 'express';
 import { AppError } from '../../domain/errors.ts';
 
-/** Up to here a body that is too large is read to its end, so that its sender hears the answer. */
+/** A body that is too large is read to its end up to this size, so that its sender receives the answer. */
 const LINGER_BYTES = 16 * 1024 * 1024;
-/** What the bodies that are being read may take, of all requests of the process together. */
+/** Limits the bodies that are being read, of all requests of the process together. */
 const MAX_READING_BYTES = 128 * 1024 * 1024;
 const JSON_TYPE = ['application/json'] as const;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * A request's JSON body. Throws `unsupported_media_type` unless it is of one of `types`, in UTF-8 without a content
- * coding, `payload_too_large` beyond `limit` bytes, `validation_failed` when it is not JSON.
+ * Reads a request's JSON body. Throws `unsupported_media_type` unless it is UTF-8 of one of `types` without a
+ * content coding, `payload_too_large` beyond `limit` bytes, and `validation_failed` if it is not JSON.
  */
 export async function readJson(
   req: Request,

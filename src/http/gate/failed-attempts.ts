@@ -4,14 +4,14 @@ import { type Clock, type EpochMs, MINUTE_MS } from '../../domain/time.ts';
 
 /** Failures allowed per address and window. */
 const ALLOWED = 30;
-/** More addresses than this at once: the least recently seen are forgotten. About 20 MB. */
+/** With more addresses than this, the least recently seen are forgotten. Takes about 20 MB. */
 const MAX_ADDRESSES = 100_000;
 
 /** Counts wrong credentials per address, for the Public API and the SDK's endpoint together. */
 export interface FailedAttempts {
   /**
-   * Counts one wrong credential and returns the error to answer with: `refusal` itself, or, beyond 30 in the 60 s from
-   * the address's first, `too_many_invalid_attempts`.
+   * Counts one wrong credential and returns the error to answer with. It is `refusal` for the first 30 within
+   * 60 s from the address's first failure, and `too_many_invalid_attempts` beyond.
    */
   record(address: string, refusal: AppError): AppError;
 }

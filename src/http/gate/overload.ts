@@ -3,9 +3,9 @@ import type { RequestHandler } from 'express';
 import { AppError } from '../../domain/errors.ts';
 
 const WINDOW_MS = 1_000;
-/** Mean over a window. A single pause is long too, but few of a window's samples. */
+/** The mean delay over a window. One long pause is only a few of a window's samples. */
 const TOO_LATE_MS = 250;
-/** One is chance: a large body, a collection of garbage, a busy machine. */
+/** A single late window is chance: a large body, a garbage collection, a busy machine. */
 const WINDOWS_IN_A_ROW = 2;
 
 export interface Overload {
@@ -14,7 +14,7 @@ export interface Overload {
   close(): void;
 }
 
-/** Watches how late the event loop comes to what is due: the measure of too much work in this process. */
+/** Measures the event loop's delay: it grows if this process has too much to do. */
 export function watchOverload(): Overload {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
@@ -35,7 +35,10 @@ export function watchOverload(): Overload {
   };
 }
 
-/** Refuses at the door what this process could not answer in time, so that what it has begun is answered. */
+/**
+ * Refuses a request at the start if this process is overloaded, so that requests which have begun are
+ * answered. Throws `overloaded`.
+ */
 export function refuseIfOverloaded({ isOverloaded }: Overload): void {
   if (!isOverloaded) return;
   throw new AppError('overloaded', 'This process has too much to do. Try again shortly.', {

@@ -10,7 +10,7 @@ import { RedisAway, type RedisLink } from '../../redis/link.ts';
 import { nextTurn } from '../request/turns.ts';
 import { LocalWindows, SharedWindows } from './shared-windows.ts';
 
-/** Windows whose names are remembered. */
+/** The most window names that are cached. */
 const NAMES = 20_000;
 
 export interface RateLimitDeps {
@@ -23,9 +23,10 @@ export interface RateLimitDeps {
 export type RateLimit = (principal: Principal, res: Response) => Promise<void>;
 
 /**
- * Counts an authenticated request in its key's window of 60 s and passes exactly `requestsPerMinute`, over all processes
- * through Redis; while Redis is away, this process's share of them from memory. Refuses with `rate_limited`. The stores
- * are those of express-rate-limit and rate-limit-redis; its middleware would ask for much more than a count.
+ * Counts an authenticated request in its key's window of 60 s, and passes exactly `requestsPerMinute`. Redis
+ * counts for all processes; while Redis is away, each process grants its share from memory. Throws
+ * `rate_limited`. The stores are those of express-rate-limit and rate-limit-redis; the library's middleware
+ * does much more than count.
  */
 export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimitDeps): RateLimit {
   const nameOf = windowNames();
@@ -33,7 +34,8 @@ export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimi
   if (redis === null) {
     return async ({ keyId }, res) => {
       const counted = await own.increment(nameOf(keyId));
-      // With Redis, requests wait for its answers together; this does the same without.
+      // Requests that wait for Redis's answers go on together. This does the same without Redis (see
+      // `nextTurn`).
       await nextTurn();
       announce(res, requestsPerMinute, counted);
     };
@@ -67,7 +69,7 @@ function windowNames(): (key: KeyId) => string {
   };
 }
 
-/** Writes the three headers; throws beyond the limit. Seconds are whole, at least 1. */
+/** Sets the three headers. Throws `rate_limited` beyond the limit. Seconds are whole, at least 1. */
 function announce(res: Response, limit: number, { totalHits, resetTime }: ClientRateLimitInfo): void {
   const left = (resetTime?.getTime() ?? 0) - Date.now();
   const seconds = Math.max(1, Math.ceil(left / 1000));

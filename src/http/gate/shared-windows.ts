@@ -5,8 +5,9 @@ import { RATE_PREFIX } from '../../redis/keys.ts';
 import type { RedisLink } from '../../redis/link.ts';
 
 /**
- * Windows in Redis, shared by all processes. rate-limit-redis loads its scripts once, when it is made: so every new
- * connection gets a store of its own. Every method rejects with RedisAway within 250 ms, or at once while Redis is away.
+ * Windows in Redis, shared by all processes. rate-limit-redis loads its scripts once, when it is made, so
+ * each new connection gets a new store. Every method rejects with RedisAway: at once while Redis is away,
+ * otherwise within 250 ms.
  */
 export class SharedWindows implements Store {
   readonly localKeys = false;
@@ -59,9 +60,9 @@ export class SharedWindows implements Store {
 }
 
 /**
- * Windows in this process. The library's store hands out its own counter object, which parallel requests have moved
- * on by the time it is read: two requests could both see the later count, and one too many be refused. A copy made
- * before anything else runs is exact.
+ * Windows in this process. The library's store returns its own counter object, and parallel requests change
+ * it before it is read. Two requests could both see the later count, and one too many would be refused. A
+ * copy made before any other request runs is exact.
  */
 export class LocalWindows extends MemoryStore {
   override increment(key: string): Promise<ClientRateLimitInfo> {

@@ -2,11 +2,11 @@ import type { z } from 'zod';
 import { AppError, type FieldError } from '../../domain/errors.ts';
 import { parametersOf, type QuerySchema } from '../../endpoints/endpoint.ts';
 
-/** An endpoint that does not list them ignores these, whatever they hold. */
+/** An endpoint without these parameters ignores them, whatever their values are. */
 const RANGE_PARAMETERS = ['from', 'to'];
 const MAX_ECHO = 100;
 
-/** Parses the text after `?`. Throws `validation_failed` that names every parameter that is wrong. */
+/** Parses the text after `?`. Throws `validation_failed`, which names every wrong parameter. */
 export function parseQuery<Schema extends QuerySchema>(schema: Schema, search: string): z.output<Schema> {
   const parameters = new URLSearchParams(search);
   const listed = parametersOf(schema).shape;
@@ -24,7 +24,7 @@ export function parseQuery<Schema extends QuerySchema>(schema: Schema, search: s
   return result.data as z.output<Schema>;
 }
 
-/** Checks a parsed JSON body. Throws `validation_failed` that names every field that is wrong. */
+/** Checks a parsed JSON body. Throws `validation_failed`, which names every wrong field. */
 export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknown): z.output<Schema> {
   const result = schema.safeParse(body);
   if (!result.success) throw invalid(fieldErrors(result.error, 'Unknown field.', 'body'));
@@ -34,7 +34,7 @@ export function parseBody<Schema extends z.ZodType>(schema: Schema, body: unknow
 const invalid = (errors: readonly FieldError[]): AppError =>
   new AppError('validation_failed', 'One or more fields are invalid.', { errors });
 
-/** `whole` names the object itself, where not one of its fields is wrong. */
+/** `whole` names the object itself, for an error that belongs to none of its fields. */
 function fieldErrors(error: z.ZodError, unknown: string, whole: string): FieldError[] {
   return error.issues.flatMap((issue) =>
     issue.code === 'unrecognized_keys'
@@ -45,7 +45,7 @@ function fieldErrors(error: z.ZodError, unknown: string, whole: string): FieldEr
 
 function words(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_type' || issue.message.startsWith('Required')) return sentence(issue.message);
-  // Zod tells a missing field from a wrong type only in its message.
+  // Only Zod's message tells a missing field from a wrong type.
   return issue.message.endsWith('received undefined') ? 'Required.' : `Must be of type ${issue.expected}.`;
 }
 
