@@ -13,9 +13,12 @@ import { codeVersion } from './code-version.ts';
 import { digest, digestOf } from './etag.ts';
 
 const MAX_WAITING = 256;
-/** Answers that are computed anew before somebody has to wait for it. */
+/** The most answers that are renewed at once in the background. */
 const RENEWALS_AT_ONCE = 2;
-/** At what share of the age that a caller takes: spread, so that answers of one moment are not renewed at one moment. */
+/**
+ * The share of the caller's max-stale age at which an answer is renewed. It is random, so that answers
+ * computed together are not renewed together.
+ */
 const RENEWED_FROM = 0.5;
 const RENEWED_UNTIL = 0.9;
 
@@ -24,45 +27,48 @@ export interface Asked {
   readonly account: AccountId;
   readonly app: AppId;
   readonly operationId: string;
-  /** As parsed: two spellings of one instant are one question. Never written to. */
+  /** The parsed query: two spellings of one instant are one question. It is never changed. */
   readonly query: object;
   readonly basis: Basis;
   compute(): Promise<unknown>;
 }
 
-/** What an answer holds. */
+/** The data of an answer that both 200 and 304 need. */
 export interface Held {
   /** The same tag means the same bytes. */
   readonly tag: string;
-  /** When the newest event of the app was stored. */
+  /** The time at which the app's newest event was stored. */
   readonly asOf: string | null;
-  /** For how many seconds it may have been outdated; null for a caller who takes no such answer. */
+  /** For how many seconds the answer may have been outdated; null if the caller takes no outdated answer. */
   readonly age: number | null;
 }
 
 /** An answer whose version is known before it is computed. */
 export interface Versioned extends Held {
-  /** Computes, or takes what is kept. */
+  /** Computes the answer, or takes it from the cache. */
   result(): Promise<Computed>;
 }
 
-/** Another tag than that of the question means that it holds something else. */
+/** A computed answer. It differs from the question's version if its tag does. */
 export interface Computed extends Held {
   readonly json: Body;
 }
 
 export interface AnswersOptions {
   /**
-   * Questions that are computed at once, each of several statements. Who is let in is answered: refusing half of a question
-   * would waste the other half.
+   * The most questions that are computed at once; each runs several statements. A question with a place is
+   * answered in full: refusing half of its statements would waste the other half.
    */
   readonly questionsAtOnce: number;
-  /** What all kept answers may take of the process's memory. */
+  /** The most memory that all cached answers take. */
   readonly answerCacheBytes: number;
   readonly bodies: Bodies;
 }
 
-/** A question by its name: one account's, with what the clock says of it, whatever the data. */
+/**
+ * A question under its name: one account's question, with the window that the clock gives it, whatever the
+ * data.
+ */
 class Question {
   readonly asked: string;
   readonly name: string;
@@ -74,7 +80,7 @@ class Question {
     this.name = digest(JSON.stringify([code, query, asked]));
   }
 
-  /** Of its answer at a version of the data. Mostly the last one is asked for again. */
+  /** Returns the tag of the answer at a version of the data. Mostly the last one is asked for again. */
   tagAt({ version: [events, sessions], rebuilt }: Pick<Snapshot, 'version' | 'rebuilt'>): string {
     const version = `${events} ${sessions} ${rebuilt}`;
     if (version !== this.#version) {
@@ -85,26 +91,27 @@ class Question {
   }
 }
 
-/** What a question is answered from. */
+/** The state of the data from which a question is answered. */
 interface State {
   readonly question: string;
   readonly version: Snapshot['version'];
   readonly tag: string;
   readonly asOf: string | null;
-  /** An instant of this process before the version was read: what was acknowledged by then is counted. */
+  /** An instant of this process before the version was read. Events acknowledged by then are counted. */
   readonly at: number;
 }
 
 interface Kept extends Pick<State, 'tag' | 'asOf' | 'at'> {
   readonly json: Body;
-  /** The share of a caller's limit at which it is renewed. */
+  /** The share of a caller's limit at which the answer is renewed. */
   readonly renewedAt: number;
 }
 
 /**
- * Answers kept by the data's own version: known before any heavy question is asked, and another as soon as an event that
- * matters is stored. Of each question the newest answer is kept. Identical questions at one moment are computed once: whoever read
- * the same version asks for the same acknowledged events. Nothing is shared between accounts.
+ * A cache of answers, keyed by question; a hit needs the data's current version. The version is known before
+ * any heavy statement runs, and changes as soon as an event that matters is stored. Only the newest answer to
+ * each question is cached. Identical questions at one moment are computed once: callers who read the same
+ * version ask about the same acknowledged events. Accounts share nothing.
  */
 export class Answers {
   readonly #snapshot: ReadSnapshot;
@@ -113,10 +120,10 @@ export class Answers {
   readonly #kept: LRUCache<string, Kept>;
   readonly #gate: Gate;
   readonly #bodies: Bodies;
-  /** By question: the computation that began last. */
+  /** The computation that began last, by question. */
   readonly #running = new Map<string, { readonly tag: string; readonly computing: Shared<Kept> }>();
   readonly #renewing = new Set<string>();
-  /** By query: pollers ask with the same one. */
+  /** Questions by query: pollers send the same query. */
   readonly #questions = new WeakMap<object, Question>();
 
   constructor(
@@ -131,7 +138,10 @@ export class Answers {
     this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, ...READERS_PATIENCE });
   }
 
-  /** `maxStaleMs`: a kept answer that was right so long ago will do. Null: only what is right now. */
+  /**
+   * Answers a question. A cached answer that was right at most `maxStaleMs` ago is enough. Null: only the
+   * answer that is right now.
+   */
   async ask(asked: Asked, maxStaleMs: number | null): Promise<Versioned> {
     const question = this.#questionOf(asked);
     const recent = this.#recent(question.name, maxStaleMs);
@@ -162,7 +172,7 @@ export class Answers {
     return question;
   }
 
-  /** The kept answer, where it was right not longer ago than that. */
+  /** Returns the cached answer if it was right at most `maxStaleMs` ago. */
   #recent(question: string, maxStaleMs: number | null): Computed | null {
     const kept = maxStaleMs === null ? undefined : this.#kept.get(question);
     if (kept === undefined || kept.json.isGone || performance.now() - kept.at > (maxStaleMs ?? 0))
@@ -170,7 +180,10 @@ export class Answers {
     return computedOf(kept, maxStaleMs);
   }
 
-  /** In the background. What fails or finds no place is tried again by the next poll. */
+  /**
+   * Renews an answer in the background before a caller has to wait for it. If that fails or finds no place,
+   * the next poll tries again.
+   */
   #renewInTime(asked: Asked, question: string, maxStaleMs: number): void {
     const kept = this.#kept.peek(question);
     if (kept === undefined || performance.now() - kept.at < kept.renewedAt * maxStaleMs) return;
@@ -180,7 +193,7 @@ export class Answers {
     void renewed.catch(() => undefined).finally(() => this.#renewing.delete(question));
   }
 
-  /** The kept answer is right in this state too. */
+  /** Notes that the cached answer is right in this state too. */
   #confirm({ question, tag, asOf, at }: State): void {
     const kept = this.#kept.peek(question);
     if (kept?.tag === tag && at > kept.at) {
@@ -198,12 +211,15 @@ export class Answers {
     return computedOf({ ...state, tag, json }, maxStaleMs);
   }
 
-  /** Many wait for one: what is being computed for an earlier state may be recent enough, if it is kept. */
+  /**
+   * Waits for a computation that began at an earlier state. Its answer may be recent enough for many callers,
+   * if it is cached.
+   */
   async #ofAnotherState({ question, tag }: State, maxStaleMs: number | null): Promise<Computed | null> {
     const running = this.#running.get(question);
     if (maxStaleMs === null || running === undefined || running.tag === tag) return null;
     if (running.computing.isAbandoned) return null;
-    // Where it failed, the next one may not.
+    // If that one fails, the caller's own may not.
     await running.computing.join().catch(() => undefined);
     return this.#recent(question, maxStaleMs);
   }
@@ -220,22 +236,22 @@ export class Answers {
     return computing;
   }
 
-  /** From here on its time runs. */
+  /** Computes the answer as a question; its time limit starts here. */
   #computed({ compute }: Asked): Promise<unknown> {
     return asQuestion(async (question) => {
       const place = await this.#gate.enter(currentCaller());
       try {
         return await compute();
       } finally {
-        // What an embedded engine still computes for it takes the place of another.
+        // An embedded engine may still compute for this question, so its place is freed only afterwards.
         void question.settled().then(() => this.#gate.leave(place));
       }
     });
   }
 
   /**
-   * What was being stored meanwhile may be in some of its figures and not in others: such an answer is tagged by its bytes and not
-   * kept.
+   * Computes an answer, and caches it unless events were being stored meanwhile. Such events may be in some
+   * of its figures and not in others, so that answer is tagged by its bytes and not cached.
    */
   async #compute(asked: Asked, state: State): Promise<Kept> {
     const json = await this.#bodies.collect(writeJson(await this.#computed(asked)));

@@ -4,14 +4,15 @@ import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readMigrations } from '../../clickhouse/migrate.ts';
 
-/** The program as it runs: src, or the folder that it was compiled to. */
+/** The program that runs: src, or the folder that it was compiled to. */
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
 /** Names the exact version of the engine and of each library. */
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 
 /**
- * The version of the code that answers: the same in every process that runs the same files. It is part of every tag, since
- * other code may answer otherwise from the same data. Every file counts: no list of those that matter stays complete.
+ * Returns the version of the code: the same in every process that runs the same files. It is part of every
+ * tag, because other code may answer differently from the same data. Every file counts, because no list of
+ * those that matter stays complete.
  */
 export function codeVersion(): string {
   const hash = createHash('sha256');

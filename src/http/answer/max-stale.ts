@@ -1,11 +1,12 @@
 const DEFAULT_SECONDS = 60;
 const MOST_SECONDS = 3_600;
-/** RFC 9111, section 5.2: names in any case, and an argument as a token or in quotes. */
+/** RFC 9111, section 5.2: names are case-insensitive; an argument is a token or quoted. */
 const DIRECTIVE = /^max-stale(?:=(?:(\d+)|"(\d+)"))?$/i;
 
 /**
- * How old an answer may be that the caller takes, in ms, by the request's Cache-Control; null where it says nothing of it, or nothing
- * that can be understood. `no-cache` and `no-store` ask for what holds now; of several, the first counts.
+ * Returns the greatest age of an answer, in ms, that the request's Cache-Control allows. Null if it states
+ * none, or none that can be parsed. `no-cache` and `no-store` ask for the current answer. If max-stale is
+ * repeated, the first one counts.
  */
 export function maxStaleOf(cacheControl: string | undefined): number | null {
   if (cacheControl === undefined) return null;

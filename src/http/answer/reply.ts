@@ -8,20 +8,24 @@ import type { Held, Versioned } from './answers.ts';
 import { digest, etag, namedEtag } from './etag.ts';
 import type { Representation, Representations } from './representations.ts';
 
-/** How answers are written: a list's columns, null for what is no list, and what is written already. */
+/**
+ * How an answer is written: a list's columns (null for any other answer), and the cache of written answers.
+ */
 export interface Writing {
   readonly columns: readonly Column[] | null;
   readonly representations: Representations;
 }
 
-/** The answer to a GET or HEAD, in JSON: 200 with a strong ETag, or 304 when the caller has these bytes. */
+/** Answers a GET or HEAD in JSON: 200 with a strong ETag, or 304 if the caller has these bytes. */
 export async function replyToGet(req: Request, res: Response, value: object): Promise<void> {
   const { body, tag } = writtenOnce(value);
   const representation = representationOf(req, null);
   if (!isKnown(req, res, tag, representation)) await found(req, res, tag, body, representation);
 }
 
-/** What is kept because nothing changed comes as the same object again, and nobody writes to a result. */
+/**
+ * Written values by object. A cached value that did not change is the same object, and no code changes it.
+ */
 const written = new WeakMap<object, { readonly body: Buffer; readonly tag: string }>();
 
 function writtenOnce(value: object): { readonly body: Buffer; readonly tag: string } {
@@ -33,7 +37,7 @@ function writtenOnce(value: object): { readonly body: Buffer; readonly tag: stri
   return now;
 }
 
-/** Bytes that stay what they are for as long as the process runs. */
+/** Bytes that stay the same as long as the process runs. */
 export interface Page {
   readonly contentType: string;
   readonly body: Buffer;
@@ -41,7 +45,7 @@ export interface Page {
   readonly tag: string;
 }
 
-/** A page that needs no authentication, compressed where it is taken so. */
+/** Answers with a page that needs no authentication, compressed if the caller accepts it. */
 export async function replyWithPage(req: Request, res: Response, page: Page): Promise<void> {
   const { contentType, body, tag } = page;
   const representation = { ...representationOf(req, null), form: { ...JSON_FORM, contentType } };
@@ -49,8 +53,8 @@ export async function replyWithPage(req: Request, res: Response, page: Page): Pr
 }
 
 /**
- * The same for an answer whose version is known beforehand: nothing is computed for a 304. A list comes in the
- * form that the caller likes.
+ * Answers like `replyToGet`, if the version of the answer is known beforehand: a 304 computes nothing. Lists
+ * are written in the form that the caller prefers.
  */
 export async function replyVersioned(
   req: Request,
@@ -85,8 +89,8 @@ function representationOf({ headers }: Request, columns: readonly Column[] | nul
 }
 
 /**
- * Ends the answer with 304 where the caller named a tag that stands for this answer. Which codings the body is worth shows only when
- * it is there; before, any that the caller takes may be the one that the caller holds.
+ * Answers 304 if the caller named a tag of this answer. Before the body exists, it is not known whether it is
+ * worth a coding, so the tag of any accepted coding counts.
  */
 function isKnown(req: Request, res: Response, tag: string, { form, codings }: Representation): boolean {
   const ifNoneMatch = req.headers['if-none-match'];
@@ -128,7 +132,7 @@ function headers(
   res.setHeader('Content-Length', length);
 }
 
-/** No faster than the caller reads: of a large body one piece at a time is in memory. */
+/** Sends at the pace of the caller, so one piece of a large body is in memory at a time. */
 async function send(req: Request, res: Response, body: Body): Promise<void> {
   if (req.method === 'HEAD' || body.bytes !== null) {
     res.end(req.method === 'HEAD' ? undefined : body.bytes);
@@ -141,7 +145,7 @@ async function send(req: Request, res: Response, body: Body): Promise<void> {
   res.end();
 }
 
-/** Resolves when the piece has left the process, or the caller has. */
+/** Resolves when the piece is sent, or the connection has closed. */
 const left = (res: Response, piece: Buffer): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
@@ -154,14 +158,14 @@ const left = (res: Response, piece: Buffer): Promise<void> =>
 
 function validators(res: Response, validator: string): void {
   res.setHeader('ETag', validator);
-  // Kept by the caller alone, and asked again each time: 304 is the cheap answer.
+  // The caller alone may cache the answer, and revalidates it each time: a 304 is cheap.
   res.setHeader('Cache-Control', 'private, max-age=0, must-revalidate');
   res.setHeader('Vary', 'Accept, Accept-Encoding, Authorization');
   const timing = serverTiming(res);
   if (timing !== '') res.setHeader('Server-Timing', timing);
 }
 
-/** The answer to a POST: may hold a secret, so nobody keeps it, and it is not compressed. */
+/** Answers a POST. The answer may hold a secret, so it is neither cached nor compressed. */
 export function replyToPost(req: Request, res: Response, status: number, value: unknown): void {
   res.setHeader('Cache-Control', 'no-store');
   const timing = serverTiming(res);

@@ -6,15 +6,15 @@ import { type Coding, coded, isWorthCoding } from '../forms/coding.ts';
 import type { Column } from '../forms/columns.ts';
 import type { Form } from '../forms/forms.ts';
 
-/** How an answer is written: its form, and the content codings that the caller takes, best first. */
+/** How an answer is written: its form, and the content codings that the caller accepts, best first. */
 export interface Representation {
   readonly form: Form;
   readonly codings: readonly Coding[];
 }
 
-/** Of what answers may take. */
+/** The share of the answer cache's memory. */
 const SHARE = 1 / 4;
-/** Large ones that are written at once: each takes some memory for its pieces, and the processor. */
+/** The most large answers that are written at once. Each takes memory for its pieces, and processor time. */
 const WRITTEN_AT_ONCE = 3;
 const MAX_WAITING = 256;
 
@@ -24,8 +24,8 @@ export interface RepresentationsOptions {
 }
 
 /**
- * Answers in other forms and content codings than their JSON. Each is written once for all who ask for it at the same time, and
- * kept for those who ask later.
+ * A cache of answers in other forms and content codings than plain JSON. Each is written once, for all
+ * callers that ask at the same time or later.
  */
 export class Representations {
   readonly #bodies: Bodies;
@@ -39,7 +39,7 @@ export class Representations {
     this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ memoryBytes }) => memoryBytes + 1_000 });
   }
 
-  /** The answer `json`, whose bytes `tag` stands for, in the form and the best coding that it is worth. */
+  /** Returns the answer `json`, identified by `tag`, in this form and in the best coding that it is worth. */
   async of(
     tag: string,
     json: Body,
@@ -74,7 +74,8 @@ export class Representations {
   async #write(from: Body, write: () => AsyncIterable<Uint8Array>): Promise<Body> {
     if (from.bytes !== null) return this.#bodies.collect(write());
     const caller = currentCaller();
-    // Others may wait for it too: it does not end with the caller who came first. What it is made of was worth more work than it.
+    // Other callers may wait for it too, so it does not end with the first caller, and its wait has no limit.
+    // Its JSON took more work than writing it does.
     const place = await this.#gate.enter({
       isLetIn: true,
       ...(caller === undefined ? {} : { key: caller.key }),
