@@ -5,22 +5,22 @@ import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 
-/** A body up to this size is kept in memory, a larger one in a file: what a slow reader holds of it is a piece. */
+/** A body up to this size stays in memory, a larger one in a file: a slow reader holds only a piece of it. */
 const MEMORY_BYTES = 256 * 1024;
 const PIECE_BYTES = 32 * 1024;
-/** All files together. */
+/** The size of all files together. */
 const FILE_BYTES = 1024 ** 3;
 
 /** The bytes of an answer: written once, then read by many at the same time, each at its own pace. */
 export interface Body {
   readonly length: number;
-  /** What it takes of the process's memory. */
+  /** Its share of the process's memory. */
   readonly memoryBytes: number;
-  /** The bytes, where they are in memory. */
+  /** The bytes, if they are in memory. */
   readonly bytes: Buffer | null;
-  /** A file that had to make room for others can no longer be read, but by those who have begun. */
+  /** True for a file that was evicted. Reads that have begun go on; new ones fail. */
   readonly isGone: boolean;
-  /** The bytes in order. Throws `overloaded` where the body is gone. */
+  /** The bytes in order. Throws `overloaded` if the body is gone. */
   pieces(): AsyncIterable<Buffer>;
 }
 
@@ -35,7 +35,7 @@ export const inMemory = (bytes: Buffer): Body => ({
   },
 });
 
-/** Makes bodies: large ones in files without a name, so that nothing is left when the process ends, however it ends. */
+/** Makes bodies. Large ones are unnamed files, so nothing is left when the process ends, however it ends. */
 export class Bodies {
   readonly #folder: string;
   readonly #files = new LRUCache<FileBody, true>({
@@ -44,14 +44,14 @@ export class Bodies {
     dispose: (_, file) => file.drop(),
   });
 
-  /** Files are made in `folder`, which belongs to bodies alone. */
+  /** `folder` must belong to bodies alone: it is emptied. */
   constructor(folder: string) {
     this.#folder = folder;
     rmSync(folder, { recursive: true, force: true });
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Reads `pieces` to the end; rejects with what they throw, and keeps nothing then. */
+  /** Reads `pieces` to the end. If they throw, it rejects with their error and keeps nothing. */
   async collect(pieces: AsyncIterable<Uint8Array>): Promise<Body> {
     const begun: Uint8Array[] = [];
     let length = 0;
@@ -86,7 +86,7 @@ export class Bodies {
     return handle;
   }
 
-  /** Ends when its readers have ended. */
+  /** Drops all files. Each closes after its last reader. */
   close(): void {
     this.#files.clear();
   }
@@ -129,7 +129,7 @@ class FileBody implements Body {
     }
   }
 
-  /** Makes room. */
+  /** Evicts the file. It closes after its last reader. */
   drop(): void {
     this.#isGone = true;
     this.#closeUnused();

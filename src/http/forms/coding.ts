@@ -6,9 +6,9 @@ import { best, weighted } from './forms.ts';
 
 export type Coding = 'br' | 'gzip';
 
-/** In the order in which they are preferred where Accept-Encoding likes both alike. */
+/** In the order of preference if Accept-Encoding weighs them equally. */
 const CODINGS: readonly Coding[] = ['br', 'gzip'];
-/** Below this nothing is won: one packet holds it either way. */
+/** A smaller body is not worth coding: it fits into one packet either way. */
 const LEAST_BYTES = 1024;
 /** As small as gzip at its best, in the time of gzip's default. */
 const BROTLI_QUALITY = 4;
@@ -16,7 +16,7 @@ const BROTLI_QUALITY = 4;
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
-/** The codings that the caller takes, best first. */
+/** Returns the codings that the caller accepts, best first. */
 export function acceptedCodings(acceptEncoding: string | undefined): readonly Coding[] {
   if (acceptEncoding === undefined) return [];
   const weights = weighted(acceptEncoding);
@@ -27,12 +27,12 @@ export function acceptedCodings(acceptEncoding: string | undefined): readonly Co
     : [first, ...CODINGS.filter((coding) => coding !== first && weightOf(coding) > 0)];
 }
 
-/** Whether a body of this size goes out compressed, where the caller takes it so. */
+/** True if a body of this size is compressed for callers that accept it. */
 export const isWorthCoding = (bytes: number): boolean => bytes > LEAST_BYTES;
 
 const kept = new WeakMap<Buffer, Map<Coding, Promise<Buffer>>>();
 
-/** `body` in a coding; as long as the very same buffer is answered again, it is compressed once. */
+/** Compresses `body`, once for each buffer: the result is cached as long as the buffer exists. */
 export function encode(body: Buffer, coding: Coding): Promise<Buffer> {
   const encodings = kept.get(body) ?? new Map<Coding, Promise<Buffer>>();
   kept.set(body, encodings);
@@ -54,14 +54,14 @@ const brotli = ({ length }: { readonly length: number }) => ({
 const compress = (body: Buffer, coding: Coding): Promise<Buffer> =>
   coding === 'gzip' ? gzipAsync(body) : brotliAsync(body, brotli(body));
 
-/** `body` in a coding, piece by piece. */
+/** Compresses `body` piece by piece. */
 export async function* coded(body: Body, coding: Coding): AsyncGenerator<Buffer> {
   if (body.bytes !== null) {
     yield await compress(body.bytes, coding);
     return;
   }
   const coder = coding === 'gzip' ? createGzip() : createBrotliCompress(brotli(body));
-  // What goes wrong on the way ends the coder, which then throws it below.
+  // An error in the pipeline ends the coder, and the loop below throws it.
   pipeline(body.pieces(), coder, () => undefined);
   for await (const piece of coder) yield piece as Buffer;
 }

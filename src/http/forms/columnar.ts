@@ -16,7 +16,10 @@ import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer'
 import type { Column } from './columns.ts';
 import { type Item, itemsOf, type WriteForm } from './rows.ts';
 
-/** Characters of JSON in one record batch of Arrow, and in one row group of Parquet, of which a reader wants fewer and larger ones. */
+/**
+ * Characters of JSON in a record batch of Arrow and in a row group of Parquet. Readers of Parquet prefer
+ * fewer, larger groups.
+ */
 const BATCH = 512 * 1024;
 const ROW_GROUP = 1024 ** 2;
 
@@ -29,10 +32,10 @@ const ARROW_TYPES: Readonly<Record<Type, () => DataType>> = {
   Date32: () => new DateDay(),
 };
 
-/** What ends a stream of Arrow: a message of no length. */
+/** The end of an Arrow stream: a message of length 0. */
 const END_BYTES = 8;
 
-/** Arrow's stream: a schema, then record batches. */
+/** Writes Arrow's stream format: a schema, then record batches. */
 export const writeArrow: WriteForm = async function* (columns, list) {
   const schema = new Schema(
     columns.map(({ name, type, nullable }) => new Field(name, ARROW_TYPES[type](), nullable)),
@@ -52,7 +55,7 @@ export const writeArrow: WriteForm = async function* (columns, list) {
   yield head.subarray(-END_BYTES);
 };
 
-/** A stream of its own. */
+/** A complete stream with the schema and at most one batch. */
 function arrowStream(schema: Schema, batch?: RecordBatch): Uint8Array {
   const writer = new RecordBatchStreamWriter();
   writer.reset(undefined, schema);
@@ -83,7 +86,7 @@ export const writeParquet: WriteForm = async function* (columns, list) {
       ),
     ],
   });
-  /** What was written since. */
+  /** Takes the bytes written since the last call. */
   const written = (): Uint8Array => {
     const piece = bytes.getBytes().slice();
     bytes.index = 0;
@@ -101,7 +104,7 @@ export const writeParquet: WriteForm = async function* (columns, list) {
   yield written();
 };
 
-/** A column's values as both libraries take them. */
+/** Returns a column's values in the types that both libraries take. */
 function valuesOf(
   items: readonly Item[],
   column: Column | undefined,

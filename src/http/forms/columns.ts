@@ -4,12 +4,12 @@ import { type Endpoint, parametersOf } from '../../endpoints/endpoint.ts';
 /** A column of a list. */
 export interface Column {
   readonly name: string;
-  /** `Date32`: a day, which JSON has as `YYYY-MM-DD`. */
+  /** `Date32` is a day; in JSON it is `YYYY-MM-DD`. */
   readonly type: 'String' | 'Int64' | 'Float64' | 'Date32';
   readonly nullable: boolean;
 }
 
-/** The columns of an analytics endpoint that answers a list of flat items; null for any other. */
+/** Returns the columns of an analytics endpoint that answers a list of flat items; null for any other. */
 export function columnsOf({ query, response }: Endpoint): readonly Column[] | null {
   if (!('appId' in parametersOf(query).shape) || !(response instanceof z.ZodArray)) return null;
   const item: unknown = response.element;

@@ -2,16 +2,16 @@ import { LRUCache } from 'lru-cache';
 import { writeArrow, writeParquet } from './columnar.ts';
 import { type WriteForm, writeCsv, writeNdjson } from './rows.ts';
 
-/** A form in which a list can be had. */
+/** A format of a list. */
 export interface Form {
-  /** As Accept names it. */
+  /** The media type, as in Accept. */
   readonly type: string;
   readonly contentType: string;
-  /** What the entity tag of this form ends with. */
+  /** The end of this form's entity tags. */
   readonly mark: string;
-  /** Null for JSON, which is what every answer is at first. */
+  /** Null for JSON, the form in which every answer is computed. */
   readonly write: WriteForm | null;
-  /** Whether gzip or brotli would still make it smaller. */
+  /** True if gzip or brotli would make it smaller. */
   readonly compressible: boolean;
 }
 
@@ -23,7 +23,7 @@ export const JSON_FORM: Form = {
   compressible: true,
 };
 
-/** In the order in which they are preferred where Accept likes several alike. */
+/** In the order of preference if Accept weighs several equally. */
 export const LIST_FORMS: readonly Form[] = [
   JSON_FORM,
   {
@@ -45,7 +45,7 @@ export const LIST_FORMS: readonly Form[] = [
     contentType: 'application/vnd.apache.parquet',
     mark: '-parquet',
     write: writeParquet,
-    // Its columns are.
+    // Its columns are compressed already.
     compressible: false,
   },
   {
@@ -58,8 +58,8 @@ export const LIST_FORMS: readonly Form[] = [
 ];
 
 /**
- * What Accept likes best of the forms offered; JSON where it likes none of them (RFC 9110, section 12.5.1, leaves that to
- * the server, and the service's errors know no 406).
+ * Returns the offered form that Accept weighs highest, and JSON if it accepts none of them. RFC 9110 (section
+ * 12.5.1) leaves that to the server, and the service has no error for 406.
  */
 export function chooseForm(accept: string | undefined, offered: readonly Form[]): Form {
   if (accept === undefined || offered.length < 2) return JSON_FORM;
@@ -67,7 +67,7 @@ export function chooseForm(accept: string | undefined, offered: readonly Form[])
   return best(offered, (form) => formWeight(ranges, form)) ?? JSON_FORM;
 }
 
-/** The first of those with the greatest weight above 0. */
+/** Returns the first item with the greatest weight above 0. */
 export function best<T>(offered: readonly T[], weightOf: (item: T) => number): T | undefined {
   let chosen: T | undefined;
   let greatest = 0;
@@ -81,17 +81,20 @@ export function best<T>(offered: readonly T[], weightOf: (item: T) => number): T
   return chosen;
 }
 
-/** The most specific range that covers a form decides. */
+/** Returns the weight of the most specific range that covers the form. */
 function formWeight(ranges: ReadonlyMap<string, number>, { type }: Form): number {
   const group = `${type.slice(0, type.indexOf('/'))}/*`;
   return ranges.get(type) ?? ranges.get(group) ?? ranges.get('*/*') ?? 0;
 }
 
-/** Callers send a handful of different ones. */
+/** A cache of parsed headers: callers send only a few different ones. */
 const known = new LRUCache<string, ReadonlyMap<string, number>>({ max: 500 });
 const KNOWN_LENGTH = 300;
 
-/** Names with their weights, in lower case; a weight that cannot be read is 0. Other parameters do not matter here. */
+/**
+ * Returns the names in a header with their weights, in lower case. An invalid weight is 0. Other parameters
+ * are ignored.
+ */
 export function weighted(header: string): ReadonlyMap<string, number> {
   const found = known.get(header);
   if (found !== undefined) return found;

@@ -1,11 +1,11 @@
 import type { Body } from './bodies.ts';
 
-/** Characters of one piece: what is written or read at once, between two turns of the event loop. */
+/** Characters of one piece: the work between two turns of the event loop. */
 const PIECE = 64 * 1024;
 
 /**
- * A result as JSON, a list with a line for each item: equal data gives equal bytes, and its items can be told apart without reading
- * them. Text in JSON holds no line ends of its own.
+ * Writes a result as JSON, a list with one line per item. Equal data gives equal bytes. The lines separate
+ * the items without parsing, because JSON escapes line ends within texts.
  */
 export async function* writeJson(value: unknown): AsyncGenerator<Buffer> {
   if (!isList(value)) {
@@ -27,7 +27,10 @@ export async function* writeJson(value: unknown): AsyncGenerator<Buffer> {
 const isList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
-/** The items of a list that `writeJson` wrote: texts of some of them, with `,\n` between, each at least so long where more follow. */
+/**
+ * Reads the items of a list that `writeJson` wrote: texts of several items, with `,\n` between them. Each
+ * text except the last has at least `least` bytes.
+ */
 export async function* readItems(list: Body, least = PIECE): AsyncGenerator<string> {
   let begun: Buffer[] = [];
   let length = 0;

@@ -2,23 +2,23 @@ import type { Body } from './bodies.ts';
 import type { Column } from './columns.ts';
 import { readItems } from './json-lines.ts';
 
-/** A list's items in another form, piece by piece; the same items give the same bytes. */
+/** Writes a list's items in another form, piece by piece. The same items give the same bytes. */
 export type WriteForm = (columns: readonly Column[], list: Body) => AsyncGenerator<Uint8Array>;
 
 /** A row of a list. */
 export type Item = Readonly<Record<string, string | number | null>>;
 
-/** The items, some at once: of at least so many characters where more follow. */
+/** Reads the items in groups. Each group except the last has at least `least` bytes of JSON. */
 export async function* itemsOf(list: Body, least?: number): AsyncGenerator<readonly Item[]> {
   for await (const text of readItems(list, least)) yield JSON.parse(`[${text}]`) as Item[];
 }
 
-/** A line for each item: as JSON has it. */
+/** Writes one line per item: its JSON. */
 export const writeNdjson: WriteForm = async function* (_, list) {
   for await (const text of readItems(list)) yield Buffer.from(`${text.replaceAll(',\n', '\n')}\n`);
 };
 
-/** RFC 4180; text is quoted, an absent value is an empty field. */
+/** RFC 4180: every text is quoted, null is an empty field. */
 export const writeCsv: WriteForm = async function* (columns, list) {
   const names = columns.map(({ name }) => name);
   yield Buffer.from(record(names.map(field)));
