@@ -6,13 +6,13 @@ import { replyToGet } from '../answer/reply.ts';
 import { contextOf, targetOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
 
-/** A store that takes longer to say "here" is not ready. */
+/** A store that takes longer to answer is not ready. */
 const PING_MS = 3_000;
-/** How long "here" is believed. */
+/** The age up to which a store's last answer counts. */
 const REMEMBERED_MS = 5_000;
 
 export interface HealthDeps {
-  /** Rejects when the store does not answer. */
+  /** Rejects if the store does not answer. */
   readonly ping: () => Promise<void>;
   /** Null without Redis. */
   readonly redisState: () => RedisState | null;
@@ -21,7 +21,7 @@ export interface HealthDeps {
   readonly sealing: () => SealingHealth;
 }
 
-/** GET /healthz and /readyz: no authentication, no limit. */
+/** Serves /healthz and /readyz: no authentication, no limit. */
 export function servicePages(deps: HealthDeps): RequestHandler {
   const ping = remembered(() => inTime(deps.ping()));
   const pages = new Map<string, () => Promise<object> | object>([
@@ -41,7 +41,7 @@ export function servicePages(deps: HealthDeps): RequestHandler {
   };
 }
 
-/** Without Redis every process limits by itself: worse, but no reason to send traffic elsewhere. */
+/** Without Redis every process limits alone. That is worse, but no reason to send traffic elsewhere. */
 const REDIS_WORDS = {
   up: { status: 'ok', redis: 'ok' },
   away: { status: 'degraded', redis: 'away' },
@@ -62,8 +62,9 @@ async function readiness(
 }
 
 /**
- * Anyone may ask, any number of times: the store is asked once at a time. Where it has just answered, nobody waits for
- * the next answer, which a busy store gives late; the one after hears of it.
+ * Limits the pings, because anyone may ask any number of times: only one is underway. If the store answered a
+ * moment ago, no caller waits for the next ping, which a busy store answers late; a failure shows in the call
+ * after it.
  */
 function remembered(work: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
@@ -91,7 +92,7 @@ function inTime(work: Promise<void>): Promise<void> {
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(away()), PING_MS);
   });
-  // However it fails: what cannot say "here" is not ready.
+  // Every failure means that the store is not ready.
   const here = work.catch((error: unknown) => {
     throw error instanceof AppError ? error : away(error);
   });

@@ -33,15 +33,18 @@ export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDe
   readonly overload: Overload;
 }
 
-/** An endpoint with what can be told of it before any request. */
+/** An endpoint with everything that is known of it before a request. */
 interface Route {
   readonly endpoint: Endpoint;
   readonly isAboutApp: boolean;
-  /** Null for what is no list. */
+  /** Null if the answer is no list. */
   readonly columns: readonly Column[] | null;
 }
 
-/** Everything under /api/v1. The order of checks is the contract: 401, 429, 404 and 405, 415 and 413, 400, 403, 409. */
+/**
+ * Serves everything under /api/v1. The order of checks is part of the contract: 401, 429, 404 and 405, 415
+ * and 413, 400, 403, 409.
+ */
 export function publicApi(deps: PublicApiDeps): RequestHandler {
   const authenticate = createAuthenticate(deps);
   const rateLimit = createRateLimit(deps);
@@ -103,7 +106,7 @@ export function publicApi(deps: PublicApiDeps): RequestHandler {
   };
 }
 
-/** Pollers ask the same over and over: what a query means is remembered, as nothing changes it. */
+/** Parses queries with a cache, because pollers repeat theirs. Parsing depends on nothing but the text. */
 function parsedQueries(): (endpoint: Endpoint, search: string) => object {
   const known = new LRUCache<string, object>({ max: PARSED });
   return (endpoint, search) => {
@@ -117,7 +120,10 @@ function parsedQueries(): (endpoint: Endpoint, search: string) => object {
   };
 }
 
-/** Who waits for the answer. Most are answered from memory: what tells that they have gone is made when it is needed. */
+/**
+ * The caller that waits for the answer. Most answers come from memory, so the signal is made only if it is
+ * needed.
+ */
 class Waiting implements Caller {
   readonly key: string;
   readonly #res: Response;
@@ -132,7 +138,7 @@ class Waiting implements Caller {
     contextOf(this.#res).timing?.read(rows);
   }
 
-  /** Aborted when the connection closes before the answer is written. */
+  /** Aborts if the connection closes before the answer is written. */
   get signal(): AbortSignal {
     if (this.#signal !== undefined) return this.#signal;
     const gone = new AbortController();
@@ -161,7 +167,10 @@ function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Route
   return routes;
 }
 
-/** The plan comes first: a suspended account learns nothing about apps. An unknown app is a foreign one. */
+/**
+ * Checks the plan first: a suspended account learns nothing about apps. An unknown app is answered like one
+ * of another account.
+ */
 async function authorize({ access }: Services, principal: Principal, app: AppId): Promise<void> {
   if (!principal.plan.analytics) {
     throw new AppError('plan_blocked', "The account's plan does not include analytics.");

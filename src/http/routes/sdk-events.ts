@@ -13,7 +13,7 @@ import { pick } from '../request/methods.ts';
 
 const PATH = '/sdk/v1/events';
 const BODY_LIMIT = 1024 * 1024;
-/** Plain text needs no preflight: it is what `navigator.sendBeacon` sends. */
+/** Text needs no preflight; `navigator.sendBeacon` sends it. */
 const BODY_TYPES = ['application/json', 'text/plain'];
 const PREFLIGHT_SECONDS = 7_200;
 
@@ -24,14 +24,15 @@ export interface SdkEventsDeps {
 }
 
 /**
- * `POST /sdk/v1/events`. The order of checks: 405, 415 and 413, 400, 401, 403; then single sessions and events, which are
- * rejected in the 200's body.
+ * Serves `POST /sdk/v1/events`. The order of checks: 405, 415 and 413, 400, 401, 403. Invalid sessions and
+ * events are then rejected one by one in the 200's body.
  */
 export function sdkEventsRouter({ access, ingestion, failedAttempts }: SdkEventsDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
 
   async function post(req: Request, res: Response): Promise<void> {
-    // Until the app is known an answer says nothing of it, and a page has to hear that its credentials are wrong.
+    // An answer before the app is known says nothing about it. Every page may read it, to learn that its
+    // credentials are wrong.
     allowOrigin(req, res);
     const envelope = parseEnvelope(await readJson(req, res, BODY_LIMIT, BODY_TYPES));
     const app = await access.authenticateApp(envelope.appId, envelope.secretKey);
@@ -66,8 +67,8 @@ const WRONG_CREDENTIALS = new AppError(
 );
 
 /**
- * The credentials are in a body that the browser has not sent yet, so every origin may ask; which one may send is
- * decided by the POST.
+ * Allows every origin to ask, because the credentials are in a body that the browser has not sent yet. The
+ * POST then decides which origins may send.
  */
 async function preflight(req: Request, res: Response): Promise<void> {
   allowOrigin(req, res);
@@ -85,10 +86,16 @@ function allowOrigin(req: Request, res: Response): void {
   res.setHeader('Access-Control-Expose-Headers', 'Retry-After, X-Request-Id');
 }
 
-/** As browsers write an origin (RFC 6454, section 6.2). The URL parser alone would take a path, a user and much else. */
+/**
+ * An origin as browsers write it (RFC 6454, section 6.2). The URL parser alone would accept a path, a user
+ * and more.
+ */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+)(?::\d{1,5})?$/i;
 
-/** A server sends no Origin; `null` and what is no origin are never the app's. Scheme and port are not compared. */
+/**
+ * True if the page's origin is of the app's domain, or absent, as from a server. Scheme and port are not
+ * compared. `null` and invalid origins never match.
+ */
 function isFromApp({ headers: { origin } }: Request, { domain }: SdkApp): boolean {
   if (origin === undefined) return true;
   const host =

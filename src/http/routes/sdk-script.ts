@@ -17,7 +17,7 @@ interface Script {
   readonly gzip: Variant;
 }
 
-/** One self-contained classic script, for browsers from 2020 on. */
+/** Bundles the SDK into one self-contained classic script, for browsers from 2020 on. */
 async function bundle(): Promise<Script> {
   const { outputFiles } = await build({
     entryPoints: [ENTRY],
@@ -32,12 +32,14 @@ async function bundle(): Promise<Script> {
   const text = outputFiles.map((file) => file.text).join('');
   return {
     plain: { bytes: Buffer.from(text), tag: etag(digest(text)) },
-    // Other bytes, so another strong tag.
+    // Its bytes differ, so its strong tag does too.
     gzip: { bytes: gzipSync(text, { level: 9 }), tag: etag(digest(text), '', 'gzip') },
   };
 }
 
-/** `GET /sdk.js`: the browser SDK, bundled at its first request and kept in memory. No authentication. */
+/**
+ * Serves `GET /sdk.js`: the browser SDK, bundled at its first request and kept in memory. No authentication.
+ */
 export function sdkScriptRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true });
   let script: Promise<Script> | undefined;
@@ -57,7 +59,7 @@ export function sdkScriptRouter(): Router {
     res.setHeader('ETag', tag);
     res.setHeader('Cache-Control', 'public, max-age=3600');
     res.setHeader('Vary', 'Accept-Encoding');
-    // Pages of every site load it, also those that isolate themselves (Cross-Origin-Embedder-Policy).
+    // Pages of every site load it, even isolated ones (Cross-Origin-Embedder-Policy).
     res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
     res.setHeader('X-Content-Type-Options', 'nosniff');
     if (matchesEtag(req.headers['if-none-match'], tag)) {
