@@ -53,10 +53,10 @@ export interface Documentation {
   };
 }
 
-/** Put in the place of the service's address, which the page's script knows. */
+/** A placeholder for the service's address, which the page's script fills in. */
 const ORIGIN = 'http://127.0.0.1:3000';
 
-/** The whole page: it says everything without its script, which only copies. */
+/** Returns the whole page. It is complete without its script, which only copies commands. */
 export function docsPage(documentation: Documentation): string {
   const { info, tags } = documentation;
   const page = html`<!doctype html>
@@ -151,7 +151,7 @@ function curlOf(method: string, path: string, parameters: readonly Parameter[]):
   );
 }
 
-/** A line to copy; the button is there only where a script can do it. */
+/** A command to copy. The button stays hidden without a script. */
 const curl = (
   options: string,
   target: string,
@@ -193,14 +193,14 @@ const examplesOf = ({ example, examples = {} }: Media): Markup[] =>
       html`<pre tabindex="0" aria-label="Example"><code>${typeof value === 'string' ? value : compact(value)}</code></pre>`,
   );
 
-/** Lists of numbers on one line. */
+/** JSON with lists of numbers on one line. */
 const compact = (value: unknown): string =>
   JSON.stringify(value, null, 2).replace(
     /\[\s+(-?[\d.]+(?:,\s+-?[\d.]+)*)\s+\]/g,
     (_, numbers: string) => `[${numbers.replace(/\s+/g, ' ')}]`,
   );
 
-/** What an object holds, those within it too, one row per field. */
+/** A table of an object's fields, one row per field, nested ones included. */
 function fields(documentation: Pick<Documentation, 'components'>, schema: Schema): Markup {
   const rows = rowsOf(documentation, schema, '');
   return html`<div class="wide" tabindex="0" role="region" aria-label="Fields"><table><thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>
@@ -215,7 +215,7 @@ ${rows.map(
 `;
 }
 
-/** A field's path can go on in the next line after each dot. */
+/** Lets a field's path break after each dot. */
 const breakable = (path: string): Markup[] =>
   path.split(/(?<=\.)/).map((part, i) => (i === 0 ? html`${part}` : html`<wbr>${part}`));
 

@@ -1,11 +1,11 @@
-/** Markup that is what it says; everything else is text and gets escaped. */
+/** Finished markup. Every other value is text and gets escaped. */
 export interface Markup {
   readonly markup: string;
 }
 
 type Part = string | number | Markup | readonly Markup[];
 
-/** Markup with texts put in, escaped. */
+/** Builds markup; texts among `parts` are escaped. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { markup: String.raw({ raw: strings }, ...parts.map(written)) };
 }
@@ -24,7 +24,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
-/** The few marks that descriptions use: paragraphs, `code` and **strong**. */
+/** Converts the few marks that descriptions use: paragraphs, `code` and **strong**. */
 export const prose = (text: string): Markup[] =>
   text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`);
 

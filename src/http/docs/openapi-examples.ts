@@ -1,9 +1,9 @@
 /**
- * What the documentation shows. The answers are those of one small app, which the tests fill and ask: an example that is not
- * what the service answers fails there.
+ * Examples for the documentation. The answers are those of one small app, which the tests fill and query.
+ * They fail if an example is not the service's answer.
  */
 
-/** Of the range that the examples ask about, where there is one. */
+/** The range of the examples that have one. */
 export const EXAMPLE_RANGE = { from: '2026-11-18T00:00:00Z', to: '2026-11-20T23:59:59.999Z' } as const;
 export const EXAMPLE_APP = '6f1c2a34-9b1e-4c52-8f0e-2d6f5c1b7a90';
 export const EXAMPLE_BODY = { name: 'Blog', domain: 'https://blog.example' } as const;
@@ -12,7 +12,7 @@ export const EXAMPLE_BODY = { name: 'Blog', domain: 'https://blog.example' } as 
 const hours = (values: Readonly<Record<number, number>>): number[] =>
   Array.from({ length: 24 }, (_, hour) => values[hour] ?? 0);
 
-/** The answer of each operation. */
+/** The answers by operation. */
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   listApps: [
     {

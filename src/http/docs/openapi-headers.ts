@@ -9,7 +9,7 @@ const string = (description: string, example: string) => ({
   example,
 });
 
-/** Every header that an answer can carry. */
+/** Every header of an answer. */
 export const HEADERS = {
   'X-Request-Id': string(
     'Names this request in logs; an inbound one of the form `[A-Za-z0-9_-]{1,64}` is kept.',
@@ -44,6 +44,6 @@ export const HEADERS = {
 };
 export type HeaderName = keyof typeof HEADERS;
 
-/** References to some of them. */
+/** Returns references to some of the headers. */
 export const headersOf = (...names: readonly HeaderName[]): Record<string, { $ref: string }> =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));

@@ -5,7 +5,7 @@ import { headersOf } from './openapi-headers.ts';
 
 const RETRY_SECONDS = 42;
 
-/** What each error says where the examples provoke it. */
+/** The detail of each error in the examples. */
 const DETAILS: Details = {
   bad_request: 'The request is not valid HTTP.',
   validation_failed: 'One or more fields are invalid.',
@@ -25,12 +25,15 @@ const DETAILS: Details = {
   store_unavailable: 'The store does not answer. Try again shortly.',
 };
 
-/** The responses that documented operations share, by component name. */
+/** Responses shared by the documented operations, by component name. */
 type Named = Record<string, ZodOpenApiResponseObject>;
 
 type Details = Readonly<Partial<Record<ErrorCode, string>>>;
 
-/** One response per status that `codes` have; its examples are one body per code, with what `details` say otherwise. */
+/**
+ * Returns one response for each status among `codes`, with one example body for each code. `details` replace
+ * the usual texts.
+ */
 export function problemResponses(codes: readonly ErrorCode[], details: Details = {}): Record<string, Named> {
   const byStatus: Record<string, Named> = {};
   for (const status of new Set(codes.map((code) => ERROR_CODES[code].status))) {

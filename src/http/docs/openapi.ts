@@ -50,7 +50,7 @@ names is offered, the answer is JSON. Answers above 1 KiB are compressed by \`Ac
 
 let document: ReturnType<typeof createDocument> | undefined;
 
-/** OpenAPI 3.1 of the Public API, made from the endpoints themselves. */
+/** Returns OpenAPI 3.1 of the Public API, made from the endpoints. */
 export function openApiDocument(): ReturnType<typeof createDocument> {
   document ??= createDocument({
     openapi: '3.1.0',
@@ -82,7 +82,7 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
   return document;
 }
 
-/** The document as it is kept in docs/openapi.json. */
+/** The document in the form of docs/openapi.json. */
 export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`;
 
 const methodsOf = (path: string): Record<string, ZodOpenApiOperationObject> =>
@@ -119,7 +119,7 @@ function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
     description: description === '' ? `${summary}.` : description,
     tags: [tag?.name ?? ''],
     requestParams: {
-      // The wire carries strings; the schema's input side says which.
+      // The wire carries strings; the input side of the schema describes them.
       query: parametersOf(endpoint.query),
     },
     ...(method === 'get'
@@ -187,7 +187,7 @@ function mediaOf({ operationId, response }: Endpoint, { type, write }: Form): Zo
   return { schema: { type: 'string' }, example: lines.join('') };
 }
 
-/** As the engine writes it: texts in quotes, numbers bare, nothing for null. */
+/** Writes lines like `writeCsv`: quoted texts, bare numbers, nothing for null. */
 function csvLines(rows: readonly Readonly<Record<string, unknown>>[]): string[] {
   const line = (values: readonly unknown[]): string =>
     `${values.map((value) => (value === null ? '' : JSON.stringify(value))).join(',')}\r\n`;

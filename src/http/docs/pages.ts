@@ -7,7 +7,7 @@ import { pick } from '../request/methods.ts';
 import { type Documentation, docsPage } from './html.ts';
 import { openApiDocument, openApiText } from './openapi.ts';
 
-/** Nothing from elsewhere, nothing inline: whatever got into the page could not run. */
+/** Nothing external, nothing inline: injected markup could not run. */
 const POLICY =
   "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -21,7 +21,7 @@ const page = (contentType: string, content: string): Page => {
 const asset = (contentType: string, file: string): Page =>
   page(`${contentType}; charset=utf-8`, readFileSync(new URL(`./assets/${file}`, import.meta.url), 'utf8'));
 
-/** Each made when it is first asked for. */
+/** Makers of the pages; each runs at the first request. */
 const PAGES = new Map<string, () => Page>([
   ['/docs', () => page(HTML, docsPage(openApiDocument() as unknown as Documentation))],
   ['/docs/style.css', () => asset('text/css', 'style.css')],
@@ -29,10 +29,10 @@ const PAGES = new Map<string, () => Page>([
   ['/openapi.json', () => page(JSON_TYPE, openApiText())],
 ]);
 
-/** Where people come first: they are sent to the reference. */
+/** Addresses that visitors try first. They redirect to the reference. */
 const DOORS = new Set(['/', '/docs/']);
 
-/** GET /docs, the reference page, with all that it needs, and /openapi.json: no authentication, no limit. */
+/** Serves /docs, the reference page, with its assets, and /openapi.json: no authentication, no limit. */
 export function docsPages(): RequestHandler {
   const made = new Map<string, Page>();
   return async (req, res, next) => {
