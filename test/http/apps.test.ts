@@ -34,7 +34,7 @@ describe('201 of a new app', () => {
     expect(idn.json).toMatchObject({ name: 'مثال', domain: 'https://xn--mgbh0fb.example' });
   });
 
-  test('from and to, which it does not list, are ignored', async () => {
+  test('ignores from and to, which are not its parameters', async () => {
     const body = { name: 'Docs', domain: 'https://docs.example' };
     const answer = await service().ask('/api/v1/apps?from=x&from=y&to=', { method: 'POST', body });
     expect(answer.status).toBe(201);
@@ -48,7 +48,7 @@ describe('400', () => {
   };
   const RIGHT = { name: 'Blog', domain: 'https://blog.example' };
 
-  test('what is missing, unknown or of the wrong type, all at once', async () => {
+  test('missing and unknown fields and wrong types, all named at once', async () => {
     expect(await fields({})).toEqual(['name', 'domain']);
     expect(await fields({ ...RIGHT, name: 7, domain: null, id: 'x' })).toEqual(['name', 'domain', 'id']);
     expect(await fields('{"name":"a","domain":"https://a.example","__proto__":{"x":1}}')).toEqual([
@@ -63,7 +63,7 @@ describe('400', () => {
     }
   });
 
-  test('domains that are not an origin', async () => {
+  test('domains that are no origin', async () => {
     const wrong = [
       '',
       'blog.example',
@@ -83,7 +83,7 @@ describe('400', () => {
     for (const domain of wrong) expect(await fields({ ...RIGHT, domain })).toEqual(['domain']);
   });
 
-  test('malformed JSON, also in its bytes', async () => {
+  test('malformed JSON and invalid UTF-8', async () => {
     for (const body of ['', '{', '{"name":"a",}', '{"name":\'a\'}', 'name=a']) {
       expect(await fields(body)).toEqual(['body']);
     }
@@ -111,7 +111,7 @@ describe('403', () => {
     for (const answer of all.filter(({ status }) => status !== 201)) expectProblem(answer, 'plan_blocked');
   });
 
-  test('a suspended account makes no apps and still lists its own', async () => {
+  test('a suspended account creates no apps, and still lists its own', async () => {
     const { key } = await service().newAccount('suspended');
     const body = { name: 'App', domain: 'https://a.example' };
     expectProblem(await service().ask('/api/v1/apps', { method: 'POST', key, body }), 'plan_blocked');
@@ -132,7 +132,7 @@ describe('409', () => {
     expect((await create('https://shop.example', other.key)).status).toBe(201);
   });
 
-  test('of many at once, one', async () => {
+  test('only one of many at once', async () => {
     const all = await Promise.all(Array.from({ length: 10 }, () => create('https://race.example')));
     expect(all.filter(({ status }) => status === 201)).toHaveLength(1);
     for (const answer of all.filter(({ status }) => status !== 201)) expectProblem(answer, 'domain_conflict');
@@ -141,7 +141,7 @@ describe('409', () => {
 
 describe('413', () => {
   const KIB = 1024;
-  /** JSON of exactly `bytes` bytes. */
+  /** Returns JSON of exactly `bytes` bytes. */
   const sized = (bytes: number): string => `{"name":"${'x'.repeat(bytes - 11)}"}`;
   const create = (body: string, headers = {}) =>
     service().ask('/api/v1/apps', { method: 'POST', body, headers });

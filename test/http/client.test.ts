@@ -55,7 +55,7 @@ test('every question, as it is documented', async () => {
 });
 
 describe('results', () => {
-  test('tell the tag, the window and how fresh the data is', async () => {
+  test('state the tag, the window and the age of the data', async () => {
     const first = await client().listPageviews({ appId: service().app });
     expect(first).toMatchObject({ notModified: false, rateLimit: { limit: 120 } });
     expect(first.dataAsOf?.getTime()).toBeGreaterThan(0);
@@ -74,7 +74,7 @@ describe('results', () => {
   });
 });
 
-test('an app is created, and its list asked anew', async () => {
+test('the list of apps is queried again after a creation', async () => {
   const { key } = await service().newAccount();
   const one = client(key);
   expect((await one.listApps()).data).toEqual([]);
@@ -97,7 +97,7 @@ test('refusals are typed', async () => {
   await expect(client(service().secretKey).listApps()).rejects.toMatchObject({ code: 'unauthorized' });
 });
 
-test('poll yields when an event comes in, and not before', async () => {
+test('poll yields after a new event, and not before', async () => {
   const controller = new AbortController();
   const { key } = await service().newAccount();
   const principal = await service().metadata.authenticate(key);

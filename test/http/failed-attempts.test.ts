@@ -17,11 +17,11 @@ test('more than 30 in 60 s from an address, counted from the first', async () =>
   // An app's secret is a wrong credential too.
   expectProblem(await from('198.51.100.1', service().secretKey), 'too_many_invalid_attempts');
 
-  // No header is no attempt; a valid key still works; another address is another.
+  // A missing header is no attempt; a valid key still works; another address is counted alone.
   expectProblem(await from('198.51.100.1', null), 'unauthorized');
   expect((await from('198.51.100.1', service().key)).status).toBe(200);
   expectProblem(await from('198.51.100.2'), 'unauthorized');
-  // What the proxy saw counts, not what the caller says that came before.
+  // The address that the proxy saw counts, not the one before it, which the caller wrote.
   expectProblem(await from('198.51.100.9, 198.51.100.1'), 'too_many_invalid_attempts');
   expectProblem(await from('198.51.100.1, 198.51.100.9'), 'unauthorized');
 
@@ -29,6 +29,6 @@ test('more than 30 in 60 s from an address, counted from the first', async () =>
   expectProblem(await from('198.51.100.1'), 'unauthorized');
 });
 
-test('missing headers never add up', async () => {
+test('missing headers are not counted', async () => {
   for (let i = 0; i < 40; i++) expectProblem(await from('198.51.100.3', null), 'unauthorized');
 });

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FinishingServer } from '../../src/http/server/finishing-server.ts';
 
-/** More than the buffers of both sides of a connection take. */
+/** Larger than the buffers at both ends of a connection. */
 const LARGE = 'x'.repeat(32 * 1024 * 1024);
 
 let server: FinishingServer;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.finish());
 
-/** What comes over a connection until it ends; rejects when it is reset. */
+/** Returns everything that a connection receives until it ends; rejects if it is reset. */
 async function received(path: string, pauseMs = 0): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.setEncoding('utf8');
@@ -39,20 +39,20 @@ async function received(path: string, pauseMs = 0): Promise<string> {
   return text;
 }
 
-test('connections that the process has not yet taken from the queue when it stops are answered', async () => {
+test('connections that still wait in the queue of the system are answered', async () => {
   const answers = Array.from({ length: 50 }, () => received('/small'));
   await server.finish();
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*small$/);
 });
 
-test('an answer that is still on its way to a slow reader arrives whole', async () => {
+test('an answer to a slow reader arrives whole', async () => {
   const answer = received('/large', 600);
   await sleep(200);
   await server.finish();
   expect((await answer).endsWith(LARGE)).toBe(true);
 });
 
-test('a connection on which nothing is asked does not hold up the end', { timeout: 10_000 }, async () => {
+test('an idle connection does not delay the end', { timeout: 10_000 }, async () => {
   const agent = new Agent({ keepAlive: true });
   const ask = async (): Promise<unknown> => {
     const [res] = await once(request(url, { agent }).end(), 'response');

@@ -19,7 +19,7 @@ const ARROW = 'application/vnd.apache.arrow.stream';
 const service = withService({ ...AT_NOON, env: { PUBLIC_API_REQUESTS_PER_MINUTE: '1000' } });
 beforeAll(async () => {
   await service().record(SAMPLE);
-  // Long lists, and names that a careless writer of CSV breaks on.
+  // Long lists, and names that break a careless CSV writer.
   await service().record(
     Array.from({ length: 60 }, (_, i) => ({
       id: `many-${i}`,
@@ -44,7 +44,7 @@ interface Bytes {
   readonly bytes: Buffer;
 }
 
-/** As the bytes are on the wire. */
+/** Returns the bytes of the wire, still compressed. */
 function fetchBytes(
   operationId: string,
   headers: Record<string, string> = {},
@@ -69,7 +69,7 @@ const rowsOf = async (operationId: string) =>
   (await askRightly(service(), operationId)).json as Record<string, unknown>[];
 const columns = (operationId: string): readonly Column[] => columnsOf(endpointOf(operationId)) ?? [];
 
-/** RFC 4180, read by its grammar; an empty field without quotes is null. */
+/** Parses RFC 4180 by its grammar. An empty field without quotes is null. */
 function readCsv(text: string): (string | null)[][] {
   const records: (string | null)[][] = [];
   const field = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r\n)/y;
@@ -133,7 +133,7 @@ describe.each(LISTS)('%s', (operationId) => {
     }
   });
 
-  test('another tag for every form; each is told 304, HEAD alike', async () => {
+  test('each form has its own tag; each tag gets 304, also with HEAD', async () => {
     const tags = new Set<unknown>();
     for (const accept of ['application/json', CSV, NDJSON, PARQUET, ARROW]) {
       const full = await inForm(operationId, accept);
@@ -182,7 +182,7 @@ describe('Accept', () => {
     expect(await typeFor(accept)).toBe(type);
   });
 
-  test('objects, the list of apps and errors are JSON whatever is asked for', async () => {
+  test('objects, the list of apps and errors are JSON, whatever Accept says', async () => {
     for (const operationId of ['getOverviewKpis', 'listApps']) {
       const { headers } = await askRightly(service(), operationId, { headers: { Accept: CSV } });
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
@@ -221,7 +221,7 @@ describe('Accept-Encoding', () => {
     expect(headers['content-encoding']).toBeUndefined();
   });
 
-  test('a strong tag of its own per coding; any that the caller takes is told 304', async () => {
+  test('each coding has its own strong tag; the tag of every accepted coding gets 304', async () => {
     const tags = await Promise.all(
       ['identity', 'gzip', 'br'].map(async (coding) => String((await coded(coding)).headers['etag'])),
     );
@@ -235,7 +235,7 @@ describe('Accept-Encoding', () => {
     expect((await coded('identity', { 'If-None-Match': plain })).status).toBe(304);
   });
 
-  test('not what is small, and not what is compressed in itself', async () => {
+  test('neither small answers nor compressed formats', async () => {
     const small = await fetchBytes('getDataBounds', { 'Accept-Encoding': 'gzip, br' });
     expect(small.headers['content-encoding']).toBeUndefined();
     const parquet = await coded('gzip, br', { Accept: PARQUET });
@@ -246,7 +246,7 @@ describe('Accept-Encoding', () => {
   });
 });
 
-test('Server-Timing tells where the time went', async () => {
+test('Server-Timing names the time of each stage', async () => {
   const names = (header: unknown) =>
     String(header)
       .split(', ')

@@ -30,7 +30,7 @@ const pathsOf = ({ json }: Answer): string[] => (json as { path: string }[]).map
 
 let before: Answer;
 let old: string;
-/** Stored after `before` was asked for. */
+/** Stored after the request for `before`. */
 let late: string;
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ beforeEach(async () => {
 });
 
 describe('Cache-Control: max-stale', () => {
-  test('gives the kept answer with all that tells what it is, for which its tag is 304', async () => {
+  test('gives the cached answer with its tag and age, and 304 for the tag', async () => {
     const stale = await ask('max-stale=60');
     expect(stale).toMatchObject({ status: 200, text: before.text });
     expect(stale.headers['etag']).toBe(before.headers['etag']);
@@ -57,7 +57,7 @@ describe('Cache-Control: max-stale', () => {
     }
   });
 
-  test('changes nothing for others, and what they are given is the answer from then on', async () => {
+  test('changes nothing for others, and their newer answer replaces the cached one', async () => {
     const now = await ask(null, { headers: { 'If-None-Match': before.headers['etag'] ?? '' } });
     expect(now.status).toBe(200);
     expect(pathsOf(now)).toEqual(expect.arrayContaining([old, late]));
@@ -68,8 +68,8 @@ describe('Cache-Control: max-stale', () => {
     expect(stale.headers['etag']).toBe(now.headers['etag']);
   });
 
-  test('has the answer renewed before it is too old, and nobody waits for it', async () => {
-    // A question of its own, for its answer stays in the time to come.
+  test('renews the answer in the background before it is too old', async () => {
+    // A question that no other test asks: its answer is cached at a time in the future.
     const query = '&limit=7777';
     const first = await ask(null, { query });
     const now = performance.now();
@@ -87,7 +87,7 @@ describe('Cache-Control: max-stale', () => {
     }
   });
 
-  test('is answered in every form, each under its own tag', async () => {
+  test('works in every form, each with its own tag', async () => {
     const csv = await ask('max-stale=60', { headers: { Accept: 'text/csv' } });
     expect(csv.text).toContain(old);
     expect(csv.text).not.toContain(late);
@@ -95,7 +95,7 @@ describe('Cache-Control: max-stale', () => {
     expect(csv.headers).toHaveProperty('age');
   });
 
-  test.each(['max-stale=0', 'max-stale=1'])('%s: not what was right longer ago', async (header) => {
+  test.each(['max-stale=0', 'max-stale=1'])('%s: no older answer', async (header) => {
     await sleep(1_050);
     const now = await ask(header);
     expect(pathsOf(now)).toContain(late);
@@ -115,14 +115,14 @@ describe('Cache-Control: max-stale', () => {
     expect(now.headers).not.toHaveProperty('age');
   });
 
-  test('gives nobody the answer to another question, or of another account', async () => {
+  test('never gives the answer to another question or of another account', async () => {
     expect(pathsOf(await ask('max-stale', { query: '&limit=9999' }))).toContain(late);
     const { account, key } = await service().newAccount();
     await service().metadata.shareApp(service().app, account);
     expect(pathsOf(await ask('max-stale', { key }))).toContain(late);
   });
 
-  test('does not answer who may not ask', async () => {
+  test('refuses a caller without access', async () => {
     const { metadata, app } = service();
     const { account, key } = await service().newAccount();
     expect((await ask('max-stale', { key })).status).toBe(403);

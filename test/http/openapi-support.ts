@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { EXAMPLE_APP } from '../../src/http/docs/openapi-examples.ts';
 import type { Answer } from './support.ts';
 
-/** The document as it is committed: what integrators read. */
+/** The committed document, which integrators read. */
 export const DOCUMENT_TEXT = readFileSync(new URL('../../docs/openapi.json', import.meta.url), 'utf8');
 
 const Reference = z.object({ $ref: z.string() });
@@ -54,13 +54,13 @@ function followed(ref: string): z.infer<typeof Response> {
   return response;
 }
 
-/** A check by the schema as it is documented, whatever it was made from. */
+/** Makes a check from a documented schema, whatever it was generated from. */
 export function documentedSchema(schema: Readonly<Record<string, unknown>>): z.ZodType {
   const text = JSON.stringify({ ...schema, $defs: DOCUMENT.components.schemas });
   return z.fromJSONSchema(JSON.parse(text.replaceAll('#/components/schemas/', '#/$defs/')));
 }
 
-/** An answer with what differs from run to run as the examples have it. */
+/** Returns the answer in the form of the examples: values that differ between runs are replaced. */
 export function likeExample({ text, json }: Answer, app: string): unknown {
   const same = text
     .replaceAll(app, EXAMPLE_APP)

@@ -14,7 +14,7 @@ import { type Answer, type Ask, endpointOf, sendRaw } from './support.ts';
 const service = withService(AT_NOON);
 beforeAll(() => service().record(SAMPLE));
 
-test('docs/openapi.json is what the code says: `npm run openapi` writes it anew', () => {
+test('docs/openapi.json is up to date: `npm run openapi` writes it', () => {
   expect(DOCUMENT_TEXT).toBe(openApiText());
 });
 
@@ -28,13 +28,13 @@ test('is served', async () => {
   expect(text.length).toBeGreaterThan(1000);
 });
 
-/** A key of its own for every question, so that no window is used up. */
+/** Makes a key for each question, so that no window is used up. */
 const newKey = async (): Promise<string> =>
   (await service().metadata.createKey(service().account, { expiresAt: null })).apiKey;
 
 const parameters = (operationId: string) => parametersOf(endpointOf(operationId).query).shape;
 
-/** The example's request: of its range, where there is one. */
+/** Sends the example's request, with the example's range if it has one. */
 async function askExample(operationId: string, ask: Ask = {}, more = ''): Promise<Answer> {
   const { path, method } = endpointOf(operationId);
   const search = new URLSearchParams({
@@ -70,7 +70,7 @@ async function limited(operationId: string): Promise<Answer> {
   return askExample(operationId, { key });
 }
 
-/** What leads to each error; what needs a broken store is in openapi-faults.test.ts. */
+/** Provokes each error. The errors of a broken store are in store-away.test.ts. */
 const PROVOKE: Readonly<Partial<Record<ErrorCode, Provoke>>> = {
   bad_request: (operationId) => {
     const { method, path } = endpointOf(operationId);
@@ -94,7 +94,7 @@ const PROVOKE: Readonly<Partial<Record<ErrorCode, Provoke>>> = {
 
 const provoked = new Set<string>();
 const CODES = Object.keys(PROVOKE) as ErrorCode[];
-/** The one header that comes on request alone. */
+/** The only header that the request has to ask for. */
 const WITH_AGE = { 'Cache-Control': 'max-stale=0' };
 const EXCEPT: readonly string[] = ['500', '503'];
 

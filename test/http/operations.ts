@@ -12,7 +12,7 @@ import {
   testService,
 } from './support.ts';
 
-/** A service for the tests of one file. */
+/** Starts a service for the tests of one file. */
 export function withService(options?: TestServiceOptions): () => TestService {
   let service: TestService | undefined;
   beforeAll(async () => {
@@ -25,16 +25,16 @@ export function withService(options?: TestServiceOptions): () => TestService {
   };
 }
 
-/** The operation's query parameters by name. */
+/** Returns the operation's query parameters by name. */
 export const parameters = (operationId: string) => parametersOf(endpointOf(operationId).query).shape;
 export const isAboutApp = (operationId: string): boolean => 'appId' in parameters(operationId);
 
-/** The ids of all operations, of those that read, and of those about an app. */
+/** The ids of all operations, of the reading ones, and of those about an app. */
 export const OPERATIONS = ENDPOINTS.map(({ operationId }) => operationId);
 export const READING = OPERATIONS.filter((operationId) => endpointOf(operationId).method === 'get');
 export const ABOUT_APP = OPERATIONS.filter(isAboutApp);
 
-/** A request of the operation that is right in everything but what `more` says. */
+/** Sends a valid request of the operation, changed by `more`. */
 export function askRightly(
   { app, ask }: Pick<Tenant, 'app' | 'ask'>,
   operationId: string,
@@ -46,6 +46,6 @@ export function askRightly(
     method === 'post'
       ? { method: 'POST', body: { name: 'New', domain: `https://${randomUUID()}.example` } }
       : {};
-  // A bare `?` where there is no app: parameters can be appended with `&`.
+  // The `?` stays without an app, so that callers can append parameters with `&`.
   return ask(`${path}?${isAboutApp(operationId) ? `appId=${app}` : ''}${query}`, { ...body, ...rest });
 }

@@ -25,7 +25,7 @@ test('paths are exact: no trailing slash, no other case, no other spelling', asy
   }
 });
 
-test('elsewhere nothing is asked for and nothing is there', async () => {
+test('other paths are 404 without authentication', async () => {
   for (const path of [
     '/API/v1/apps',
     '/api/v2/apps',
@@ -41,7 +41,7 @@ test('elsewhere nothing is asked for and nothing is there', async () => {
   }
 });
 
-test('who comes to the door is sent to the reference', async () => {
+test('/ and /docs/ redirect to the reference', async () => {
   for (const path of ['/', '/docs/']) {
     for (const method of ['GET', 'HEAD']) {
       const answer = await service().ask(path, { method, key: null });
@@ -51,7 +51,7 @@ test('who comes to the door is sent to the reference', async () => {
   }
 });
 
-test('X-Request-Id: kept where it has the right form', async () => {
+test('X-Request-Id: kept if its form is valid', async () => {
   const with_ = async (id: string) =>
     (await service().ask('/api/v1/apps', { headers: { 'X-Request-Id': id } })).headers['x-request-id'];
   expect(await with_('trace_1-A')).toBe('trace_1-A');

@@ -27,7 +27,7 @@ async function newKey(): Promise<string> {
   return apiKey;
 }
 
-test('nothing that is printed holds a key, a secret or an Authorization value, wherever it was sent', async () => {
+test('the output holds no key, secret or Authorization value, wherever it was sent', async () => {
   const key = await newKey();
   const { url } = service;
   const created = await send(url, '/api/v1/apps', {
@@ -68,7 +68,7 @@ test('nothing that is printed holds a key, a secret or an Authorization value, w
     expect(output).not.toContain(known);
 });
 
-test('SIGTERM: what has begun is finished, /readyz says no, nobody else is let in', async () => {
+test('SIGTERM: begun requests are answered, /readyz fails, new connections are refused', async () => {
   const key = await newKey();
   const { hostname, port } = new URL(service.url);
   const open = (head: string) => {
@@ -134,7 +134,7 @@ test('wrong settings, a taken port, a locked folder: one message and exit 1', as
     message: expect.stringMatching(/^Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*\n$/),
   });
   rmSync(other, { recursive: true, force: true });
-  // The engine has its say first.
+  // The engine prints its own messages first.
   const locked = await start({ PORT: '0', DATA_DIR: dataDir });
   expect(locked).toEqual({ code: 1, message: expect.stringMatching(/\nCannot open the store in .*\n$/) });
 });

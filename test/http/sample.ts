@@ -1,13 +1,13 @@
 import { epochMs } from '../../src/domain/time.ts';
 import type { TestServiceOptions } from './support.ts';
 
-/** Friday 2026-11-20, 12:00 UTC, 15:30 in Tehran: when the sample is looked at. */
+/** Friday 2026-11-20, 12:00 UTC, 15:30 in Tehran: the time of the questions about the sample. */
 export const AT_NOON: TestServiceOptions = { clock: () => epochMs(Date.UTC(2026, 10, 20, 12)) };
 
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/128.0.0.0 Safari/537.36';
 
-/** Two sessions of two visitors; every figure of the answers can be counted by hand. */
+/** Two sessions of two visitors. Every figure of the answers can be counted by hand. */
 export const SAMPLE = [
   {
     id: 'wednesday',

@@ -11,7 +11,7 @@ import {
   testService,
 } from './support.ts';
 
-/** Breaks the store of a service of its own. */
+/** Runs a test on its own service, whose store it breaks. */
 async function onService(
   options: TestServiceOptions,
   work: (service: TestService) => Promise<void>,
@@ -39,10 +39,10 @@ function expectDocumented(
 }
 
 test('every documented 500 and 503: the store lost its tables, the store is away', () =>
-  // At noon, for ever: what authentication remembers does not age.
+  // The clock stands at noon, so cached credentials do not expire.
   onService(AT_NOON, async (service) => {
     const { db, metadata, app, key, account } = service;
-    // Remembered: who asks, and that the app is theirs.
+    // Caches the caller and its access to the app.
     await metadata.authenticate(key);
     await metadata.canRead(account, app);
     const tables = await db.query({
@@ -62,7 +62,7 @@ test('every documented 500 and 503: the store lost its tables, the store is away
 
 test('503 when the store does not answer; the process itself is well', () =>
   onService({}, async (service) => {
-    // What authentication needs is remembered for a moment, and an answer while nothing is written; other questions are not.
+    // Credentials are cached for a moment, and so is an answer while no event comes in. Other questions fail.
     expect((await askRightly(service, 'listPageviews')).status).toBe(200);
     await service.db.close();
     for (const path of ['/readyz', `/api/v1/sessions/timespent?appId=${service.app}`]) {

@@ -20,7 +20,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
-  /** Undefined where there is no JSON. */
+  /** Undefined if the body is no JSON. */
   readonly json: unknown;
 }
 
@@ -29,26 +29,26 @@ export interface Ask {
   /** Null: no Authorization header. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** A string is sent as it is. */
+  /** A string is sent unchanged. */
   readonly body?: unknown;
 }
 
-/** An account with a key and an app: what a test needs to be alone with its rate window and its data. */
+/** An account with a key and an app. A test uses one to have its own rate window and data. */
 export interface Tenant {
   /** A key of `account`; its analytics app is `app`. */
   readonly key: string;
   readonly account: AccountId;
   readonly app: AppId;
   readonly secretKey: string;
-  /** Asks with `key`, unless `ask` names another. */
+  /** Sends a request with `key`, unless `ask` names another. */
   ask(path: string, ask?: Ask): Promise<Answer>;
 }
 
-/** The service, and its first tenant. */
+/** The service and its first tenant. */
 export interface TestService extends Service, Tenant {
   newAccount(plan?: PlanName): Promise<{ readonly account: AccountId; readonly key: string }>;
   newTenant(): Promise<Tenant>;
-  /** Stores sessions, in the form in which an SDK sends them, in `into` (`app` unless given). */
+  /** Stores sessions in the form of an SDK. `into` is an app; default: `app`. */
   record(sessions: readonly unknown[], into?: string): Promise<void>;
 }
 
@@ -57,7 +57,9 @@ export interface TestServiceOptions {
   readonly clock?: Clock;
 }
 
-/** The whole service on an embedded store of its own, on free ports, with an account, a key and an app. */
+/**
+ * Starts the whole service on its own embedded store and on free ports, with an account, a key and an app.
+ */
 export async function testService({ env = {}, clock }: TestServiceOptions = {}): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'analytics-http-'));
   const lines: string[] = [];
@@ -71,7 +73,7 @@ export async function testService({ env = {}, clock }: TestServiceOptions = {}):
   };
   const newTenant = async (): Promise<Tenant> => {
     const { account, key } = await newAccount();
-    // Not over HTTP: the key's window is the test's own.
+    // Not over HTTP, so the key's window stays unused.
     const principal = await service.metadata.authenticate(key);
     if (principal === null) throw new Error('the new key does not work');
     const { id: app, secretKey } = await service.metadata.createApp(principal, {
@@ -99,17 +101,19 @@ export async function testService({ env = {}, clock }: TestServiceOptions = {}):
     close: async () => {
       await service.close();
       rmSync(dataDir, { recursive: true, force: true });
-      // In every test file: what the process printed holds no credential.
+      // Checks in every test file that the process printed no credential.
       expect(credentialsIn(lines.join(''))).toEqual([]);
     },
   };
 }
 
-/** Whatever looks like an API key, an app's secret, a JWT or an Authorization value. */
+/** Returns every text that looks like an API key, an app's secret, a JWT or an Authorization value. */
 export const credentialsIn = (text: string): string[] =>
   text.match(/(service_api_|app_secret_)\w+|(bearer|basic) +[\w.~+/=-]{8,}|\beyJ\w+\.\w+/gi) ?? [];
 
-/** One request on a connection of its own, byte for byte as given: fetch would normalise paths and headers. */
+/**
+ * Sends one request on its own connection, byte for byte as given. fetch would normalise paths and headers.
+ */
 export function send(
   base: string,
   path: string,
@@ -158,7 +162,7 @@ export function send(
   });
 }
 
-/** Raw bytes in, the first answer out: for what an HTTP client would refuse to send. */
+/** Sends raw bytes and returns the first answer. HTTP clients would refuse to send them. */
 export function sendRaw(base: string, bytes: string): Promise<Answer> {
   const { hostname, port } = new URL(base);
   return new Promise((resolve, reject) => {
@@ -190,7 +194,7 @@ export function parseRaw(received: string): Answer {
   };
 }
 
-/** Checks that an answer is the problem `code` in every respect, and returns its body. */
+/** Expects the problem `code` in every respect, and returns its body. */
 export function expectProblem(answer: Answer, code: ErrorCode): Problem {
   const { status, title } = ERROR_CODES[code];
   expect({ status: answer.status, body: answer.json }).toMatchObject({
@@ -208,7 +212,7 @@ export function expectProblem(answer: Answer, code: ErrorCode): Problem {
   return body;
 }
 
-/** The field errors of a `validation_failed`. */
+/** Expects `validation_failed`, and returns its field errors. */
 export const expectInvalid = (answer: Answer): readonly { field: string; message: string }[] =>
   expectProblem(answer, 'validation_failed').errors ?? [];
 

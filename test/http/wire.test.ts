@@ -33,7 +33,7 @@ test('431: headers that are too large, one or many', async () => {
   );
 });
 
-test('400 bad_request: what is not HTTP', async () => {
+test('400 bad_request: bytes that are not HTTP', async () => {
   const wrong = [
     ['nonsense'],
     ['GET /healthz HTTP/9.9', 'Host: a'],

@@ -152,7 +152,7 @@ describe('getOverviewKpis', () => {
     });
   });
 
-  test('one bound: from until the end of today, to from the start of its day', async () => {
+  test('one bound: `from` until the end of today, or from the start of the day of `to`', async () => {
     expect(await ask('&from=2026-11-18T10:00:00.001Z')).toMatchObject({
       current: { from: '2026-11-18T10:00:00.001Z', to: '2026-11-20T23:59:59.999Z', sessions: 1 },
     });

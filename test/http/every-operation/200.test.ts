@@ -7,7 +7,7 @@ const service = withService(AT_NOON);
 beforeAll(() => service().record(SAMPLE));
 
 test.each(ENDPOINTS.map((endpoint) => [endpoint.operationId, endpoint] as const))(
-  '%s answers what its schema documents',
+  '%s answers as its schema documents',
   async (operationId, { response, method }) => {
     const answer = await askRightly(service(), operationId);
     expect(answer.status).toBe(method === 'post' ? 201 : 200);

@@ -20,7 +20,7 @@ describe.each(READING)('%s', (operationId) => {
     }
     const last = await askRightly(tenant, operationId, { headers: { 'If-None-Match': '"other"' } });
     expect(last).toMatchObject({ status: 200, text: first.text });
-    // Each of the ten counted.
+    // All ten requests counted.
     expect(last.headers['x-ratelimit-remaining']).toBe('110');
   });
 

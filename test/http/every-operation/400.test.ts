@@ -58,7 +58,7 @@ describe.each(READING)('%s', (operationId) => {
     });
 
   if (!('limit' in listed))
-    test('a limit that it does not list', async () => {
+    test('a limit, if it is no parameter', async () => {
       expect(await fields('&limit=5')).toEqual(['limit']);
     });
 
@@ -68,7 +68,7 @@ describe.each(READING)('%s', (operationId) => {
   });
 
   if (!('from' in listed))
-    test('from and to that it does not list are ignored, whatever they hold', async () => {
+    test('from and to are ignored if they are no parameters, even invalid values', async () => {
       const plain = await askRightly(service(), operationId);
       const odd = await askRightly(service(), operationId, { query: '&from=x&from=&to=%zz&to=2026-01-01' });
       expect(odd.status).toBe(plain.status);

@@ -4,13 +4,13 @@ import { epochMs } from '../../../src/domain/time.ts';
 import { askRightly, OPERATIONS, withService } from '../operations.ts';
 import { type Ask, expectProblem } from '../support.ts';
 
-/** Grows: the service's time never goes back. */
+/** Only grows, because the service's time never goes back. */
 let ahead = 0;
 let callers = 0;
 const service = withService({ env: { TRUST_PROXY: '1' }, clock: () => epochMs(Date.now() + ahead) });
 
 describe.each(OPERATIONS)('%s', (operationId) => {
-  /** Each test has an address of its own: wrong keys are counted by it. */
+  /** Gives each test its own address, because wrong keys are counted by address. */
   const addressed = () => {
     const from = { 'X-Forwarded-For': `203.0.113.${++callers}` };
     return (ask: Ask) => askRightly(service(), operationId, { ...ask, headers: { ...from, ...ask.headers } });
@@ -47,7 +47,7 @@ describe.each(OPERATIONS)('%s', (operationId) => {
     expect(bodies.size).toBe(1);
   });
 
-  test("an app's secret is told apart", async () => {
+  test("an app's secret gets a message of its own", async () => {
     const ask = addressed();
     for (const key of [service().secretKey, 'app_secret_']) {
       const { detail } = expectProblem(await ask({ key }), 'unauthorized');
@@ -55,7 +55,7 @@ describe.each(OPERATIONS)('%s', (operationId) => {
     }
   });
 
-  test('the scheme is read in any case', async () => {
+  test('the scheme is case-insensitive', async () => {
     const headers = { Authorization: `bearer ${service().key}` };
     expect((await askRightly(service(), operationId, { key: null, headers })).status).toBeLessThan(300);
   });

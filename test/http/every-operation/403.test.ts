@@ -6,7 +6,7 @@ import { endpointOf, expectProblem } from '../support.ts';
 const service = withService();
 
 describe.each(ABOUT_APP)('%s', (operationId) => {
-  test('an unknown and a foreign app alike', async () => {
+  test('an unknown app and one of another account, alike', async () => {
     const stranger = await service().newAccount();
     const foreign = await askRightly(service(), operationId, { key: stranger.key });
     const unknown = await service().ask(`${endpointOf(operationId).path}?appId=${randomUUID()}`);
@@ -14,7 +14,7 @@ describe.each(ABOUT_APP)('%s', (operationId) => {
     expect(bodies[0]).toEqual({ ...bodies[1], requestId: bodies[0]?.requestId });
   });
 
-  test('a shared app until it is no longer shared, its id in either case', async () => {
+  test('a shared app after its share has ended; ids are case-insensitive', async () => {
     const { app, metadata, ask } = service();
     const friend = await service().newAccount();
     const path = `${endpointOf(operationId).path}?appId=${app.toUpperCase()}`;
@@ -24,7 +24,7 @@ describe.each(ABOUT_APP)('%s', (operationId) => {
     expectProblem(await ask(path, { key: friend.key }), 'app_access_denied');
   });
 
-  test('a suspended plan, before access is looked at', async () => {
+  test('a suspended plan, before access is checked', async () => {
     const suspended = await service().newAccount('suspended');
     expectProblem(await askRightly(service(), operationId, { key: suspended.key }), 'plan_blocked');
   });

@@ -4,7 +4,7 @@ import { endpointOf, expectProblem } from '../support.ts';
 
 const service = withService();
 
-test.each(READING)('%s: other methods, with those that are allowed', async (operationId) => {
+test.each(READING)('%s: other methods; Allow names the allowed ones', async (operationId) => {
   const tenant = await service().newTenant();
   const { path } = endpointOf(operationId);
   const allow = path === '/api/v1/apps' ? 'GET, HEAD, POST' : 'GET, HEAD';

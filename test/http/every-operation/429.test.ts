@@ -22,7 +22,7 @@ test.each(OPERATIONS)(
         'retry-after': String(retryAfterSeconds),
       });
     }
-    // Before everything but 401, and of this key alone.
+    // Only 401 comes before it, and only this key is limited.
     expectProblem(
       await askRightly(tenant, operationId, { query: '&other=1', method: 'PUT' }),
       'rate_limited',

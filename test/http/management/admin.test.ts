@@ -20,14 +20,14 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-/** The one JSON document of a command that succeeded. */
+/** Runs a command that succeeds, and returns its one JSON document. */
 async function admin<T = Record<string, unknown>>(...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await service.admin(args);
   expect({ code, stderr }, args.join(' ')).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout) as T;
 }
 
-/** The one line of a command that failed. */
+/** Returns the one line of a command that failed. */
 function lineOf({ code, stdout, stderr }: CommandResult): string {
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toMatch(/^[^\n]+\n$/);
@@ -37,11 +37,11 @@ function lineOf({ code, stdout, stderr }: CommandResult): string {
 const accepted = async (key: string): Promise<boolean> =>
   (await fetch(`${service.url}/api/v1/apps`, { headers: { Authorization: `Bearer ${key}` } })).status === 200;
 
-test('the secret in the data folder is the owner’s alone', () => {
+test('only the owner can read the secret in the data folder', () => {
   expect(statSync(managementSecretFile(service.dataDir)).mode & 0o777).toBe(0o600);
 });
 
-test('every command does what it says to the running service', async () => {
+test('every command works on the running service', async () => {
   const { accountId } = await admin<{ accountId: string }>('account', 'create', '--name', 'Acme شرکت');
   const guest = await admin<{ accountId: string }>('account', 'create', '--name', 'Guest', '--plan', 'pro');
   expect(await admin('account', 'set-plan', '--account', accountId, '--plan', 'pro')).toMatchObject({
@@ -97,7 +97,7 @@ test('every command does what it says to the running service', async () => {
   expect(await admin('app', 'list', '--account', accountId)).toEqual([]);
 });
 
-describe('what is wrong is said in one line', () => {
+describe('errors are one line', () => {
   const id = randomUUID();
   test.each<[string[], RegExp]>([
     [[], /^No command is given: say one of account create, .*app unshare\.$/],

@@ -73,13 +73,13 @@ describe('a token', () => {
     }
   });
 
-  test('that was signed by anybody who knows the secret is accepted', async () => {
+  test('is accepted from every signer that knows the secret', async () => {
     const token = await signed({ sub: 'dashboard', exp: seconds(60) });
     expect((await ask('/management/v1/accounts', { token })).status).toBe(200);
   });
 });
 
-describe('what is asked wrongly', () => {
+describe('a wrong request', () => {
   test('is answered by the service’s own errors', async () => {
     const account = { name: 'Acme' };
     const cases: readonly [string, Ask, number, string][] = [

@@ -15,7 +15,7 @@ const lines: string[] = [];
 const log = createLog({ level: 'error', destination: { write: (line) => void lines.push(line) } });
 const deps = { clock, log, isDraining: () => false };
 
-/** Fails when it is written out, after the handler has all that it asked for. */
+/** Throws when it is serialised, after the handler has finished. */
 const unwritable = {
   toJSON: () => {
     throw new Error('cannot be written');
@@ -53,13 +53,13 @@ test.each([
   '/seal',
 ])('an answer to %s that fails after its handler is a 500, and the process goes on', async (path) => {
   const Authorization = `Bearer ${await signManagementToken(SECRET, clock)}`;
-  // An unhandled rejection, which would end the service, fails this test's run.
+  // An unhandled rejection would end the service and fail this test's run.
   for (let i = 0; i < 2; i++) {
     expectProblem(await send(url, `/management/v1${path}`, { headers: { Authorization } }), 'internal');
   }
 });
 
-test('a listener that throws is a 500, and the process goes on', async () => {
+test('a listener that throws answers 500, and the process goes on', async () => {
   const failing = await listening(
     createHttpServer(() => {
       throw new Error('a bug');

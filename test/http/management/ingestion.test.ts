@@ -35,7 +35,7 @@ const admin = (...args: string[]): Promise<unknown> => {
   return managementClient(config, () => epochMs(Date.now())).call(method, path, body);
 };
 
-test('what was taken and what was left out is counted by reason', async () => {
+test('accepted and rejected parts are counted by reason', async () => {
   const good = visit('a');
   const sessions = [
     {
@@ -59,7 +59,7 @@ test('what was taken and what was left out is counted by reason', async () => {
   });
 });
 
-test('a session without a place has that of its address, and the address is kept nowhere', async () => {
+test('a session without a place gets the one of its address, and the address is not stored', async () => {
   const elsewhere = { country: 'DE', city: 'Berlin', latitude: 52.5, longitude: 13.4 };
   const sessions = [visit('here'), { ...visit('there'), context: { location: elsewhere } }];
   await post(service, batchFor(service, { sessions }));
@@ -75,7 +75,7 @@ test('a session without a place has that of its address, and the address is kept
   }
 });
 
-test('a batch that the store refuses is a 400 to its sender, and the operator lists, repeats or drops it', async () => {
+test('the sender of a batch that the store refuses gets 400, and the operator lists, repeats or drops it', async () => {
   const check = "ALTER TABLE events ADD CONSTRAINT poison CHECK session_id NOT LIKE 'poison%'";
   await service.db.command('refuse', check);
   const batches = ['poison 1', 'poison 2'].map((id) => {

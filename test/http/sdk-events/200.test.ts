@@ -14,7 +14,7 @@ const viewsOf = async (path: string): Promise<number | undefined> => {
   return (json as { path: string; views: number }[]).find((item) => item.path === path)?.views;
 };
 
-test('what is acknowledged is visible', async () => {
+test('acknowledged events are visible', async () => {
   const answer = await post(service, batchFor(service, { sessions: [visit('a', '/seen?x=1')] }));
   expect(answer).toMatchObject({ status: 200, json: { accepted: 1, rejected: [] } });
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
@@ -28,7 +28,7 @@ test('plain text is as good as JSON', async () => {
   expect(await viewsOf('/beacon')).toBe(1);
 });
 
-test('the same batch again is a duplicate, at once or later', async () => {
+test('a repeated batch is a duplicate, at once or later', async () => {
   const batch = batchFor(service, { sessions: [visit('c', '/once')] });
   const answers = await Promise.all([batch, batch, batch].map((body) => post(service, body)));
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -36,7 +36,7 @@ test('the same batch again is a duplicate, at once or later', async () => {
   expect(await viewsOf('/once')).toBe(1);
 });
 
-test('what is wrong is rejected one by one', async () => {
+test('invalid parts are rejected one by one', async () => {
   const good = visit('d', '/kept');
   const sessions = [{ id: 'no visitor' }, { ...good, events: [{ type: 'nothing' }, ...good.events] }];
   expect((await post(service, batchFor(service, { sessions, unknown: 1 }))).json).toEqual({
@@ -49,7 +49,7 @@ test('what is wrong is rejected one by one', async () => {
   expect(await viewsOf('/kept')).toBe(1);
 });
 
-test('a session without a user agent has that of the request', async () => {
+test('a session without a user agent gets that of the request', async () => {
   const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0';
   await post(service, batchFor(service, { sessions: [visit('e', '/agent')] }), { 'User-Agent': agent });
   const { json } = await service.ask(`/api/v1/sessions/overview/extended?appId=${service.app}`);
@@ -95,7 +95,7 @@ test('a preflight is answered for every origin', async () => {
   expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
 });
 
-test('ids are the same in upper case', async () => {
+test('ids are case-insensitive', async () => {
   const batchId = randomUUID();
   await post(service, batchFor(service, { batchId, appId: service.app.toUpperCase() }));
   const again = await post(service, batchFor(service, { batchId: batchId.toUpperCase() }));

@@ -27,14 +27,14 @@ afterAll(async () => {
   await bridge.close();
 });
 
-/** Of ingestion alone: credentials are looked up as ever. */
+/** Statements of ingestion only: credentials are still looked up. */
 const INGESTION = /ingest_|INSERT INTO events/;
 const views = async (path: string): Promise<number | undefined> => {
   const { json } = await service.ask(`/api/v1/sessions/pageviews?appId=${service.app}`);
   return (json as { path: string; views: number }[]).find((item) => item.path === path)?.views;
 };
 
-test('a store that does not take events: come again, and it is stored once', async () => {
+test('a store that does not accept events: a repeated batch is stored once', async () => {
   const batch = batchFor(service, { sessions: [visit('away', '/away')] });
   await proxy.set('http-500', INGESTION);
   const answer = await post(service, batch, { Origin: 'https://shop.example' });
@@ -42,14 +42,14 @@ test('a store that does not take events: come again, and it is stored once', asy
   expect(answer.headers['access-control-allow-origin']).toBe('https://shop.example');
   expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
   expect(answer.text).not.toMatch(/clickhouse|ingest_|DB::Exception/i);
-  // It has failed for a while now: nobody else is kept waiting.
+  // The store has failed for a while: other senders do not wait.
   expectProblem(await post(service, batchFor(service)), 'store_unavailable');
   await proxy.set('pass');
   await expect.poll(async () => (await post(service, batch)).status, { timeout: 30_000 }).toBe(200);
   expect(await views('/away')).toBe(1);
 });
 
-test('more than a process holds: come again', async () => {
+test('more than a process can hold is refused', async () => {
   const full = (path: string) => {
     const [{ events, ...rest }] = [visit(randomUUID(), path)];
     return batchFor(service, { sessions: [{ ...rest, events: Array(5_000).fill(events[0]) }] });

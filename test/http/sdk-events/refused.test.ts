@@ -26,7 +26,7 @@ describe('400', () => {
     expectProblem(await post(service(), body), 'validation_failed');
   });
 
-  test('a page hears what is wrong', async () => {
+  test('a page can read the error', async () => {
     const answer = await post(service(), {}, { Origin: 'https://shop.example' });
     expectProblem(answer, 'validation_failed');
     expect(answer.headers['access-control-allow-origin']).toBe('https://shop.example');
@@ -49,8 +49,8 @@ describe('401', () => {
     expectProblem(await post(service(), batchFor(service(), { secretKey: service().key })), 'unauthorized');
   });
 
-  test('too many wrong credentials are said to be, and right ones still work', async () => {
-    // They are counted by address.
+  test('too many wrong credentials are named as such, and right ones still work', async () => {
+    // Wrong credentials are counted by address.
     const from = { 'X-Forwarded-For': '203.0.113.1' };
     const wrong = batchFor(service(), { secretKey: 'wrong' });
     for (let i = 0; i < 30; i++) await post(service(), wrong, from);
@@ -89,7 +89,7 @@ describe('403', () => {
     expect(answer.headers['access-control-allow-origin']).toBeUndefined();
   });
 
-  test('nothing of it is stored', async () => {
+  test('a refused batch stores nothing', async () => {
     const { app, secretKey, ask } = await service().newTenant();
     const batch = batchFor({ app, secretKey });
     expectProblem(await post(service(), batch, { Origin: 'https://other.example' }), 'app_access_denied');
@@ -105,7 +105,7 @@ describe('405', () => {
     expect(answer.headers['allow']).toBe('POST, OPTIONS');
   });
 
-  test.each([`${PATH}/`, '/SDK/v1/events'])('%s is nothing', async (path) => {
+  test.each([`${PATH}/`, '/SDK/v1/events'])('%s is not found', async (path) => {
     expectProblem(await service().ask(path, { method: 'POST', key: null, body: {} }), 'not_found');
   });
 });
@@ -116,11 +116,11 @@ describe('413', () => {
     return text.replace('"padding":""', `"padding":"${'x'.repeat(bytes - text.length)}"`);
   };
 
-  test('1 MiB is a body', async () => {
+  test('1 MiB is accepted', async () => {
     expect((await post(service(), ofSize(1_048_576))).status).toBe(200);
   });
 
-  test('a byte more is none', async () => {
+  test('one byte more is refused', async () => {
     expectProblem(await post(service(), ofSize(1_048_577)), 'payload_too_large');
   });
 });

@@ -3,7 +3,7 @@ import type { Answer, Ask, TestService } from '../support.ts';
 
 export const PATH = '/sdk/v1/events';
 
-/** A session of one pageview, now. */
+/** Returns a session of one pageview, now. */
 export const visit = (id = 'session-1', path = '/') => {
   const now = new Date().toISOString();
   return { id, visitorId: 'visitor-1', startedAt: now, events: [{ type: 'pageview', timestamp: now, path }] };
