@@ -17,7 +17,7 @@ export interface LogLine {
 }
 
 export interface AccessLog {
-  /** What the import's summary says of the lines. */
+  /** The counts of lines, as in the import's summary. */
   readonly lines: number;
   readonly skipped: Readonly<Record<Skipped, number>>;
   readonly deliveries: readonly Delivery[];
@@ -32,7 +32,7 @@ const COMBINED = new RegExp(
 );
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Null for a line that is no request in the combined format. */
+/** Parses a line; null if it is no request in the combined format. */
 export function parseLine(line: string): LogLine | null {
   const [, address, day, month, year, time, zone, minutes, request, status, referrer, userAgent] =
     COMBINED.exec(line) ?? [];
@@ -52,10 +52,10 @@ export function parseLine(line: string): LogLine | null {
   };
 }
 
-/** `-` is how Apache writes nothing. */
+/** Apache writes nothing as `-`. */
 const unquoted = (text: string): string => (text === '-' ? '' : text.replace(/\\(["\\])/g, '$1'));
 
-/** What a page loads, and files to download. */
+/** Parts of pages, and downloads. */
 const ASSETS = new Set(
   [
     'css js mjs cjs map wasm json xml txt webmanifest',
@@ -70,7 +70,7 @@ const isAsset = (path: string): boolean => {
   return ASSETS.has(extension.toLowerCase());
 };
 
-/** The first reason that a request does not count. */
+/** Returns the first reason to skip a line; null for a pageview. */
 function reasonToSkip(line: LogLine | null): Skipped | null {
   if (line === null) return 'malformed';
   if (line.method !== 'GET') return 'methods';
@@ -80,7 +80,7 @@ function reasonToSkip(line: LogLine | null): Skipped | null {
   return null;
 }
 
-/** Reads a whole log: what counts becomes sessions by address and user agent, an idle gap between them. */
+/** Reads a whole log. Its pageviews become sessions by address and user agent, separated by idle gaps. */
 export function readAccessLog(text: string, app: { id: string; domain: string }): AccessLog {
   const lines = text.split('\n').filter((line) => line !== '');
   const parsed = lines.map(parseLine);
@@ -100,7 +100,7 @@ export function readAccessLog(text: string, app: { id: string; domain: string })
   return { lines: lines.length, skipped, deliveries };
 }
 
-/** In order of time, lines of one second in the file's order. */
+/** Sorts by time; lines of one second stay in the file's order. */
 function sessionsOf(requests: readonly LogLine[]): LogLine[][] {
   const sessions: LogLine[][] = [];
   for (const request of [...requests].sort((a, b) => a.at - b.at)) {

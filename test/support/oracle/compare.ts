@@ -13,16 +13,16 @@ export interface TestedApp {
   readonly domain: string;
 }
 
-/** What is put to the test: a store behind its pipeline, and the questions to it. */
+/** The tested system: a store with its pipeline and its questions. */
 export interface Subject {
-  /** The clock that the questions read; a case sets it. */
+  /** The clock of the questions; a case sets it. */
   readonly clock: { now: EpochMs };
   readonly analytics: Analytics;
-  /** The apps of the case that runs. */
+  /** The apps of the current case. */
   apps(): readonly AppId[];
-  /** A case begins: its apps are these. */
+  /** Begins a case with these apps. */
   begin(apps: readonly AppId[]): void;
-  /** Sends one batch; the same id again stores nothing. */
+  /** Sends one batch. A repeated id stores nothing. */
   deliver(
     app: TestedApp,
     batchId: string,
@@ -30,17 +30,17 @@ export interface Subject {
   ): Promise<{ readonly accepted: number; readonly duplicate: boolean }>;
 }
 
-/** What happens besides: sealing, a kill and a new start, … */
+/** Actions besides the batches: sealing, a kill and a restart, … */
 export interface Hooks {
-  /** After so many arrivals, repetitions included; the subject may be another one from then on. */
+  /** Runs after this many arrivals, repetitions included. Its result replaces the subject. */
   readonly afterArrivals?: (subject: Subject, arrived: number) => Promise<Subject>;
-  /** Before the questions are asked. */
+  /** Runs before the questions. */
   readonly beforeQuestions?: (subject: Subject) => Promise<Subject>;
 }
 
 /**
- * Stores a case under fresh app ids and expects every answer to equal the oracle's. Returns how many ranges of the data
- * were asked for, each of every question.
+ * Stores a case under new app ids and expects every answer to equal the oracle's. Returns the number of
+ * ranges; every question was asked about each.
  */
 export async function expectAgreement(subject: Subject, story: Case, hooks: Hooks = {}): Promise<number> {
   const count = Math.max(...story.batches.map(({ app }) => app)) + 1;
@@ -65,9 +65,9 @@ export async function expectAgreement(subject: Subject, story: Case, hooks: Hook
   return apps.length * story.probes.length;
 }
 
-/** Asks without looking at the answers: what is remembered from now must not be in the way of later ones. */
+/** Asks questions and ignores the answers. Results cached now must not spoil later answers. */
 export async function askAbout({ analytics }: Subject, apps: readonly AppId[], probes: readonly Probe[]) {
-  // As many at once as one caller would ask: of all together some would wait for longer than a question may.
+  // Asks as many questions at once as one caller would. All together, some would wait too long for a place.
   for (const app of apps) {
     for (const questions of [ABOUT_ALL, ...probes.map(aboutRange)]) {
       await Promise.all(questions.map(({ ask }) => ask(analytics, app)));
@@ -75,7 +75,7 @@ export async function askAbout({ analytics }: Subject, apps: readonly AppId[], p
   }
 }
 
-/** Sends everything in order, and returns what counts of it: each batch once. */
+/** Sends everything in order. Returns the deliveries that count: each batch once. */
 async function store(
   first: Subject,
   { batches, parallel }: Case,
@@ -101,11 +101,11 @@ interface Arrival {
   readonly app: TestedApp;
   readonly batch: SentBatch;
   readonly batchId: string;
-  /** How often the batch was stored so far, shared with its repetitions. */
+  /** How often the batch was stored so far; shared with its repetitions. */
   readonly tally: { stored: number };
 }
 
-/** Each batch in its turn, its repetitions after so many later ones. */
+/** Orders the batches. `again` says how many batches later each repetition comes. */
 function arrivals(batches: readonly SentBatch[], apps: readonly TestedApp[]): Arrival[] {
   return batches
     .flatMap((batch, turn) => {
@@ -118,7 +118,7 @@ function arrivals(batches: readonly SentBatch[], apps: readonly TestedApp[]): Ar
     .map(({ arrival }) => arrival);
 }
 
-/** Expects that of a batch and its repetitions exactly one is stored, whole. */
+/** Delivers a batch. Expects that of it and its repetitions exactly one is stored, in full. */
 async function deliver(subject: Subject, { app, batch, batchId, tally }: Arrival): Promise<void> {
   const { accepted, duplicate } = await subject.deliver(app, batchId, batch.deliveries);
   if (!duplicate) tally.stored += 1;
@@ -127,7 +127,7 @@ async function deliver(subject: Subject, { app, batch, batchId, tally }: Arrival
   expect(tally.stored, 'times that a batch was stored').toBe(1);
 }
 
-/** The analytics or the oracle: one answers later, the other at once. */
+/** The analytics (asynchronous) or the oracle (synchronous). */
 type Source = { readonly [Q in keyof Analytics]: (...args: Parameters<Analytics[Q]>) => unknown };
 
 interface Question {

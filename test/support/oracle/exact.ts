@@ -1,6 +1,6 @@
 /**
- * `numerator / denominator` rounded half up (towards +∞) to `decimals`, on the exact value; 0 where the
- * denominator is 0. Both are integers.
+ * Returns `numerator / denominator` rounded half up (towards +∞) to `decimals`, exactly; 0 if the denominator
+ * is 0. Both are integers.
  */
 export function ratio(numerator: number, denominator: number, decimals: number): number {
   if (denominator === 0) return 0;
@@ -10,27 +10,27 @@ export function ratio(numerator: number, denominator: number, decimals: number):
   return Number(scaled) / Number(scale);
 }
 
-/** Towards -∞, where BigInt's own division goes towards 0. `divisor` is positive. */
+/** Divides towards -∞; BigInt's own division goes towards 0. `divisor` is positive. */
 function floorDivide(value: bigint, divisor: bigint): bigint {
   const quotient = value / divisor;
   return value % divisor < 0n ? quotient - 1n : quotient;
 }
 
-/** A number that has at most `decimals` decimals as that many integer units. */
+/** Converts a number with at most `decimals` decimals to integer units. */
 export const units = (value: number, decimals: number): number => Math.round(value * 10 ** decimals);
 
 export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** UTF-8 byte order, which differs from JavaScript's UTF-16 order beyond the BMP. */
+/** Compares in UTF-8 byte order, which differs from JavaScript's UTF-16 order beyond the BMP. */
 export const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** Strings in byte order, numbers ascending, nulls last. */
+/** Compares strings in byte order and numbers in ascending order; nulls come last. */
 function byValue(a: string | number | null, b: string | number | null): number {
   if (a === null || b === null) return Number(a === null) - Number(b === null);
   return typeof a === 'number' ? a - Number(b) : byBytes(a, String(b));
 }
 
-/** By `count` descending, ties by each of `names` in turn; `limit` cuts afterwards. */
+/** Sorts by `count`, descending; ties by each of `names` in turn. Then cuts to `limit`. */
 export function ranked<Item>(
   items: readonly Item[],
   count: (item: Item) => number,
@@ -45,7 +45,7 @@ export function ranked<Item>(
   return sorted.slice(0, limit);
 }
 
-/** Groups in order of first appearance. */
+/** Groups items; groups are in the order of their first item. */
 export function groupBy<Item>(items: readonly Item[], key: (item: Item) => string): Map<string, Item[]> {
   const groups = new Map<string, Item[]>();
   for (const item of items) {

@@ -1,6 +1,6 @@
 import { type Channel, type Lexicon, strongest, type Technology } from './lexicon.ts';
 
-/** The app that the known referrers are seen from. */
+/** The domain of the app that is referred to. */
 export const KNOWN_DOMAIN = 'https://shop.example';
 
 const CHROME = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0';
@@ -12,7 +12,7 @@ const technology = (browser: string, os: string, device: Technology['device']): 
   device,
 });
 
-/** User agents as browsers send them, and what each is. */
+/** User agents of browsers and others, with their technology. */
 export const USER_AGENTS: ReadonlyMap<string, Technology> = new Map([
   ['', technology('', '', 'other')],
   [
@@ -75,7 +75,7 @@ export const LANGUAGES: ReadonlyMap<string, string> = new Map([
   ['not a tag!', ''],
 ]);
 
-/** Referrers, their host, and the channel that each speaks for (null: for none). */
+/** Referrers with their host and the channel that it points to (null: none). */
 export const REFERRERS: ReadonlyMap<string, { readonly host: string; readonly channel: Channel | null }> =
   new Map([
     ['', { host: '', channel: null }],
@@ -94,7 +94,7 @@ export const REFERRERS: ReadonlyMap<string, { readonly host: string; readonly ch
     ['https://blog.shop.example/post', { host: '', channel: null }],
   ]);
 
-/** Values of utm_source, and the channel that each speaks for. */
+/** Values of utm_source with their channel. */
 export const UTM_SOURCES: ReadonlyMap<string, Channel | null> = new Map([
   ['', null],
   ['google', 'search'],
@@ -105,7 +105,7 @@ export const UTM_SOURCES: ReadonlyMap<string, Channel | null> = new Map([
   ['\uFF21partner', 'campaign'],
 ]);
 
-/** Values of utm_medium, and the channel that each speaks for. */
+/** Values of utm_medium with their channel. */
 export const UTM_MEDIUMS: ReadonlyMap<string, Channel | null> = new Map([
   ['', null],
   ['cpc', 'paid'],
@@ -115,7 +115,7 @@ export const UTM_MEDIUMS: ReadonlyMap<string, Channel | null> = new Map([
   ['flyer', 'campaign'],
 ]);
 
-/** Answers for what the tables above hold, and for nothing else. */
+/** Knows the values in the tables above, and no others. */
 export const known: Lexicon = {
   technology: (userAgent) => lookUp(USER_AGENTS, userAgent),
   language: (tag) => lookUp(LANGUAGES, tag),

@@ -1,11 +1,14 @@
 import type { Session } from './model.ts';
 
-/** What words from outside mean: families of user agents, hosts of referrers, channels. '' is unknown or none. */
+/**
+ * The meaning of words from outside: families of user agents, hosts of referrers, channels. '' is unknown or
+ * none.
+ */
 export interface Lexicon {
   technology(userAgent: string): Technology;
-  /** The canonical BCP 47 form. */
+  /** Returns the canonical BCP 47 form. */
   language(tag: string): string;
-  /** Without port and `www.`; '' for the app's own domain too. */
+  /** Returns the host without port and `www.`; '' also for the app's own domain. */
   referrerHost(referrer: string, appDomain: string): string;
   channel(session: Session): Channel;
 }
@@ -20,6 +23,6 @@ export interface Technology {
 export const CHANNELS = ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'] as const;
 export type Channel = (typeof CHANNELS)[number];
 
-/** The first channel for which any of a session's fields speaks. */
+/** Returns the channel with the highest precedence among a session's fields. */
 export const strongest = (spoken: readonly Channel[]): Channel =>
   CHANNELS.find((channel) => spoken.includes(channel)) ?? 'direct';

@@ -1,7 +1,7 @@
 import Bowser from 'bowser';
 import { type Lexicon, strongest, type Technology } from './lexicon.ts';
 
-/** For real requests of an access log, which bring a user agent and a referrer and nothing else. */
+/** For real requests of an access log. They have a user agent and a referrer, but no other context. */
 export const logLexicon: Lexicon = {
   technology: (userAgent) => {
     if (userAgent === '') return { browser: '', os: '', device: 'other' };

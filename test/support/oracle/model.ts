@@ -13,7 +13,7 @@ export interface SentEvent {
   readonly durationMs?: number;
 }
 
-/** As a sender states it. */
+/** The context as the sender stated it. */
 export interface SentContext {
   readonly userAgent?: string;
   readonly referrer?: string;
@@ -34,25 +34,25 @@ export type UtmField = 'source' | 'medium' | 'campaign' | 'term' | 'content';
 /** A session's part of one accepted batch. */
 export interface Delivery {
   readonly appId: string;
-  /** `https://shop.example` */
+  /** For example `https://shop.example`. */
   readonly appDomain: string;
   readonly session: { readonly id: string; readonly visitorId: string; readonly startedAt: number };
   readonly context: SentContext;
   readonly events: readonly SentEvent[];
 }
 
-/** An event as it counts. */
+/** An event in the form in which it is counted. */
 export interface CountedEvent {
   readonly session: Session;
   readonly type: EventType;
   readonly timestamp: number;
   readonly path: string;
-  /** Click target, error message or custom event's name; '' where absent. */
+  /** Click target, error message or custom event's name; '' if absent. */
   readonly label: string;
   readonly durationMs: number;
 }
 
-/** A session with everything that any delivery said about it. Absent texts are ''. */
+/** A session merged from all its deliveries. Absent texts are ''. */
 export interface Session {
   readonly key: string;
   readonly startedAt: number;
@@ -71,7 +71,7 @@ export interface Session {
   readonly longitude: number | null;
 }
 
-/** The sessions of one app's deliveries. `language` is what makes a tag canonical ('' for none). */
+/** Merges the deliveries of one app into sessions. `language` makes a tag canonical ('' for none). */
 export function sessionsOf(
   deliveries: readonly Delivery[],
   language: (tag: string) => string,
@@ -124,7 +124,7 @@ const counted = (session: Session, event: SentEvent): CountedEvent => ({
   durationMs: event.durationMs ?? 0,
 });
 
-/** The value with the smallest (time of the delivery's earliest event, value). */
+/** Returns the value with the smallest (time of the delivery's earliest event, value). */
 function earliest<Value>(
   parts: readonly Delivery[],
   read: (part: Delivery) => Value,
@@ -145,7 +145,7 @@ const byNumberAbsentFirst = (a: number | null, b: number | null): number =>
     ? 0
     : (a ?? Number.NEGATIVE_INFINITY) - (b ?? Number.NEGATIVE_INFINITY);
 
-/** Both, in range, or none. Adding 0 makes a negative zero the zero that it is. */
+/** Returns both coordinates; null if one is absent or out of range. Adding 0 turns -0 into 0. */
 function coordinates({ location }: SentContext): { latitude: number; longitude: number } | null {
   const { latitude, longitude } = location ?? {};
   if (latitude === undefined || longitude === undefined) return null;
@@ -156,12 +156,12 @@ function coordinates({ location }: SentContext): { latitude: number; longitude: 
 export const eventsOf = (session: Session, type: EventType): CountedEvent[] =>
   session.events.filter((event) => event.type === type);
 
-/** At most one pageview and no click and no custom event. */
+/** True for at most one pageview, no click and no custom event. */
 export const isBounce = (session: Session): boolean =>
   eventsOf(session, 'pageview').length <= 1 &&
   eventsOf(session, 'click').length === 0 &&
   eventsOf(session, 'custom').length === 0;
 
-/** From the start to the last event, ms. */
+/** The time from the start to the last event, in ms. */
 export const duration = (session: Session): number =>
   Math.max(...session.events.map(({ timestamp }) => timestamp)) - session.startedAt;

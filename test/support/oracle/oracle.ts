@@ -5,7 +5,7 @@ import { overview } from './overview.ts';
 import { dataBounds, kpis, locations, pageviews, timeSpent, userGrowth, utmCampaigns } from './questions.ts';
 import { audienceActivity, trafficHeatmap } from './windows.ts';
 
-/** The questions of `Analytics`, answered at once. */
+/** The questions of `Analytics`, answered synchronously. */
 export type Oracle = {
   readonly [Question in keyof Analytics]: (
     ...args: Parameters<Analytics[Question]>
@@ -13,8 +13,9 @@ export type Oracle = {
 };
 
 /**
- * Answers from accepted deliveries alone, in their order of arrival, by walking over all events for every figure:
- * slow and plain, so that it can be checked by reading. `now` is read at each question.
+ * Answers questions from the accepted deliveries alone, in their order of arrival, by walking over all events
+ * for every figure. It is slow and plain, so that it can be checked by reading. `now` is read at each
+ * question.
  */
 export function createOracle(deliveries: readonly Delivery[], lexicon: Lexicon, now: () => number): Oracle {
   const sessions = new Map<string, readonly Session[]>();

@@ -58,7 +58,10 @@ function pageSection(
   };
 }
 
-/** A session's pageviews by time; in the same ms by path, so that the smaller is the entry, the greater the exit. */
+/**
+ * Sorts a session's pageviews by time; in the same ms by path, so the smaller path is the entry and the
+ * greater one the exit.
+ */
 const inOrder = (session: Session): CountedEvent[] =>
   eventsOf(session, 'pageview').sort((a, b) => a.timestamp - b.timestamp || byBytes(a.path, b.path));
 

@@ -14,7 +14,7 @@ import { type CountedEvent, duration, type EventType, eventsOf, isBounce, type S
 
 const DAY = 86_400_000;
 
-/** Both ends inclusive; null is unbounded. */
+/** Both bounds are inclusive; null is unbounded. */
 export interface Bounds {
   readonly from: number | null;
   readonly to: number | null;
@@ -161,7 +161,7 @@ export function utmCampaigns(sessions: readonly Session[], bounds: Bounds): UtmC
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
-/** How many decimals each metric has. */
+/** The number of decimals of each metric. */
 const KPI_DECIMALS: Readonly<Record<keyof KpiMetrics, number>> = {
   sessions: 0,
   visitors: 0,

@@ -3,13 +3,13 @@ import { type TestStore, testStore } from '../store.ts';
 import type { Subject } from './compare.ts';
 import { subjectOn } from './subject.ts';
 
-/** To be asked for within tests: before the first one begins there is no store. */
+/** Use it within tests: the store exists only after the first hook. */
 export interface OracleStore {
   readonly store: TestStore;
   readonly subject: Subject;
 }
 
-/** A store and a subject on it for the tests of the file or group at hand. */
+/** Makes a store and a subject on it for the tests of a file or group. */
 export function oracleStore(): OracleStore {
   let store: TestStore;
   let subject: Subject;

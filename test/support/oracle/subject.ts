@@ -9,14 +9,14 @@ import { createIngestion } from '../../../src/ingestion/ingestion.ts';
 import type { SentBatch } from '../generate.ts';
 import type { Subject } from './compare.ts';
 
-/** Later than everything that cases send, which is never too old. */
+/** Later than every event of the cases. Events are never too old here. */
 const INGESTION_CLOCK = epochMs(Date.UTC(2030, 0, 1));
 const MAX_AGE_DAYS = 36_500;
-/** Of one question, a second apart. */
+/** Attempts per question, one second apart. */
 const MAX_ATTEMPTS = 60;
 const REFUSED_MS = 1_000;
 
-/** The real pipeline and the real questions on a migrated store. */
+/** Runs the real pipeline and the real questions on a migrated store. */
 export async function subjectOn(db: Database): Promise<Subject> {
   const clock = { now: epochMs(0) };
   const ingestion = createIngestion({
@@ -42,7 +42,10 @@ export async function subjectOn(db: Database): Promise<Subject> {
   };
 }
 
-/** A refusal is no answer: on a busy machine a statement waits too long for its place. Asked again, as a caller would. */
+/**
+ * Repeats refused questions, as a caller would. On a busy machine a statement may wait too long for its
+ * place, and a refusal is no wrong answer.
+ */
 const askedAgain = (analytics: Analytics): Analytics =>
   Object.fromEntries(
     Object.entries(analytics).map(([name, ask]) => [

@@ -14,7 +14,7 @@ const FORMAT = new Intl.DateTimeFormat('en-GB', {
   second: '2-digit',
 });
 
-/** What a clock on a wall in Tehran shows. */
+/** The time on a wall clock in Tehran. */
 export interface TehranTime {
   /** `YYYY-MM-DD` */
   readonly date: string;
@@ -37,20 +37,20 @@ export function tehranTime(at: number): TehranTime {
   };
 }
 
-/** The instant at which the Tehran hour that holds `at` began. */
+/** Returns the start of the Tehran hour that holds `at`. */
 export function tehranHourStart(at: number): number {
   const { minute, second } = tehranTime(at);
   const milliseconds = ((at % 1000) + 1000) % 1000;
   return at - minute * 60_000 - second * 1_000 - milliseconds;
 }
 
-/** The first instant of a date in Tehran (01:00 where daylight saving took the hour after midnight). */
+/** Returns the first instant of a date in Tehran: 01:00 if daylight saving skips the hour after midnight. */
 export function tehranDayStart(date: string): number {
   let at = new Date(`${date}T00:00:00Z`).getTime() - 6 * HOUR;
   while (tehranTime(at).date < date) at += HALF_HOUR;
   return at;
 }
 
-/** A calendar date `days` later, whatever the zone. */
+/** Returns the calendar date `days` later, in any time zone. */
 export const dateAfter = (date: string, days: number): string =>
   new Date(new Date(`${date}T00:00:00Z`).getTime() + days * 24 * HOUR).toISOString().slice(0, 10);

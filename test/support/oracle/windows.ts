@@ -7,10 +7,12 @@ import { dateAfter, tehranDayStart, tehranHourStart, tehranTime } from './tehran
 const HOUR = 3_600_000;
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const WINDOW_HOURS = 672;
-/** By definition four hours to a cell; a window with a change of daylight saving time has 3 to 5 in a few. */
+/**
+ * By definition four hours per cell. If daylight saving changes within the window, a few cells have 3 or 5.
+ */
 const HOURS_PER_CELL = 4;
 
-/** The last 7 Tehran dates; what lies after the current hour counts nowhere. */
+/** The last 7 Tehran dates. Sessions after the current hour are not counted. */
 export function trafficHeatmap(all: readonly Session[], now: number): TrafficHeatmap {
   const today = tehranTime(now).date;
   const dates = [-6, -5, -4, -3, -2, -1, 0].map((days) => dateAfter(today, days));
@@ -35,7 +37,7 @@ export function trafficHeatmap(all: readonly Session[], now: number): TrafficHea
   };
 }
 
-/** Averages of the hours of the window that share a day of the week and an hour. */
+/** Averages over the hours of the window with the same day of the week and hour. */
 export function audienceActivity(all: readonly Session[], now: number): AudienceActivity {
   const last = tehranHourStart(now);
   const first = last - (WINDOW_HOURS - 1) * HOUR;
