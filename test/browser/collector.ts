@@ -31,7 +31,7 @@ const Session = z.strictObject({
   }),
   events: z.array(Event).min(1),
 });
-/** What a browser may send, to the letter: one session, and no field that nobody knows. */
+/** The exact form of a browser's batch: one session and no unknown fields. */
 const Envelope = z.strictObject({
   appId: z.uuid(),
   secretKey: z.string(),
@@ -44,8 +44,8 @@ export type Event = z.infer<typeof Event>;
 export type Session = z.infer<typeof Session>;
 
 /**
- * How the collector meets a request. `lose`: takes the batch and cuts the connection instead of answering;
- * `cut`: cuts it without taking the batch.
+ * How the collector treats a request. `lose`: takes the batch and cuts the connection instead of answering.
+ * `cut`: cuts the connection and does not take the batch.
  */
 export type Answer = 'take' | 'lose' | 'cut' | { readonly status: number; readonly retryAfter?: number };
 
@@ -56,16 +56,16 @@ export interface Delivery {
   readonly text: string;
 }
 
-/** A stand-in for the service that says no, loses answers, and remembers every request. */
+/** A stand-in for the service. It refuses requests, loses answers, and remembers every request. */
 export interface Collector {
   readonly origin: string;
   /** The next answers, in order; then `otherwise`. */
   answers: Answer[];
   otherwise: Answer;
-  /** Every request that came, and what was wrong with its form. */
+  /** Every request, with the faults of its form. */
   readonly deliveries: Delivery[];
   readonly malformed: string[];
-  /** What counts: each batchId once. */
+  /** The sessions that count: each batchId once. */
   sessions(): Session[];
   events(): Event[];
   close(): Promise<void>;

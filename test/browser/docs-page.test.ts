@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-/** Runs in the page: the texts whose contrast with what is behind them is below WCAG's 4.5. */
+/** Runs in the page. Finds texts with a contrast below WCAG's 4.5 against their background. */
 const POOR_CONTRAST = `(() => {
   const channels = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
   const luminance = (color) => {
@@ -56,7 +56,7 @@ async function opened(colorScheme: 'light' | 'dark' = 'light', width = 1280): Pr
   return { page, requests, complaints };
 }
 
-test('loads from the service alone, and the browser has nothing to complain about', async () => {
+test('loads from the service alone, without warnings of the browser', async () => {
   const { page, requests, complaints } = await opened();
   expect(requests.map((url) => url.replace(service().url, '')).sort()).toEqual([
     '/docs',
@@ -69,7 +69,7 @@ test('loads from the service alone, and the browser has nothing to complain abou
   expect(headers['content-security-policy']).not.toContain('unsafe');
 });
 
-test('the policy holds: what got into the page would not run', async () => {
+test('the policy holds: injected markup does not run', async () => {
   const { page } = await opened();
   const ran = await page.evaluate(`(() => {
     const script = document.createElement('script');
@@ -94,7 +94,7 @@ test('has every operation, its parameters, its answers and their examples', asyn
   await article.locator('pre', { hasText: '"views": 2' }).waitFor({ state: 'visible' });
 });
 
-test('a command is copied, and told to whoever does not see the page', async () => {
+test('a command is copied, and screen readers announce it', async () => {
   const { page } = await opened();
   const curl = page.locator('article[aria-labelledby="createApp"] .curl');
   await curl.getByRole('button', { name: 'Copy' }).click();
@@ -107,7 +107,7 @@ test('a command is copied, and told to whoever does not see the page', async () 
 });
 
 describe.each(['light', 'dark'] as const)('%s', (scheme) => {
-  test('every text can be read: a contrast of 4.5 or more', async () => {
+  test('every text has a contrast of 4.5 or more', async () => {
     const { page } = await opened(scheme);
     await page.evaluate(
       "document.querySelectorAll('details').forEach((details) => { details.open = true; })",
@@ -117,7 +117,7 @@ describe.each(['light', 'dark'] as const)('%s', (scheme) => {
   });
 });
 
-test('headings descend by one, controls have names, everything is reached by keyboard', async () => {
+test('headings descend by one, controls have names, the keyboard reaches everything', async () => {
   const { page } = await opened();
   const levels = await page
     .locator('h1, h2, h3, h4, h5')
@@ -130,7 +130,7 @@ test('headings descend by one, controls have names, everything is reached by key
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test('fits a telephone: nothing but long tables and examples scrolls sideways', async () => {
+test('fits a phone: only long tables and examples scroll sideways', async () => {
   const { page } = await opened('light', 360);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
   const cut = await page

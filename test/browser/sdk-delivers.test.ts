@@ -27,7 +27,7 @@ afterEach(async () => {
   await site.close();
   await collector.close();
   expect(collector.malformed).toEqual([]);
-  // Whatever happened: a batch that was sent again was the same batch.
+  // A repeated batch always has the same events.
   const contents = new Map(collector.deliveries.map(({ batchId, events }) => [batchId, events]));
   for (const { batchId, events } of collector.deliveries) expect(events).toEqual(contents.get(batchId));
 });
@@ -63,7 +63,7 @@ test('Retry-After binds the next page and other tabs too', async () => {
   expect(withoutTime()).toEqual(['pageview /a', 'pageview /a', 'pageview /b', 'pageview /c']);
 });
 
-test('lost answers: what the service has taken already is sent again under its own id', async () => {
+test('lost answers: a batch that the service has stored is repeated under its own id', async () => {
   collector.answers = ['lose', 'lose'];
   await page.goto(`${site.origin}/a`);
   await drained(page);
@@ -72,7 +72,7 @@ test('lost answers: what the service has taken already is sent again under its o
   expect(brief(collector.events())).toEqual(['pageview /a']);
 });
 
-test('a reload while the service is away loses nothing and doubles nothing', async () => {
+test('a reload while the service is away neither loses nor repeats events', async () => {
   collector.otherwise = 'cut';
   await page.goto(`${site.origin}/a`);
   await page.click('#buy');
@@ -93,7 +93,7 @@ test('a reload while the service is away loses nothing and doubles nothing', asy
   ]);
 });
 
-test('offline and back: what happened meanwhile arrives without a new page', async () => {
+test('offline and back: events of the time between arrive without a new page', async () => {
   await page.goto(`${site.origin}/a`);
   await drained(page);
   await visitor.setOffline(true);
@@ -105,7 +105,7 @@ test('offline and back: what happened meanwhile arrives without a new page', asy
   expect(withoutTime()).toEqual(['pageview /a', 'click /a button#buy', 'pageview /b', 'custom /b offline']);
 });
 
-test('hidden: a beacon, and the same batch again once the page can hear an answer', async () => {
+test('hidden: a beacon, and the same batch again once the page can read an answer', async () => {
   const pings: string[] = [];
   page.on('request', (request) => {
     if (request.resourceType() === 'ping') pings.push(request.postData() ?? '');
@@ -119,7 +119,7 @@ test('hidden: a beacon, and the same batch again once the page can hear an answe
   expect(brief(collector.events())).toEqual(['pageview /a', 'engagement /a']);
 });
 
-test('leaving the site: everything up to the last click is there without another page', async () => {
+test('leaving the site: everything up to the last click arrives without another page', async () => {
   const elsewhere = await serve('elsewhere.test', (_req, res) => {
     res.end('elsewhere');
   });
@@ -149,7 +149,7 @@ test('two tabs at once: each event once', async () => {
   ).toEqual(['pageview /a', 'pageview /b']);
 });
 
-test('what a closed tab could not deliver goes with the next page', async () => {
+test('the next page delivers the queue of a closed tab', async () => {
   collector.otherwise = 'cut';
   await page.goto(`${site.origin}/a`);
   await track(page, 'stranded');
@@ -206,7 +206,7 @@ test('as a module: init and track, once initialised', async () => {
   await own.close();
 });
 
-test('a site without settings in the tag starts it by hand', async () => {
+test('a site without settings in the tag calls init itself', async () => {
   const own = await shop(collector.origin, () => `<script src="${collector.origin}/sdk.js"></script>`);
   await page.goto(`${own.origin}/app`);
   await track(page, 'too early');

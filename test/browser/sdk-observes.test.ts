@@ -64,7 +64,7 @@ test('navigation inside the page: one pageview for each new path, none for query
   expect(new Set(collector.sessions().map(({ id }) => id)).size).toBe(1);
 });
 
-test('clicks by a stable short name, once each, and never what was typed', async () => {
+test('clicks by a stable short name, once each, and never typed text', async () => {
   await page.goto(`${site.origin}/`);
   await page.click('#buy b');
   await page.click('[data-plan]');
@@ -140,7 +140,7 @@ test('visible time: whole ms, by page, only while the page is looked at', async 
     .events()
     .flatMap((event) => (event.type === 'engagement' ? [event.durationMs] : []));
   const [a = 0, b = 0, again = 0] = times;
-  // The page's clock also ticks by itself.
+  // The page's clock also advances by itself.
   expect(a).toBeGreaterThanOrEqual(4_000);
   expect(b).toBeGreaterThanOrEqual(1_000);
   expect(b).toBeLessThan(60_000);
@@ -176,7 +176,7 @@ test('tabs and reloads share visitor and session', async () => {
   expect(of('pageview')).toEqual(['pageview /a', 'pageview /a', 'pageview /b']);
 });
 
-test('a page from the back-forward cache is seen again', async () => {
+test('a page from the back-forward cache counts as a new view', async () => {
   await page.goto(`${site.origin}/a`);
   await page.evaluate(`addEventListener('pageshow', (event) => { window.cached = event.persisted })`);
   await page.goto(`${site.origin}/b`);
@@ -188,7 +188,7 @@ test('a page from the back-forward cache is seen again', async () => {
 
 const SIGNALS = { globalPrivacyControl: 'true', doNotTrack: "'1'" };
 for (const [signal, value] of Object.entries(SIGNALS)) {
-  test(`${signal} is respected: nothing sent, nothing kept; unless the site has chosen otherwise`, async () => {
+  test(`${signal} is respected: nothing is sent or stored, unless the site has chosen otherwise`, async () => {
     await page.goto(`${site.origin}/before`);
     await drained(page);
     const before = collector.deliveries.length;
@@ -205,7 +205,7 @@ for (const [signal, value] of Object.entries(SIGNALS)) {
   });
 }
 
-test('without storage it measures all the same', async () => {
+test('works without storage', async () => {
   await visitor.addInitScript(
     `Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError') } })`,
   );

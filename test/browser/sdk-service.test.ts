@@ -24,7 +24,7 @@ let app: string;
 let secretKey: string;
 let visitor: BrowserContext;
 let page: Page;
-/** What the browser has sent, each batch once. */
+/** Batches that the browser has sent, each once. */
 const sent = new Map<string, Sent>();
 
 beforeAll(async () => {
@@ -90,7 +90,7 @@ async function visit(): Promise<void> {
   await drained(page);
 }
 
-test('the endpoints show exactly what a visitor did', async () => {
+test('the endpoints show exactly the actions of a visitor', async () => {
   await visit();
   const events = [...sent.values()].flatMap(({ sessions: [session] }) => session.events);
   const times = events.map(({ timestamp }) => timestamp).sort();

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server on a free port, as the browser sees it under a name of its own. */
+/** A server on a free port, under a host name of its own in the browser. */
 export interface Site {
   readonly origin: string;
   close(): Promise<void>;
@@ -21,7 +21,7 @@ export async function serve(host: string, listener: RequestListener): Promise<Si
   };
 }
 
-/** What a shop's pages hold besides the script tag. */
+/** The content of a shop's pages, besides the script tag. */
 export const SHOP = `
   <nav id="menu"><a href="#top">Top</a></nav>
   <button id="buy"><span>Buy <b>now</b></span></button>
@@ -32,8 +32,8 @@ export const SHOP = `
   <div id="card"><p>Text</p></div>`;
 
 /**
- * A site whose every path is a page with `head` and the shop's content. Its policy allows scripts and requests to the
- * service alone, and no inline script: the SDK needs no more.
+ * A site; every path is a page with `head` and the shop's content. Its policy allows scripts and requests to
+ * the service only, and no inline script: the SDK works under it.
  */
 export const shop = (service: string, head: () => string): Promise<Site> =>
   serve('shop.test', (req, res) => {

@@ -5,7 +5,7 @@ import type { Collector, Event } from './collector.ts';
 export const APP_ID = '5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10';
 export const SECRET = 'app_secret_test';
 
-/** The tag as the documentation shows it. */
+/** The script tag as in the documentation. */
 export const tag = (
   service: string,
   attributes = '',
@@ -13,7 +13,7 @@ export const tag = (
 ): string =>
   `<script defer src="${service}/sdk.js" data-app-id="${appId}" data-secret-key="${secretKey}" ${attributes}></script>`;
 
-/** Waits until the service has answered for everything that the site's pages hold. */
+/** Waits until the service has answered for every event in the site's queue. */
 export const drained = (page: Page): Promise<void> =>
   expect
     .poll(() => page.evaluate('Object.keys(localStorage).filter((key) => /^sa:.*:q/.test(key)).length'), {
@@ -24,17 +24,14 @@ export const drained = (page: Page): Promise<void> =>
 export const track = (page: Page, name: string): Promise<unknown> =>
   page.evaluate(`sessionAnalytics.track(${JSON.stringify(name)})`);
 
-/**
- * Makes the page believe that its tab was put behind another one or taken back. Tabs never hide each other under
- * playwright, which keeps every page visible.
- */
+/** Makes the page believe that its tab was hidden or shown. Playwright keeps every page visible. */
 export const show = (page: Page, state: 'visible' | 'hidden'): Promise<unknown> =>
   page.evaluate(`
     if ('${state}' === 'visible') delete document.visibilityState;
     else Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' });
     document.dispatchEvent(new Event('visibilitychange'));`);
 
-/** Events in short: type, path and what they carry; a duration only as a sign that it is there. */
+/** Events in short form: type, path and content. A duration is only marked as present. */
 export const brief = (events: readonly Event[]): string[] =>
   events.map((event) => {
     const { type, path } = event;
