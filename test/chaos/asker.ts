@@ -6,24 +6,24 @@ import { differences, type History } from './history.ts';
 import { halfHour, type Question } from './questions.ts';
 import type { Process } from './world.ts';
 
-/** A hung process answers nobody; the question is then asked elsewhere. */
+/** A hung process never answers. After this the question is asked elsewhere. */
 const PATIENCE_MS = 8_000;
-/** Pauses in ms, and what is then sent along. */
+/** Pauses in ms, and the tags of the question after each. */
 const AGAIN = [
   [0, 'all'],
   [0, 'none'],
   [3_000, 'all'],
   [0, 'none'],
 ] as const;
-/** As many as headers have room for. */
+/** As many as headers can hold. */
 const MOST_TAGS = 120;
 
-/** The tags that are sent back: all that were ever seen for this question, the last one, or none. */
+/** The tags that a question carries: all that were ever seen for it, the last one, or none. */
 export type Tags = 'all' | 'last' | 'none';
 
 export type Outcome = 'right' | 'wrong' | 'refused' | 'forbidden';
 
-/** What came of a question, in words where it is wrong. */
+/** The outcome of a question, with a description if it is wrong. */
 interface Look {
   readonly outcome: Outcome;
   readonly what: string;
@@ -38,11 +38,14 @@ interface Answer {
   readonly text: string;
 }
 
-/** A client that keeps every answer by its tag, asks with the tags it has, and compares each answer with the oracle. */
+/**
+ * A client that keeps every answer by its tag, sends the known tags with its questions, and compares each
+ * answer with the oracle.
+ */
 export class Asker {
   readonly #history: History;
   readonly #key: string;
-  /** By address, by tag: the text that the tag stands for. */
+  /** The text of each tag, by address. */
   readonly #held = new Map<string, Map<string, string>>();
 
   constructor(history: History, key: string) {
@@ -50,7 +53,10 @@ export class Asker {
     this.#key = key;
   }
 
-  /** Asks and compares. What was acknowledged before must be in the answer, what was sent until it came may be. */
+  /**
+   * Asks and compares. Batches acknowledged before the question must be in the answer; batches sent before
+   * the answer may be.
+   */
   async ask(process: Process, book: Book, question: Question, tags: Tags): Promise<Outcome> {
     const { outcome, what, details } = await this.#look(process, book, question, tags);
     if (outcome !== 'wrong') return outcome;
@@ -59,7 +65,7 @@ export class Asker {
     return 'wrong';
   }
 
-  /** Whether it passes, and by what: for those who look for the cause. */
+  /** Asks again after a wrong answer. The outcomes help to find the cause. */
   async #lookAgain(process: Process, book: Book, question: Question): Promise<string[]> {
     const lines: string[] = [];
     for (const [pause, tags] of AGAIN) {
@@ -109,7 +115,7 @@ export class Asker {
     };
   }
 
-  /** Only whether there is an answer; 0 where nobody answers. */
+  /** Returns the status of an answer without checking it; 0 without an answer. */
   async status(process: Process, app: AppId, question: Question): Promise<number> {
     try {
       const response = await fetch(`${process.life?.url}/api/v1/${addressOf(app, question)}`, {
@@ -154,7 +160,7 @@ export class Asker {
       return wrong(`the tag ${tag} stands for two texts`, `first ${own}`, `now ${text}`);
     }
     const stands = own ?? text;
-    // The most recent goes last.
+    // Moves the tag to the end: the order is by last use.
     held.delete(tag);
     held.set(tag, stands);
     return { status, tag, text: stands };

@@ -4,7 +4,7 @@ import type { Delivery } from '../support/oracle/model.ts';
 import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
 import type { Batch } from './traffic.ts';
 
-/** What one app was sent, and what of it was acknowledged. */
+/** The batches that an app was sent, and those that were acknowledged. */
 export class Book {
   readonly app: AppId;
   readonly #sent = new Map<string, Batch>();
@@ -17,17 +17,17 @@ export class Book {
     this.#now = now;
   }
 
-  /** From now on it may count. */
+  /** From now on the batch may count. */
   send(batch: Batch): void {
     this.#sent.set(batch.batchId, batch);
   }
 
-  /** From now on it must count. */
+  /** From now on the batch must count. */
   acknowledge(batch: Batch): void {
     this.#acknowledged.set(batch.batchId, batch);
   }
 
-  /** A copy, as they are now. */
+  /** A copy of the current list. */
   get acknowledged(): readonly Batch[] {
     return [...this.#acknowledged.values()];
   }
@@ -36,7 +36,7 @@ export class Book {
     return [...this.#sent.values()];
   }
 
-  /** Of these batches of this app, of which no two sets of one size are asked about. */
+  /** Returns the oracle of these batches. Two lists of one kind and length are the same list. */
   oracle(batches: readonly Batch[], kind: 'acknowledged' | 'sent'): Oracle {
     const of = `${kind} ${batches.length}`;
     const found = this.#oracles.find((each) => each.of === of);

@@ -8,7 +8,7 @@ export interface Dice {
   one<Item>(items: readonly Item[]): Item;
   /** By weight. */
   weighted<Item>(items: readonly (readonly [number, Item])[]): Item;
-  /** Another, independent of what is rolled here later. */
+  /** Returns independent dice: later rolls here do not change them. */
   another(): Dice;
 }
 

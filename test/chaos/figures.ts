@@ -1,6 +1,7 @@
 /**
- * The figures of an answer that only grow with the data, by name: while batches are under way each lies between what was acknowledged
- * before the question and all that was sent before the answer. Others (visitors, rates, places) may go either way.
+ * Returns the figures of an answer that only grow with the data, by name. While batches are underway, each
+ * lies between the figure of all batches acknowledged before the question and that of all batches sent before
+ * the answer. Other figures (visitors, rates, places) may rise or fall.
  */
 export function growing(path: string, answer: unknown): ReadonlyMap<string, number> {
   const figures = new Map<string, number>();
@@ -31,7 +32,7 @@ export function growing(path: string, answer: unknown): ReadonlyMap<string, numb
   return figures;
 }
 
-/** Which figures are out of bounds, in words. */
+/** Describes the figures that are out of bounds. */
 export function outOfBounds(path: string, answer: unknown, least: unknown, most: unknown): string[] {
   const [figures, low, high] = [growing(path, answer), growing(path, least), growing(path, most)];
   return [...new Set([...figures.keys(), ...low.keys()])].flatMap((name) => {

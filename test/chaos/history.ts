@@ -1,9 +1,9 @@
-/** What happened, and how often. */
+/** Counts of all that happened. */
 export interface Counts {
   steps: number;
   batches: number;
   events: number;
-  /** Batches that were sent once more, because the outcome was unknown or to see that nothing is stored twice. */
+  /** Batches sent again: with an unknown outcome, or to test that a repetition stores nothing. */
   repeats: number;
   questions: number;
   exact: number;
@@ -18,7 +18,7 @@ export interface Counts {
   storePauses: number;
   rebuilds: number;
   deletions: number;
-  /** Stretches that were sealed, as the service logs them. */
+  /** Sealing runs in the service's log. */
   sealed: number;
   wrong: number;
 }
@@ -48,7 +48,7 @@ export const noCounts = (): Counts => ({
 const KEPT_LINES = 80;
 const LONGEST = 3_000;
 
-/** Remembers the last things that happened, and reports what is wrong at once. */
+/** Remembers the last events of the story, and reports failures at once. */
 export class History {
   readonly counts = noCounts();
   readonly failures: string[] = [];
@@ -84,7 +84,7 @@ export class History {
   }
 }
 
-/** Where two answers differ. */
+/** Describes where two answers differ. */
 export function differences(got: unknown, expected: unknown, path = ''): string[] {
   if (Object.is(got, expected)) return [];
   if (typeof got !== 'object' || typeof expected !== 'object' || got === null || expected === null) {

@@ -39,7 +39,10 @@ if (values.help || [minutes, seed, steps, latest].some(Number.isNaN) || stores.l
   process.exit(values.help ? 0 : 1);
 }
 
-/** The step at hand is the last: what runs beside this process is ended, and the counts are printed. A second signal ends at once. */
+/**
+ * Set by the first signal: the current step is the last one, then started processes are ended and the counts
+ * are printed. A second signal ends at once.
+ */
 let isEnding = false;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {

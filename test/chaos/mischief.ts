@@ -6,11 +6,11 @@ import type { Process, World } from './world.ts';
 
 const START_ATTEMPTS = 20;
 
-/** What goes wrong, or is done, while the service works. */
+/** Faults and operations while the service works. */
 export class Mischief {
   readonly #world: World;
   readonly #history: History;
-  /** By process: the step in which it comes back. */
+  /** The step at which each process comes back. */
   readonly #returns = new Map<Process, number>();
 
   constructor(world: World, history: History) {
@@ -22,7 +22,7 @@ export class Mischief {
     await Promise.all(this.#world.processes.map((process) => this.#start(process, dice)));
   }
 
-  /** Those whose time has come are there again. */
+  /** Brings back the processes that are due. */
   async bringBack(step: number, dice: Dice): Promise<void> {
     for (const [process, due] of this.#returns) {
       if (due > step) continue;
@@ -32,7 +32,7 @@ export class Mischief {
     }
   }
 
-  /** One of them, while others send and ask. Apps may be named for a rebuild. */
+  /** Does one of them, while others send and ask. `apps` may be named for a rebuild. */
   async happen(step: number, dice: Dice, apps: readonly string[]): Promise<void> {
     const up = this.#world.processes.filter(({ isUp }) => isUp);
     const process = dice.one(up);
@@ -159,7 +159,7 @@ export class Mischief {
         this.#history.happened(`${process.name}: started with ${JSON.stringify(settings)}`);
         return;
       } catch (error) {
-        // Redis may be away at the moment, which a start needs.
+        // A start needs Redis, which may be away at the moment.
         if (attempt === START_ATTEMPTS) throw error;
         await sleep(250);
       }

@@ -6,17 +6,17 @@ import type { Bounds } from '../support/oracle/questions.ts';
 const DAY = 86_400_000;
 const HALF_HOUR = 1_800_000;
 
-/** What is asked about an app over HTTP, and what the oracle says. */
+/** A question about an app over HTTP, with the oracle's answer. */
 export interface Question {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   expected(oracle: Oracle, app: AppId, now: number): unknown;
 }
 
-/** A change of any hour or day, in UTC or Tehran, is a change of this. */
+/** Changes whenever an hour or a day begins, in UTC or Tehran. */
 export const halfHour = (now: number): number => Math.floor(now / HALF_HOUR);
 
-/** Those whose window follows the clock, and the data's bounds. */
+/** The questions whose window follows the clock, and the data's bounds. */
 export const ABOUT_ALL: readonly Question[] = [
   { path: 'sessions/data-bounds', query: {}, expected: (oracle, app) => oracle.dataBounds(app) },
   { path: 'sessions/traffic-heatmap', query: {}, expected: (oracle, app) => oracle.trafficHeatmap(app) },

@@ -11,23 +11,26 @@ import { createWorld, type Process, type StoreKind, type World } from './world.t
 export interface ChaosOptions {
   readonly store: StoreKind;
   readonly seed: number;
-  /** Epoch ms: no event is later. */
+  /** Epoch ms; no event is later. */
   readonly latest: number;
-  /** Asked before each step. */
+  /** Called before each step. */
   readonly goesOn: (step: number) => boolean;
   readonly print: (text: string) => void;
 }
 
 const APPS = 3;
-/** The oracle walks over all events for each figure: an app with more is deleted, and another begun. */
+/** The oracle walks over all events for each figure, so an app with more visits is deleted and replaced. */
 const MOST_VISITS = 160;
 const POLLERS = 3;
 const AT_ONCE = 4;
 const REFUSED_MS = 100;
-/** Of one question, while nothing is in its way. */
+/** Attempts per question while nothing disturbs it. */
 const ATTEMPTS = 600;
 
-/** Steps of a story that its seed tells, each on what the steps before left; see docs/testing.md. */
+/**
+ * Runs the steps of a story that follows from its seed. Each step builds on the data of those before; see
+ * docs/testing.md.
+ */
 export async function chaos(options: ChaosOptions): Promise<History> {
   const { store, seed, latest, print } = options;
   const replay = (): string =>
@@ -53,7 +56,7 @@ class Story {
   #asker!: Asker;
   #key = '';
   #sites: readonly Site[] = [];
-  /** Some of what was acknowledged, to be sent again. */
+  /** Some acknowledged batches, to be sent again. */
   #old: { readonly site: Site; readonly batch: Batch }[] = [];
 
   constructor(options: ChaosOptions, world: World, history: History) {
@@ -81,7 +84,7 @@ class Story {
     }
   }
 
-  /** Deletes what has grown too large, sometimes another one, and begins new apps. */
+  /** Deletes the apps that are too large, sometimes another one, and creates new ones. */
   async #renew(dice: Dice): Promise<void> {
     const own = this.#sites.filter(({ isSpoiled }) => !isSpoiled);
     const unlucky = dice.chance(0.08) ? dice.whole(APPS) : -1;
@@ -95,7 +98,7 @@ class Story {
     this.#old = this.#old.filter(({ site }) => rest.includes(site));
   }
 
-  /** Batches come in, some twice at once, while pollers ask and something happens. */
+  /** Sends batches, some of them twice at once, while pollers ask and a fault happens. */
   async #move(step: number, dice: Dice): Promise<void> {
     const { processes } = this.#world;
     const fresh = Array.from({ length: 2 + dice.whole(10) }, () => {
@@ -147,7 +150,10 @@ class Story {
     }
   }
 
-  /** Everything was acknowledged and nothing moves: every process gives every answer exactly. */
+  /**
+   * Asks every process every question. Everything is acknowledged and nothing is underway, so the answers
+   * must be exact.
+   */
   async #lookAround(dice: Dice): Promise<void> {
     const asks = this.#sites.flatMap((site) => {
       askAboutMore(site, dice);
@@ -172,7 +178,10 @@ class Story {
     );
   }
 
-  /** Until it is answered: what was cut off before may keep the service busy for a while. */
+  /**
+   * Repeats a question until it is answered. Statements that were cut off before may keep the service busy
+   * for a while.
+   */
   async #settle(site: Site, process: Process, ask: () => ReturnType<Asker['ask']>): Promise<void> {
     for (let attempt = 0; attempt < ATTEMPTS && !site.isSpoiled; attempt++) {
       const outcome = await ask();

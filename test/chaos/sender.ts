@@ -7,7 +7,7 @@ import type { Process, World } from './world.ts';
 
 const PATIENCE_MS = 3_000;
 const PAUSE_MS = 40;
-/** A service that takes nothing for so many attempts will not. */
+/** A service that accepts nothing for so many attempts never will. */
 const ATTEMPTS = 3_000;
 
 const Accepted = z.object({
@@ -16,7 +16,7 @@ const Accepted = z.object({
   duplicate: z.boolean().optional(),
 });
 
-/** Sends batches under their ids until each is acknowledged, and knows which were stored. */
+/** Sends batches under their ids until each is acknowledged, and remembers those that were stored. */
 export class Sender {
   readonly #world: World;
   readonly #history: History;
@@ -28,7 +28,7 @@ export class Sender {
     this.#history = history;
   }
 
-  /** Resolves when it was acknowledged, or its app is gone. */
+  /** Resolves when the batch is acknowledged, or its app is deleted. */
   async send(site: Site, batch: Batch, first: Process): Promise<void> {
     const body = bodyOf(site, batch);
     site.book.send(batch);
@@ -89,7 +89,7 @@ export class Sender {
   }
 }
 
-/** The same each time that it is sent. */
+/** The same each time. */
 const bodyOf = ({ book, secretKey }: Site, { batchId, parts }: Batch): string =>
   JSON.stringify({
     appId: book.app,

@@ -14,11 +14,11 @@ const Account = z.object({ accountId: z.string() });
 const Key = z.object({ apiKey: z.string() });
 const App = z.object({ id: z.string(), secretKey: z.string() });
 
-/** For what an operator or a customer repeats until it works. */
+/** Attempts of actions that an operator or a customer repeats until they work. */
 const ATTEMPTS = 400;
 const PAUSE_MS = 100;
 
-/** One app: its credentials, its traffic, what it was sent, and what is asked about it again and again. */
+/** One app: its credentials, its traffic, its batches, and the questions that are repeated about it. */
 export interface Site {
   readonly secretKey: string;
   readonly book: Book;
@@ -26,11 +26,11 @@ export interface Site {
   questions: readonly Question[];
   /** Its deletion has begun. */
   isGone: boolean;
-  /** An answer about it was wrong: nothing more is compared. */
+  /** An answer about it was wrong; it is not compared any more. */
   isSpoiled: boolean;
 }
 
-/** Runs `work` on processes that are up, in turn, until it works on one. */
+/** Runs `work` on the running processes in turn, until it succeeds on one. */
 export async function insist<T>(
   world: World,
   name: string,
@@ -50,7 +50,7 @@ export async function insist<T>(
   throw new Error(`${name} did not work: ${String(last)}`);
 }
 
-/** An account that may have many apps, and its key. */
+/** Makes an account that may have many apps, and returns its key. */
 export async function newKey(world: World): Promise<string> {
   const { accountId } = Account.parse(
     await insist(world, 'account create', async ({ life }) =>
@@ -67,7 +67,7 @@ let port = 1_024;
 
 export async function newSite(world: World, key: string, dice: Dice, latest: number): Promise<Site> {
   const { id, secretKey } = await insist(world, 'app create', async ({ life }) => {
-    // One host, as the oracle knows it; another port each time, as an account demands.
+    // One host, as the oracle knows it. The port differs, because an account has a host and port once.
     const domain = `${KNOWN_DOMAIN}:${port++}`;
     const response = await fetch(`${life?.url}/api/v1/apps`, {
       method: 'POST',
@@ -83,7 +83,7 @@ export async function newSite(world: World, key: string, dice: Dice, latest: num
 
 const STANDING = 26;
 
-/** One more range is asked about from now on; the oldest ranges are forgotten. */
+/** Adds one more range to the questions; the oldest ranges are dropped. */
 export function askAboutMore(site: Site, dice: Dice): void {
   const limit = dice.weighted([
     [3, undefined],
@@ -94,7 +94,7 @@ export function askAboutMore(site: Site, dice: Dice): void {
   site.questions = [...ABOUT_ALL, ...questions];
 }
 
-/** Deletes the app, and expects every process to know nothing of it. */
+/** Deletes the app, and expects every process to refuse questions about it. */
 export async function deleteSite(world: World, site: Site, asker: Asker, history: History): Promise<void> {
   const { app } = site.book;
   site.isGone = true;
@@ -103,7 +103,7 @@ export async function deleteSite(world: World, site: Site, asker: Asker, history
     try {
       await life?.admin('app', 'delete', '--app', app);
     } catch (error) {
-      // The attempt before has worked, and its answer was lost.
+      // The previous attempt has worked, and its answer was lost.
       if (!String(error).includes('no app')) throw error;
     }
   });

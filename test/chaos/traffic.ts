@@ -9,7 +9,10 @@ import type { Dice } from './dice.ts';
 const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
-/** Changes of Tehran's daylight saving time, a leap day, the end of a year: the visits of an app lie around one of them, or around now. */
+/**
+ * Changes of Tehran's daylight saving time, a leap day, the end of a year. The visits of an app are around
+ * one of them, or around now.
+ */
 const ANCHORS = [
   '2021-03-21T20:30:00Z',
   '2021-09-21T19:30:00Z',
@@ -31,28 +34,28 @@ export interface Part {
   readonly events: readonly SentEvent[];
 }
 
-/** What is sent under one id, as often as it takes. */
+/** A batch: sent under one id until it is acknowledged. */
 export interface Batch {
   readonly batchId: string;
   readonly parts: readonly Part[];
   readonly events: number;
 }
 
-/** The made-up traffic of one app. */
+/** The generated traffic of one app. */
 export interface Traffic {
-  /** So far. */
+  /** The number of visits so far. */
   readonly visits: number;
   batch(): Batch;
-  /** On or near what was made so far, or open. */
+  /** Returns a range on or near the visits so far, or an open one. */
   range(): Bounds;
 }
 
-/** Before `latest` all of it; the same dice make the same visits. */
+/** Makes traffic before `latest`. The same dice make the same visits. */
 export function createTraffic(dice: Dice, latest: number): Traffic {
   const seed = dice.whole(2 ** 31);
   const contexts = fc
     .sample(contextArbitrary, { seed, numRuns: 120 })
-    // An empty one stands for that of the request, which is the HTTP client's.
+    // With an empty one, the request's own would count: that of the HTTP client.
     .filter(({ userAgent }) => userAgent !== '');
   const kinds = fc.sample(eventArbitrary, { seed, numRuns: 400 });
   const anchor = dice.chance(0.6) ? latest : dice.one(ANCHORS);

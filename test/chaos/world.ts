@@ -7,10 +7,10 @@ import { type ServiceProcess, serviceProcess } from '../support/service-process.
 
 export type StoreKind = 'embedded' | 'bridge';
 
-/** What stands around the processes of a service, and can fail. */
+/** Everything around the processes of a service that can fail. */
 export interface World {
   readonly processes: readonly Process[];
-  /** Absent where a process is alone. */
+  /** Absent if a process is alone. */
   readonly redis?: { flush(): Promise<void>; kill(): Promise<void>; start(): Promise<void> };
   readonly store?: { hang(): void; resume(): void };
   close(): Promise<void>;
@@ -19,12 +19,12 @@ export interface World {
 const SETTINGS = {
   PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
   SEAL_INTERVAL_SECONDS: '1',
-  // A story can be told again on a later day.
+  // A story must run again on a later day.
   EVENT_MAX_AGE_DAYS: '36500',
   MANAGEMENT_JWT_SECRET: 'a management secret of more than 32 characters',
 };
 
-/** Nothing runs yet. */
+/** Makes a world; no process runs yet. */
 export async function createWorld(kind: StoreKind): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'analytics-chaos-'));
   const removed = (): void => rmSync(folder, { recursive: true, force: true });
@@ -62,13 +62,13 @@ export async function createWorld(kind: StoreKind): Promise<World> {
   };
 }
 
-/** A process of the service, over its lives. */
+/** A process of the service, across its restarts. */
 export class Process {
   readonly name: string;
   readonly #settings: Readonly<Record<string, string>>;
   #life: ServiceProcess | null = null;
   #isHung = false;
-  /** What the lives before printed. */
+  /** The output of earlier lives. */
   #printed = '';
 
   constructor(name: string, settings: Readonly<Record<string, string>>) {
@@ -81,7 +81,7 @@ export class Process {
     return this.#life;
   }
 
-  /** Whether a question has a chance. */
+  /** True if a question has a chance of an answer. */
   get isUp(): boolean {
     return this.#life !== null && !this.#isHung;
   }
@@ -105,7 +105,7 @@ export class Process {
     });
   }
 
-  /** SIGTERM; the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   async stop(): Promise<number | null> {
     const life = this.#leave();
     return life === null ? 0 : life.stop();
@@ -125,7 +125,7 @@ export class Process {
     this.#isHung = false;
   }
 
-  /** From here on its end is expected. */
+  /** From here on the end of the process is expected. */
   #leave(): ServiceProcess | null {
     const life = this.#life;
     this.#printed += life?.output() ?? '';
