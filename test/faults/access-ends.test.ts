@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type Running, running } from './support.ts';
 
-/** What ends somebody's access in one process ends it in another within 5 s, whatever that one is doing. */
+/** The end of an access in one process takes effect in another within 5 s, under any load. */
 const PROMISE_MS = 5_000;
 const LOOPS = 12;
 
@@ -75,7 +75,7 @@ test.each([false, true])(
     const loops = Array.from({ length: LOOPS }, async (_, i) => {
       for (let turn = i; !isOver; turn++) await ask(all[turn % all.length] as Access);
     });
-    // Until what is known was confirmed several times.
+    // Waits until the cached values were confirmed several times.
     await sleep(PROMISE_MS);
     const ended = new Map<Access, number>();
     for (const access of all) {

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
 import { type Running, running, type Tenant } from './support.ts';
 
-/* Services on folders of their own, gone after each test. */
+/* Services on temporary folders, removed after each test. */
 
 const ended: (() => unknown)[] = [];
 afterEach(async () => {
   for (const end of ended.splice(0).reverse()) await end();
 });
 
-/** Done after the test, the last one first. */
+/** Runs `end` after the test; the last one added runs first. */
 export const atEnd = (end: () => unknown): void => void ended.push(end);
 
 export function folder(): string {
@@ -21,7 +21,7 @@ export function folder(): string {
   return made;
 }
 
-/** A file system of its own in memory; tests run as root, or in a container where they may mount. */
+/** Mounts a file system in memory. Tests run as root, or in a container that may mount. */
 export function mounted(options: string): string {
   const path = folder();
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);

@@ -6,7 +6,7 @@ const DAY_MS = 86_400_000;
 const SESSIONS = 500;
 const EVENTS = 8;
 
-/** Stores `batches` × 4,000 events of the last 30 days: enough for a question to be work. */
+/** Stores `batches` × 4,000 events of the last 30 days, so that a question takes some work. */
 export async function fill({ ask }: Running, app: App, batches: number): Promise<void> {
   const store = async (n: number): Promise<void> => {
     const now = Date.now();
@@ -34,16 +34,16 @@ export async function fill({ ask }: Running, app: App, batches: number): Promise
 }
 
 let asked = 0;
-/** A question over all of the month, to the millisecond, that nobody has asked. */
+/** Returns a new question over the whole month, exact to the ms: no cached answer fits it. */
 export function heavyQuestion({ id }: App): string {
   const from = new Date(Date.now() - 29 * DAY_MS + asked++ * 1_001).toISOString();
   return `/api/v1/sessions/overview/extended?appId=${id}&from=${from}`;
 }
 
-/** What a process holds now. */
+/** The memory that a process holds now. */
 export interface Held {
   readonly rssMiB: number;
-  /** The most since the start, or since the system was told to forget it. */
+  /** The most since the start, or since the kernel was told to reset it. */
   readonly peakMiB: number;
   readonly handles: number;
   readonly threads: number;

@@ -7,7 +7,7 @@ import { type Answer, send } from '../http/support.ts';
 import { atEnd, folder, mounted, started, viewsOf } from './folders.ts';
 import { batchOf, running } from './support.ts';
 
-test('SIGTERM under load: every request that was let in is answered, every acknowledged event is there', async () => {
+test('SIGTERM under load: every accepted request is answered, every acknowledged event is stored', async () => {
   const dataDir = folder();
   const { service, tenant } = await started(dataDir);
   let [stopping, acknowledged] = [false, 0];
@@ -42,7 +42,7 @@ test('SIGTERM under load: every request that was let in is answered, every ackno
   expect(await service.stop()).toBe(0);
   await Promise.all(callers);
   expect(acknowledged).toBeGreaterThan(0);
-  // Begun before the signal: answered. After it: answered, or not let in.
+  // A request that began before the signal is answered. A later one is answered or refused.
   for (const { status, code, late } of outcomes) {
     if (code === '') expect([200, 503]).toContain(status);
     else if (late) expect(['ECONNREFUSED', 'ECONNRESET']).toContain(code);
@@ -52,11 +52,11 @@ test('SIGTERM under load: every request that was let in is answered, every ackno
   const again = await running({ DATA_DIR: dataDir });
   atEnd(() => again.kill());
   const views = await viewsOf(again, tenant);
-  // What was not acknowledged may be there or not.
+  // Events that were not acknowledged may be stored or not.
   expect(views).toBeGreaterThanOrEqual(acknowledged);
 });
 
-test('bytes of a stored column that have changed: refused, never a wrong figure', async () => {
+test('changed bytes of a stored column: refused, never a wrong figure', async () => {
   const dataDir = folder();
   const { service, tenant } = await started(dataDir);
   await service.record(
@@ -88,7 +88,7 @@ test('bytes of a stored column that have changed: refused, never a wrong figure'
   else expect([500, 503]).toContain(answer.status);
 });
 
-test('a disk that fills up while it runs: events are refused, not lost, and come in again when there is room', async () => {
+test('a disk that fills up: events are refused, not lost, and accepted again when there is room', async () => {
   const dataDir = mounted('size=96m');
   const { service, tenant } = await started(dataDir);
   expect((await service.record(tenant.app, ['/before'])).status).toBe(200);
@@ -113,7 +113,7 @@ test('a disk that fills up while it runs: events are refused, not lost, and come
   expect(await viewsOf(again, tenant)).toBe(2);
 });
 
-/** To the last byte. */
+/** Fills the file system to the last byte. */
 function fillUp(path: string): void {
   for (let size = 8 * 1024 ** 2; size >= 1_024; ) {
     try {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** All that a page about the app asks, of a range that nobody has asked about. */
+/** Returns all questions of a page about the app, about a new range. */
 let pages = 0;
 function pageOf({ id }: App): string[] {
   const from = new Date(Date.now() - 25 * 86_400_000 + pages++ * 1_001).toISOString();
@@ -37,7 +37,7 @@ function pageOf({ id }: App): string[] {
   return [...panels, `/api/v1/sessions/overview/kpis?appId=${id}`];
 }
 
-test('a page that asks everything about five apps at once is answered whole', async () => {
+test('a page with every question about five apps at once is answered in full', async () => {
   for (let time = 0; time < 2; time++) {
     const paths = apps.flatMap(pageOf);
     expect(paths).toHaveLength(IN_FLIGHT);
@@ -46,7 +46,7 @@ test('a page that asks everything about five apps at once is answered whole', as
   }
 });
 
-test("while one key keeps 60 questions in flight, another key's is not behind them", async () => {
+test('while one key keeps 60 questions in flight, another key does not wait behind them', async () => {
   let isOver = false;
   let answered = 0;
   const paths: string[] = [];
@@ -54,7 +54,7 @@ test("while one key keeps 60 questions in flight, another key's is not behind th
     while (!isOver) {
       if (paths.length === 0) paths.push(...apps.flatMap(pageOf).filter((path) => path.includes('from=')));
       const { status } = await service.ask(paths.pop() ?? '', { key: tenant.key });
-      // A queue that stands for long is refused, and asked again here.
+      // A queue that is long for some time is refused, and asked again here.
       expect([200, 503]).toContain(status);
       if (status === 200) answered++;
     }
@@ -69,6 +69,7 @@ test("while one key keeps 60 questions in flight, another key's is not behind th
   }
   isOver = true;
   await Promise.all(flood);
-  // Those that were being answered, and one each time that it waited in turn for a place; not the queue of 50 and more.
+  // Questions that were being computed, and one for each turn that it waited for a place. Not the queue of 50
+  // and more.
   expect(Math.max(...servedBefore)).toBeLessThanOrEqual(24);
 });

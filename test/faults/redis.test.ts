@@ -5,7 +5,7 @@ import { type Answer, type TestService, testService } from '../http/support.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 
 const LIMIT = 20;
-/** What the process grants by itself: ceil(20 / 3). */
+/** The limit that a process grants alone: ceil(20 / 3). */
 const SHARE = 7;
 const open: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -36,7 +36,10 @@ async function setup({ started = true } = {}): Promise<Setup> {
 const burst = (service: TestService, key: string, count = 40): Promise<Answer[]> =>
   Promise.all(Array.from({ length: count }, () => service.ask('/api/v1/apps', { key })));
 
-/** Exactly the limit passed, nobody saw an error, and the headers say which limit it was. */
+/**
+ * Expects that exactly the limit passed, that no caller got another error, and that the headers name the
+ * limit.
+ */
 function expectLimited(answers: readonly Answer[], limit: number): void {
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(limit);
@@ -45,7 +48,7 @@ function expectLimited(answers: readonly Answer[], limit: number): void {
   );
 }
 
-/** What /readyz says, which is 200 either way. */
+/** Returns the state of Redis in /readyz, which is 200 either way. */
 async function redisSeen(service: TestService): Promise<string> {
   const answer = await service.ask('/readyz', { key: null });
   expect(answer.status).toBe(200);
@@ -54,13 +57,13 @@ async function redisSeen(service: TestService): Promise<string> {
   return redis;
 }
 
-/** Until /readyz says so: how long a reconnect takes is not what is tested. */
+/** Waits until /readyz names the state. The duration of a reconnect is not tested. */
 async function until(service: TestService, state: 'ok' | 'away'): Promise<void> {
   while ((await redisSeen(service)) !== state) await sleep(20);
 }
 
 describe('Redis', () => {
-  test('there: the whole limit, under a hashed name, for 60 s from the first request', async () => {
+  test('up: the whole limit, under a hashed name, for 60 s from the first request', async () => {
     const { redis, service, newKey } = await setup();
     const key = await newKey();
     expectLimited(await burst(service, key), LIMIT);
@@ -74,7 +77,7 @@ describe('Redis', () => {
     client.disconnect();
   });
 
-  test('away at the start, then there', async () => {
+  test('away at the start, then up', async () => {
     const { redis, service, newKey } = await setup({ started: false });
     expect(await redisSeen(service)).toBe('away');
     expectLimited(await burst(service, await newKey()), SHARE);
@@ -95,7 +98,7 @@ describe('Redis', () => {
     expectLimited(await burst(service, key), LIMIT);
   });
 
-  test('killed in the middle of requests: no error, never unlimited', async () => {
+  test('killed during requests: no error, never unlimited', async () => {
     const { redis, service, newKey } = await setup();
     const key = await newKey();
     const requests = burst(service, key, 60);
@@ -105,7 +108,7 @@ describe('Redis', () => {
     expect(answers.filter(({ status }) => status === 200).length).toBeLessThanOrEqual(LIMIT + SHARE);
   });
 
-  test('hung: nobody waits for it, then it is back', async () => {
+  test('hung: no request waits for it, then it is back', async () => {
     const { redis, service, newKey } = await setup();
     const [first, second, third] = [await newKey(), await newKey(), await newKey()];
     expectLimited(await burst(service, first), LIMIT);
@@ -128,11 +131,11 @@ describe('Redis', () => {
       const key = await newKey();
       expectLimited(await burst(service, key), LIMIT);
       await redis.command(name, ...args);
-      // Windows that are there cannot grow: they are not unlimited for it.
+      // Existing windows cannot grow, but are still limited.
       const answers = await burst(service, key);
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 429]));
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(SHARE);
-      // Longer than a breaker waits: the probes fail too.
+      // Longer than the breaker waits, so the probes fail too.
       for (let i = 0; i < 25; i++) {
         expect(await redisSeen(service)).toBe('away');
         await sleep(100);

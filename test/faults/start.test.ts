@@ -11,7 +11,7 @@ import { embeddedLocation } from '../support/store.ts';
 import { atEnd, folder, mounted, started, viewsOf } from './folders.ts';
 import { running, SECRET } from './support.ts';
 
-/** Starts the service, which is expected to end by itself, and returns its exit code and what it said. */
+/** Starts the service, which must end by itself. Returns its exit code and its output. */
 async function failedStart(env: Record<string, string>): Promise<{ code: number; said: string }> {
   const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
     env: {
@@ -31,7 +31,7 @@ async function failedStart(env: Record<string, string>): Promise<{ code: number;
   return { code, said: printed.join('') };
 }
 
-/** The last line is ours; the engine may have said its own before. */
+/** Expects the service's own message in the last line. The engine may print its own before. */
 function expectSaid({ code, said }: { code: number; said: string }, message: RegExp): void {
   const line = said.trimEnd().split('\n').at(-1) ?? '';
   expect(line).toMatch(message);
@@ -39,8 +39,8 @@ function expectSaid({ code, said }: { code: number; said: string }, message: Reg
   expect(said).not.toMatch(/\n {4}at /);
 }
 
-describe('a start that cannot be', () => {
-  test('a second process on the folder: says who has it, and leaves it alone', async () => {
+describe('a start that fails', () => {
+  test('a second process on the folder: names the first one and leaves the folder alone', async () => {
     const dataDir = folder();
     const { service, tenant } = await started(dataDir);
     await service.record(tenant.app, ['/a']);
@@ -54,7 +54,7 @@ describe('a start that cannot be', () => {
     expect(await viewsOf(service, tenant)).toBe(2);
   });
 
-  test('a folder that cannot be written, is none, or has no room', async () => {
+  test('a folder that is read-only, no folder, or full', async () => {
     const readOnly = mounted('ro,size=1m');
     expectSaid(
       await failedStart({ DATA_DIR: readOnly }),
@@ -77,7 +77,7 @@ describe('a start that cannot be', () => {
     );
   });
 
-  test('a folder that cannot be made: below one that takes none, behind a dangling link', async () => {
+  test('a folder that cannot be made: in a read-only folder, behind a dangling link', async () => {
     const link = join(folder(), 'link');
     symlinkSync(`${link}-to-nothing`, link);
     for (const dataDir of ['/proc/nothing', '/proc/nothing/below', join(link, 'below')]) {
@@ -91,7 +91,7 @@ describe('a start that cannot be', () => {
     expect(await service.stop()).toBe(0);
   });
 
-  test('no room in the middle of the first migrations: goes on where it stopped when there is', async () => {
+  test('no room during the first migrations: continues there once there is room', async () => {
     const small = mounted('size=400k');
     const failed = await failedStart({ DATA_DIR: small });
     expectSaid(
@@ -104,7 +104,7 @@ describe('a start that cannot be', () => {
     await service.stop();
   });
 
-  test('a damaged store is not opened, and is whole again with what was damaged put back', async () => {
+  test('a damaged store is not opened, and is intact after the damaged file is restored', async () => {
     const dataDir = folder();
     const { service, tenant } = await started(dataDir);
     await service.record(tenant.app, ['/a', '/b']);
@@ -122,7 +122,7 @@ describe('a start that cannot be', () => {
     expect(await viewsOf(again, tenant)).toBe(2);
   });
 
-  test('a port that is taken, on either listener', async () => {
+  test('a taken port, on either listener', async () => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
@@ -147,7 +147,7 @@ describe('a start that cannot be', () => {
   });
 });
 
-test('a migration that fails halfway: says which and why, and goes on when it is mended', async () => {
+test('a migration that fails halfway: the message names it and the reason, and a corrected one continues', async () => {
   const place = embeddedLocation();
   const db = await openDatabase(place.location);
   atEnd(async () => {

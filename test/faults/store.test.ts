@@ -11,7 +11,7 @@ let service: Running;
 let tenant: Tenant;
 let neighbour: Tenant;
 
-/** What every right answer to a question is. */
+/** The correct answer to a question. */
 const ROWS = [
   { path: '/a', views: 2, uniqueSessions: 1 },
   { path: '/b', views: 1, uniqueSessions: 1 },
@@ -41,14 +41,14 @@ beforeEach(recovered);
 const ask = (): Promise<Answer> => service.ask(question(tenant.app), { key: tenant.key });
 const askNeighbour = (): Promise<Answer> => service.ask(question(neighbour.app), { key: neighbour.key });
 
-/** Without a restart, whatever was before. */
+/** Expects answers again without a restart. */
 async function recovered(): Promise<void> {
   await proxy.set('pass');
   await expect.poll(async () => (await service.ask('/readyz')).status, { timeout: 20_000 }).toBe(200);
   expect(await ask()).toMatchObject({ status: 200, json: ROWS });
 }
 
-/** At once, or after one who was told what was true a moment before. */
+/** Expects /readyz to fail, at once or after a ping that was underway. */
 async function expectNotReady(): Promise<void> {
   await expect.poll(async () => (await service.ask('/readyz')).status, { timeout: 20_000 }).toBe(503);
   expectProblem(await service.ask('/readyz'), 'store_unavailable');
@@ -65,9 +65,9 @@ function expectRefused(answer: Answer): void {
 describe.each<Fault>(['refuse', 'reset', 'lose', 'truncate', 'error-in-200', 'http-500', 'bad-gateway'])(
   '%s',
   (fault) => {
-    test('the question is refused, nothing of the inside is said, and all is well afterwards', async () => {
+    test('the question is refused without internal details, and answered afterwards', async () => {
       if (fault !== 'refuse') {
-        // The question alone: who asks and what is there were looked up.
+        // Only the question fails: the caller and the app are cached.
         await proxy.set(fault, PAGEVIEWS);
         expectRefused(await ask());
         expect((await service.ask('/readyz')).status).toBe(200);
@@ -81,7 +81,7 @@ describe.each<Fault>(['refuse', 'reset', 'lose', 'truncate', 'error-in-200', 'ht
   },
 );
 
-test('an answer that is late is an answer', async () => {
+test('a late answer is an answer', async () => {
   await proxy.set('delay');
   const answers = await Promise.all(Array.from({ length: 8 }, ask));
   for (const answer of answers) expect(answer).toMatchObject({ status: 200, json: ROWS });
@@ -91,7 +91,8 @@ test.each<Fault>(['hang', 'slow'])('%s: refused in time, not ready meanwhile', a
   expect(await askNeighbour()).toMatchObject({ status: 200, json: [] });
   await proxy.set(fault);
   const ready = expectNotReady();
-  // Each is given up, and the store told so, which hangs too: that must not be in the way of what comes after.
+  // Each question is given up, and a KILL is sent to the store, which hangs too. The KILL must not block
+  // later statements.
   const answers = await Promise.all([ask(), ask(), ask(), askNeighbour()]);
   for (const answer of answers) expectProblem(answer, 'store_unavailable');
   await ready;
@@ -99,7 +100,7 @@ test.each<Fault>(['hang', 'slow'])('%s: refused in time, not ready meanwhile', a
   await recovered();
 });
 
-test('a question that hangs alone is given up and ended, and holds up nobody else', async () => {
+test('a single hanging question is given up and killed, and delays no other', async () => {
   await proxy.set('hang', PAGEVIEWS);
   const before = proxy.givenUp;
   const hanging = Array.from({ length: 6 }, ask);
@@ -110,7 +111,7 @@ test('a question that hangs alone is given up and ended, and holds up nobody els
   await expect.poll(() => killed().size).toBeGreaterThanOrEqual(6);
 });
 
-test('a caller who goes away takes the question back, and no neighbour notices', async () => {
+test('a caller that leaves ends its question, and no other question is affected', async () => {
   await proxy.set('hang', PAGEVIEWS);
   const before = proxy.givenUp;
   const alone = leaving(question(tenant.app));
@@ -119,14 +120,15 @@ test('a caller who goes away takes the question back, and no neighbour notices',
   await expect.poll(() => proxy.givenUp).toBe(before + 1);
   await expect.poll(() => killed().has(id)).toBe(true);
 
-  // Two ask one question: it is asked once, and goes on for the one that stays.
+  // Two callers ask one question. It is computed once, and goes on for the caller that stays.
   proxy.delayMs = 3_000;
   await proxy.set('delay', PAGEVIEWS);
   const first = leaving(question(tenant.app));
   const shared = await statementOf(first.path);
   const asked = snapshots();
   const second = service.ask(first.path, { key: tenant.key });
-  // It joins when it knows the app's snapshot: all but the delayed statement has then been answered, and the service read it.
+  // The second caller joins once it knows the app's snapshot: then all statements but the delayed one are
+  // answered, and the service has read the answers.
   await expect.poll(snapshots).toBeGreaterThan(asked);
   await expect.poll(() => proxy.unanswered, { interval: 5 }).toBe(1);
   for (let time = 0; time < 2; time++) await service.ask('/healthz');
@@ -152,7 +154,7 @@ test('every statement carries its limits', () => {
     expect(text).toContain('max_execution_time');
 });
 
-/** A request whose caller can hang up. */
+/** A request whose caller can leave. */
 function leaving(path: string): { readonly path: string; leave(): void } {
   const req = request(service.url + path, { headers: { Authorization: `Bearer ${tenant.key}` } });
   req.on('error', () => undefined);
@@ -160,7 +162,7 @@ function leaving(path: string): { readonly path: string; leave(): void } {
   return { path, leave: () => void req.destroy() };
 }
 
-/** The id of the statement that answers the question, once it is there. */
+/** Returns the id of the statement that answers the question, once it runs. */
 async function statementOf(path: string): Promise<string> {
   const limit = new URLSearchParams(path).get('limit');
   const find = () =>

@@ -19,7 +19,7 @@ export interface Tenant {
   readonly app: App;
 }
 
-/** The real service in a process of its own, on a folder of its own. */
+/** The real service in its own process on its own folder. */
 export interface Running extends ServiceProcess {
   readonly dataDir: string;
   ask(path: string, ask?: Ask): Promise<Answer>;
@@ -34,7 +34,7 @@ export interface Running extends ServiceProcess {
 
 export const SECRET = 'a management secret of more than 32 characters';
 
-/** Windows are wide unless `settings` say otherwise. */
+/** Starts the service. The rate limit is high unless `settings` lower it. */
 export async function running(settings: Readonly<Record<string, string>> = {}): Promise<Running> {
   const dataDir = settings['DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'analytics-faults-'));
   const service = await serviceProcess({
@@ -78,11 +78,11 @@ export function batchOf(app: App, paths: readonly string[], batchId: string = ra
   return { appId: app.id, secretKey: app.secretKey, batchId, sessions: [session] };
 }
 
-/** Tables, statements, paths of the engine, its version: nothing of this may leave the service. */
+/** Tables, statements, paths of the engine, its version: the service must never reveal them. */
 export const INSIDE =
   /\bSELECT\b|INSERT INTO|secret_column|clickhouse|\bchdb\b|DB::|UNKNOWN_|\/store\/|schema_migrations|\bat .*:\d+:\d+/i;
 
 let asked = 0;
-/** A question that nobody has asked: no kept answer can answer it. */
+/** Returns a new question, which no cached answer fits. */
 export const question = (app: App, path = 'pageviews'): string =>
   `/api/v1/sessions/${path}?appId=${app.id}&limit=${(asked++ % 9_000) + 1_000}`;
