@@ -33,10 +33,10 @@ beforeAll(async () => {
 afterAll(() => service?.remove());
 
 let addresses = 0;
-/** Each request from an address of its own: wrong credentials do not add up. */
+/** Gives each request its own address, so that wrong credentials do not add up. */
 const elsewhere = (): Record<string, string> => ({ 'X-Forwarded-For': `10.0.0.${addresses++ % 250}` });
 
-/** A refusal without what differs by request. */
+/** A refusal without the parts that differ by request. */
 const bodyOf = (answer: Answer): object => ({ ...(answer.json as object), requestId: '' });
 
 const ABOUT_APPS = ENDPOINTS.filter(({ query }) => 'appId' in parametersOf(query).shape);
@@ -50,7 +50,7 @@ describe.each(ABOUT_APPS.map(({ operationId, path }) => [operationId, path] as c
       headers: { ...elsewhere(), ...more.headers },
     });
 
-  test('own and shared are answered; unshared, foreign and unknown get one body; malformed is said to be', async () => {
+  test('own and shared apps are answered; unshared, foreign and unknown ones get one body; malformed ids are named', async () => {
     expect((await ask(owner.key, owner.app.id)).status).toBe(200);
     expect((await ask(friend.key, owner.app.id)).status).toBe(200);
     const refused = await Promise.all([
@@ -68,7 +68,7 @@ describe.each(ABOUT_APPS.map(({ operationId, path }) => [operationId, path] as c
     for (const wrong of MALFORMED) expectProblem(await ask(owner.key, wrong), 'validation_failed');
   });
 
-  test('no other credential opens it', async () => {
+  test('no other credential gives access', async () => {
     for (const wrong of [
       owner.app.secretKey,
       newApiKey(),
@@ -82,7 +82,7 @@ describe.each(ABOUT_APPS.map(({ operationId, path }) => [operationId, path] as c
     }
   });
 
-  test('an ETag is of one account, and opens nothing', async () => {
+  test('an ETag belongs to one account, and gives no access', async () => {
     const own = await ask(owner.key, owner.app.id);
     const etag = own.headers['etag'] ?? '';
     const known = { headers: { 'If-None-Match': etag } };
@@ -95,7 +95,7 @@ describe.each(ABOUT_APPS.map(({ operationId, path }) => [operationId, path] as c
       expectProblem(await ask(key, owner.app.id, { headers: { 'If-None-Match': '*' } }), 'app_access_denied');
     }
     expectProblem(await ask(null, owner.app.id, known), 'unauthorized');
-    // The same question about another app is another answer.
+    // The same question about another app has another answer.
     const other = await ask(stranger.key, stranger.app.id, known);
     expect(other.status).toBe(200);
     expect(other.text).not.toContain('of-the-owner');
@@ -103,7 +103,7 @@ describe.each(ABOUT_APPS.map(({ operationId, path }) => [operationId, path] as c
   });
 });
 
-test('a share that has ended ends what was kept for it', async () => {
+test('the end of a share also ends its cached answers', async () => {
   const guest = await service.newTenant();
   await service.admin('app', 'share', '--app', owner.app.id, '--account', guest.account);
   const path = `/api/v1/sessions/pageviews?appId=${owner.app.id}`;
@@ -114,7 +114,7 @@ test('a share that has ended ends what was kept for it', async () => {
   expectProblem(await service.ask(path, { key: guest.key, headers }), 'app_access_denied');
 });
 
-test('an app that is gone is an unknown one', async () => {
+test('a deleted app is an unknown one', async () => {
   const app = await service.newApp(owner.key);
   await service.record(app, ['/']);
   const path = `/api/v1/sessions/pageviews?appId=${app.id}`;
@@ -125,7 +125,7 @@ test('an app that is gone is an unknown one', async () => {
   expect((await service.record(app, ['/'])).status).toBe(401);
 });
 
-test('a list of apps holds the own and the shared ones', async () => {
+test('a list of apps holds own and shared ones', async () => {
   const idsOf = async (key: string): Promise<string[]> =>
     ((await service.ask('/api/v1/apps', { key })).json as { id: string }[]).map(({ id }) => id).sort();
   expect(await idsOf(friend.key)).toEqual([friend.app.id, owner.app.id].sort());
@@ -214,7 +214,7 @@ test.each(MANAGEMENT)(
     const old = await signManagementToken(SECRET, () => epochMs(Date.now() - 3_600_000));
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${token.split('.')[1]}.`;
     for (const wrong of [foreign, old, unsigned]) expectProblem(await call(right, wrong), 'unauthorized');
-    // Nothing of all that did anything.
+    // None of these requests changed anything.
     expect((await service.ask('/api/v1/apps', { key: owner.key })).status).toBe(200);
     expect((await service.record(owner.app, ['/'])).status).toBe(200);
   },

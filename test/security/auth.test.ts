@@ -32,7 +32,10 @@ afterAll(async () => {
 const from = (address: string, key: string, path = '/api/v1/apps'): Promise<Answer> =>
   service.ask(path, { key, headers: { 'X-Forwarded-For': address } });
 
-/** The statements that asked for keys, for accounts or for apps while `work` ran; not those that look for changes. */
+/**
+ * Returns the look-ups of keys, accounts and apps while `work` ran, without the statements that look for
+ * changes.
+ */
 async function lookUps(work: () => Promise<unknown>): Promise<string[]> {
   const before = proxy.requests.length;
   await work();
@@ -42,7 +45,7 @@ async function lookUps(work: () => Promise<unknown>): Promise<string[]> {
     .flatMap((text) => /FROM (api_keys|accounts|apps|app_secrets|app_shares) /.exec(text)?.[1] ?? []);
 }
 
-test('one address: 30 wrong ones in a minute, then the same refusal for all of them; a right key passes', async () => {
+test('one address: 30 wrong keys in a minute, then the same refusal for all; a valid key passes', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => from('198.51.100.1', newApiKey())));
   const codes = answers.map(({ json }) => (json as { code: string }).code);
   expect(codes.filter((code) => code === 'unauthorized')).toHaveLength(30);
@@ -59,7 +62,7 @@ test('one address: 30 wrong ones in a minute, then the same refusal for all of t
   expectProblem(sdk, 'too_many_invalid_attempts');
 });
 
-test('many addresses: all refused, with few look-ups, and nobody who is right notices', async () => {
+test('many addresses: all refused, with few look-ups, and valid keys still work', async () => {
   let right: Promise<Answer>[] = [];
   const asked = await lookUps(async () => {
     const guesses = Array.from({ length: 600 }, (_, i) => from(`203.0.113.${i % 250}`, newApiKey()));
@@ -67,7 +70,7 @@ test('many addresses: all refused, with few look-ups, and nobody who is right no
     for (const answer of await Promise.all(guesses)) expect(answer.status).toBe(401);
   });
   for (const answer of await Promise.all(right)) expect(answer.status).toBe(200);
-  // Those that come while others are looked up are looked up together.
+  // Keys that arrive during a look-up share the next one.
   expect(asked.filter((table) => table === 'api_keys').length).toBeLessThan(300);
 });
 
@@ -94,7 +97,7 @@ test('an unknown, a revoked and an expired key cost the same work, a malformed o
   }
 });
 
-test('an unknown and a foreign app cost the same work at the SDK', async () => {
+test('an unknown app and a wrong secret cost the same work at the SDK', async () => {
   const other = await service.newTenant();
   const unknown = { ...other.app, id: '6f1c2a34-9b1e-4c52-8f0e-2d6f5c1b7a90' };
   const wrongSecret = { ...other.app, secretKey: newAppSecret() };
@@ -106,7 +109,7 @@ test('an unknown and a foreign app cost the same work at the SDK', async () => {
   }
 });
 
-test('an expiry is kept to the moment', async () => {
+test('an expiry takes effect to the moment', async () => {
   const at = Math.ceil(Date.now() / 1000) * 1000 + 2_000;
   const created = await service.admin(
     'key',

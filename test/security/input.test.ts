@@ -11,7 +11,7 @@ import { forAll } from '../support/random.ts';
 
 let service: Running;
 let tenant: Tenant;
-/** Per operation, the statuses that /openapi.json documents. */
+/** The statuses that /openapi.json documents, per operation. */
 let documented: ReadonlyMap<string, ReadonlySet<number>>;
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.remove());
 
-/** Texts that mean something to somebody on the way. */
+/** Texts with a meaning for some part of the service. */
 const NASTY = [
   "'",
   '"',
@@ -86,7 +86,7 @@ const anyJson = fc.oneof(
   fc.constantFrom(null, 0, -1, 1e308, true),
 );
 
-/** A documented status, and the body that belongs to it. */
+/** Expects a documented status and the body of that status. */
 function expectDocumented(
   answer: Answer,
   statuses: ReadonlySet<number> | undefined,
@@ -101,7 +101,10 @@ function expectDocumented(
   expect(answer.headers['x-injected']).toBeUndefined();
 }
 
-/** Where each run asks as another address, wrong credentials do not add up. A failing value is printed as it is: finding a smaller one takes minutes. */
+/**
+ * Runs a fuzz test. Each run asks from another address, so wrong credentials do not add up. A failing value
+ * is not shrunk, because that takes minutes.
+ */
 const fuzz = <T>(
   arbitrary: fc.Arbitrary<T>,
   runs: number,
@@ -115,7 +118,7 @@ describe.each(
     (endpoint) => [endpoint.operationId, endpoint] as const,
   ),
 )('%s', (operationId, endpoint) => {
-  test('whatever the query holds', async () => {
+  test('any query', async () => {
     const names = fc.constantFrom(
       'appId',
       'from',
@@ -144,7 +147,7 @@ describe.each(
   });
 });
 
-test('createApp: whatever the body holds; what is taken comes back as it was', async () => {
+test('createApp: any body; accepted values are returned unchanged', async () => {
   const { response } = ENDPOINTS.find(({ operationId }) => operationId === 'createApp') as Endpoint;
   const body = fc.oneof(
     anyJson,
@@ -164,7 +167,7 @@ test('createApp: whatever the body holds; what is taken comes back as it was', a
   });
 });
 
-test('the SDK endpoint: whatever the batch holds', async () => {
+test('the SDK endpoint: any batch', async () => {
   const event = fc.oneof(
     anyJson,
     fc.record(
@@ -234,7 +237,7 @@ test('the SDK endpoint: whatever the batch holds', async () => {
   });
 });
 
-test('the management API: whatever the path and the body hold', async () => {
+test('the management API: any path and body', async () => {
   const path = fc.constantFrom(
     '/accounts',
     '/accounts/ID/plan',
@@ -259,7 +262,7 @@ test('the management API: whatever the path and the body hold', async () => {
   );
 });
 
-test('texts that mean something to a store come back as they were', async () => {
+test('texts with a meaning for a store come back unchanged', async () => {
   const app = await service.newApp(tenant.key);
   const texts = NASTY.filter((text) => text.length < 1_000 && !/[\p{Cc}?#]|\ud800/u.test(text));
   const at = new Date().toISOString();
@@ -286,7 +289,7 @@ test('texts that mean something to a store come back as they were', async () => 
   const [utm] = (await service.ask(`/api/v1/growth/utm?appId=${app.id}`, { key: tenant.key }))
     .json as object[];
   expect(utm).toMatchObject({ source: NASTY[5], campaign: NASTY[6] });
-  // Everything is still there.
+  // All data is still there.
   expect(
     (await service.ask(`/api/v1/sessions/pageviews?appId=${tenant.app.id}`, { key: tenant.key })).status,
   ).toBe(200);

@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** Also without its prefix, in the codings in which it could have been printed. */
+/** Returns a secret in every coding in which it could be printed, also without its prefix. */
 function spellings(secret: string): string[] {
   const bare = secret.replace(/^(service_api_|app_secret_)/, '');
   return [
@@ -40,7 +40,7 @@ function expectNone(secrets: readonly string[], where: string, text: string): vo
   expect(found, where).toEqual([]);
 }
 
-/** Sends every secret to every place where a caller could put one, right or wrong. */
+/** Sends every secret to every place where a caller could put one, valid or not. */
 async function spill(service: Running, secrets: readonly string[], keys: readonly string[]): Promise<string> {
   const answers = await Promise.all(
     secrets.flatMap((secret) => [
@@ -74,13 +74,13 @@ async function spill(service: Running, secrets: readonly string[], keys: readonl
       sendRaw(service.url, `GET /${secret} HTTP/1.1\r\nAuthorization Bearer ${secret}\r\n\r\n`),
     ]),
   );
-  // What the caller says comes back to the caller alone, as the name of a wrong field at most.
+  // A field name that the caller sent may come back to the caller, but nowhere else.
   return answers
     .map(({ text, headers }) => `${text.replace(/"errors":\[.*?\]/, '')}${JSON.stringify(headers)}`)
     .join('\n');
 }
 
-test.each(['debug', 'info'])('at level %s nothing that the process writes holds a secret', async (level) => {
+test.each(['debug', 'info'])('at level %s nothing that the process prints holds a secret', async (level) => {
   redis ??= await localRedis();
   await redis.command('CONFIG', 'SET', 'requirepass', REDIS_PASSWORD).catch(() => undefined);
   service = await running({
@@ -117,7 +117,7 @@ test.each(['debug', 'info'])('at level %s nothing that the process writes holds 
   }
   await expectNothingInRedis(redis, secrets);
   if (level === 'error') {
-    // A store that is torn away under it: its faults are printed with all their causes.
+    // The store goes away during the request. Its errors are logged with all their causes.
     await service.record(tenant.app, ['/b']);
     await service.kill();
   } else expect(await service.stop()).toBe(0);
@@ -135,7 +135,7 @@ async function expectNothingInRedis({ url }: LocalRedis, secrets: readonly strin
   client.disconnect();
 }
 
-/** Every table as text, and every file byte by byte: columns are compressed. */
+/** Searches every table as text, because columns are compressed, and every file byte by byte. */
 async function expectNothingStored(secrets: readonly string[]): Promise<void> {
   const db = await openDatabase({ kind: 'embedded', dataDir, database: 'analytics' });
   try {
@@ -169,7 +169,7 @@ async function expectNothingStored(secrets: readonly string[]): Promise<void> {
   }
 }
 
-test('a start that fails names no secret that its settings hold', async () => {
+test('a start that fails prints no secret of its settings', async () => {
   const secrets = ['password-in-a-url', 'short-secret', 'password-of-the-store'];
   const [inUrl = '', short = '', password = ''] = secrets;
   const settings: Record<string, string>[] = [

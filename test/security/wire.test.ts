@@ -5,7 +5,7 @@ import { type Answer, expectProblem, parseRaw } from '../http/support.ts';
 
 let service: Running;
 let tenant: Tenant;
-/** Opened first: what a server does about them takes its time. */
+/** Opened first, because the server's timeouts take a while. */
 let halfOpen: readonly Talk[];
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(() => service?.remove());
 interface Talk {
   readonly socket: Socket;
   readonly opened: Promise<unknown>;
-  /** All that was received, when the server has closed the connection. */
+  /** Everything received, once the server has closed the connection. */
   readonly closed: Promise<string>;
   readonly received: () => string;
 }
@@ -51,7 +51,7 @@ function talk(bytes: string): Talk {
 const statuses = (received: string): number[] =>
   [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 
-describe('shapes that two servers could read in two ways', () => {
+describe('requests that two servers could read differently', () => {
   const smuggled = 'GET /readyz HTTP/1.1\r\nHost: a\r\nX-Request-Id: smuggled\r\n\r\n';
   const post = (...headers: string[]): string =>
     ['POST /sdk/v1/events HTTP/1.1', 'Host: a', 'Content-Type: application/json', ...headers, '', ''].join(
@@ -108,7 +108,7 @@ test('pipelined requests are answered in their order, each once', async () => {
   );
 });
 
-test('a request that is cut off in its body does nothing, and ends nothing', async () => {
+test('a request that is cut off in its body changes nothing, and the service goes on', async () => {
   const body = JSON.stringify({ name: 'Half', domain: 'https://half.example' });
   const cut = talk(
     `POST /api/v1/apps HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${tenant.key}\r\nContent-Type: application/json\r\nContent-Length: ${body.length + 1}\r\n\r\n${body}`,
@@ -120,7 +120,7 @@ test('a request that is cut off in its body does nothing, and ends nothing', asy
   expect(apps.text).not.toContain('half.example');
 });
 
-test('bodies of many at once are bounded: some are refused, none is kept, and all is well afterwards', async () => {
+test('many bodies at once are bounded: some are refused, and their memory is freed', async () => {
   const text = JSON.stringify({ ...batchOf(tenant.app, ['/a']), padding: 'x'.repeat(1_000_000) });
   const head = `POST /sdk/v1/events HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n`;
   // All but the last byte.
@@ -137,7 +137,7 @@ test('bodies of many at once are bounded: some are refused, none is kept, and al
     .toBe(200);
 });
 
-test('connections that say nothing, or half of it, hold up nobody and are closed', async () => {
+test('silent and half-open connections delay no request and are closed', async () => {
   expect((await service.ask('/api/v1/apps', { key: tenant.key })).status).toBe(200);
   const received = await Promise.all(halfOpen.map(({ closed }) => closed));
   for (const text of received) {
