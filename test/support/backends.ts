@@ -3,7 +3,7 @@ import type { Database } from '../../src/clickhouse/database.ts';
 import { bridgeProcess } from './bridge-process.ts';
 import { serverStore, type TestStore, testStore } from './store.ts';
 
-/** A way to the store: `stop` ends what `open` started, after the store was closed. */
+/** A kind of store. `stop` ends the parts that `open` started, after the store was closed. */
 interface Backend {
   readonly name: string;
   readonly open: () => Promise<{ store: TestStore; stop: () => Promise<void> }>;
@@ -23,7 +23,7 @@ const BACKENDS: readonly Backend[] = [
   },
 ];
 
-/** Describes `tests` on each, for what must be the same on both: on an empty store, to be asked for within them. */
+/** Describes `tests` on each backend. Each gets an empty store, which exists within the tests. */
 export function onEachBackend(
   tests: (on: { readonly store: TestStore; readonly db: Database }) => void,
 ): void {

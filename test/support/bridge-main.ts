@@ -1,9 +1,9 @@
 import { startBridge } from './bridge.ts';
 
 /**
- * The bridge as a process of its own, for several processes to share:
- * `node --import tsx test/support/bridge-main.ts FOLDER [HOST PORT]`, with CLICKHOUSE_USER and
- * CLICKHOUSE_PASSWORD as the ClickHouse image takes them. Prints its URL and runs until SIGTERM.
+ * The bridge as a process of its own, for several processes to share: `node --import tsx
+ * test/support/bridge-main.ts FOLDER [HOST PORT]`. It takes CLICKHOUSE_USER and CLICKHOUSE_PASSWORD like the
+ * ClickHouse image, prints its URL and runs until SIGTERM.
  */
 const [dataDir, host = '127.0.0.1', port = '0'] = process.argv.slice(2);
 if (dataDir === undefined) throw new Error('usage: bridge-main.ts FOLDER [HOST PORT]');

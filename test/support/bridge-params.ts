@@ -1,6 +1,7 @@
 /**
- * The `param_*` values of a request as values for the engine's binder. On the wire a value is text by
- * its declared type: escaped like TSV, arrays as literals (`['a','b']`); the binder takes the value itself.
+ * Converts the `param_*` values of a request for the engine's binder. On the wire a value is text in the form
+ * of its declared type: escaped like TSV, arrays as literals (`['a','b']`). The binder takes the value
+ * itself.
  */
 export function bindParams(sql: string, search: URLSearchParams): Record<string, unknown> {
   const bound: Record<string, unknown> = {};

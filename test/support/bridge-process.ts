@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** A bridge that runs in a process of its own, on a folder of its own. */
+/** A bridge in its own process on its own folder. */
 export interface BridgeProcess {
   readonly url: string;
   readonly username: string;
   readonly password: string;
-  /** SIGSTOP and SIGCONT: the server is there and does not answer. */
+  /** SIGSTOP and SIGCONT: the server accepts connections and does not answer. */
   hang(): void;
   resume(): void;
   close(): Promise<void>;

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Session } from 'chdb';
 import { bindParams } from './bridge-params.ts';
 
-/** The embedded engine behind ClickHouse's HTTP interface: a server for tests where there is none. */
+/** The embedded engine behind ClickHouse's HTTP interface, for tests without a server. */
 export interface Bridge {
   readonly url: string;
   close(): Promise<void>;
@@ -16,13 +16,16 @@ export interface BridgeOptions {
   readonly port?: number;
   readonly username?: string;
   readonly password?: string;
-  /** Statements that run at once; further ones wait. UV_THREADPOOL_SIZE must be above it. */
+  /** The most statements that run at once; others wait. UV_THREADPOOL_SIZE must be greater. */
   readonly connections?: number;
 }
 
 /** Query parameters that are no settings. */
 const PROTOCOL = new Set(['query', 'query_id', 'database', 'default_format', 'user', 'password']);
-/** Settings of the HTTP layer, which the client sends of its own accord: answers are buffered whole anyway. */
+/**
+ * Settings of the HTTP layer that the client always sends. They change nothing, because answers are buffered
+ * whole.
+ */
 const HTTP_SETTINGS = new Set([
   'wait_end_of_query',
   'enable_http_compression',
@@ -58,13 +61,15 @@ interface Request {
   readonly format: string;
 }
 
-/** Listens on `host` (127.0.0.1) and `port` (any free one). The folder is this process's until `close`. */
+/**
+ * Listens on `host` (127.0.0.1) and `port` (any free one). No other process may use the folder until `close`.
+ */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
   const engine = new Engine(options.dataDir, options.connections ?? 8);
   const server = createServer((request, response) => {
     answer(engine, options, request, response).catch((error: unknown) => sendError(response, error));
   });
-  // As ClickHouse's default; the client gives up idle sockets earlier.
+  // ClickHouse's default. The client closes idle sockets earlier.
   server.keepAliveTimeout = 10_000;
   const host = options.host ?? '127.0.0.1';
   await new Promise<void>((resolve, reject) => {
@@ -97,7 +102,7 @@ async function answer(
   const body = await readBody(request);
   authenticate(options, request, url.searchParams);
   const form = formOf(request.headers['content-type'] ?? '', body);
-  // A copy: every change to the URL's own parameters writes the whole URL anew.
+  // A copy: every change to the URL's own parameters rewrites the whole URL.
   const search = new URLSearchParams([...url.searchParams, ...(form ?? [])]);
   const parsed = parseRequest(search, form === null ? body : '');
   const result = await engine.run(parsed);
@@ -110,7 +115,7 @@ async function answer(
 function parseRequest(search: URLSearchParams, body: string): Request {
   for (const key of search.keys()) {
     if (PROTOCOL.has(key) || HTTP_SETTINGS.has(key) || key.startsWith('param_')) continue;
-    // The engine takes a setting from outside the statement only as a SET, which stays with the connection.
+    // From outside the statement the engine takes a setting only as a SET, which stays with the connection.
     throw new Error(
       `Code: 115. DB::Exception: Setting ${key} must stand in the statement. (UNKNOWN_SETTING)`,
     );
@@ -125,7 +130,7 @@ function parseRequest(search: URLSearchParams, body: string): Request {
   };
 }
 
-/** By header, by basic authentication or in the URL, as the server takes them. */
+/** Accepts credentials in headers, by basic authentication or in the URL, like the server. */
 function authenticate(options: BridgeOptions, request: IncomingMessage, search: URLSearchParams): void {
   const [scheme, encoded] = (request.headers.authorization ?? '').split(' ');
   const [basicUser, ...basicPassword] =
@@ -146,7 +151,7 @@ function authenticate(options: BridgeOptions, request: IncomingMessage, search: 
   }
 }
 
-/** The fields of a multipart form, which stand for parameters of the URL; null for any other body. */
+/** Returns the fields of a multipart form, which replace parameters of the URL; null for any other body. */
 function formOf(type: string, body: string): [string, string][] | null {
   const boundary = /^multipart\/form-data; boundary=(.+)$/.exec(type)?.[1];
   if (boundary === undefined) return null;
@@ -204,7 +209,7 @@ interface Connection {
   database: string;
 }
 
-/** A pool of connections to one folder: a connection runs one statement at a time. */
+/** A pool of connections to one folder. A connection runs one statement at a time. */
 class Engine {
   readonly #all: Connection[];
   readonly #idle: Connection[];
@@ -233,7 +238,8 @@ class Engine {
         : session.queryAsync(sql, { format }));
       return { bytes: result.bytes(), rows: result.rowsRead, elapsed: result.elapsed };
     } catch (error) {
-      // The engine would put what it had written before the error in front of the next answer.
+      // The engine puts its output from before the error in front of the next answer. This statement takes it
+      // away.
       await connection.session.queryAsync('SELECT 1', { format: 'Null' }).catch(() => undefined);
       throw error;
     } finally {

@@ -1,6 +1,8 @@
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 
-/** Pinned; docker-compose.yml runs the same versions. ClickHouse's is the line of the embedded engine. */
+/**
+ * Pinned; docker-compose.yml runs the same versions. ClickHouse's is the version line of the embedded engine.
+ */
 export const CLICKHOUSE_IMAGE = 'clickhouse/clickhouse-server:26.7.3.19';
 export const REDIS_IMAGE = 'redis:7.4-alpine';
 
@@ -8,7 +10,7 @@ const PASSWORD = 'test';
 const START_MS = 120_000;
 
 export interface TestContainers {
-  /** What the harness reads: CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, REDIS_URL. */
+  /** The variables of the harness: CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, REDIS_URL. */
   readonly environment: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }

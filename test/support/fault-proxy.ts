@@ -1,19 +1,19 @@
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * What happens to a request that goes through the proxy:
- * - `pass`: nothing;
- * - `refuse`: nobody listens, and connections are reset;
+ * The treatment of a request by the proxy:
+ * - `pass`: it is forwarded;
+ * - `refuse`: the proxy does not listen, and connections are reset;
  * - `hang`: it is read and never answered;
  * - `delay`: the answer comes `delayMs` later;
- * - `reset`: the connection is reset when the request has come;
+ * - `reset`: the connection is reset once the request has arrived;
  * - `cut`: half of it reaches the target, then both connections are reset;
  * - `lose`: it reaches the target, and the connection is reset instead of the answer;
- * - `truncate`: the answer ends in the middle, without an error of the connection;
+ * - `truncate`: the answer ends in the middle, and the connection closes without an error;
  * - `error-in-200`: a 200 whose body begins with rows and ends with an error of the server;
  * - `http-500`: a 500 with an error of the server;
- * - `bad-gateway`: a 502 of something between, in HTML;
- * - `slow`: the answer comes byte by byte, a second apart.
+ * - `bad-gateway`: a 502 in HTML, from a proxy;
+ * - `slow`: the answer comes byte by byte, one per second.
  */
 export type Fault =
   | 'pass'
@@ -30,16 +30,16 @@ export type Fault =
   | 'slow';
 
 export interface FaultProxy {
-  /** The target's URL with the proxy's port in it: the same throughout. */
+  /** The target's URL with the proxy's port. It never changes. */
   readonly url: string;
   delayMs: number;
-  /** From the next request on; requests that match `only` alone, where it is given, all others pass. */
+  /** Takes effect with the next request. With `only`, all requests that do not match pass. */
   set(fault: Fault, only?: RegExp): Promise<void>;
-  /** What was sent to the target's port: head and body of each request, URL-decoded. */
+  /** The requests sent to the target's port: head and body of each, URL-decoded. */
   readonly requests: readonly string[];
-  /** Connections that their opener closed while a request on them had no answer. */
+  /** Connections that the client closed before its request was answered. */
   readonly givenUp: number;
-  /** Requests that have no answer yet. */
+  /** Requests without an answer so far. */
   readonly unanswered: number;
   readonly connections: number;
   close(): Promise<void>;
@@ -58,7 +58,9 @@ const CANNED: Partial<Record<Fault, string>> = {
   'bad-gateway': answer('502 Bad Gateway', `<html><h1>502 Bad Gateway</h1>${SQL}</html>`),
 };
 
-/** A TCP proxy before an HTTP server, for its clients to see it fail. One request at a time on a connection. */
+/**
+ * A TCP proxy in front of an HTTP server, which makes it fail. Each connection carries one request at a time.
+ */
 export async function faultProxy(target: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(target);
   const open = new Set<Socket>();
@@ -157,7 +159,7 @@ function listen(serve: (socket: Socket) => void, port: number): Promise<Server> 
   });
 }
 
-/** The request's statement and params as they were meant. */
+/** Decodes the statement and params of a request. */
 function readable(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
@@ -166,7 +168,7 @@ function readable(text: string): string {
   }
 }
 
-/** By its Content-Length, or by the last chunk. */
+/** True if the text is complete, by its Content-Length or its last chunk. */
 function isWhole(text: string): boolean {
   const [head = '', body = ''] = text.split(/\r\n\r\n(.*)/s, 2);
   const [, length] = /content-length: (\d+)/i.exec(head) ?? [];

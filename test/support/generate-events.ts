@@ -6,7 +6,7 @@ import type { SentContext, SentEvent } from './oracle/model.ts';
 const WIDE_A = '\uFF21';
 const BLOSSOM = '\u{1F33C}';
 
-/** A few values most of the time, so that events meet on them; sometimes many, so that a top 10 is cut. */
+/** A few values most of the time, so that events share them; sometimes many, so that a top 10 is cut. */
 const mostly = (few: readonly string[], many: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 5, arbitrary: fc.constantFrom(...few) },
@@ -44,7 +44,7 @@ const word = (...words: readonly string[]): fc.Arbitrary<string> => fc.constantF
 const wordOf = (table: ReadonlyMap<string, unknown>): fc.Arbitrary<string> =>
   fc.constantFrom(...table.keys());
 
-/** Places, of which some are none: out of range, half, or the unknown (0, 0). */
+/** Places, some of them invalid: out of range, incomplete, or the unknown (0, 0). */
 const coordinates: fc.Arbitrary<{ latitude?: number; longitude?: number }> = fc.constantFrom(
   {},
   { latitude: 35.7, longitude: 51.4 },
@@ -81,7 +81,7 @@ const utm = fc.record(
   { requiredKeys: [] },
 );
 
-/** A user agent is always stated: without one the request's own would count. */
+/** A user agent is always stated. Without one, the request's own would count. */
 export const contextArbitrary: fc.Arbitrary<SentContext> = fc.record(
   {
     userAgent: wordOf(USER_AGENTS),

@@ -5,10 +5,10 @@ import { tehranDayStart, tehranHourStart, tehranTime } from './oracle/tehran.ts'
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
 
-/** Laid on a case's instants, which are not empty. */
+/** Takes a case's instants (never empty) and returns one bound. */
 export type Edge = (instants: readonly number[]) => number | null;
 
-/** What an end of a range is laid on: an instant of the data or the hour or day that holds it. */
+/** Bases of a range's bound: an instant of the data, or the start of its hour or day. */
 export const GROUNDS: readonly ((at: number) => number)[] = [
   (at) => at,
   (at) => Math.floor(at / HOUR) * HOUR,
@@ -17,7 +17,10 @@ export const GROUNDS: readonly ((at: number) => number)[] = [
   (at) => tehranDayStart(tehranTime(at).date),
 ];
 
-/** An end of a range: on, 1 ms before or after an instant of the data, an hour or a midnight; beyond all data; or open. */
+/**
+ * A bound of a range: on, 1 ms before or after an instant of the data, an hour or a midnight; beyond all
+ * data; or open.
+ */
 export function edgeArbitrary(): fc.Arbitrary<Edge> {
   return fc.oneof(
     { weight: 1, arbitrary: fc.constant(() => null) },
@@ -46,7 +49,7 @@ export function edgeArbitrary(): fc.Arbitrary<Edge> {
   );
 }
 
-/** A range that starts before it ends. */
+/** Orders two bounds. */
 export const inOrder = (a: number | null, b: number | null): Bounds =>
   a !== null && b !== null && a > b ? { from: b, to: a } : { from: a, to: b };
 
@@ -65,7 +68,7 @@ export function momentArbitrary(): fc.Arbitrary<(instants: readonly number[]) =>
     );
 }
 
-/** Wraps around, so that an index stays good while a list shrinks. */
+/** Wraps around, so that an index stays valid while a list shrinks. */
 export function at<Item>(list: readonly Item[], index: number): Item {
   const item = list[index % list.length];
   if (item === undefined) throw new Error('an empty list');

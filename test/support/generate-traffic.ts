@@ -15,13 +15,13 @@ export interface TrafficOptions {
   /** Epoch ms of the first start. */
   readonly from: number;
   readonly days: number;
-  /** How many ranges are asked for, beside the whole. */
+  /** The number of ranges to ask for, besides the whole. */
   readonly probes: number;
 }
 
 /**
- * One large case from a seed: many sessions over many days, most of them in a few hours of each day, in one to three
- * deliveries of which a tenth come late, in batches of up to 100 sessions.
+ * Makes one large case from a seed: many sessions over many days, most of them in a few hours of each day. A
+ * session has one to three deliveries, a tenth of them late. A batch has up to 100 sessions.
  */
 export function randomTraffic(options: TrafficOptions): Case {
   const random = randomFrom(options.seed);
@@ -90,7 +90,7 @@ function batched(
     .filter(({ deliveries }) => deliveries.length > 0);
 }
 
-/** Numbers in [0, 1) from a seed: a 32-bit counter, its bits mixed (splitmix32). */
+/** Returns numbers in [0, 1) from a seed: a 32-bit counter with mixed bits (splitmix32). */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -8,7 +8,7 @@ const MINUTE = 60_000;
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
 
-/** A batch as one app's sender sends it, once or several times under one id. */
+/** A batch of one app's sender, sent once or several times under one id. */
 export interface SentBatch {
   /** Index of the app. */
   readonly app: number;
@@ -17,27 +17,27 @@ export interface SentBatch {
     readonly context: SentContext;
     readonly events: readonly SentEvent[];
   }[];
-  /** After how many later batches each repetition of it comes. */
+  /** For each repetition, the number of batches after which it comes. */
   readonly again: readonly number[];
 }
 
-/** What is asked of the stored data. */
+/** A question about the stored data. */
 export interface Probe {
   readonly range: Bounds;
   readonly limit: number | undefined;
 }
 
-/** One story: what arrives, in this order, and what is then asked. */
+/** One story: batches in their order of arrival, then questions. */
 export interface Case {
   readonly batches: readonly SentBatch[];
-  /** How many arrive at the same time. */
+  /** The number of batches that arrive at the same time. */
   readonly parallel: number;
   readonly probes: readonly Probe[];
-  /** The moments at which the windows that follow the clock are asked for. */
+  /** The moments of the questions whose window follows the clock. */
   readonly moments: readonly number[];
 }
 
-/** Moments around which everything happens: midnights, ends of months, changes of daylight saving time. */
+/** The data is around one of these: midnights, ends of months, changes of daylight saving time. */
 const ANCHORS = [
   '2026-11-20T00:00:00Z', // UTC midnight
   '2026-06-09T20:30:00Z', // Tehran midnight, without daylight saving
@@ -51,7 +51,7 @@ const ANCHORS = [
   '2022-09-23T00:00:00Z',
 ].map((text) => new Date(text).getTime());
 
-/** Offsets that fall on hours (UTC's and Tehran's), a ms beside them, or anywhere; seldom days away. */
+/** Offsets on hours (of UTC and Tehran), a ms beside them, or anywhere; a few are days away. */
 const offsetArbitrary: fc.Arbitrary<number> = fc
   .record({
     day: fc.oneof(
@@ -67,7 +67,7 @@ const offsetArbitrary: fc.Arbitrary<number> = fc
   })
   .map(({ day, half, beside }) => day * DAY + (half * HOUR) / 2 + beside);
 
-/** From a session's start to an event: ties, hours that are straddled, up to exactly 24 h. */
+/** From a session's start to an event: equal times, crossed hours, up to exactly 24 h. */
 const eventOffset: fc.Arbitrary<(startedAt: number) => number> = fc.oneof(
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 3 }).map((ms) => () => ms) },
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 90 }).map((minutes) => () => minutes * MINUTE) },

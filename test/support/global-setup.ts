@@ -4,7 +4,7 @@ import { startContainers } from './containers.ts';
 
 const PROGRAMS = { 'redis-server': 'redis-server', chromium: CHROMIUM };
 
-/** Before any test: names the programs that are missing, and with STORE=containers starts the containers. */
+/** Runs before all tests. Names missing programs, and starts the containers if STORE=containers. */
 export async function setup(): Promise<() => Promise<void>> {
   nameMissing();
   if (process.env['STORE'] !== 'containers') return async () => nameMissing();
@@ -14,7 +14,7 @@ export async function setup(): Promise<() => Promise<void>> {
   return containers.stop;
 }
 
-/** In one line; the tests that need none of them run all the same. */
+/** Names missing programs in one line. Tests that need none of them still run. */
 function nameMissing(): void {
   const missing = Object.entries(PROGRAMS)
     .filter(([, path]) => spawnSync(path, ['--version']).status !== 0)

@@ -3,8 +3,8 @@ import { floorTo, HOUR_MS } from '../../src/domain/time.ts';
 import { LEDGER_COLUMNS } from '../../src/ingestion/ledger-rows.ts';
 
 /**
- * Counts in the ledger all events of `apps` (null: of all) that are not counted there yet, in the hours from `from` (epoch ms) on: for events that
- * are inserted past the service, which does so itself when a flush is stored.
+ * Adds to the ledger all events of `apps` (null: of all) that it does not count yet, in the hours from `from`
+ * (epoch ms) on. For events that are inserted past the service; the service does this when it stores a flush.
  */
 export async function commitEvents(db: Database, apps: readonly string[] | null, from = 0): Promise<void> {
   const params = { apps: apps ?? [], from: floorTo(from, HOUR_MS) / 1000 };

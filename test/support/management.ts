@@ -8,13 +8,13 @@ import { createLog } from '../../src/http/server/log.ts';
 import { managementSecretFile } from '../../src/management/secret.ts';
 import { type Service, startService } from '../../src/service.ts';
 
-/** The whole service on an embedded store of its own, and its command line. */
+/** The whole service on its own embedded store, with its command line. */
 export interface ManagedService extends Service {
   readonly dataDir: string;
   readonly jwtSecret: string;
-  /** All that the service has logged. */
+  /** All log lines of the service. */
   readonly printed: () => string;
-  /** Runs `npm run admin -- …args` with this service's settings, `env` over them. */
+  /** Runs `npm run admin -- …args` with this service's settings; `env` overrides them. */
   admin(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandResult>;
 }
 
@@ -47,7 +47,7 @@ export async function managedService(): Promise<ManagedService> {
 
 const ADMIN = fileURLToPath(new URL('../../src/cli/admin.ts', import.meta.url));
 
-/** As the script in package.json starts it, with these settings and no others. */
+/** Runs the script of package.json with these settings and no others. */
 export function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

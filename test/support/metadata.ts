@@ -5,20 +5,20 @@ import type { PlanName, Principal } from '../../src/metadata/types.ts';
 import { bridgeProcess } from './bridge-process.ts';
 import { serverStore, type TestStore, testStore } from './store.ts';
 
-/** Metadata on a store of its own, with a clock that the test moves. */
+/** Metadata on its own store, with a clock that the test moves. */
 export interface MetadataBench {
   readonly store: TestStore;
   readonly metadata: Metadata;
   readonly now: () => EpochMs;
   wait(ms: number): void;
-  /** What another process on the same store would hold: caches of its own, the same locks, its own clock. */
+  /** Metadata of another process on the same store: its own caches and clock, the same locks. */
   another(clockAheadMs?: number): Metadata;
-  /** A new account with a key. */
+  /** Makes a new account with a key. */
   account(plan?: PlanName): Promise<{ principal: Principal; apiKey: string }>;
   close(): Promise<void>;
 }
 
-/** On a store that several processes may share, or on one that is this process's own. */
+/** `shared`: on a store that several processes may share. `own`: on one that only this process uses. */
 export async function metadataBench(where: 'shared' | 'own' = 'shared'): Promise<MetadataBench> {
   const bridge = where === 'shared' ? await bridgeProcess() : null;
   const store = await (bridge === null ? testStore() : serverStore(bridge));
@@ -60,5 +60,5 @@ export async function metadataBench(where: 'shared' | 'own' = 'shared'): Promise
   };
 }
 
-/** What an app is made of. */
+/** The input for a new app. */
 export const shop = (domain = 'https://shop.example') => ({ name: 'Shop', domain });

@@ -1,10 +1,10 @@
 import { isIPv4 } from 'node:net';
 
-/** What a record may hold. */
+/** A value of a record. */
 export type MmdbValue = string | number | readonly MmdbValue[] | { readonly [key: string]: MmdbValue };
 
 const IPV6_BITS = 128;
-/** IPv4 addresses stand at ::/96. */
+/** IPv4 addresses are at ::/96. */
 const IPV4_PREFIX_BITS = 96;
 const SEPARATOR_BYTES = 16;
 const MARKER = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1');
@@ -13,8 +13,8 @@ const TYPE = { string: 2, double: 3, uint16: 5, uint32: 6, map: 7, array: 11 } a
 type Node = [Node | number | null, Node | number | null];
 
 /**
- * A small database in MaxMind's format (version 2.0, records of 24 bits), from networks such as `203.0.113.0/24` to what
- * is said of them. Networks must not overlap.
+ * Makes a small database in MaxMind's format (version 2.0, 24-bit records) from networks such as
+ * `203.0.113.0/24` and their records. Networks must not overlap.
  */
 export function mmdb(networks: Readonly<Record<string, MmdbValue>>): Buffer {
   const root: Node = [null, null];
@@ -66,7 +66,7 @@ function insert(root: Node, bits: readonly number[], offset: number): void {
   });
 }
 
-/** All nodes, the root first. */
+/** Numbers all nodes; the root is first. */
 function number(root: Node): Node[] {
   const nodes = [root];
   for (const node of nodes) {
@@ -103,7 +103,7 @@ function encode(value: MmdbValue): Buffer {
   ]);
 }
 
-/** Whole numbers that are not negative as integers, others as doubles. */
+/** Encodes non-negative whole numbers as integers, all others as doubles. */
 function encodeNumber(value: number): Buffer {
   if (Number.isInteger(value) && value >= 0) {
     const bytes = Buffer.alloc(4);
@@ -115,7 +115,7 @@ function encodeNumber(value: number): Buffer {
   return Buffer.concat([control(TYPE.double, 8), bytes]);
 }
 
-/** Type and size; types above 7 take a byte of their own, sizes up to 284 are enough here. */
+/** Encodes type and size. Types above 7 take a byte of their own; sizes up to 284 are enough here. */
 function control(type: number, size: number): Buffer {
   const [short, more] = size < 29 ? [size, []] : [29, [size - 29]];
   return Buffer.from(type <= 7 ? [(type << 5) | short, ...more] : [short, type - 7, ...more]);

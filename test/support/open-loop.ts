@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** One request of a load, as it was seen. */
+/** The outcome of one request of a load. */
 export interface Sample<Kind extends string = string> {
   readonly kind: Kind;
   /** 0: no answer at all. */
   readonly status: number;
   readonly ms: number;
-  /** Milliseconds from the load's beginning to the request. */
+  /** Milliseconds from the start of the load to the request. */
   readonly at: number;
 }
 
@@ -23,7 +23,10 @@ async function sampled<Kind extends string>(stream: Stream<Kind>, began: number)
   return { kind: stream.kind, status, ms: performance.now() - started, at: started - began };
 }
 
-/** Requests come when they are due, whether or not the earlier ones were answered: as the world does it. */
+/**
+ * Sends requests when they are due, whether or not the earlier ones were answered: callers do not wait for
+ * each other.
+ */
 export async function openLoop<Kind extends string>(
   streams: readonly Stream<Kind>[],
   ms: number,
@@ -44,7 +47,7 @@ export async function openLoop<Kind extends string>(
   return Promise.all(running);
 }
 
-/** How many a second are answered by `parallel` callers who each ask when they are answered. */
+/** Returns the answers per second for `parallel` callers; each asks again as soon as it is answered. */
 export async function closedLoop(stream: Stream, parallel: number, ms: number): Promise<number> {
   const began = performance.now();
   let answered = 0;
@@ -56,7 +59,7 @@ export async function closedLoop(stream: Stream, parallel: number, ms: number): 
   return (answered * 1000) / (performance.now() - began);
 }
 
-/** Answers per status, of the samples that are of `kind`. */
+/** Counts the samples of `kind` by status. */
 export function statusesOf<Kind extends string>(
   samples: readonly Sample<Kind>[],
   kind: Kind,

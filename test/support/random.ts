@@ -11,12 +11,15 @@ const TESTS = fileURLToPath(new URL('../', import.meta.url));
 const folder = (): string => process.env['TEST_FAILURES'] ?? join(TESTS, 'failures');
 const LONGEST_CASE = 20_000;
 
-/** Enough to run a case again as long as the generators stay what they are. */
+/** A failing case. It can be repeated as long as the generators stay the same. */
 const Failure = z.object({
   test: z.string(),
   seed: z.number(),
   path: z.string(),
-  /** `wrong`: an expectation was not met. `refused`: the service said "not now" (503). `broken`: anything else was thrown. */
+  /**
+   * `wrong`: an expectation was not met. `refused`: the service answered 503. `broken`: anything else was
+   * thrown.
+   */
   kind: z.enum(['wrong', 'refused', 'broken']),
   at: z.string(),
   error: z.string(),
@@ -25,15 +28,15 @@ const Failure = z.object({
 type Failure = z.infer<typeof Failure>;
 
 export interface RandomOptions {
-  /** Cases; 100 unless given. */
+  /** The number of cases; default: 100. */
   readonly runs?: number;
-  /** Whether a failing case is made smaller; that takes many runs. */
+  /** True: a failing case is shrunk, which takes many runs. */
   readonly shrinks?: boolean;
 }
 
 /**
- * Expects `work` to hold for random cases. The first one that fails is printed at once and kept in a file, before it is made smaller;
- * cases that are kept of the test at hand run first, and leave the file when they pass.
+ * Expects `work` to hold for random cases. The first failing case is printed at once and stored in a file,
+ * before it is shrunk. Stored cases of the current test run first, and leave the file when they pass.
  */
 export async function forAll<Case>(
   cases: fc.Arbitrary<Case>,
@@ -42,7 +45,7 @@ export async function forAll<Case>(
 ): Promise<void> {
   const kept = failuresOf(currentTest());
   for (const { seed, path } of kept.list()) {
-    // `check` would go on to the cases beside it.
+    // `check` would also run the cases after it.
     for (const value of fc.sample(cases, { seed, path, numRuns: 1 })) {
       try {
         await work(value);
@@ -107,7 +110,7 @@ function currentTest(): CurrentTest {
   };
 }
 
-/** What is kept of one test; its file holds that of all tests of one test file. */
+/** The stored failures of one test. Its file holds those of all tests of one test file. */
 function failuresOf({ name, file }: CurrentTest) {
   const path = join(folder(), `${file}.json`);
   const ofAll = (): Failure[] => {
@@ -125,7 +128,7 @@ function failuresOf({ name, file }: CurrentTest) {
   };
   return {
     list: () => ofAll().filter(({ test }) => test === name),
-    /** In the place of what is known of the same seed. */
+    /** Replaces the entry of the same seed. */
     add: (failure: Failure) => {
       write([...ofAll().filter((other) => !isSame(other, failure.seed)), failure]);
       process.stderr.write(

@@ -6,35 +6,35 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 
-/** A Redis that a test may use; windows of other tests can be in it, under other keys. */
+/** A Redis for a test. Other tests may use it too, with other keys. */
 export interface TestRedis {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A Redis of the test's own: what a fault test breaks and mends. The port stays the same throughout. */
+/** A Redis that only one test uses and may break. Its port never changes. */
 export interface LocalRedis extends TestRedis {
   /** Starts it (empty) and resolves when it answers. */
   start(): Promise<void>;
-  /** SIGKILL: connections are reset, everything in it is gone. */
+  /** SIGKILL: connections are reset, all data is lost. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing answers. */
+  /** SIGSTOP: connections stay open without answers. */
   hang(): void;
   /** SIGCONT. */
   resume(): void;
-  /** One command, as an operator would give it. */
+  /** Runs one command, as an operator would. */
   command(name: string, ...args: string[]): Promise<void>;
   /** FLUSHALL and SCRIPT FLUSH: keys and loaded scripts are gone, connections stay. */
   flush(): Promise<void>;
 }
 
-/** From REDIS_URL (a URL given by hand, or the test run's container), else a local redis-server. */
+/** Uses REDIS_URL (set by hand, or the test run's container), otherwise starts a local redis-server. */
 export async function testRedis(): Promise<TestRedis> {
   const url = process.env['REDIS_URL'];
   return url ? { url, close: async () => undefined } : localRedis();
 }
 
-/** A redis-server on a free port of this machine, running unless `started` is false. */
+/** A redis-server on a free port of this machine; it runs unless `started` is false. */
 export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
   const port = await freePort();
   const url = `redis://127.0.0.1:${port}`;
@@ -58,7 +58,7 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
       ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
       { stdio: 'ignore' },
     );
-    // Rejects where there is no such program.
+    // Rejects if the program is missing.
     await once(server, 'spawn');
     await withClient(url, async (client) => client.ping());
   };
@@ -85,7 +85,7 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
   };
 }
 
-/** A port that nothing listened on a moment ago. */
+/** Returns a port that was free a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -95,10 +95,10 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Waits for the server to answer: the client's own queue and reconnects do the waiting. */
+/** Waits for the server to answer; the client's own queue and reconnects do the waiting. */
 async function withClient(url: string, work: (client: Redis) => Promise<unknown>): Promise<void> {
   const client = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: 500 });
-  // A refused connection is expected until the server listens.
+  // Connections are refused until the server listens.
   client.on('error', () => undefined);
   try {
     await work(client);

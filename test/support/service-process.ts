@@ -6,21 +6,21 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Admin, adminOf } from './admin.ts';
 
-/** The service as it is started by `npm start`, in a process of its own. */
+/** The service as started by `npm start`, in its own process. */
 export interface ServiceProcess {
   readonly url: string;
   readonly managementUrl: string;
   readonly pid: number;
-  /** Resolves when it has ended, to its exit code: null where a signal ended it. */
+  /** Resolves when it has ended, to its exit code; null if a signal ended it. */
   readonly ended: Promise<number | null>;
-  /** The `admin` command against it: `admin('account', 'create', '--name', 'Acme')`. */
+  /** The `admin` command on it: `admin('account', 'create', '--name', 'Acme')`. */
   readonly admin: Admin;
-  /** All that it has printed. */
+  /** Its whole output. */
   output(): string;
-  /** SIGTERM and the exit code: null where a signal ended it. */
+  /** Sends SIGTERM and returns the exit code; null if a signal ended it. */
   stop(): Promise<number | null>;
   kill(): Promise<void>;
-  /** SIGSTOP: it is there and does nothing. */
+  /** SIGSTOP: the process exists and does nothing. */
   hang(): void;
   /** SIGCONT. */
   resume(): void;
@@ -31,10 +31,10 @@ const Package = z.object({ scripts: z.object({ start: z.string() }) });
 const { start: START } = Package.parse(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))).scripts;
 const Listening = z.object({ msg: z.literal('listening'), url: z.string(), managementUrl: z.string() });
 
-/** Resolves when it listens, on free ports unless `settings` say otherwise; rejects with what it printed. */
+/** Resolves when it listens, on free ports unless `settings` name others. Rejects with its output. */
 export async function serviceProcess(settings: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const env = { PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'info', ...settings };
-  // Its own words end in `exec node`: the shell becomes the service.
+  // The script ends in `exec node`, so the service replaces the shell.
   const child = spawn('sh', ['-c', START], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,7 +8,7 @@ const OWN_TIMES: Query<{ table: string; column: string; type: string; at: string
   row: z.object({ table: z.string(), column: z.string(), type: z.string(), at: z.string() }),
 };
 
-/** Sets the clock by which the store stamps rows: so many days off the true time. */
+/** Sets the clock that stamps rows in the store, in days from the true time. */
 export async function setStoreClock(db: Database, days: number): Promise<void> {
   for (const { table, column, type } of await db.query(OWN_TIMES)) {
     const sql = `ALTER TABLE ${table} MODIFY COLUMN ${column} ${type} DEFAULT now64(3) + INTERVAL ${days} DAY`;

@@ -6,7 +6,7 @@ import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 
-/** A database of the test's own, removed by `close`. */
+/** A database for one test, removed by `close`. */
 export interface TestStore {
   readonly location: StoreLocation;
   readonly db: Database;
@@ -14,8 +14,8 @@ export interface TestStore {
 }
 
 /**
- * An open, migrated and empty store: on the server at CLICKHOUSE_URL (given by hand, or the test run's
- * container), else on the embedded engine in a temporary folder.
+ * Opens a migrated, empty store: on the server at CLICKHOUSE_URL (set by hand, or the test run's container),
+ * otherwise on the embedded engine in a temporary folder.
  */
 export async function testStore(): Promise<TestStore> {
   const place = testLocation();
@@ -36,7 +36,7 @@ export async function serverStore(server: {
   return openStore({ location: serverLocation(server), remove: () => undefined });
 }
 
-/** Where a new database can be made; nothing is opened. Call `remove` after the database was closed. */
+/** Returns a place for a new database; nothing is opened. Call `remove` after the database was closed. */
 export function testLocation(): Place {
   const url = process.env['CLICKHOUSE_URL'];
   if (url) {
@@ -62,11 +62,11 @@ const serverLocation = (server: { url: string; username?: string; password?: str
   database: newName(),
 });
 
-/** The engine holds one folder per process: stores of one process are databases in the same folder. */
+/** The engine holds one folder per process. Stores of one process are databases in the same folder. */
 let folder: string | null = null;
 let stores = 0;
 
-/** A new database on the embedded engine, whatever the environment says. */
+/** Returns a place for a new database on the embedded engine, whatever the environment names. */
 export function embeddedLocation(): Place {
   folder ??= newFolder();
   stores += 1;

@@ -54,7 +54,7 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
   ];
 }
 
-/** Today's KPIs follow the clock; a range that is out of order has none. */
+/** Today's KPIs follow the clock; a range out of order has none. */
 function kpisOf(range: OpenRange, now: EpochMs) {
   try {
     return kpiRange(range, () => now);
@@ -63,9 +63,9 @@ function kpisOf(range: OpenRange, now: EpochMs) {
   }
 }
 
-/** So many random stories, by another seed each time. */
+/** Runs this many random stories, with a new seed each time. */
 export function testTags(on: OracleStore, stories: number): void {
-  test('a tag never stays the same when the answer differs', { timeout: 0 }, async () => {
+  test('no two different answers have the same tag', { timeout: 0 }, async () => {
     const snapshots = createSnapshots(on.store.db);
     let [compared, repeated] = [0, 0];
     await forAll(
@@ -81,7 +81,7 @@ export function testTags(on: OracleStore, stories: number): void {
             await seal({ db: on.store.db, only: at.apps() }, epochMs(moment + 2 * DAY));
           }
           for (const app of at.apps()) {
-            // Nothing is written meanwhile.
+            // Nothing is written during these questions.
             await Promise.all(
               questions(story, at.clock.now).map(async ({ name, basis, ask }) => {
                 const { version } = await snapshots(app, basis.scope);
