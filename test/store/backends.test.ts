@@ -68,7 +68,7 @@ onEachBackend((on) => {
     expect(await total('parallel')).toEqual({ rows: 1, amount: 7, rolledUp: 7 });
   });
 
-  test('parameters arrive as they were given', async () => {
+  test('parameters arrive unchanged', async () => {
     const values = {
       text: 'tab\t newline\n return\r quote\' double" back\\slash \\N سلام 🙂 {x:String} ; --',
       empty: '',
@@ -117,7 +117,7 @@ onEachBackend((on) => {
     });
   });
 
-  test('what a failed statement had answered is in no other answer', async () => {
+  test('rows of a failed statement are in no other answer', async () => {
     const failing: Query<unknown> = {
       name: 'failing',
       sql: 'SELECT number, throwIf(number = 900000) FROM numbers(1000000)',
@@ -136,7 +136,7 @@ onEachBackend((on) => {
   });
 });
 
-test('what was stored is there after the database was opened again', async () => {
+test('stored rows are there after the database was opened again', async () => {
   const place = testLocation();
   try {
     const first = await openDatabase(place.location);
@@ -180,7 +180,7 @@ describe('a server that cannot be used', () => {
     }
   });
 
-  test('it goes away: statements are refused as unavailable', async () => {
+  test('a server that goes away: statements are refused as unavailable', async () => {
     const bridge = await bridgeProcess();
     const store = await serverStore(bridge);
     await bridge.close();
@@ -189,7 +189,7 @@ describe('a server that cannot be used', () => {
   });
 });
 
-test('a name that is none is refused before it reaches the store', async () => {
+test('an invalid name is refused before it reaches the store', async () => {
   const place = embeddedLocation();
   const location = { ...place.location, database: 'x; DROP DATABASE y' };
   await expect(openDatabase(location)).rejects.toThrow('not a database name');

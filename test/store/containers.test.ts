@@ -6,7 +6,7 @@ import { CLICKHOUSE_IMAGE, REDIS_IMAGE } from '../support/containers.ts';
 import { testRedis } from '../support/redis.ts';
 import { testStore } from '../support/store.ts';
 
-test('docker-compose.yml runs the images that the tests are run against', () => {
+test('docker-compose.yml runs the images of the tests', () => {
   const compose = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
   const images = [...compose.matchAll(/^ {4}image: (\S+)$/gm)].map(([, image]) => image);
   expect(images).toContain(CLICKHOUSE_IMAGE);

@@ -62,7 +62,7 @@ test('equal starts give equal visits, and a later end only adds to them', () => 
   expect(visitors.size).toBeLessThan(first.length);
 });
 
-test('a load that was interrupted goes on, and a later start adds what happened since; nothing counts twice', async () => {
+test('an interrupted load goes on, and a later start adds the visits since; nothing counts twice', async () => {
   const { principal, apiKey } = await bench.account('pro');
   const app = await bench.metadata.createApp(principal, { name: 'Demo shop', domain: DEMO_DOMAIN });
   const start: EpochMs = epochMs(bench.now() - 4 * DAY_MS);

@@ -23,7 +23,7 @@ const ROWS = [
   { date: '1970-01-01', path: '=1+1', count: 0, share: null, city: '' },
   { date: '2299-12-31', path: "it's {p0:String}", count: -1, share: -0.5, city: 'Köln' },
 ];
-/** Several pieces of every form: in files. */
+/** Several pieces of every form, so they are files. */
 const MANY = Array.from({ length: 40_000 }, (_, i) => ({
   date: '2026-11-20',
   path: `/${'é\\"🙂\n,'.repeat(i % 37)}/${i}`,
@@ -56,7 +56,7 @@ const list = (rows: readonly object[]): Promise<Body> => bodies.collect(writeJso
 const written = async (write: WriteForm, rows: readonly object[]): Promise<Buffer> =>
   read(await bodies.collect(write(COLUMNS, await list(rows))));
 
-test('JSON: a list with an item a line, anything else as it is', async () => {
+test('JSON: a list has one item per line, other values are unchanged', async () => {
   expect((await read(await list([]))).toString()).toBe('[]');
   expect((await read(await list([{ a: 1 }, { a: '\n' }]))).toString()).toBe('[{"a":1},\n{"a":"\\n"}]');
   expect((await read(await bodies.collect(writeJson({ a: [1, 2] })))).toString()).toBe('{"a":[1,2]}');
@@ -64,7 +64,7 @@ test('JSON: a list with an item a line, anything else as it is', async () => {
 });
 
 test.each([0, 1, 3, MANY.length])(
-  'NDJSON: every value of %i rows comes back as it was, in order',
+  'NDJSON: every value of %i rows comes back unchanged, in order',
   async (count) => {
     const rows = count === 3 ? ROWS : MANY.slice(0, count);
     const lines = (await written(writeNdjson, rows)).toString().split('\n');
@@ -96,7 +96,7 @@ test.each([
       const engine = (select: string): Promise<Record<string, unknown>[]> =>
         db.query({
           name: 'read back',
-          // Without it the engine reads row groups in any order.
+          // Without the setting the engine reads row groups in any order.
           sql: `SELECT ${select} FROM (SELECT * FROM file('${path}', ${format}) SETTINGS input_format_parquet_preserve_order = 1)`,
           row: z.record(z.string(), z.unknown()),
         });

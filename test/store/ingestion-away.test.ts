@@ -17,7 +17,7 @@ afterAll(async () => {
   await bridge.close();
 });
 
-test('a store that hangs costs the sender a 503, and its batch is stored once all the same', async () => {
+test('a store that hangs: the sender gets 503, and its batch is still stored once', async () => {
   const [app, ingestion] = [newApp(), ingestionOn(store.db)];
   const batches = Array.from({ length: 5 }, (_, i) => ({
     batchId: randomUUID(),
@@ -54,10 +54,15 @@ test('too many waiting batches are refused at once', async () => {
   await expect.poll(() => totalsOf(store.db, app.id), { timeout: 50_000 }).toEqual(stored(1, 200_000));
 });
 
-/** What waits is at most 128 MiB; the rest is this test's own batches, and garbage that nobody has collected yet. */
+/**
+ * Waiting batches take 128 MiB at most. The rest is this test's own batches, and garbage before its
+ * collection.
+ */
 const MEMORY_BOUND = 400 * 1024 ** 2;
 
-test('while the store stalls, what waits is bounded, and memory with it', { timeout: 120_000 }, async () => {
+test('while the store stalls, waiting batches are bounded, and memory with them', {
+  timeout: 120_000,
+}, async () => {
   const [app, ingestion] = [newApp(), ingestionOn(store.db)];
   await ingestion.accept(app, { batchId: randomUUID(), sessions: [session('before')] }, REQUEST);
   const before = process.memoryUsage().rss;
@@ -65,7 +70,7 @@ test('while the store stalls, what waits is bounded, and memory with it', { time
   const { events, ...rest } = session('many') as { events: object[] };
   const answers: Promise<unknown>[] = [];
   let highest = 0;
-  // Three times what finds room, as senders do that are refused and come again.
+  // Three times as many as there is room for: refused senders come again.
   for (let i = 0; i < 1_200; i++) {
     const sessions = [{ ...rest, id: `s${i}`, events: Array(500).fill(events[i % 3]) }];
     const sending = ingestion.accept(app, { batchId: randomUUID(), sessions }, REQUEST);

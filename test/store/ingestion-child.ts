@@ -6,8 +6,8 @@ import { appId } from '../../src/domain/ids.ts';
 import { ingestionOn, REQUEST, session } from './ingestion-support.ts';
 
 /**
- * Senders and the service in one process, to be killed: stores batches with ids made from their numbers until
- * it dies, and prints the number of each that was acknowledged. Arguments: folder, app, first number.
+ * Senders and the service in one process, which a test kills. Stores batches with ids made from their
+ * numbers, and prints the number of each acknowledged one. Arguments: folder, app, first number.
  */
 const [folder = '', app = '', first = '0'] = process.argv.slice(2);
 const db = await openDatabase({ kind: 'embedded', dataDir: folder, database: 'analytics' });
@@ -30,7 +30,7 @@ async function sender(): Promise<void> {
       sessions: [session(`s${number}`, 1 + (number % 7))],
     };
     await ingestion.accept({ id: appId(app), domain: 'https://shop.example' }, batch, REQUEST);
-    // Written at once: a pipe's buffer survives the process, a stream's does not.
+    // Written synchronously: a pipe's buffer survives the process, a stream's does not.
     writeSync(1, `${number}\n`);
   }
 }

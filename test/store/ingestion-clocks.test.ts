@@ -20,7 +20,7 @@ onEachBackend((on) => {
   };
 
   test.each([-1, 1, 0])(
-    "what is accepted after the store's clock was set by %i days is stored",
+    "batches accepted after the store's clock was set by %i days are stored",
     async (days) => {
       const [app, ingestion] = [newApp(), await started()];
       await ingestion.accept(app, { batchId: randomUUID(), sessions: [session('a')] }, REQUEST);
@@ -45,7 +45,7 @@ onEachBackend((on) => {
       await setStoreClock(on.db, 0);
       const ingestion = await started();
       if (on.db.exclusive) expect(await totalsOf(on.db, app.id)).toEqual(stored(1, 12));
-      // On a server its owner may live: it goes on.
+      // On a server its owner may be alive, so it is not completed here; the owner goes on.
       else {
         expect(await journal.decide(flush.id, 'store')).toBe('store');
         await journal.begin(flush.id);
@@ -59,7 +59,7 @@ onEachBackend((on) => {
     },
   );
 
-  test('a batch id is remembered for 7 days, though the clock was set forward by one meanwhile', async () => {
+  test('a batch id is remembered for 7 days, although the clock was set forward by one', async () => {
     const [app, batchId] = [newApp(), randomUUID()];
     const at = Date.now() - 8 * DAY_MS + 60_000;
     await on.db.insert('ingest_batches', [
@@ -70,7 +70,7 @@ onEachBackend((on) => {
     expect(again).toMatchObject({ duplicate: true });
   });
 
-  test('settled flushes leave the journal whatever the clock says, and open ones stay', async () => {
+  test('settled flushes leave the journal at any clock, and open ones stay', async () => {
     const [app, journal] = [newApp(), createJournal(on.db)];
     await setStoreClock(on.db, 1);
     const [done, abandoned, open] = [0, 1, 2].map(() => flushOf(app, randomUUID()));
@@ -88,7 +88,7 @@ onEachBackend((on) => {
       .poll(() => Promise.all([done, abandoned, open].map(({ id }) => journal.isWritten(id))))
       .toEqual([false, false, true]);
     expect((await journal.open()).map(({ id }) => id)).toContain(open.id);
-    // Its owner wakes up, and proposes what cannot be any more.
+    // Its owner wakes up, and proposes to store an abandoned flush.
     expect(await journal.decide(abandoned.id, 'store')).toBe('abandon');
   });
 });

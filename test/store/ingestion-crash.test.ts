@@ -20,7 +20,7 @@ const SESSIONS: Query<{ number: number; views: number }> = {
   row: z.object({ number: z.number(), views: z.number() }),
 };
 
-/** Starts a life on `folder`, kills it after some acknowledgements, and returns their numbers. */
+/** Starts a process on `folder`, kills it after some acknowledgements, and returns their numbers. */
 async function live(folder: string, app: string, first: number, acknowledgements: number): Promise<number[]> {
   const child = spawn(process.execPath, ['--import', 'tsx', CHILD, folder, app, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,7 +43,7 @@ test('a process killed again and again has stored every acknowledged event once,
     const app = newApp();
     const acknowledged: number[] = [];
     for (let i = 0; i < LIVES; i++) {
-      // From before the last acknowledged one: what was sent but not acknowledged is sent again.
+      // Begins before the last acknowledged batch: batches without an acknowledgement are sent again.
       const first = Math.max(0, ...acknowledged) - (i === 0 ? 0 : 12);
       acknowledged.push(
         ...(await live(folder, app.id, Math.max(0, first), 10 + Math.floor(Math.random() * 30))),

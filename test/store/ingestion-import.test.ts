@@ -46,7 +46,7 @@ const ndjson = (name: string, items: readonly unknown[]): string => {
 };
 
 describe('NDJSON', () => {
-  test('is stored, and run twice counts once', async () => {
+  test('is stored, and counts once if run twice', async () => {
     const app = newApp();
     const file = ndjson('plain.ndjson', [session('a', 5), session('b', 2), '', '{broken', { id: 'no' }]);
     const skipped = { ...NOTHING, malformed: 2 };
@@ -64,7 +64,7 @@ describe('NDJSON', () => {
 
   test('equal events in one file are different events, and are found again', async () => {
     const app = newApp();
-    // The second line is another 10,000 events away: in another request.
+    // The second line is 10,000 events later, so it is in another request.
     const filler = Array.from({ length: 60 }, (_, i) => session(`filler-${i}`, 5));
     const [event] = (session('x', 1) as { events: object[] }).events;
     const big = { ...session('big'), events: Array(10_000).fill(event) };
@@ -74,7 +74,7 @@ describe('NDJSON', () => {
     expect(await totalsOf(store.db, app.id)).toEqual(stored(62, 10_306));
   });
 
-  test('a file that has grown, or was interrupted, gets what is missing', async () => {
+  test('a grown or interrupted file adds its missing events', async () => {
     const app = newApp();
     await run(app, ndjson('short.ndjson', [session('a', 3), session('b', 3)]));
     const longer = ndjson('long.ndjson', [
@@ -98,7 +98,7 @@ describe('NDJSON', () => {
     expect(await totalsOf(store.db, app.id)).toEqual(stored(50, 200));
   });
 
-  test('what the SDK has sent already is there', async () => {
+  test('events that the SDK has sent count as stored', async () => {
     const app = newApp();
     const batch = { batchId: '0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11', sessions: [session('a', 3)] };
     await ingestion.accept(app, batch, { userAgent: '', address: '' });
@@ -110,7 +110,7 @@ describe('NDJSON', () => {
 });
 
 describe('an access log', () => {
-  test('is stored, and run twice counts once', async () => {
+  test('is stored, and counts once if run twice', async () => {
     const app = newApp();
     const first = await run(app, EXCERPT);
     const { assets, errors, methods, bots, malformed } = first.skipped;
@@ -121,7 +121,7 @@ describe('an access log', () => {
     expect(await totalsOf(store.db, app.id)).toEqual(stored(first.sessions, first.events));
   });
 
-  test('that has grown gets what is missing', async () => {
+  test('adds the missing events of a grown file', async () => {
     const [app, whole] = [newApp(), newApp()];
     const lines = readFileSync(EXCERPT, 'utf8').split('\n');
     await run(app, ndjson('half.log', lines.slice(0, 150)));
@@ -131,6 +131,6 @@ describe('an access log', () => {
   });
 });
 
-test('a file that is not there is said to be missing', async () => {
+test('the error names a missing file', async () => {
   await expect(run(newApp(), join(folder, 'none'))).rejects.toThrow('There is no file');
 });

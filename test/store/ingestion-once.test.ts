@@ -41,7 +41,7 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
     await stop();
   });
 
-  test('or given up: then nothing of it is begun, and nothing left', async () => {
+  test('or given up: then nothing of it is begun or left', async () => {
     const [app, journal] = [newApp(), createJournal(store.db)];
     const begun = async (): Promise<number> => {
       const sql =
@@ -51,7 +51,7 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
     };
     const flush = flushOf(app, randomUUID());
     await journal.claim(flush, false);
-    // Where one process is alone, it need not say so.
+    // A process that is alone on its store need not announce it.
     if (!store.db.exclusive) {
       for (let time = 0; time < 2; time++) await journal.begin(flush.id);
       expect(await begun()).toBe(24);
@@ -80,7 +80,7 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
     expect(await totalsOf(store.db, app.id)).toEqual(stored(30, 90));
   });
 
-  test('by another process later, whatever it holds, in either case', async () => {
+  test('by another process later, whatever its content, with the id in either case', async () => {
     const [app, batchId] = [newApp(), randomUUID()];
     const before = ingestionOn(store.db);
     const first = await before.accept(app, { batchId, sessions: [session('a')] }, REQUEST);
@@ -104,7 +104,7 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
     }
   });
 
-  test('and a batch of which nothing was accepted is remembered too', async () => {
+  test('and a batch without accepted events is remembered too', async () => {
     const [app, batchId] = [newApp(), randomUUID()];
     const before = ingestionOn(store.db);
     const empty = await before.accept(app, { batchId, sessions: [{}] }, REQUEST);
@@ -154,7 +154,7 @@ test('a batch that several processes receive at once is stored once', async () =
   }
 });
 
-test('what a process left that died on a server is completed by another, though nothing is sent to it', async () => {
+test('a flush that a dead process left on a server is completed by another process without traffic', async () => {
   const bridge = await bridgeProcess();
   const store = await serverStore(bridge);
   const ingestion = ingestionOn(store.db);
@@ -166,7 +166,7 @@ test('what a process left that died on a server is completed by another, though 
     await journal.begin(flush.id);
     await ingestion.start();
     await ingestion.sweep();
-    // Its owner may live.
+    // Its owner may be alive.
     expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
     await afterLease(() => ingestion.sweep());
     expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
@@ -190,7 +190,7 @@ describe('a process that died', () => {
     return ingestion;
   };
 
-  test('before its verdict has stored nothing, and the sender starts again', async () => {
+  test('before its verdict: nothing is stored, and the sender repeats the batch', async () => {
     const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
     await journal.claim(flushOf(app, batchId), false);
     const ingestion = await restart();
@@ -201,7 +201,7 @@ describe('a process that died', () => {
   });
 
   test.each(['the verdict', 'the raw rows without views', 'the events', 'the commit'])(
-    'after %s is completed at the next start',
+    'after %s: completed at the next start',
     async (step) => {
       const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
       const flush = flushOf(app, batchId);
@@ -239,7 +239,7 @@ describe('a process that died', () => {
     expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 12));
   });
 
-  /** What a kill between an insert's raw rows and its views leaves. */
+  /** Leaves raw rows without their view rows, as a kill between the two would. */
   async function withoutViews(work: () => Promise<void>): Promise<void> {
     const views = ['sessions_from_events', 'traffic_from_events'];
     for (const view of views) await store.db.command('detach', `DETACH TABLE ${view}`);

@@ -16,7 +16,7 @@ onEachBackend((on) => {
     for (const mend of mends.splice(0)) await mend();
   });
 
-  /** The store refuses rows of `table` until `mend`. */
+  /** Makes the store refuse rows of `table`; the result ends that. */
   async function refuse(table: string, check: string): Promise<() => Promise<void>> {
     const name = `c${randomUUID().replaceAll('-', '')}`;
     await on.db.command('refuse', `ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK ${check}`);
@@ -29,7 +29,7 @@ onEachBackend((on) => {
     await ingestion.start();
     return ingestion;
   };
-  /** As a sender does: again until the store has taken or refused it. */
+  /** Repeats a batch until the store has accepted or refused it, as a sender does. */
   async function insist(ingestion: Ingestion, app: SdkApp, batch: Batch): Promise<string> {
     for (;;) {
       try {
@@ -63,7 +63,7 @@ onEachBackend((on) => {
       const ours = (await ingestion.setAside.list()).filter(({ appId }) => appId === app.id);
       expect(ours).toMatchObject([{ batchId: poison.batchId, events: 3, code: 469 }]);
       const [{ id } = { id: '' }] = ours;
-      // Repeated too early it stays; a new start is not stopped by it.
+      // Repeated too early it stays. A new start does not stop at it.
       await expect(ingestion.setAside.repeat(id)).rejects.toMatchObject(REFUSED);
       const next = await started();
       await next.accept(app, batchOf('after'), REQUEST);
@@ -75,7 +75,7 @@ onEachBackend((on) => {
     },
   );
 
-  test('a store that is broken is waited for: nothing is put aside', async () => {
+  test('ingestion waits for a broken store: nothing is put aside', async () => {
     const [app, ingestion] = [newApp(), await started()];
     await on.db.command('break', 'RENAME TABLE sessions TO sessions_away');
     const accepting = ingestion.accept(app, batchOf('a'), REQUEST);
@@ -102,7 +102,7 @@ onEachBackend((on) => {
   });
 
   test.each(['sessions', 'traffic'])(
-    'what a view into %s refuses holds nobody else up, and is whole, once, when the view is mended',
+    'a batch that a view into %s refuses delays no other, and is stored in full, once, after the view is repaired',
     async (table) => {
       const [app, other, ingestion] = [newApp(), newApp(), await started()];
       const mend = await refuse(table, `app_id != '${app.id}'`);
@@ -110,7 +110,7 @@ onEachBackend((on) => {
       await expect(ingestion.accept(app, first, REQUEST)).rejects.toMatchObject({
         code: 'store_unavailable',
       });
-      // From now on the store is asked before: nothing more gets into one table alone.
+      // From now on rows are tried first, so that no more rows get into only one of the tables.
       const second = batchOf('second');
       const answers = await Promise.all(
         [second, batchOf('a'), batchOf('b')].map((batch, i) =>
@@ -121,7 +121,7 @@ onEachBackend((on) => {
       expect(answers.slice(1)).not.toContain(REFUSED.code);
       expect(await totalsOf(on.db, other.id)).toEqual(stored(2, 6));
       expect((await totalsOf(on.db, app.id)).raw).toBe(3);
-      // A start while it is so does not wait for it, and its batch is not stored twice.
+      // A start in this state does not wait for the batch, and does not store it twice.
       const next = await started();
       await next.accept(other, batchOf('c'), REQUEST);
       if (on.db.exclusive) {

@@ -21,7 +21,7 @@ const OPEN: OpenRange = { from: null, to: null };
 let folder: string;
 let service: ServiceProcess;
 let site: { readonly app: AppId; readonly secretKey: string; readonly apiKey: string };
-/** Of the first batch to the last one. */
+/** The time of the first batch; the last one is about now. */
 const begin = Date.now() - 40 * HOUR;
 
 beforeAll(async () => {
@@ -51,7 +51,10 @@ async function newSite(): Promise<typeof site> {
   return { app: appId(made.id), secretKey: made.secretKey, apiKey };
 }
 
-/** The batch with this number: one session, which every third batch continues. Every kind of event, page and place. */
+/**
+ * Makes the batch with this number: one session, which every third batch continues. It has every kind of
+ * event, page and place.
+ */
 function delivery(number: number): Delivery {
   const session = number - (number % 3);
   const startedAt = begin + session * 90_000;
@@ -84,7 +87,7 @@ function delivery(number: number): Delivery {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** The body of a batch; the same each time that it is sent. */
+/** The body of a batch, the same each time. */
 const bodies = new Map<number, string>();
 function bodyOf(number: number): string {
   const known = bodies.get(number);
@@ -102,7 +105,7 @@ function bodyOf(number: number): string {
   return body;
 }
 
-/** True when the service says that the batch is stored; false when it says nothing. */
+/** True if the service acknowledges the batch; false without an answer. */
 async function isAcknowledged(url: string, number: number): Promise<boolean> {
   try {
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: bodyOf(number) };
@@ -122,7 +125,7 @@ async function get(path: string, query: Readonly<Record<string, string>> = {}): 
   return body;
 }
 
-/** Every endpoint says what a walk over the acknowledged events says. */
+/** Expects every endpoint to equal a walk over the acknowledged events. */
 async function expectEveryEndpoint(oracle: Oracle): Promise<void> {
   const [from, to] = [epochMs(begin), epochMs(begin + 30 * HOUR)];
   const ranges = [OPEN, { from: epochMs(begin + 1_234_567), to: epochMs(begin + 7_654_321) }];
@@ -149,7 +152,10 @@ async function expectEveryEndpoint(oracle: Oracle): Promise<void> {
   }
 }
 
-/** What each rollup counts, and the raw rows. Sessions that are sealed were taken away: theirs are counted raw. */
+/**
+ * Returns the counts of each rollup and of the raw rows. The rows of sealed sessions were deleted, so those
+ * count from `events`.
+ */
 async function countsByTable(): Promise<unknown> {
   await service.stop();
   const db = await openDatabase({ kind: 'embedded', dataDir: folder, database: 'analytics' });
@@ -168,12 +174,12 @@ async function countsByTable(): Promise<unknown> {
   return counts;
 }
 
-test('the service, killed again and again under parallel senders, has stored what it acknowledged once', {
+test('the service, killed again and again under parallel senders, has stored every acknowledged event once', {
   timeout: 300_000,
 }, async () => {
   const acknowledged = new Set<number>();
   let next = 0;
-  /** Goes on with its batch, over deaths and starts, until it is acknowledged. */
+  /** Repeats its batch across deaths and starts, until it is acknowledged. */
   let isOver = false;
   const sender = async (): Promise<void> => {
     while (!isOver) {

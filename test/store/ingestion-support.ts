@@ -20,7 +20,7 @@ export const newApp = (): SdkApp => ({ id: appId(randomUUID()), domain: 'https:/
 export const ingestionOn = (db: Database): Ingestion =>
   createIngestion({ db, clock: () => NOW, log: SILENT, maxAgeDays: 730 });
 
-/** One session of `events` pageviews, a second apart, over several partitions and Tehran days when there are many. */
+/** A session of `events` pageviews, one per second. Many of them span several partitions and Tehran days. */
 export function session(id: string, events = 3): object {
   const startedAt = Date.parse('2026-10-31T20:29:58.000Z');
   return {
@@ -46,7 +46,7 @@ export function flushOf(app: SdkApp, batchId: string): Flush {
   return { id: randomUUID(), batches: [batch], hours, rows: journalRows(batch, columns) };
 }
 
-/** Does `work` a minute later, by the clock that measures how long a flush has been open. */
+/** Runs `work` as if a minute had passed, by the clock that measures for how long a flush has been open. */
 export async function afterLease(work: () => Promise<void>): Promise<void> {
   const now = performance.now();
   vi.spyOn(performance, 'now').mockImplementation(() => now + 61_000);
@@ -57,7 +57,7 @@ export async function afterLease(work: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The same count by every way it is kept. */
+/** One count from every place that stores it. */
 export interface Totals {
   readonly raw: number;
   readonly sessions: number;
@@ -100,7 +100,7 @@ const TOTALS: Query<Totals> = {
 
 export const totalsOf = (db: Database, app: string): Promise<Totals> => db.queryOne(TOTALS, { app });
 
-/** What `totalsOf` gives when `sessions` sessions with `events` pageviews in all are stored once. */
+/** The expected result of `totalsOf`: `sessions` sessions with `events` pageviews in all, stored once. */
 export const stored = (sessions: number, events: number): Totals => ({
   raw: events,
   sessions,

@@ -31,7 +31,7 @@ const SALTS: Query<{ days: number }> = {
 
 const service = (clock = () => now) => createIngestion({ db: store.db, clock, log: SILENT, maxAgeDays: 730 });
 
-/** The visitor that a session without one gets. */
+/** Returns the visitor that a session without one gets. */
 async function visitorOf(app: SdkApp, request: { userAgent: string; address: string }): Promise<string> {
   const id = randomUUID();
   await service().accept(
@@ -46,7 +46,7 @@ async function visitorOf(app: SdkApp, request: { userAgent: string; address: str
   return rows[0]?.visitor ?? '';
 }
 
-test('a visitor without an id is told apart by address and user agent, within an app and a day', async () => {
+test('a visitor without an id is known by address and user agent, within an app and a day', async () => {
   const [app, other] = [newApp(), newApp()];
   const request = { userAgent: 'agent', address: '192.0.2.7' };
   const visitor = await visitorOf(app, request);
@@ -62,7 +62,7 @@ test('a visitor without an id is told apart by address and user agent, within an
   expect(new Set([visitor, ...others]).size).toBe(5);
 });
 
-test('a process whose clock is far behind keeps its salt, whatever day the engine has', async () => {
+test('a process whose clock is far behind keeps its salt, whatever the day of the engine', async () => {
   const clock = () => epochMs(Date.UTC(2020, 0, 1));
   const { id } = newApp();
   const ids = await createVisitors({ db: store.db, clock }).today();
@@ -85,7 +85,7 @@ test('two processes make the same ids, and a salt is gone after two days', async
   await expect.poll(async () => (await store.db.queryOne(SALTS)).days).toBe(0);
 });
 
-test('a process whose clock is a year ahead takes no salt away from the others', async () => {
+test('a process whose clock is a year ahead deletes no salt of the others', async () => {
   const clock = () => now;
   const ids = await createVisitors({ db: store.db, clock }).today();
   const ahead = createVisitors({ db: store.db, clock: () => epochMs(now + 365 * DAY_MS) });
@@ -96,7 +96,7 @@ test('a process whose clock is a year ahead takes no salt away from the others',
   expect(again(id, '192.0.2.7', 'agent')).toBe(ids(id, '192.0.2.7', 'agent'));
 });
 
-test("a day whose salt was lost with a step of the store's clock gets one again, the same for all", async () => {
+test("a day whose salt was lost with a step of the store's clock gets a new one, the same for all", async () => {
   const clock = () => now;
   await createVisitors({ db: store.db, clock }).today();
   await store.db.command('lose', 'ALTER TABLE ingest_salts DELETE WHERE 1 SETTINGS mutations_sync = 1');
@@ -121,7 +121,7 @@ test.each([
     events: [{ type: 'pageview', timestamp: at(start), path: '/' }],
   };
   const ingestion = service();
-  // The second batch was 400 ms longer on its way: its session must stay the same.
+  // The second batch took 400 ms longer, and its session must stay the same.
   for (const delay of [0, 400]) {
     const batch = { batchId: randomUUID(), sessions: [visit], sentAt: at(now + offMs - delay) };
     expect(await ingestion.accept(app, batch, { userAgent: '', address: '' })).toMatchObject({ accepted: 1 });

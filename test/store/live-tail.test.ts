@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const VIEW = { type: 'pageview' as const, path: '/' };
 
-/** A visit that began so many minutes ago, with a view in each of its first `views` minutes. */
+/** A visit that began `minutesAgo`, with a view in each of its first `views` minutes. */
 const visit = (id: string, minutesAgo: number, views: number, utm = {}) => {
   const startedAt = NOW - minutesAgo * 60_000;
   return {
@@ -58,7 +58,10 @@ async function send(...visits: readonly ReturnType<typeof visit>[]): Promise<voi
   expect(accepted).toBe(visits.flatMap(({ events }) => events).length);
 }
 
-/** The statements about the tail's sessions that an overview reads; its answer is that of one who remembers nothing. */
+/**
+ * Returns the statements about the tail's sessions that an overview sends. Its answer must equal the one
+ * without a cache.
+ */
 async function readFor(range = RANGE): Promise<string[]> {
   statements = [];
   const answer = await analytics.overview(app, range);
@@ -77,14 +80,14 @@ test('sessions of the tail are read once, and again when they go on', async () =
   expect(await readFor()).toEqual(['live steps', 'live sessions']);
   expect(await readFor()).toEqual(['live steps']);
 
-  // Before a session of the same ten seconds starts, and with it.
+  // A range that ends before a session of the same ten seconds starts, and one that holds it.
   for (const to of [NOW - 1_215_001, NOW - 1_215_000]) {
     const range = { from: RANGE.from, to: epochMs(to) };
     for (let time = 0; time < 3; time++) await readFor(range);
   }
 });
 
-test('questions side by side, while events come in, find what was stored before they were asked', async () => {
+test('parallel questions, while events come in, count all events stored before they began', async () => {
   let stored = 4;
   for (let round = 0; round < 6; round++) {
     const asked = await Promise.all([

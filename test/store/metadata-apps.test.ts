@@ -62,7 +62,7 @@ describe('creating an app', () => {
     expect(await bench.metadata.listApps(principal.accountId)).toHaveLength(1);
   });
 
-  test('beyond the plan’s number is blocked, also at once, and before a conflict is looked at', async () => {
+  test('beyond the plan’s number is blocked, also in parallel, and before conflicts are checked', async () => {
     const { metadata } = bench;
     const { principal } = await bench.account('free');
     const results = await Promise.allSettled(
@@ -110,7 +110,7 @@ describe('an app’s secret', () => {
     }
   });
 
-  test('is rotated with an overlap, and each earlier one keeps the end that it was given', async () => {
+  test('is rotated with an overlap, and each earlier one keeps its own end', async () => {
     const { metadata, wait } = bench;
     const { principal } = await bench.account();
     const { id, secretKey: a } = await metadata.createApp(principal, shop());

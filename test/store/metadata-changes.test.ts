@@ -9,7 +9,7 @@ import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts'
 import { shop } from '../support/metadata.ts';
 import { serverStore, type TestStore } from '../support/store.ts';
 
-/** Two processes on one store: what `here` writes, `elsewhere` has to see. */
+/** Two processes on one store: `elsewhere` has to see the changes that `here` writes. */
 let bridge: BridgeProcess;
 let store: TestStore;
 let db: Database;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   bridge = await bridgeProcess();
   store = await serverStore(bridge);
   db = await openDatabase(store.location, { onStatement: ({ name }) => statements.push(name) });
-  // Looks are made when the test says so.
+  // The test starts each look for changes.
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const locks = inProcessLocks();
   here = createMetadata({ db: store.db, clock, locks });
@@ -40,7 +40,7 @@ afterAll(async () => {
   await bridge?.close();
 });
 
-/** A look begins; resolves when it has ended, and what it found changed is being read. */
+/** Starts a look. Resolves when it has ended, and the changed values are being read. */
 function look(): Promise<void> {
   const looks = (): number => statements.filter((name) => name === LOOK).length;
   const before = looks();
@@ -79,7 +79,7 @@ async function newTenant(): Promise<Tenant> {
   };
 }
 
-/** All that requests ask. */
+/** Returns the result of every look-up of a request. */
 async function seen({ owner, guest, ownerKey, guestKey, app }: Tenant): Promise<object> {
   return {
     owner: (await elsewhere.authenticate(ownerKey))?.plan.name ?? null,
@@ -92,7 +92,7 @@ async function seen({ owner, guest, ownerKey, guestKey, app }: Tenant): Promise<
 
 const ALL = { owner: 'pro', guest: 'pro', own: true, shared: true, sdk: true };
 
-/** A tenant that `elsewhere` knows, as after some polls. */
+/** A tenant that `elsewhere` has cached, as after some polls. */
 async function known(): Promise<Tenant> {
   const tenant = await newTenant();
   expect(await seen(tenant)).toEqual(ALL);
@@ -119,7 +119,7 @@ const CHANGES: Record<string, readonly [(tenant: Tenant) => Promise<unknown>, ob
   'a deleted app': [({ app }) => here.deleteApp(app.id), { own: false, shared: false, sdk: false }],
 };
 
-test('who polls every 30 s waits for no look-up', async () => {
+test('a caller that polls every 30 s waits for no look-up', async () => {
   const tenant = await known();
   for (let poll = 0; poll < 3; poll++) {
     for (let s = 0; s < 30; s += 2) {
@@ -143,7 +143,7 @@ test.each(Object.entries(CHANGES))('%s shows elsewhere after the next look', asy
 });
 
 test.each(Object.entries(CHANGES))(
-  '%s ends what is known within 4.5 s where no look is answered',
+  '%s ends cached values within 4.5 s if no look is answered',
   async (_, [change, effect]) => {
     const tenant = await known();
     await look();

@@ -27,7 +27,7 @@ describe('deleting an app', () => {
     await commitEvents(bench.store.db, [app]);
   };
 
-  /** Rows of the app per table, tables without any left out. */
+  /** Returns the app's rows per table; tables without any are left out. */
   const rowsOf = async (app: AppId): Promise<Record<string, number>> => {
     const { db } = bench.store;
     const tables = await db.query({
@@ -45,7 +45,7 @@ describe('deleting an app', () => {
     return rows;
   };
 
-  test('ends it at once and takes its rows out of every table, and nobody else’s', async () => {
+  test('ends it at once and deletes its rows from every table, and no others', async () => {
     const { metadata, wait } = bench;
     const { principal: owner, apiKey } = await bench.account();
     const { principal: guest } = await bench.account();
@@ -80,7 +80,7 @@ describe('deleting an app', () => {
     expect(await other.authenticateApp(doomed.id, doomed.secretKey)).toBeNull();
   });
 
-  test('can be repeated, and takes what arrived late', async () => {
+  test('can be repeated, and then deletes late rows', async () => {
     const { metadata, wait } = bench;
     const { principal } = await bench.account();
     const { id } = await metadata.createApp(principal, shop());
@@ -101,7 +101,7 @@ describe('deleting an app', () => {
     const { principal } = await bench.account();
     const { id, secretKey } = await metadata.createApp(principal, shop());
     await addEvents(id);
-    // What a process that was killed after its first step leaves behind.
+    // The rows that a process leaves if it is killed after its first step.
     await store.db.insert('deleted_apps', [
       { app_id: id, deleted_at: String(now() / 1000), erased_at: null, version: 1 },
     ]);

@@ -22,7 +22,7 @@ describe('accounts', () => {
     const first = await metadata.createAccount({ name: 'First', plan: 'free' });
     wait(1);
     const second = await metadata.createAccount({ name: 'Second', plan: 'pro' });
-    // Twice within one millisecond: the later state is the one that stays.
+    // Two changes within one millisecond: the later one counts.
     await metadata.setPlan(first.accountId, 'pro');
     const changed = await metadata.setPlan(first.accountId, 'suspended');
     expect(changed).toEqual({ ...first, plan: 'suspended' });
@@ -45,7 +45,7 @@ describe('accounts', () => {
     expect((await other.authenticate(apiKey))?.plan.name).toBe('suspended');
   });
 
-  test('an unknown one is not found', async () => {
+  test('an unknown account is not found', async () => {
     const nobody = accountId(randomUUID());
     const { metadata } = bench;
     for (const call of [
@@ -70,7 +70,7 @@ describe('API keys', () => {
     });
   });
 
-  test('that are unknown, malformed or of another kind are all refused alike', async () => {
+  test('that are unknown, malformed or of another kind are refused alike', async () => {
     const { apiKey } = await bench.account();
     for (const wrong of [
       newApiKey(),
@@ -84,7 +84,7 @@ describe('API keys', () => {
     }
   });
 
-  test('with an expiry work until it, to the second', async () => {
+  test('with an expiry work until then, to the second', async () => {
     const { metadata, wait, now } = bench;
     const { principal } = await bench.account();
     const { apiKey } = await metadata.createKey(principal.accountId, { expiresAt: epochMs(now() + 3_000) });
@@ -92,11 +92,11 @@ describe('API keys', () => {
     wait(2_999);
     expect([await works(apiKey), await works(apiKey, other)]).toEqual([true, true]);
     wait(1);
-    // Remembered a millisecond ago, and refused all the same.
+    // Cached a millisecond ago, and still refused.
     expect([await works(apiKey), await works(apiKey, other)]).toEqual([false, false]);
   });
 
-  test('cannot be made with an expiry that is not ahead', async () => {
+  test('cannot be made with an expiry in the past', async () => {
     const { metadata, now } = bench;
     const { principal } = await bench.account();
     const [known] = await metadata.listKeys(principal.accountId);
@@ -125,7 +125,7 @@ describe('API keys', () => {
     expect(await metadata.listKeys(principal.accountId)).toEqual([revoked]);
   });
 
-  test('that are asked for all the time still notice a revocation within 5 s', async () => {
+  test('in constant use are revoked within 5 s', async () => {
     const { metadata, wait } = bench;
     const { principal, apiKey } = await bench.account();
     const other = bench.another();
@@ -141,7 +141,7 @@ describe('API keys', () => {
   });
 });
 
-test('a process whose clock is behind still has the last word', async () => {
+test('the last write counts, even from a process whose clock is behind', async () => {
   const { principal, apiKey } = await bench.account('free');
   const behind = bench.another(-3_600_000);
   await behind.setPlan(principal.accountId, 'suspended');
@@ -180,7 +180,7 @@ describe('rotating a key', () => {
     ]);
   });
 
-  test('gives the new one the expiry that is stated, or none', async () => {
+  test('gives the new one the stated expiry, or none', async () => {
     const { account, id, old, oldId, apiKey } = await rotated(60_000, 10_000);
     const keys = await bench.metadata.listKeys(account);
     const ends = Object.fromEntries(keys.map((key) => [key.keyId, key.expiresAt]));
@@ -206,7 +206,7 @@ describe('rotating a key', () => {
     expect(await works(apiKey)).toBe(false);
   });
 
-  test('works on no revoked and no unknown key', async () => {
+  test('fails for a revoked and an unknown key', async () => {
     const { metadata } = bench;
     const { principal } = await bench.account();
     await metadata.revokeKey(principal.keyId);

@@ -6,8 +6,8 @@ import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { REQUEST, SILENT } from './ingestion-support.ts';
 
 /**
- * The part of a process that stores, to be killed at it. Arguments: the store's URL, user, password and database, and a batch as its
- * body.
+ * The storing part of a process, which a test kills. Arguments: the store's URL, user, password and database,
+ * and the body of a batch.
  */
 const [url = '', username = '', password = '', database = '', body = '{}'] = process.argv.slice(2);
 const db = await openDatabase({ kind: 'server', url, username, password, database });

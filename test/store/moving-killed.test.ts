@@ -19,7 +19,10 @@ const CHILD = fileURLToPath(new URL('./moving-child.ts', import.meta.url));
 const DATABASE = 'analytics';
 const VIEW = 'sessions_from_events';
 
-/** The statement that the dying process sends last, and that never arrives; what was stored by then, and how it looks meanwhile. */
+/**
+ * `at` is the last statement of the dying process; it never arrives. `comesBack` is true if another process
+ * later stores the batch. `meanwhile` tells whether answers count it until then.
+ */
 const STEPS = [
   { at: 'INSERT INTO ingest_journal', comesBack: false, meanwhile: 'without' },
   { at: 'INSERT INTO ingest_verdicts', comesBack: false, meanwhile: 'without' },
@@ -68,7 +71,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Kills a process that stores `body` when it has sent the statement, which is lost. */
+/** Kills a process that stores `body` once it has sent the statement. The statement is lost. */
 async function killedAt(statement: string, body: string): Promise<void> {
   const proxy = await faultProxy(bridge.url);
   proxies.push(proxy);
@@ -91,7 +94,7 @@ async function killedAt(statement: string, body: string): Promise<void> {
   expect(await exited).toEqual([null, 'SIGKILL']);
 }
 
-/** Another process takes over what has been open for longer than a minute. */
+/** Lets another process take over flushes that have been open for more than a minute. */
 async function takeOver(): Promise<void> {
   const other = createIngestion({ db, clock: () => epochMs(Date.now()), log: SILENT, maxAgeDays: 730 });
   await other.start();
@@ -128,7 +131,7 @@ test.each(STEPS)(
     const stored = [...before, ...after, ...(comesBack ? lost : [])];
     for (const turn of [6, 7]) await witness.expectAll(stored, turn);
     expect(witness.wrong).toEqual([]);
-    // Nothing is begun that is not committed: what was computed is kept.
+    // Nothing is begun and not committed, so the computed answers are cached.
     expect(await witness.computedAgain()).toEqual([]);
   },
 );

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestService, testService } from '../http/support.ts';
 import { siteOf, storeAndAsk } from '../support/moving.ts';
 
-// `npm run test:long` goes on for 200 rounds, and does the same over two processes.
+// `npm run test:long` runs 200 rounds, and the same over two processes.
 const ROUNDS = 15;
 
 let service: TestService;
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('an acknowledged event is in every answer, and no tag is confirmed that stands for less, while three poll', {
+test('an acknowledged event is in every answer, and no older tag is confirmed, while three clients poll', {
   timeout: 0,
 }, async () => {
   const nextSite = async () => siteOf([service.url], (await service.newAccount()).key);

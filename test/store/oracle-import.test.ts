@@ -10,7 +10,7 @@ import { readAccessLog } from '../support/oracle/access-log.ts';
 import { logLexicon } from '../support/oracle/log-lexicon.ts';
 import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
 
-/** Another log can be given: one of the same site. */
+/** Another log of the same site can be given. */
 const FILE =
   process.env['ACCESS_LOG'] ?? fileURLToPath(new URL('../data/access-excerpt.log', import.meta.url));
 const DOMAIN = 'http://semicomplete.com';
@@ -68,7 +68,7 @@ const RANGES: readonly (readonly [string | null, string | null])[] = [
   [null, '2015-05-17T23:59:59.999Z'],
 ];
 
-test('a real access log, imported, is answered as the oracle reads it', { timeout: 300_000 }, async () => {
+test('answers about an imported access log equal those of the oracle', { timeout: 300_000 }, async () => {
   const { lines, skipped, deliveries } = readAccessLog(readFileSync(FILE, 'utf8'), {
     id: app,
     domain: DOMAIN,

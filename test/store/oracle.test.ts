@@ -6,8 +6,8 @@ import { forAll } from '../support/random.ts';
 
 const on = oracleStore();
 
-// `npm run test:long` looks at more, and at weeks of traffic.
-test('every endpoint answers as a brute-force count does', { timeout: 0 }, async () => {
+// `npm run test:long` runs more cases, and weeks of traffic.
+test('every answer equals a brute-force count', { timeout: 0 }, async () => {
   let cases = 0;
   await forAll(
     caseArbitrary,

@@ -36,7 +36,7 @@ beforeAll(async () => {
       PUBLIC_API_REQUESTS_PER_MINUTE: String(LIMIT),
       PUBLIC_API_REPLICAS: '2',
     });
-  // At once: both migrate the same empty store.
+  // In parallel, so both migrate the same empty store.
   [one, two] = await Promise.all([start('one'), start('two')]);
   account = Account.parse(await one.admin('account', 'create', '--name', 'Acme', '--plan', 'pro')).accountId;
 });
@@ -75,7 +75,7 @@ test('exactly `limit` of many parallel requests pass, over both processes', asyn
   }
 });
 
-test('a key of its own has a window of its own', async () => {
+test('each key has its own window', async () => {
   const { apiKey } = await newKey();
   const response = await call(two, apiKey);
   expect(response.headers.get('x-ratelimit-remaining')).toBe(String(LIMIT - 1));
@@ -137,7 +137,7 @@ test('a batch that is sent to both processes, at once and later, is stored once'
   }
 });
 
-test('a process that is stopped ends by itself, and the other goes on', async () => {
+test('a stopped process ends by itself, and the other goes on', async () => {
   const { apiKey } = await newKey();
   expect(await two.stop()).toBe(0);
   expect((await call(one, apiKey)).status).toBe(200);

@@ -28,7 +28,7 @@ let store: TestStore;
 let ingestion: ReturnType<typeof ingestionOn>;
 let analytics: Analytics;
 let fresh: Analytics;
-/** Of `twin` nothing is ever purged: its answers are those of `app`. */
+/** `twin` has the same data but is never purged: its answers must equal those of `app`. */
 let app: AppId;
 let twin: AppId;
 
@@ -51,7 +51,7 @@ beforeEach(async () => {
 const deps = () => ({ db: store.db, only: [app] });
 const purge = (now: number = NOW) => purgeSessions(deps(), epochMs(now));
 
-/** A session that began so many hours ago, with a view in each of `minutes` after. */
+/** A session that began `hoursAgo`, with a view in each of `minutes` after that. */
 function visit(hoursAgo: number, minutes: readonly number[]): object {
   const start = NOW - hoursAgo * HOUR;
   return {
@@ -104,7 +104,7 @@ async function expectEqualAnswers(): Promise<void> {
   expect(await ask(analytics, app)).toEqual(expected);
 }
 
-/** The starts of the sessions of which `sessions` has rows, in hours before now. */
+/** Returns the starts of the sessions with rows in `sessions`, in hours before now. */
 async function held(): Promise<number[]> {
   const { starts } = await store.db.queryOne(
     {
@@ -118,7 +118,7 @@ FROM sessions WHERE app_id = {app:UUID}`,
   return starts;
 }
 
-test('what is sealed and a day and a half old is taken away, and every answer stays the same', async () => {
+test('sealed sessions older than a day and a half are deleted, and every answer stays the same', async () => {
   await expectEqualAnswers();
   expect(await purge()).toBe(1);
   expect(await held()).toEqual([1, 26, 30]);
@@ -126,7 +126,7 @@ test('what is sealed and a day and a half old is taken away, and every answer st
   expect(await purge()).toBe(0);
 });
 
-test('six hours later at the earliest, and only where there is something', async () => {
+test('the next run is six hours later at the earliest, and only if there is something to delete', async () => {
   await purge();
   expect(await purge(NOW + 5 * HOUR)).toBe(0);
   expect(await purge(NOW + 6 * HOUR)).toBe(0);
@@ -136,14 +136,14 @@ test('six hours later at the earliest, and only where there is something', async
   expect(await held()).toEqual([1, 26]);
 });
 
-test('what is not sealed stays', async () => {
+test('unsealed sessions stay', async () => {
   await send(visit(300, [0]));
   await unseal({ ...deps(), only: [app, twin] }, NOW);
   expect(await purge()).toBe(0);
   expect(await held()).toEqual([1, 26, 30, 49, 50, 99, 100, 130, 300]);
 });
 
-test('late events of sessions that were taken away count at once, and when they are sealed', async () => {
+test('late events of deleted sessions count at once, and after they are sealed', async () => {
   await purge();
   await send(visit(100, [7, 8]), visit(98, [0]), visit(30, [9]));
   await expectEqualAnswers();
@@ -152,7 +152,7 @@ test('late events of sessions that were taken away count at once, and when they 
   await expectEqualAnswers();
 });
 
-test('facts are built anew of what was taken away', async () => {
+test('facts of deleted sessions are rebuilt', async () => {
   await purge();
   await unseal(deps(), NOW);
   await expectEqualAnswers();
@@ -160,7 +160,7 @@ test('facts are built anew of what was taken away', async () => {
   await expectEqualAnswers();
 });
 
-test('killed after it was announced, or in the middle: what is left is not read', async () => {
+test('killed after its announcement, or in the middle: remaining rows are not read', async () => {
   const { db } = store;
   await db.insert('kept_sessions', [{ app_id: app, kept_from: CUT }], { about: [app] });
   await send(visit(130, [3]));
@@ -179,7 +179,7 @@ SETTINGS mutations_sync = 1`,
   expect(await held()).toEqual([1]);
 });
 
-test('history that is imported again is found', async () => {
+test('repeated imports of history find their events', async () => {
   const own = { id: app, domain: 'https://shop.example' };
   const sessions = [visit(100, [0, 1, 2]), visit(30, [0, 1, 2])];
   await purge();
@@ -190,7 +190,7 @@ test('history that is imported again is found', async () => {
   });
 });
 
-test('rows made of events say what those of the view say', async () => {
+test('rows made from events equal those of the view', async () => {
   const from = Date.UTC(2026, 7, 1);
   const { batches } = randomTraffic({
     seed: 9,
@@ -228,7 +228,7 @@ FROM ${rows} AS s WHERE app_id = '${app}' GROUP BY started_at, session`;
     (SELECT count() FROM (${view} EXCEPT ${events})) + (SELECT count() FROM (${events} EXCEPT ${view})) AS differences`,
     row: z.object({ rows: z.number(), bare: z.number(), differences: z.number() }),
   });
-  // Whoever asks for the context alone reads no other events.
+  // A question about the context alone reads no other events.
   expect(bare).toBe(0);
   expect(rows).toBeGreaterThan(300);
   expect(differences).toBe(0);

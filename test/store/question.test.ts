@@ -5,7 +5,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { asQuestion, onBehalfOf } from '../../src/domain/caller.ts';
 import { onEachBackend } from '../support/backends.ts';
 
-/** Takes minutes, if nobody ends it. */
+/** Takes minutes if it is not cancelled. */
 const ENDLESS: Query<{ sum: number }> = {
   name: 'endless',
   sql: 'SELECT toFloat64(sum(sipHash64(number))) AS sum FROM numbers(1000000000000)',
@@ -23,7 +23,7 @@ onEachBackend((on) => {
   const begun = () => expect.poll(running, { timeout: 5_000 }).toBeGreaterThan(0);
   const over = () => expect.poll(running, { timeout: 5_000 }).toBe(0);
 
-  test('a question ends at its deadline, however many statements it sends, and none of them goes on', async () => {
+  test('a question ends at its deadline, whatever the number of its statements, and none of them goes on', async () => {
     const asking = asQuestion(async () => {
       for (;;) await Promise.all(Array.from({ length: 6 }, () => on.db.query(ENDLESS)));
     }, 1_500);
@@ -31,7 +31,7 @@ onEachBackend((on) => {
     await begun();
     await refused;
     await over();
-    // Nor does one begin.
+    // No new statement begins either.
     await sleep(500);
     expect(await running()).toBe(0);
   });

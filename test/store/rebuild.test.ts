@@ -14,7 +14,7 @@ const RANGE = { from: epochMs(NOW - 200 * HOUR), to: epochMs(NOW - 50 * HOUR) };
 
 let store: TestStore;
 let analytics: Analytics;
-/** What another process remembers. */
+/** Another process with its own cache. */
 let other: Analytics;
 let snapshots: ReadSnapshot;
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-test('a rebuild mends wrong facts in the memory of every process, and confirms no answer from before', async () => {
+test('a rebuild replaces wrong facts in the cache of every process, and confirms no earlier answer', async () => {
   const app = newApp();
   const sessions = [190, 150, 149, 100, 60].map((hoursAgo) => ({
     id: `s${hoursAgo}`,
@@ -40,7 +40,7 @@ test('a rebuild mends wrong facts in the memory of every process, and confirms n
   expect(right).toEqual([{ path: '/', views: 5, uniqueSessions: 5 }]);
   const before = await snapshots(app.id);
 
-  // As a fault would have it that nobody knows of: the sums of a day twice.
+  // An unnoticed fault: the sums of a day are stored twice.
   await store.db.command(
     'a fault',
     `INSERT INTO page_facts SELECT * FROM page_facts WHERE app_id = '${app.id}' AND grain = 'day'`,

@@ -11,7 +11,7 @@ onEachBackend((on) => {
     expect(versions).toEqual(readMigrations().map(({ version }) => version));
   });
 
-  test('every table syncs what it writes, and what a merge makes, to the disk', async () => {
+  test('every table syncs inserted and merged parts to the disk', async () => {
     const { unsynced, tables } = await on.db.queryOne(UNSYNCED);
     expect(unsynced).toEqual([]);
     expect(tables).toBeGreaterThan(25);

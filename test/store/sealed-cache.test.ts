@@ -62,10 +62,13 @@ const QUESTIONS: Readonly<Record<string, (from: Analytics, id: AppId, range: Ran
   locations: (from, id, range) => from.locations(id, range),
   utmCampaigns: (from, id, range) => from.utmCampaigns(id, range),
 };
-/** Sums of events are current to the last one, and always read. */
+/** Sums of events include the newest event, so they are always read. */
 const LIVE = new Set(['event sums', 'growth events', 'snapshot']);
 
-/** What is read from facts and raw rows to answer every question; each answer is that of one who remembers nothing. */
+/**
+ * Returns the statements about facts and raw rows of every question. Each answer must equal the one without a
+ * cache.
+ */
 async function readFor(range: Range): Promise<Record<string, string[]>> {
   const read: Record<string, string[]> = {};
   for (const [name, ask] of Object.entries(QUESTIONS)) {
@@ -81,7 +84,7 @@ const NOTHING = Object.fromEntries(Object.keys(QUESTIONS).map((name) => [name, [
 const AT = { from: epochMs(START + 7 * HOUR + 123_456), to: epochMs(START + 5 * DAY + 2 * HOUR + 1_234_567) };
 const moved = (ms: number): Range => ({ from: epochMs(AT.from + ms), to: epochMs(AT.to + ms) });
 
-test('a range that is asked for again is read from memory', async () => {
+test('a repeated range is read from memory', async () => {
   await readFor(AT);
   await readFor(AT);
   expect(await readFor(AT)).toEqual(NOTHING);
@@ -101,7 +104,7 @@ const HOURS = [
   'utm returns of an hour',
 ];
 
-test('where its ends move on within their hours, these are read once and known to the ms', async () => {
+test('if its ends move within their hours, these hours are read once and cached to the ms', async () => {
   const read = async (ms: number) => new Set(Object.values(await readFor(moved(ms))).flat());
   const first = await read(4_321);
   const second = await read(-54_321);
@@ -137,21 +140,21 @@ const visit = (visitorId: string) => ({
   events: [{ type: 'pageview' as const, timestamp: LATER - 9 * 60_000, path: '/now' }],
 });
 
-test('visitors of the tail are looked up once, whatever comes in beside', async () => {
+test('visitors of the tail are looked up once, whatever else comes in', async () => {
   await deliver(app, randomUUID(), [visit('v1'), visit('v2'), visit('nobody before')] as never[]);
   expect(await lookedUp()).not.toEqual([]);
   await lookedUp();
   expect(await lookedUp()).toEqual([]);
 
   await deliver(app, randomUUID(), [visit('v3'), visit('v1'), visit('another')] as never[]);
-  // Each by the first question that meets them.
+  // Each by the first question that needs them.
   expect(await lookedUp()).toEqual(['last sessions', 'last utm sessions']);
   expect(await lookedUp()).toEqual([]);
 });
 
 const GOING_ON = ['sessions that go on', 'met before', 'key tail, met before'];
 
-test('what sessions that go on had met before the tail is looked up once', async () => {
+test('pairs of continuing sessions from before the tail are looked up once', async () => {
   const id = randomUUID();
   const view = (minutesAgo: number, path: string) => ({
     session: { id, visitorId: 'v1', startedAt: LATER - 120 * 60_000 },
@@ -179,7 +182,7 @@ test('what sessions that go on had met before the tail is looked up once', async
   expect(await unique('/after')).toBe(1);
 });
 
-test('a tail of more visitors than are named is counted in the store', { timeout: 60_000 }, async () => {
+test('a tail with too many visitors to name is counted in the store', { timeout: 60_000 }, async () => {
   const [sealedVisitors, tailVisitors] = [500, 20_100];
   const insert = async (sessions: number, startedAt: number): Promise<void> => {
     await db.command(
@@ -206,7 +209,7 @@ SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), concat('many ', toStrin
   }
 });
 
-test('late events count at once, and after the next run all is remembered anew', async () => {
+test('late events count at once, and after the next run everything is cached again', async () => {
   const before = await analytics.pageviews(app.id, AT);
   const startedAt = START + 3 * DAY;
   const late = {

@@ -10,7 +10,7 @@ const DAY = 86_400_000;
 
 const on = oracleStore();
 
-// `npm run test:long` tells more stories.
+// `npm run test:long` runs more stories.
 testTags(on, 3);
 
 test('a closed range keeps its tag while later data comes in, and loses it to late data', async () => {
