@@ -90,7 +90,7 @@ export function testSealing(on: OracleStore, wanted: number): void {
   });
 }
 
-/** One story of weeks, by a fixed seed. */
+/** One story of weeks: the same seed tells the same one. */
 export function testWeeksOfSealing(on: OracleStore, seed: number): void {
   test(`answers stay exact on weeks of traffic with late batches, seed ${seed}`, { timeout: 0 }, async () => {
     const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 12 };
