@@ -1,3 +1,5 @@
 import { testTwoSealers } from '../support/two-sealers.ts';
 
-testTwoSealers({ modes: process.env['SEALING_MODES'] === 'all' ? 'all' : 'in turn', every: 1 });
+testTwoSealers(
+  process.env['SEALING_MODES'] === 'all' ? { modes: 'all', every: 1 } : { modes: 'in turn', every: 3 },
+);

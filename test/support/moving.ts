@@ -269,7 +269,7 @@ export class Witness {
 }
 
 /** With more sessions the walk over them takes longer than the answers. */
-const ROUNDS_PER_APP = 50;
+const ROUNDS_PER_APP = 25;
 
 /**
  * Stores a batch in each round, by each process in turn, and asks everything after its acknowledgement, while three clients poll.
