@@ -11,11 +11,10 @@ const LONG = [
   'long/chaos',
   'long/tags',
   'long/oracle',
-  'store/purge',
+  'long/purge',
+  'long/moving-killed',
   'browser/sdk-delivers',
   'faults/start',
-  'store/moving-killed',
-  'store/ingestion-service-crash',
 ];
 
 class LongFirst extends BaseSequencer {
@@ -34,7 +33,8 @@ export default defineConfig({
     // The embedded engine holds one data folder per process: each file gets a process of its own.
     pool: 'forks',
     isolate: true,
-    maxWorkers: 2,
+    // One more than the two cores of a small machine, because many tests wait for a process or a clock.
+    maxWorkers: 3,
     sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,

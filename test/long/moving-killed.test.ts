@@ -13,9 +13,9 @@ import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { bodyOf, isStored, newSite, sessionsOfBatch, Witness } from '../support/moving.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
-import { afterLease, SILENT } from './ingestion-support.ts';
+import { afterLease, SILENT } from '../store/ingestion-support.ts';
 
-const CHILD = fileURLToPath(new URL('./moving-child.ts', import.meta.url));
+const CHILD = fileURLToPath(new URL('../store/moving-child.ts', import.meta.url));
 const DATABASE = 'analytics';
 const VIEW = 'sessions_from_events';
 
