@@ -56,7 +56,7 @@ test('the pieces are disjoint and make up exactly the range', async () => {
   );
 });
 
-test('facts answer whole buckets below the watermark, raw rows less than an hour at each end and what is not sealed', async () => {
+test('facts answer whole buckets below the watermark, raw rows less than an hour at each end and the unsealed part', async () => {
   await forAll(
     fc.tuple(rangeArbitrary, watermarkArbitrary),
     ([range, watermark]) => {
@@ -89,7 +89,7 @@ test('a handful of buckets of each grain is enough', async () => {
   );
 });
 
-/** Whether the plan counts a session with this start and prev, and how often. */
+/** How often the plan counts a session with this start and prev. */
 function counted(pieces: Plan, started: number, prev: number): number {
   const returns = planReturns(pieces);
   const inSpan = ({ start, end: stop }: Span, at: number) => start <= at && at < stop;
@@ -104,7 +104,7 @@ function counted(pieces: Plan, started: number, prev: number): number {
   ].filter(Boolean).length;
 }
 
-test('a returning session is counted once, where it and the one before it lie in the sealed part of the range', async () => {
+test('a returning session is counted once, if it and the one before it are in the sealed part of the range', async () => {
   const near = fc.integer({ min: 0, max: 4 * DAY }).map((ms) => START + ms);
   const at = fc.oneof(
     near,
@@ -128,7 +128,7 @@ test('a returning session is counted once, where it and the one before it lie in
   );
 });
 
-test('what lies between its ends is the same for any ms of the same two hours, but for the one that completes an hour', async () => {
+test('the part between the edges is the same for any ms of the same two hours, except the one that completes an hour', async () => {
   const at = fc.integer({ min: 0, max: 40 * DAY });
   await forAll(
     fc.tuple(at, at, fc.integer({ min: 1, max: HOUR - 2 })),

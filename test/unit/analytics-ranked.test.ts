@@ -18,14 +18,14 @@ const rows = fc.array(
   fc.record({ key: fc.constantFrom(...'abcdefghij'), n: fc.integer({ min: -3, max: 3 }) }),
 );
 
-/** All rows added up by key, sorted. */
+/** Adds up all rows by key, and sorts them. */
 function sorted(all: readonly Row[]): Row[] {
   const sums = new Map<string, number>();
   for (const { key, n } of all) sums.set(key, (sums.get(key) ?? 0) + n);
   return [...sums].map(([key, n]) => ({ key, n })).sort(RANKING.order);
 }
 
-test('kept rows and others are added up and in order, again and again', async () => {
+test('cached rows and others are added up and sorted, repeatedly', async () => {
   await forAll(
     fc.tuple(rows, fc.array(rows, { maxLength: 3 }), fc.nat(12)),
     ([kept, others, limit]) => {

@@ -4,7 +4,7 @@ import { readList, readRows } from '../../src/clickhouse/answer.ts';
 
 const rowsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => [`/é🙂"\\"],\n\t]${'x'.repeat(i % 900)}${i}`, i, [i, [`],`]]]);
-/** As the engine writes it. */
+/** Rows in the engine's format. */
 const answerOf = (rows: readonly unknown[]): Buffer =>
   Buffer.from(
     `{\n\t"meta":\n\t[\n\t\t{\n\t\t\t"name": "a",\n\t\t\t"type": "String"\n\t\t}\n\t],\n\n\t"data":\n\t[\n${rows
@@ -28,7 +28,7 @@ describe.each([0, 1, 500, 5_000])('%i rows', (count) => {
     const answer = await readRows(inChunks(whole, size), undefined);
     expect(answer).toEqual({ names: ['a'], rows, rowsRead: 7 });
     const list = await readList(inChunks(whole, size), undefined);
-    // Again and again.
+    // The list can be read repeatedly.
     for (let time = 0; time < 2; time++) expect([...list.rows]).toEqual(rows);
   });
 

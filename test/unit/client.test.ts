@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient } from '../../src/client/index.ts';
 import { paceMs } from '../../src/client/poll.ts';
 
-/** Answers in turn, then the last one for ever; an Error is thrown, as fetch does. */
+/** Gives these answers in turn, then the last one for ever. An Error is thrown, as fetch does. */
 function scripted(...answers: readonly (Error | { status: number; headers?: object; body?: unknown })[]) {
   const requests: { readonly url: string; readonly init: RequestInit }[] = [];
   const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
@@ -27,7 +27,7 @@ const limited = (seconds: number) => ({
 });
 const fine = (body: unknown = [], etag = '"1"') => ({ status: 200, headers: { ETag: etag }, body });
 
-/** How long the client has waited, as the timers were set. */
+/** The client's waits, read from its timers. */
 let waits: number[];
 
 beforeEach(() => {
@@ -53,7 +53,7 @@ describe('retry', () => {
     expect(second).toBeLessThanOrEqual(4_000);
   });
 
-  test('gives up after maxRetries, and where the wait would be too long', async () => {
+  test('gives up after maxRetries, and if the wait would be too long', async () => {
     const away = scripted({ status: 503, headers: { 'Retry-After': '1' } });
     await expect(createClient({ ...KEY, fetch: away.fetch, maxRetries: 2 }).listApps()).rejects.toThrow(
       ApiError,
@@ -65,7 +65,7 @@ describe('retry', () => {
     expect(long.requests).toHaveLength(1);
   });
 
-  test('a broken connection is tried again, a refusal is not', async () => {
+  test('repeats after a broken connection, not after a refusal', async () => {
     const broken = scripted(new TypeError('fetch failed'), fine());
     await createClient({ ...KEY, fetch: broken.fetch }).listApps();
     expect(broken.requests).toHaveLength(2);
@@ -74,7 +74,7 @@ describe('retry', () => {
     expect(refused.requests).toHaveLength(1);
   });
 
-  test('an app is not created twice: only 429 is tried again', async () => {
+  test('an app is not created twice: only 429 is repeated', async () => {
     const app = { name: 'Blog', domain: 'https://blog.example' };
     for (const answer of [{ status: 503 }, new TypeError('fetch failed')]) {
       const { fetch, requests } = scripted(answer, fine());
@@ -88,7 +88,7 @@ describe('retry', () => {
 });
 
 describe('errors', () => {
-  test('carry what the problem says', async () => {
+  test('carry the fields of the problem', async () => {
     const { fetch } = scripted(limited(5));
     const error = await createClient({ ...KEY, fetch, maxRetries: 0 })
       .listApps()
@@ -129,7 +129,7 @@ describe('conditional requests', () => {
     expect(requests[1]?.init.headers).toMatchObject({ 'If-None-Match': '"a"' });
   });
 
-  test('forget the questions that were not asked for long', async () => {
+  test('forget the questions that were not repeated for long', async () => {
     const { fetch, requests } = scripted(fine());
     const client = createClient({ ...KEY, fetch });
     for (let i = 0; i <= 200; i++) await client.getDataBounds({ appId: String(i) });
@@ -147,7 +147,7 @@ describe('poll', () => {
     'X-RateLimit-Reset': String(reset),
   });
 
-  test('spreads what is left over the time that is left', () => {
+  test('spreads the remaining requests over the remaining time', () => {
     expect(paceMs(null)).toBe(0);
     expect(paceMs({ limit: 120, remaining: 60, resetSeconds: 30 })).toBe(500);
     expect(paceMs({ limit: 120, remaining: 2, resetSeconds: 30 })).toBe(15_000);
@@ -169,7 +169,7 @@ describe('poll', () => {
     expect(waits).toEqual([1_000, 10_000]);
   });
 
-  test('ends quietly when it is aborted, and throws what no retry helped against', async () => {
+  test('ends without an error when it is aborted, and throws errors that remain after all retries', async () => {
     const controller = new AbortController();
     const { fetch } = scripted(fine());
     const client = createClient({ ...KEY, fetch });

@@ -16,7 +16,7 @@ import { transform } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const root = mkdtempSync(join(tmpdir(), 'code-version-'));
-/** Of the program that runs from a copy of this tree: changed at will. */
+/** The function of a copy of the program, whose files the test changes. */
 let codeVersion: () => string;
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ test('every file of the program and every migration is part of the version', () 
   expect(codeVersion()).toBe(before);
 });
 
-test('a file that comes, goes or is renamed changes the version; the place of the tree does not', async () => {
+test('an added, deleted or renamed file changes the version; the path of the tree does not', async () => {
   const before = codeVersion();
   const path = join(root, 'src/facts/new.ts');
   writeFileSync(path, '');

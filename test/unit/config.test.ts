@@ -53,7 +53,7 @@ describe('readConfig', () => {
     });
   });
 
-  test('one message names every wrong setting, also those that depend on others, and never a value', () => {
+  test('one message names every wrong setting, even those that depend on others, and never a value', () => {
     const message = complaint({
       PORT: '0x10',
       HOST: '',

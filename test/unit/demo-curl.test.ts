@@ -16,9 +16,9 @@ const STATE = {
 };
 const Body = z.record(z.string(), z.unknown());
 
-test('the lines of the demo say to a shell what curl needs', () => {
+test('a shell passes the lines of the demo to curl as intended', () => {
   const lines = curlLines('http://127.0.0.1:3000', STATE, epochMs(Date.UTC(2026, 10, 22)));
-  // A curl that prints what it is told, an argument a line.
+  // A curl that prints its arguments, one per line.
   const script = ['curl() { printf "%s\\n" "$@"; echo; }', ...lines].join('\n');
   const calls = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).trim().split('\n\n');
   expect(calls).toHaveLength(lines.filter((line) => line.startsWith('curl')).length);

@@ -5,7 +5,7 @@ import { every } from '../../src/domain/every.ts';
 const MS = 1_000;
 let warned: unknown[];
 let begun: number;
-/** Ends the run at hand. */
+/** Ends the current run. */
 let settle: (error?: Error) => void;
 
 const job = () =>
@@ -53,7 +53,7 @@ test('a failure is logged and tried again in the next turn', async () => {
   await work.end();
 });
 
-test('the end waits for the run at hand, and no other begins', async () => {
+test('the end waits for the current run, and no other begins', async () => {
   const work = job();
   work.start();
   let hasEnded = false;

@@ -17,7 +17,7 @@ const session = (startedAt: number, events: number, words: readonly string[] = [
 const starts = (sessions: readonly { readonly startedAt: number }[] | undefined) =>
   sessions?.map(({ startedAt }) => startedAt);
 
-test('a step is known for as long as it has as many events', () => {
+test('a step is cached as long as its number of events stays the same', () => {
   const live = new LiveSessions();
   expect(live.step(0, 0)).toBeUndefined();
   live.keep([0, 1], [session(5, 2), session(STEP_MS - 1, 1), session(STEP_MS, 4)]);
@@ -29,15 +29,15 @@ test('a step is known for as long as it has as many events', () => {
   expect(live.step(1, 4)).toBeDefined();
 });
 
-test('what was read earlier does not take the place of what was read later', () => {
+test('an earlier read does not replace a later one', () => {
   const live = new LiveSessions();
   live.keep([0], [session(5, 3)]);
-  // Whoever read it answers with it all the same.
+  // The question that read it still uses it.
   expect(live.keep([0], [session(5, 2)])).toMatchObject([{ events: 2, sessions: [{ events: 2 }] }]);
   expect(live.step(0, 3)).toBeDefined();
 });
 
-test('sessions are counted by their words, those of sessions that are gone are not', () => {
+test('words are counted by session, without replaced sessions', () => {
   const live = new LiveSessions();
   live.keep([0], [session(1, 1, ['a', 'x'])]);
   const [step] = live.keep([0], [session(1, 2, ['a', 'y']), session(2, 1, ['a', 'z'])]);
@@ -69,7 +69,7 @@ test('an app is kept from its second question on, while there is room, and not f
   );
   cache.keep(other, large);
   expect(cache.of(other)).toBe(large);
-  // There was no room for both: the first one begins again.
+  // There was no room for both, so the first one starts again.
   expect(cache.of(one)).toBeNull();
   expect(cache.of(one)).not.toBe(live);
 

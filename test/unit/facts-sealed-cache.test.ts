@@ -4,7 +4,7 @@ import { SealedCache } from '../../src/facts/sealed-cache.ts';
 const QUERY = { name: 'sums', sql: 'SELECT 1' };
 const asTheyAre = <Row>(rows: readonly Row[]): readonly Row[] => rows;
 
-/** Asks the cache for a statement; its rows are numbers that tell how often it was loaded. */
+/** Asks the cache for a statement. Each row is the number of times that it was loaded. */
 function asking(cache: SealedCache) {
   let loads = 0;
   return {
@@ -26,7 +26,7 @@ test('a statement is loaded once for a version of the facts, and never used for 
   expect(await asked.ask('a', { ...QUERY, name: 'other' })).toEqual([4]);
 });
 
-test('where facts are stale, and where nothing may be kept, every question loads', async () => {
+test('if facts are stale, or the cache has no room, every question loads', async () => {
   const asked = asking(new SealedCache(1_000_000));
   expect(await asked.ask(null)).toEqual([1]);
   expect(await asked.ask(null)).toEqual([2]);
@@ -35,14 +35,14 @@ test('where facts are stale, and where nothing may be kept, every question loads
   expect(await none.ask('a')).toEqual([2]);
 });
 
-test('a failure is not kept', async () => {
+test('a failure is not cached', async () => {
   const cache = new SealedCache(1_000_000);
   const failing = cache.get(QUERY, 'a', () => Promise.reject(new Error('away')), asTheyAre);
   await expect(failing).rejects.toThrow('away');
   expect(await cache.get(QUERY, 'a', async () => [7], asTheyAre)).toEqual([7]);
 });
 
-test('what is made of the rows is kept, and the oldest goes when it is full', async () => {
+test('the result made from the rows is cached, and the oldest one is evicted from a full cache', async () => {
   const cache = new SealedCache(1_000_000);
   const rows = Array.from({ length: 1_000 }, (_, i) => `/path/${i}`);
   let made = 0;
@@ -67,7 +67,7 @@ test('what is made of the rows is kept, and the oldest goes when it is full', as
   expect(made).toBe(21);
 });
 
-test('of values by key those are loaded that nobody knows yet', async () => {
+test('of values by key, only missing ones are loaded', async () => {
   const cache = new SealedCache(1_000_000);
   const asked: (readonly string[])[] = [];
   const ask = async (version: string | null, ...keys: string[]) => {
@@ -85,7 +85,7 @@ test('of values by key those are loaded that nobody knows yet', async () => {
   expect(asked).toEqual([['x', 'yy'], ['zzz'], ['x'], ['x']]);
 });
 
-test('values by key take their place, and go when it is full', async () => {
+test('values by key take room, and are evicted from a full cache', async () => {
   const cache = new SealedCache(100_000);
   let loaded = 0;
   const ask = (version: string, count: number) =>
@@ -105,7 +105,7 @@ test('values by key take their place, and go when it is full', async () => {
   expect(loaded).toBe(600);
   await ask('a', 300);
   expect(loaded).toBe(900);
-  // More than there is room for: answered, and not kept.
+  // More than there is room for: answered, but not cached.
   expect((await ask('c', 1_000)).size).toBe(1_000);
   await ask('c', 1_000);
   expect(loaded).toBe(2_900);

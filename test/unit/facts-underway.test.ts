@@ -6,10 +6,10 @@ const hours = (from: number, to: number): Range => ({
   from: epochMs(from * HOUR_MS),
   to: epochMs(to * HOUR_MS - 1),
 });
-/** Events of the hours 10 and 11, of sessions that began in the hour 9. */
+/** Events of the hours 10 and 11, of sessions that began in hour 9. */
 const SPAN = { app: 'a', events: hours(10, 12), sessions: hours(9, 10) };
 
-describe('what is being stored', () => {
+describe('a flush underway', () => {
   test.each([
     { scope: { events: hours(11, 20), sessions: null }, touched: true },
     { scope: { events: hours(12, 20), sessions: null }, touched: false },
@@ -35,7 +35,7 @@ describe('what is being stored', () => {
     expect(underway.touches('a', { events: rest, sessions: null })).toBe(true);
   });
 
-  test('is announced until its own end, whatever ends beside it', () => {
+  test('is announced until its own end, whatever other flushes end', () => {
     const underway = new Underway();
     const [first, second] = [underway.announce([SPAN]), underway.announce([{ ...SPAN }])];
     const scope = { events: hours(10, 11), sessions: null };
@@ -45,7 +45,7 @@ describe('what is being stored', () => {
     expect(underway.touches('a', scope)).toBe(false);
   });
 
-  test('may be of any app and time where nobody knows', () => {
+  test('may be of any app and time if neither is known', () => {
     const underway = new Underway();
     const landed = underway.announce(null);
     expect(underway.touches('b', { events: hours(0, 1), sessions: null })).toBe(true);

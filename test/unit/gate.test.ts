@@ -6,7 +6,7 @@ import { currentCaller, forOthersToo, onBehalfOf, Shared } from '../../src/domai
 const gateOf = (places: number, maxWaiting = 100, maxWaitMs = 60_000): Gate =>
   new Gate({ places, maxWaiting, maxWaitMs });
 
-/** Who came in, in order. */
+/** The visitors in their order of entry. */
 function visitors(gate: Gate) {
   const inside: [string, number][] = [];
   const order: string[] = [];
@@ -35,7 +35,7 @@ test('a flood of one key leaves a place, and others come before its queue', asyn
   expect(order).toEqual(['flood', 'flood', 'flood']);
   await comes('a');
   expect(order.at(-1)).toBe('a');
-  // All places taken: whoever comes now is served in turn with the flood, however long that is.
+  // All places are taken. New keys take turns with the flood, whatever the length of its queue.
   void comes('b');
   void comes('c');
   await goes('flood');
@@ -52,7 +52,7 @@ test('the service itself may take every place', async () => {
   expect([await gate.enter(), await gate.enter()].sort()).toEqual([0, 1]);
 });
 
-test('a full queue loses the newest of whoever has the most in it', async () => {
+test('a full queue refuses the newest visitor of the key with the most', async () => {
   const gate = gateOf(1, 4);
   const { comes, goes, order } = visitors(gate);
   await comes('flood');
@@ -66,7 +66,7 @@ test('a full queue loses the newest of whoever has the most in it', async () => 
   expect(order.slice(1).sort()).toEqual(['a', 'flood']);
 });
 
-test('waits no longer than it may', async () => {
+test('gives up after its time limit', async () => {
   vi.useFakeTimers();
   try {
     const gate = gateOf(1, 100, 2_000);
@@ -86,7 +86,7 @@ describe('a queue that moves', () => {
   const MOVING = { maxWaitMs: 20_000, lasting: { standsMs: 10_000, maxWaitMs: 2_000 } };
   const refused = { code: 'overloaded' };
 
-  /** Each visit takes a second; resolves when the visitor has gone. */
+  /** A visit of one second. Resolves when the visitor has left. */
   const visit = async (gate: Gate, key: string): Promise<void> => {
     const place = await gate.enter({ key });
     await sleep(1_000);
@@ -95,10 +95,10 @@ describe('a queue that moves', () => {
 
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] }));
   afterEach(() => void vi.useRealTimers());
-  /** A timer by hand: that of `timers/promises` is not faked. */
+  /** A timer made here, because fake timers do not replace `timers/promises`. */
   const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-  test('a burst is served whole and in order, however long its tail waits', async () => {
+  test('a burst is served in full and in order, although its tail waits long', async () => {
     const gate = new Gate({ places: 4, maxWaiting: 256, ...MOVING });
     const order: number[] = [];
     const burst = Array.from({ length: 60 }, async (_, i) => {
@@ -112,7 +112,7 @@ describe('a queue that moves', () => {
     expect(order).toEqual(Array.from({ length: 60 }, (_, i) => i));
   });
 
-  test('behind more than can be served in time nobody queues up', async () => {
+  test('a queue that is too long to be served in time refuses newcomers', async () => {
     const gate = new Gate({ places: 1, maxWaiting: 256, ...MOVING });
     const order: string[] = [];
     const comes = (key: string) =>
@@ -128,14 +128,14 @@ describe('a queue that moves', () => {
     await expect(gate.enter({ key: 'a' })).rejects.toMatchObject({ ...refused, retryAfterSeconds: 10 });
     // Another key's turn comes after one of each.
     void comes('b');
-    // A part of what was let in waits for as long as the whole may.
+    // A statement of a question with a place waits as long as the question may.
     const late = gate.enter({ key: 'a', isLetIn: true });
     await vi.advanceTimersByTimeAsync(30_000);
     gate.leave(await late);
     expect(order.slice(0, 4)).toEqual(['a', 'a', 'a', 'b']);
   });
 
-  test('where the queue stands on and on, newcomers are refused at once, until it was empty', async () => {
+  test('if the queue stays long, newcomers are refused at once, until it was empty', async () => {
     const gate = new Gate({ places: 1, maxWaiting: 256, ...MOVING });
     const answers: string[] = [];
     const ask = () =>
@@ -151,10 +151,10 @@ describe('a queue that moves', () => {
         await vi.advanceTimersByTimeAsync(1_000);
       }
     };
-    // At first all of it queues up.
+    // At first all visitors queue up.
     await overload(10);
     expect([count('refused'), gate.waiting]).toEqual([0, 9]);
-    // Then the queue is short, so that what is served is not late, and the place is never idle.
+    // Then the queue is short: served visitors do not wait long, and the place is never idle.
     await overload(20);
     expect(gate.waiting).toBeLessThanOrEqual(3);
     expect(count('served')).toBeGreaterThanOrEqual(28);
@@ -166,7 +166,7 @@ describe('a queue that moves', () => {
     expect(answers).toEqual(Array.from({ length: 5 }, () => 'served'));
   });
 
-  test('a queue that does not move is not waited for longer than may be', async () => {
+  test('visitors give up a stuck queue after their time limit', async () => {
     const gate = new Gate({ places: 1, maxWaiting: 256, ...MOVING });
     await gate.enter({ key: 'hangs' });
     const waiting = expect(gate.enter({ key: 'hangs' })).rejects.toMatchObject(refused);
@@ -175,7 +175,7 @@ describe('a queue that moves', () => {
   });
 });
 
-test('who has gone waits no more', async () => {
+test('a visitor that has gone waits no more', async () => {
   const gate = gateOf(1);
   const place = await gate.enter({ key: 'a' });
   const gone = new AbortController();
@@ -188,7 +188,7 @@ test('who has gone waits no more', async () => {
   expect(await gate.enter({ key: 'c' })).toBe(place);
 });
 
-test('shared work ends with the last who waits for it', async () => {
+test('shared work ends with the last caller that waits for it', async () => {
   const [one, two] = [new AbortController(), new AbortController()];
   let ending: AbortSignal | undefined;
   let finish = (_: string): void => undefined;
@@ -212,7 +212,7 @@ test('shared work ends with the last who waits for it', async () => {
   expect(await second).toBe('done');
 });
 
-test('what others will use goes on in the name of its caller', async () => {
+test('work for later callers goes on in the name of its caller', async () => {
   const gone = new AbortController();
   await onBehalfOf({ key: 'one', signal: gone.signal }, () =>
     forOthersToo(async () => {

@@ -9,7 +9,7 @@ import { newRequestId } from '../../src/http/request/request-id.ts';
 import { createLog } from '../../src/http/server/log.ts';
 
 describe('LocalWindows', () => {
-  test('gives every parallel request a count of its own', async () => {
+  test('gives every parallel request its own count', async () => {
     const windows = new LocalWindows();
     windows.init({ windowMs: 60_000 } as Parameters<LocalWindows['init']>[0]);
     const counts = await Promise.all(Array.from({ length: 50 }, () => windows.increment('key')));
@@ -31,7 +31,7 @@ describe('matchesEtag', () => {
 });
 
 describe('problem', () => {
-  test('a bug tells nothing of itself', () => {
+  test('a bug reveals no details', () => {
     const { status, body } = problem(new Error('SELECT secret FROM accounts'), 'id');
     expect([status, body.code]).toEqual([500, 'internal']);
     expect(JSON.stringify(body)).not.toMatch(/select|accounts/i);
@@ -54,7 +54,7 @@ describe('createLog', () => {
     return lines.join('');
   };
 
-  test('prints what is allowed and nothing else', () => {
+  test('prints allowed fields and nothing else', () => {
     const line = printed((log) =>
       log.info({ route: '/x', status: 200, headers: { authorization: 'a' }, body: 'b' }, 'm'),
     );
@@ -74,7 +74,7 @@ describe('createLog', () => {
     expect(JSON.parse(child)).toEqual({ level: 'info', time: expect.any(String), requestId: 'r', msg: 'm' });
   });
 
-  test('an error as its texts and causes, credentials hidden wherever they stand', () => {
+  test('an error as its texts and causes, without credentials', () => {
     const cause = Object.assign(new Error('auth failed for service_api_abcDEF123'), {
       command: { args: ['s3cret'] },
     });

@@ -39,7 +39,7 @@ describe('parseTimestamp', () => {
     expect(at('0000-01-01T00:00:00Z')).toBeNull();
   });
 
-  test('what does not exist', () => {
+  test('instants that do not exist', () => {
     const none = ['2026-02-29', '2026-13-01', '2026-00-10', '2026-04-31', '2026-01-00'].map(
       (day) => `${day}T00:00:00Z`,
     );
@@ -49,7 +49,7 @@ describe('parseTimestamp', () => {
     }
   });
 
-  test('says what to send', () => {
+  test('the message names the valid form', () => {
     expect(problem('2026-11-20T10:46:00 03:30')).toContain('%2B');
     expect(problem('2026-11-20')).toMatch(/^A date alone is ambiguous/);
     expect(problem('2026-11-20T10:46:00')).toMatch(/^A time without an offset is ambiguous/);
@@ -66,12 +66,12 @@ describe('parseTimestamp', () => {
     }
   });
 
-  test('every instant in every offset comes back', async () => {
+  test('every instant in every offset is parsed back', async () => {
     const instants = fc.integer({ min: 0, max: Date.UTC(2300, 0, 1) - 1 });
     const offsets = fc.integer({ min: -1439, max: 1439 });
     await forAll(fc.tuple(instants, offsets), ([instant, offset]) => {
       const local = new Date(instant + offset * 60_000).toISOString();
-      // Beyond the year 9999 and before 0 toISOString has another form; neither is near.
+      // toISOString has another form beyond the year 9999 and before 0; these instants are far from both.
       const minutes = Math.abs(offset);
       const pad = (n: number) => String(n).padStart(2, '0');
       const zone = `${offset < 0 ? '-' : '+'}${pad(Math.floor(minutes / 60))}:${pad(minutes % 60)}`;

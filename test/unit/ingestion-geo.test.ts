@@ -28,13 +28,13 @@ const place = (country: string, region = '', city = '', at: [number, number] | n
 
 const file = (networks: Readonly<Record<string, MmdbValue>>): string => {
   const path = join(folder, 'city.mmdb');
-  // As an update does it: written aside, then moved.
+  // An update writes the new file elsewhere, then moves it.
   writeFileSync(`${path}.new`, mmdb(networks));
   renameSync(`${path}.new`, path);
   return path;
 };
 
-test('an address is looked up in either form of a city database', async () => {
+test('an address is looked up in both forms of a city database', async () => {
   const geo = await openGeo(
     file({
       '203.0.113.0/25': TEHRAN,
@@ -69,7 +69,7 @@ test('an address is looked up in either form of a city database', async () => {
   await geo.close();
 });
 
-test('a new version of the file is read, and one that cannot be read changes nothing', async () => {
+test('a new version of the file is loaded, and an unreadable one changes nothing', async () => {
   const path = file({ '203.0.113.0/24': TEHRAN });
   const geo = await openGeo(path, SILENT);
   file({ '203.0.113.0/24': { country: { iso_code: 'TR' } } });
@@ -84,7 +84,7 @@ test('a new version of the file is read, and one that cannot be read changes not
   await geo.close();
 });
 
-test('a file that is missing or no database stops the start', async () => {
+test('a missing file, or one that is no database, stops the start', async () => {
   const path = join(folder, 'city.mmdb');
   await expect(openGeo(path, SILENT)).rejects.toThrow(`Cannot read GEOIP_DATABASE ${path}`);
   writeFileSync(path, 'no database');

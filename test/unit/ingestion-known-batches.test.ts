@@ -7,14 +7,14 @@ const DAY_MS = 86_400_000;
 const newBatch = (app: string = randomUUID()): BatchKey => ({ app, batch: randomUUID() });
 const nothing = () => Promise.resolve([]);
 
-test('every batch may be stored until those before the process are read', async () => {
+test('every batch may be stored until the earlier batches are loaded', async () => {
   const known = new KnownBatches();
   expect(known.mayHold(newBatch())).toBe(true);
   await known.load(nothing);
   expect(known.mayHold(newBatch())).toBe(false);
 });
 
-test('none that was stored, before or since, is ever taken for new', async () => {
+test('a stored batch, earlier or later, never counts as new', async () => {
   const known = new KnownBatches();
   const app = randomUUID();
   const before = Array.from({ length: 100_010 }, () => newBatch(app));
@@ -55,7 +55,7 @@ test('a batch is known for at least 8 days, and not for ever', async () => {
   expect(known.mayHold(batch)).toBe(false);
 });
 
-test('a store that cannot be read, or holds too much: every batch may be stored, for 8 days', async () => {
+test('a store that cannot be read, or holds too many batches: every batch may be stored, for 8 days', async () => {
   let now = 0;
   const unread = new KnownBatches(() => now);
   await expect(unread.load(() => Promise.reject(new Error('away')))).rejects.toThrow('away');

@@ -131,7 +131,7 @@ describe('times', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('stored values', () => {
   test.each([
     ['/pricing?utm_source=x#top', '/pricing'],
     ['/#a?b', '/'],

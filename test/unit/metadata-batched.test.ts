@@ -3,7 +3,7 @@ import { batched } from '../../src/metadata/batched.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Statements that end when the test says so. */
+/** Statements that end when the test ends them. */
 function statements() {
   const begun: { keys: readonly string[]; end: (error?: Error) => void }[] = [];
   const lookUp = batched<string>(
@@ -16,7 +16,7 @@ function statements() {
   return { begun, lookUp };
 }
 
-test('many keys at once become few statements, never more than two at a time', async () => {
+test('many parallel keys become few statements, never more than two at a time', async () => {
   const { begun, lookUp } = statements();
   const names = Array.from({ length: 250 }, (_, i) => `key ${i}`);
   const all = Promise.all(names.map(lookUp));
@@ -30,7 +30,7 @@ test('many keys at once become few statements, never more than two at a time', a
   expect(begun.map(({ keys }) => keys.length)).toEqual([1, 1, 100, 100, 48]);
 });
 
-test('a key that is not there is null, and the same key twice is asked for once', async () => {
+test('a missing key is null, and a repeated key is queried once', async () => {
   const { begun, lookUp } = statements();
   const all = Promise.all(['a', 'b', 'nobody', 'c', 'c'].map(lookUp));
   begun[0]?.end();

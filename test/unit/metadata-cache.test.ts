@@ -9,7 +9,7 @@ interface Value {
 let now: number;
 let stored: Map<string, Value>;
 let loads: string[];
-/** Look-ups wait here while `held` is set. */
+/** While this is set, look-ups wait here. */
 let held: Array<() => void> | null;
 let failure: Error | null;
 
@@ -24,7 +24,7 @@ const release = async (): Promise<void> => {
   await settle();
 };
 
-/** A store of which nothing is seen between the look-ups. */
+/** A store without looks for changes. */
 const UNSEEN: Changes = {
   reading: () => ({ order: 0, at: now }),
   used: () => undefined,
@@ -67,7 +67,7 @@ describe('a value', () => {
     expect(loads).toEqual(['a']);
   });
 
-  test('is served and read anew in the background from 3 s on', async () => {
+  test('is served, and refreshed in the background, from 3 s on', async () => {
     const cache = newCache();
     await cache.get('a');
     stored.set('a', { text: 'two' });
@@ -89,7 +89,7 @@ describe('a value', () => {
     expect(await cache.get('a')).toBeNull();
   });
 
-  test('is as old as the start of its look-up', async () => {
+  test('has the age of the start of its look-up', async () => {
     const cache = newCache();
     held = [];
     const first = cache.get('a');
@@ -114,7 +114,7 @@ describe('a value', () => {
   });
 });
 
-describe('look-ups at once', () => {
+describe('parallel look-ups', () => {
   test('of one key share one', async () => {
     const cache = newCache();
     const answers = await Promise.all(Array.from({ length: 50 }, () => cache.get('a')));
@@ -122,7 +122,7 @@ describe('look-ups at once', () => {
     expect(loads).toEqual(['a']);
   });
 
-  test('join none that hangs for 3 s, and the later one counts', async () => {
+  test('do not join one that hangs for 3 s, and the later one counts', async () => {
     const cache = newCache();
     held = [];
     const hanging = cache.get('a');
@@ -147,7 +147,7 @@ describe('after a change here', () => {
     expect(await cache.get('a')).toEqual({ text: 'two' });
   });
 
-  test('a look-up that was under way is not kept', async () => {
+  test('a look-up that was underway is not cached', async () => {
     const cache = newCache();
     held = [];
     const before = cache.get('a');
@@ -159,8 +159,8 @@ describe('after a change here', () => {
   });
 });
 
-describe('what is not there', () => {
-  test('is remembered for less than a second', async () => {
+describe('a missing value', () => {
+  test('is cached for less than a second', async () => {
     const cache = newCache();
     expect(await cache.get('b')).toBeNull();
     stored.set('b', { text: 'new' });
@@ -170,7 +170,7 @@ describe('what is not there', () => {
     expect(await cache.get('b')).toEqual({ text: 'new' });
   });
 
-  test('pushes no value out, however much of it is asked for', async () => {
+  test('evicts no value, however many are queried', async () => {
     const cache = newCache(2);
     await cache.get('a');
     for (let i = 0; i < 100; i++) await cache.get(`junk ${i}`);

@@ -6,7 +6,7 @@ import { FreshCache } from '../../src/metadata/fresh-cache.ts';
 /** A store with one table of versions by key, and a cache in front of it. */
 let stored: Map<string, number>;
 let statements: string[];
-/** What the next statements wait for, in turn. */
+/** The next statements wait for these promises, in turn. */
 let delays: Promise<unknown>[];
 let broken: 'fails' | 'hangs' | null;
 let release: () => void;
@@ -28,7 +28,7 @@ const store = {
     statement('look', () => [...stored].map(([key, version]) => ['key', key.slice(0, 2), String(version)])),
 } as unknown as Database;
 
-/** Seconds pass: every 2 s there is a look. */
+/** Lets seconds pass; there is a look every 2 s. */
 const pass = (seconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(seconds * 1000);
 const reads = (): string[] => statements.filter((name) => name !== 'look');
 const held = () => {
@@ -68,14 +68,14 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** As a poller finds it that has asked before. */
+/** Caches a value, as for a caller that polls. */
 async function known(key = 'aa 1'): Promise<void> {
   await cache.get(key);
   await pass(2);
   statements = [];
 }
 
-test('what the store is seen to hold is never read again, however seldom it is asked for', async () => {
+test('values without a seen change are never read again, even if they are rarely used', async () => {
   await known();
   for (let minute = 0; minute < 10; minute++) {
     await pass(60);
@@ -84,7 +84,7 @@ test('what the store is seen to hold is never read again, however seldom it is a
   expect(reads()).toEqual([]);
 });
 
-test('a change is read before somebody asks, and nothing else is', async () => {
+test('a changed value is read before the next request, and no other value', async () => {
   await known();
   await known('bb 1');
   stored.set('aa 1', 2);
@@ -99,7 +99,7 @@ test('a change is read before somebody asks, and nothing else is', async () => {
   expect(await cache.get('aa 1')).toBeNull();
 });
 
-test.each(['fails', 'hangs'] as const)('while the store %s, what was known lapses', async (how) => {
+test.each(['fails', 'hangs'] as const)('while the store %s, cached values expire', async (how) => {
   await known();
   await pass(2);
   stored.set('aa 1', 2);
@@ -113,7 +113,7 @@ test.each(['fails', 'hangs'] as const)('while the store %s, what was known lapse
   release();
 });
 
-test('an answer that comes late says what was so when it was asked', async () => {
+test('a late answer describes the moment of its question', async () => {
   await known();
   await pass(2);
   const answer = held();
@@ -121,7 +121,7 @@ test('an answer that comes late says what was so when it was asked', async () =>
   stored.set('aa 1', 2);
   await pass(1.9);
   await answer();
-  // The look began 1.9 s ago; from 4.5 s on it is no reason any more.
+  // The look began 1.9 s ago. From 4.5 s on it does not confirm the value any more.
   expect(await cache.get('aa 1')).toEqual({ version: 1 });
   broken = 'fails';
   await pass(2.7);
@@ -129,7 +129,7 @@ test('an answer that comes late says what was so when it was asked', async () =>
   expect(await cache.get('aa 1')).toEqual({ version: 2 });
 });
 
-test('what was read before the first look had ended is read again, since it may be older', async () => {
+test('values read before the end of the first look are read again, because they may be older', async () => {
   const readOld = held();
   const first = cache.get('aa 1');
   stored.set('aa 1', 2);
@@ -141,7 +141,7 @@ test('what was read before the first look had ended is read again, since it may 
   expect(reads()).toEqual(['aa 1', 'aa 1']);
 });
 
-test('a look-up that is under way when a change is seen is not kept', async () => {
+test('a look-up that is underway when a change is seen is not cached', async () => {
   await known('bb 1');
   const answer = held();
   const asked = cache.get('aa 1');
@@ -154,7 +154,7 @@ test('a look-up that is under way when a change is seen is not kept', async () =
   expect(await cache.get('aa 1')).toEqual({ version: 2 });
 });
 
-test('a store that nobody asks about is not looked at', async () => {
+test('without requests there are no looks', async () => {
   await pass(60);
   expect(statements).toEqual([]);
   await cache.get('aa 1');
@@ -165,7 +165,7 @@ test('a store that nobody asks about is not looked at', async () => {
   expect(statements.length).toBeLessThanOrEqual(looks + 1);
 });
 
-test('a process that is alone on its store never looks, and keeps what it has until it writes', async () => {
+test('a process that is alone on its store never looks, and caches values until it writes', async () => {
   await changes.close();
   changes = changesIn({ exclusive: true } as Database, () => performance.now());
   const alone = new FreshCache({

@@ -11,7 +11,7 @@ import {
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
-test('a key is its prefix, 40 random characters and the checksum of those', () => {
+test('a key is its prefix, 40 random characters and their checksum', () => {
   const key = newApiKey();
   const [, random = '', sum = ''] = /^service_api_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/.exec(key) ?? [];
   const value = [...sum].reduce((total, digit) => total * 62 + BASE62.indexOf(digit), 0);
@@ -38,7 +38,7 @@ test('random characters are spread evenly over all 62', () => {
   }
   const expected = (500 * 40) / 62;
   expect(counts.size).toBe(62);
-  // 7 standard deviations: a biased draw (256 % 62) would give a quarter of the characters 25 % more.
+  // 7 standard deviations. A biased draw (256 % 62) would give a quarter of the characters 25 % more.
   for (const count of counts.values())
     expect(Math.abs(count - expected)).toBeLessThan(7 * Math.sqrt(expected));
 });
@@ -51,7 +51,7 @@ test('an app secret is its prefix and 40 characters', () => {
   expect(newAppSecret()).not.toBe(secret);
 });
 
-test('hashes are SHA-256 and compared whole', () => {
+test('hashes are SHA-256 and compared in full', () => {
   expect(hashCredential('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   expect(sameHash(hashCredential('abc'), hashCredential('abc'))).toBe(true);
   expect(sameHash(hashCredential('abc'), hashCredential('abd'))).toBe(false);

@@ -3,7 +3,7 @@ import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { monotonicVersions } from '../../src/metadata/versions.ts';
 
-test('versions rise within one millisecond, when the clock steps back, and above what was read', () => {
+test('versions rise within one millisecond, when the clock steps back, and above versions read from the store', () => {
   let now = epochMs(1_000);
   const next = monotonicVersions(() => now);
   const first = next();
@@ -18,7 +18,7 @@ test('versions rise within one millisecond, when the clock steps back, and above
   ]);
 });
 
-test('a lock lets one in at a time, in order, also after one that threw', async () => {
+test('a lock has one holder at a time, in order, also after one that threw', async () => {
   const locks = inProcessLocks();
   const order: string[] = [];
   const work = (name: string, fails = false) =>

@@ -141,7 +141,7 @@ test('counts events by their time and sessions by their start', () => {
   });
 });
 
-test('lists growth by UTC day, a cut day with the part inside, omitted ends where the data ends', () => {
+test('lists growth by UTC day, a cut day with the part inside, omitted bounds at the ends of the data', () => {
   const asked = oracle([
     delivery(['s1', 'v1', '2026-11-18T10:00:00Z'], [view('2026-11-18T10:00:00Z', '/')]),
     delivery(['s2', 'v1', '2026-11-18T23:00:00Z'], [view('2026-11-19T01:00:00Z', '/')]),

@@ -7,10 +7,10 @@ const block = (ms: number): void => {
   while (performance.now() < until);
 };
 
-test('a loop that is late again and again is overloaded, until it is no more', async () => {
+test('an event loop that is repeatedly late is overloaded, until it recovers', async () => {
   const overload = watchOverload();
   try {
-    // One long pause is none.
+    // One long pause is no overload.
     block(600);
     await sleep(1_500);
     expect(overload.isOverloaded).toBe(false);

@@ -29,7 +29,7 @@ const kept = (): { kind: string; seed: number; path: string; case: string }[] =>
   readdirSync(folder).flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')));
 const below10 = (value: number): void => expect(value).toBeLessThan(10);
 
-test('a failing case is printed and kept before a smaller one is looked for', async () => {
+test('a failing case is printed and stored before it is shrunk', async () => {
   const known: number[] = [];
   const failing = forAll(numbers, (value) => {
     if (value >= 10) known.push(kept().length);
@@ -42,7 +42,7 @@ test('a failing case is printed and kept before a smaller one is looked for', as
   expect(printed).toMatch(new RegExp(`^\\nwrong: .*, seed ${seed}, path \\d+, kept in `));
 });
 
-test('a kept case runs first, fails again as long as it fails, and leaves the file when it passes', async () => {
+test('a stored case runs first, stays while it fails, and leaves the file when it passes', async () => {
   await expect(forAll(numbers, below10)).rejects.toThrow();
   const seen: number[] = [];
   const fails = forAll(numbers, (value) => {
@@ -58,7 +58,7 @@ test('a kept case runs first, fails again as long as it fails, and leaves the fi
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test('a case that is not made smaller comes back by its number', async () => {
+test('a case that is not shrunk is repeated by its number', async () => {
   const seen: number[] = [];
   const failing = forAll(
     numbers,
@@ -74,13 +74,13 @@ test('a case that is not made smaller comes back by its number', async () => {
   expect(seen[7]).toBe(seen[6]);
 });
 
-test('a refusal is told from a wrong answer', async () => {
+test('a refusal differs from a wrong answer', async () => {
   const failing = forAll(numbers, () => Promise.reject(new AppError('overloaded', 'Not now.')));
   await expect(failing).rejects.toThrow('overloaded');
   expect(kept()).toMatchObject([{ kind: 'refused' }]);
 });
 
-test('what a case is not meant for is no failure', async () => {
+test('a case outside the precondition is no failure', async () => {
   await forAll(numbers, (value) => fc.pre(value % 2 === 0), { runs: 20 });
   expect(readdirSync(folder)).toEqual([]);
 });

@@ -37,7 +37,7 @@ test('one holder at a time, in one process and between two', async () => {
   expect(most).toBe(1);
 });
 
-test('released also after a failure, and never by another', async () => {
+test('released after a failure too, and never by another holder', async () => {
   await expect(
     one.withLock('name', async () => {
       throw new Error('no');
@@ -49,7 +49,7 @@ test('released also after a failure, and never by another', async () => {
     const [key = ''] = await client.keys('analytics:lock:*');
     expect(key).toMatch(/^analytics:lock:[0-9a-f]{32}$/);
     expect(await client.pttl(key)).toBeGreaterThan(0);
-    // As if it had expired and another process had taken it.
+    // As if the lock had expired and another process had taken it.
     await client.set(key, 'another');
   });
   expect(await client.keys('analytics:lock:*')).toHaveLength(1);
@@ -57,7 +57,7 @@ test('released also after a failure, and never by another', async () => {
   client.disconnect();
 });
 
-test('without Redis nothing is locked and nothing is done', async () => {
+test('without Redis nothing is locked and the work does not run', async () => {
   await redis.kill();
   let done = false;
   const attempt = one.withLock('name', async () => {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts;
 
-/** As package.json has it; nothing that it opens would be there. */
+/** Runs the script of package.json. The files that it would open do not exist. */
 function run(name: string, ...args: string[]) {
   const { status, stdout, stderr } = spawnSync('sh', ['-c', `${SCRIPTS[name]} "$@"`, 'sh', ...args], {
     env: { PATH: process.env['PATH'], DATA_DIR: '/dev/null/nothing', PORT: '0', MANAGEMENT_PORT: '0' },

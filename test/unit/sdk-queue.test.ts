@@ -48,7 +48,7 @@ test('a batch holds one session and 50 events, the queue the newest 20 batches',
   expect(queue.all().at(-1)?.events.at(-1)?.name).toBe('999');
 });
 
-test('another page takes over what a released page left, at once, under the same ids', () => {
+test('another page takes over the batches of a released page, at once, under the same ids', () => {
   const store = memoryStore();
   const gone = createQueue(store);
   gone.add(session, event('a'));
@@ -65,7 +65,7 @@ test('another page takes over what a released page left, at once, under the same
   expect(third.all()).toEqual([]);
 });
 
-test('a page that comes back goes on with what nobody took meanwhile', () => {
+test('a page that comes back goes on with the batches that no other page took', () => {
   const store = memoryStore();
   const queue = createQueue(store);
   queue.add(session, event('a'));
@@ -89,7 +89,7 @@ test('another page leaves a living page its queue, and takes that of one that cr
   expect(names(other.all())).toEqual([['a']]);
 });
 
-test('a page that slept adds nothing to what another page may have sent', () => {
+test('a page that slept adds nothing to batches that another page may have sent', () => {
   const store = memoryStore();
   const sleeper = createQueue(store);
   sleeper.add(session, event('before'));
@@ -98,7 +98,7 @@ test('a page that slept adds nothing to what another page may have sent', () => 
   expect(names(sleeper.all())).toEqual([['before'], ['after']]);
 });
 
-test('what was sent once is dropped before the service forgets its batchId; what was never sent is kept', () => {
+test('a batch that was sent is dropped before the service forgets its batchId; an unsent one is kept', () => {
   const queue = createQueue(memoryStore());
   queue.add(session, event('sent'));
   const [batch] = queue.all();
@@ -149,7 +149,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The service as far as it matters here: the first content under an id counts. */
+/** A model of the service: the first content under an id counts. */
 class Received {
   readonly batches = new Map<string, readonly (string | undefined)[]>();
   take({ id, events }: Batch): void {
@@ -196,7 +196,7 @@ test('three tabs that add, send, lose answers, sleep, crash, go and take over: e
         } else if (now.do === 'tend') queue.tend();
         else if (now.do === 'release') queue.release();
         else if (now.do === 'restore') queue.restore();
-        // A crash: the page is gone without a word.
+        // A crash: the page ends without cleaning up.
         else if (now.do === 'reload') pages[now.page] = createQueue(store);
         else if (now.do === 'wait') vi.advanceTimersByTime(now.ms);
       }

@@ -29,7 +29,7 @@ describe('a session', () => {
     expect(sessions.place(T0 + DAY_MS + 1).head.id).not.toBe(head.id);
   });
 
-  test('starts anew when what is stored is not a session', () => {
+  test('starts anew if the stored value is no session', () => {
     for (const junk of [7, 'x', {}, { last: 'x', startedAt: null }, []]) {
       const store = memoryStore();
       store.set('s', junk);
@@ -63,7 +63,7 @@ describe('a session', () => {
 });
 
 describe('attention', () => {
-  test('counts the time looked at, not the time between', () => {
+  test('counts visible time, not the time between', () => {
     const attention = createAttention();
     attention.update(true, T0, T0 + IDLE_MS);
     attention.update(false, T0 + 1_500, T0 + IDLE_MS);
@@ -80,14 +80,14 @@ describe('attention', () => {
     expect(attention.take().ms).toBe(IDLE_MS);
   });
 
-  test('begins anew on a page that is looked at after the session', () => {
+  test('begins anew on a page that is visible after the session', () => {
     const attention = createAttention();
     attention.update(true, T0 + 2 * IDLE_MS, T0);
     attention.update(false, T0 + 2 * IDLE_MS + 700, T0);
     expect(attention.take()).toEqual({ ms: 700, from: T0 + 2 * IDLE_MS });
   });
 
-  test('a clock that is set back takes nothing away', () => {
+  test('a clock that is set back subtracts nothing', () => {
     const attention = createAttention();
     attention.update(true, T0, T0 + IDLE_MS);
     attention.update(true, T0 + 400, T0 + IDLE_MS);

@@ -1,6 +1,6 @@
 import type { Store } from '../../src/sdk/store.ts';
 
-/** What the tabs of one site share. */
+/** The storage that the tabs of one site share. */
 export function memoryStore(items = new Map<string, string>()): Store {
   return {
     get: (key) => JSON.parse(items.get(key) ?? 'null') ?? undefined,
