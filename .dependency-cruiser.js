@@ -1,7 +1,7 @@
-/** The house's rules: imports go one way, and each boundary has one door. */
+/** The import rules: imports go one way, and each boundary has one entrance. */
 const only = (name, comment, from, to) => ({ name, comment, severity: 'error', from, to });
 
-/** Each room of http/ with the rooms that it stands on. */
+/** The rooms of http/, each with the rooms that it may import. */
 const HTTP_ROOMS = {
   request: [],
   gate: ['request'],
@@ -14,22 +14,22 @@ const HTTP_ROOMS = {
 
 export default {
   forbidden: [
-    only('no-circular', 'A cycle has no bottom to read from.', {}, { circular: true }),
+    only('no-circular', 'A cycle has no file that can be read first.', {}, { circular: true }),
     only(
       'domain-is-the-ground',
-      'Types and pure rules depend on nothing of ours.',
+      'Types and pure rules import no other part of src/.',
       { path: '^src/domain' },
       { path: '^src/(?!domain)' },
     ),
     only(
       'stores-know-no-business',
-      'clickhouse/ and redis/ are below everything that asks.',
+      'clickhouse/ and redis/ import none of the parts that use them.',
       { path: '^src/(clickhouse|redis)/' },
       { path: '^src/(http|endpoints|analytics|facts|ingestion|metadata|management|cli)/' },
     ),
     only(
       'questions-know-no-http',
-      'What answers does not know who asks.',
+      'The questions do not know their callers.',
       { path: '^src/(analytics|facts|ingestion|metadata)/' },
       { path: '^src/(http|endpoints|management|cli)/' },
     ),
@@ -49,7 +49,7 @@ export default {
     ),
     only(
       'one-file-knows-the-backend',
-      'Embedded or server is decided in clickhouse/connect.ts.',
+      'Only clickhouse/connect.ts chooses between embedded and server.',
       { path: '^src/', pathNot: '^src/clickhouse/connect\\.ts$' },
       { path: 'node_modules/(chdb|@clickhouse)/' },
     ),
@@ -61,7 +61,7 @@ export default {
     ),
     only(
       'oracle-stands-alone',
-      'The oracle shares no code with the queries; subject.ts is what it is compared with.',
+      'The oracle shares no code with the queries; only subject.ts runs them, for the comparison.',
       { path: '^test/support/oracle', pathNot: 'subject\\.ts$' },
       { path: '^src/(analytics|facts|clickhouse)/', dependencyTypesNot: ['type-only'] },
     ),

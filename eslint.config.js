@@ -1,6 +1,8 @@
 import tseslint from 'typescript-eslint';
 
-/** Only what needs types: Biome, which does the rest, found 6 of 18 promises that were dropped on purpose to try it. */
+/**
+ * Only the rules that need types; Biome does the rest. In a trial with 18 dropped promises, Biome found 6.
+ */
 export default tseslint.config({
   files: ['**/*.ts'],
   languageOptions: {
@@ -12,7 +14,7 @@ export default tseslint.config({
   },
   plugins: { '@typescript-eslint': tseslint.plugin },
   rules: {
-    // `void` says that the promise handles its own failures.
+    // `void` marks a promise that handles its own failures.
     '@typescript-eslint/no-floating-promises': 'error',
     '@typescript-eslint/no-misused-promises': 'error',
   },

@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** The longest of each command; begun last, one worker would run them while the other has nothing left. */
+/**
+ * The longest files of each command, which run first. If they began last, one worker would run them alone.
+ */
 const LONG = [
   'long/sealing-two',
   'long/sealing-a',
@@ -30,7 +32,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/support/global-setup.ts',
-    // The embedded engine holds one data folder per process: each file gets a process of its own.
+    // The embedded engine holds one data folder per process, so each file gets its own process.
     pool: 'forks',
     isolate: true,
     // One more than the two cores of a small machine, because many tests wait for a process or a clock.

@@ -1,4 +1,4 @@
-// Shows the address that the page came from in its commands, and copies them.
+// Puts the page's own address into its commands, and copies them.
 for (const place of document.querySelectorAll('[data-origin]')) place.textContent = location.origin;
 
 const announce = document.querySelector('.announce');
@@ -10,7 +10,7 @@ for (const button of document.querySelectorAll('.curl button')) {
       await navigator.clipboard.writeText(command.textContent);
       announce.textContent = 'Copied';
     } catch {
-      // Over plain HTTP a browser may not give the clipboard: then the command is at least selected.
+      // Over plain HTTP a browser may refuse the clipboard. The command is then selected instead.
       getSelection().selectAllChildren(command);
       announce.textContent = 'Selected: copy it with the keyboard';
     }
