@@ -8,12 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createIngestion } from '../../src/ingestion/ingestion.ts';
+import { afterLease, SILENT } from '../store/ingestion-support.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { bodyOf, isStored, newSite, sessionsOfBatch, Witness } from '../support/moving.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
-import { afterLease, SILENT } from '../store/ingestion-support.ts';
 
 const CHILD = fileURLToPath(new URL('../store/moving-child.ts', import.meta.url));
 const DATABASE = 'analytics';

@@ -11,9 +11,9 @@ import { purgeSessions } from '../../src/facts/purge.ts';
 import { unseal } from '../../src/facts/seal.ts';
 import { SealedCache } from '../../src/facts/sealed-cache.ts';
 import { rowsFromEvents } from '../../src/facts/session-rows.ts';
+import { ingestionOn, NOW, REQUEST } from '../store/ingestion-support.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { type TestStore, testStore } from '../support/store.ts';
-import { ingestionOn, NOW, REQUEST } from '../store/ingestion-support.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
