@@ -14,7 +14,7 @@ const FILE_BYTES = 1024 ** 3;
 /** The bytes of an answer: written once, then read by many at the same time, each at its own pace. */
 export interface Body {
   readonly length: number;
-  /** Its share of the process's memory. */
+  /** The bytes that it takes in the process's memory. */
   readonly memoryBytes: number;
   /** The bytes, if they are in memory. */
   readonly bytes: Buffer | null;

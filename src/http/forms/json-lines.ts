@@ -29,7 +29,7 @@ const isList = (value: unknown): value is Iterable<unknown> =>
 
 /**
  * Reads the items of a list that `writeJson` wrote: texts of several items, with `,\n` between them. Each
- * text except the last has at least `least` bytes.
+ * text except the last has about `least` bytes or more.
  */
 export async function* readItems(list: Body, least = PIECE): AsyncGenerator<string> {
   let begun: Buffer[] = [];

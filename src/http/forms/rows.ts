@@ -8,7 +8,7 @@ export type WriteForm = (columns: readonly Column[], list: Body) => AsyncGenerat
 /** A row of a list. */
 export type Item = Readonly<Record<string, string | number | null>>;
 
-/** Reads the items in groups. Each group except the last has at least `least` bytes of JSON. */
+/** Reads the items in groups. Each group except the last has about `least` bytes of JSON or more. */
 export async function* itemsOf(list: Body, least?: number): AsyncGenerator<readonly Item[]> {
   for await (const text of readItems(list, least)) yield JSON.parse(`[${text}]`) as Item[];
 }

@@ -13,7 +13,7 @@ import { pick } from '../request/methods.ts';
 
 const PATH = '/sdk/v1/events';
 const BODY_LIMIT = 1024 * 1024;
-/** Text needs no preflight; `navigator.sendBeacon` sends it. */
+/** Plain text needs no preflight; `navigator.sendBeacon` sends it. */
 const BODY_TYPES = ['application/json', 'text/plain'];
 const PREFLIGHT_SECONDS = 7_200;
 
