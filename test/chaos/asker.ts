@@ -99,7 +99,7 @@ export class Asker {
     const least = question.expected(book.oracle(before.least, 'acknowledged'), book.app, now);
     const faults = isStill
       ? differences(got, least)
-      : // A list that is cut says nothing about what it leaves out.
+      : // A cut list does not show the rows beyond its limit.
         question.query['limit'] === undefined
         ? outOfBounds(question.path, got, least, question.expected(book.oracle(most, 'sent'), book.app, now))
         : [];

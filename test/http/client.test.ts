@@ -31,7 +31,7 @@ test('takes nothing of the service, and no package, into a bundle', async () => 
   expect(inputs.length).toBeGreaterThan(1);
 });
 
-test('every question, as it is documented', async () => {
+test('every question, as documented', async () => {
   const { app: appId } = service();
   const range = { appId, from: EXAMPLE_RANGE.from, to: new Date(EXAMPLE_RANGE.to) };
   const one = client();

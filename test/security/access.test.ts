@@ -189,7 +189,7 @@ const MANAGEMENT: readonly (readonly [method: string, template: string, body: ob
 ];
 
 test.each(MANAGEMENT)(
-  'management: %s %s knows neither an unknown nor a malformed id, and no other credential',
+  'management: %s %s refuses unknown and malformed ids, and every other credential',
   async (method, template, body) => {
     const base = service.managementUrl;
     const call = (id: string, key: string | null = token): Promise<Answer> => {

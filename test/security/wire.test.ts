@@ -68,20 +68,20 @@ describe('requests that two servers could read differently', () => {
     'a negative length': `${post('Content-Length: -2')}{}${smuggled}`,
     'a hexadecimal length': `${post('Content-Length: 0x2')}{}${smuggled}`,
     'a length that overflows': `${post('Content-Length: 18446744073709551618')}{}${smuggled}`,
-    'a coding that nobody knows': post('Transfer-Encoding: xchunked') + chunked,
+    'an unknown coding': post('Transfer-Encoding: xchunked') + chunked,
     'chunked that is not last': post('Transfer-Encoding: chunked, identity') + chunked,
     'chunked twice': post('Transfer-Encoding: chunked', 'Transfer-Encoding: chunked, x') + chunked,
     'a space before the colon': post('Transfer-Encoding : chunked') + chunked,
     'a folded header': post('X: 1', ' Transfer-Encoding: chunked', 'Content-Length: 2') + chunked,
     'a control character in a name': post('Transfer\u0001-Encoding: chunked', 'Content-Length: 2') + chunked,
     'NUL in a value': post('X: a\u0000b', 'Content-Length: 2') + chunked,
-    'a chunk size that is none': `${post('Transfer-Encoding: chunked')}2x\r\n{}\r\n${chunked}`,
+    'an invalid chunk size': `${post('Transfer-Encoding: chunked')}2x\r\n{}\r\n${chunked}`,
     'a chunk size that overflows': `${post('Transfer-Encoding: chunked')}fffffffffffffffff2\r\n{}\r\n${chunked}`,
     'a chunk that is longer than its size': `${post('Transfer-Encoding: chunked')}1\r\n{}\r\n${chunked}`,
     'lines that end in a bare LF': `POST /sdk/v1/events HTTP/1.1\nHost: a\nContent-Length: 2\n\n{}${smuggled}`,
     'a bare CR in a value': post('X: 1\rTransfer-Encoding: chunked', 'Content-Length: 2') + chunked,
     'two hosts in the request line': `GET http://a\thttp://b HTTP/1.1\r\nHost: a\r\n\r\n${smuggled}`,
-    'a version that is none': `GET /healthz HTTP/1.1 HTTP/1.1\r\nHost: a\r\n\r\n${smuggled}`,
+    'an invalid version': `GET /healthz HTTP/1.1 HTTP/1.1\r\nHost: a\r\n\r\n${smuggled}`,
   };
 
   test.each(Object.entries(shapes))('%s: one refusal, and the connection ends', async (_, bytes) => {

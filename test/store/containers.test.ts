@@ -17,7 +17,7 @@ test('images are pinned by a version', () => {
   for (const image of [CLICKHOUSE_IMAGE, REDIS_IMAGE]) expect(image).toMatch(/^[a-z/-]+:\d+\.\d+/);
 });
 
-test('a test gets an empty, migrated store of its own, twice at once', async () => {
+test('each test gets its own empty, migrated store, also in parallel', async () => {
   const [one, two] = [await testStore(), await testStore()];
   try {
     const row = { version: 9_999, name: 'only in one', checksum: '' };

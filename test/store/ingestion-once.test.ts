@@ -224,7 +224,7 @@ describe('a process that died', () => {
     'after the raw rows without views',
     'after the events',
     'after the commit',
-  ])('that was alone on its store, %s, is completed at the next start', async (step) => {
+  ])('that was alone on its store, %s: completed at the next start', async (step) => {
     const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
     const flush = flushOf(app, batchId);
     await journal.claim(flush, true);

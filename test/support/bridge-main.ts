@@ -1,7 +1,7 @@
 import { startBridge } from './bridge.ts';
 
 /**
- * The bridge as a process of its own, for several processes to share: `node --import tsx
+ * The bridge as a separate process, for several processes to share: `node --import tsx
  * test/support/bridge-main.ts FOLDER [HOST PORT]`. It takes CLICKHOUSE_USER and CLICKHOUSE_PASSWORD like the
  * ClickHouse image, prints its URL and runs until SIGTERM.
  */

@@ -148,7 +148,7 @@ test('the part between the edges is the same for any ms of the same two hours, e
   );
 });
 
-test('bounds beyond what a bucket can be are no buckets', () => {
+test('bounds beyond the range of buckets are no buckets', () => {
   const before = plan(
     { from: epochMs(Date.UTC(1950, 0, 1)), to: epochMs(Date.UTC(1970, 0, 3) - 1) },
     epochMs(Date.UTC(2200, 0, 1)),

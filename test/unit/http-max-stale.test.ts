@@ -34,7 +34,7 @@ describe('maxStaleOf', () => {
     'x-max-stale=10',
     'no-cache, max-stale=10',
     'max-stale=10, No-Store',
-  ])('%s is nothing', (header) => {
+  ])('%s is ignored', (header) => {
     expect(maxStaleOf(header)).toBeNull();
   });
 });

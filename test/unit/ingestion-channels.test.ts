@@ -37,7 +37,7 @@ describe('a referrer', () => {
     ['m.youtube.com', 'social'],
     ['evilfacebook.com', 'referral'],
     ['news.ycombinator.com', 'referral'],
-  ] as const)('%j speaks for %s', (host, channel) => {
+  ] as const)('%j points to %s', (host, channel) => {
     expect(referrerSignal(host)).toBe(CHANNEL[channel]);
   });
 });
@@ -50,7 +50,7 @@ test.each([
   ['google', 'search'],
   ['google.com', 'search'],
   ['spring-flyer', 'campaign'],
-] as const)('source %j speaks for %s', (source, channel) => {
+] as const)('source %j points to %s', (source, channel) => {
   expect(sourceSignal(source)).toBe(CHANNEL[channel]);
 });
 
@@ -64,7 +64,7 @@ test.each([
   ['organic', 'search'],
   ['referral', 'campaign'],
   ['qr', 'campaign'],
-] as const)('medium %j speaks for %s', (medium, channel) => {
+] as const)('medium %j points to %s', (medium, channel) => {
   expect(mediumSignal(medium)).toBe(CHANNEL[channel]);
 });
 

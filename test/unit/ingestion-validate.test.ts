@@ -126,7 +126,7 @@ describe('times', () => {
     '2026-11-20T24:00:00Z',
     '2026-11-20T10:60:00Z',
     '1969-12-31T23:59:59Z',
-  ])('%s is none', (timestamp) => {
+  ])('%s is no timestamp', (timestamp) => {
     expect(checkEvent({ ...EVENT, timestamp }).rejected).toEqual(['invalid_event']);
   });
 });

@@ -46,7 +46,7 @@ test.each([
     `key rotate --key ${id} --overlap 1.5h`,
     '--overlap must be a number with a unit, such as 8s, 30m, 24h or 7d.',
   ],
-])('admin %s is refused with what is wrong and what to say', (line, message) => {
+])('admin %s is refused with an exact message', (line, message) => {
   expect(() => adminCall(line.split(' '))).toThrow(new CliError(message));
 });
 

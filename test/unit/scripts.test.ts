@@ -48,7 +48,7 @@ test.each([
   ['bench soak --json /dev/null/file', "--json: ENOTDIR: not a directory, open '/dev/null/file'."],
   ['import a.log b.log', "Unexpected argument 'b.log'."],
   ['import a.log --app x', "--app needs an app's id."],
-])('%s: what is wrong, then the usage', (line, message) => {
+])('%s: the error, then the usage', (line, message) => {
   const [name = '', ...args] = line.split(' ');
   const { status, stdout, stderr } = run(name, ...args);
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });

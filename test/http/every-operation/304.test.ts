@@ -4,7 +4,7 @@ import { askRightly, READING, withService } from '../operations.ts';
 const service = withService();
 
 describe.each(READING)('%s', (operationId) => {
-  test('304 without a body to a caller who has the bytes, HEAD like GET', async () => {
+  test('304 without a body to a caller that has the bytes, HEAD like GET', async () => {
     const tenant = await service().newTenant();
     const first = await askRightly(tenant, operationId);
     expect(first.status).toBe(200);

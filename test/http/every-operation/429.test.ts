@@ -5,7 +5,7 @@ import { expectProblem } from '../support.ts';
 const service = withService({ env: { PUBLIC_API_REQUESTS_PER_MINUTE: '20' } });
 
 test.each(OPERATIONS)(
-  '%s: exactly the limit passes, however parallel; then 429 with one number of seconds',
+  '%s: exactly the limit passes, even in parallel; then 429 with the same seconds everywhere',
   async (operationId) => {
     const tenant = await service().newTenant();
     const all = await Promise.all(Array.from({ length: 50 }, () => askRightly(tenant, operationId)));
