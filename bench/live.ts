@@ -7,6 +7,7 @@ import { type Database, openDatabase } from '../src/clickhouse/database.ts';
 import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { factsMemory } from '../src/facts/memory.ts';
+import { createSealer } from '../src/facts/sealer.ts';
 import { commitEvents } from '../test/support/ledger.ts';
 import type { Case } from './cases.ts';
 import { progress } from './progress.ts';
@@ -18,12 +19,17 @@ import { timed } from './statistics.ts';
 export interface Live {
   readonly case: Case;
   readonly ms: number[];
+  /** While some of what comes in is late, and the sealing job runs. */
+  readonly lateMs: number[];
   equal: boolean;
 }
 
 /** Events that arrive between two questions: ten seconds of the big app's traffic. */
 const EVENTS = 90;
 const SESSIONS = 10;
+/** Of these, in the second half, some are late: one in a hundred is from 1 hour to 10 days ago. */
+const LATE_EVENTS = 1;
+const LATE_MS = { from: HOUR_MS, to: 10 * DAY_MS } as const;
 /** The first of the small ones. */
 const SMALL_APP = appId('5a110000-0000-4000-8000-000000000001');
 /** Most merges after an insert are done by then. */
@@ -68,8 +74,14 @@ async function askedLive(
   const raw = createRawAnalytics({ db, clock });
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')
-    .map((entry): Live => ({ case: entry, ms: [], equal: true }));
+    .map((entry): Live => ({ case: entry, ms: [], lateMs: [], equal: true }));
   for (const { case: entry } of live) for (let time = 0; time < WARM_UP; time++) await entry.ask(analytics);
+  const compare = async (): Promise<void> => {
+    for (const seen of live) {
+      progress(`live: the raw answer to ${seen.case.endpoint}`);
+      seen.equal &&= isDeepStrictEqual(await seen.case.ask(analytics), await seen.case.ask(raw));
+    }
+  };
   for (let round = 0; round < runs; round++) {
     progress(`live: round ${round + 1} of ${runs}`);
     for (const [i, { case: entry, ms }] of live.entries()) {
@@ -78,10 +90,21 @@ async function askedLive(
       ms.push((await timed(() => entry.ask(analytics))).ms);
     }
   }
-  for (const seen of live) {
-    progress(`live: the raw answer to ${seen.case.endpoint}`);
-    seen.equal = isDeepStrictEqual(await seen.case.ask(analytics), await seen.case.ask(raw));
+  await compare();
+  const sealer = createSealer({ db, clock, log: { info: () => undefined, warn: console.log } });
+  sealer.start();
+  for (let round = 0; round < runs; round++) {
+    progress(`late: round ${round + 1} of ${runs}`);
+    for (const [i, { case: entry, lateMs }] of live.entries()) {
+      const turn = (runs + round) * live.length + i;
+      await arrive(db, turn);
+      await arriveLate(db, turn);
+      await whileMerging(analytics);
+      lateMs.push((await timed(() => entry.ask(analytics))).ms);
+    }
   }
+  await sealer.stop();
+  await compare();
   return live;
 }
 
@@ -129,4 +152,22 @@ FROM
   );
   // The sessions began within a day.
   await commitEvents(db, [BIG_APP], NOW - DAY_MS - HOUR_MS);
+}
+
+/** Sessions of some time ago go on. */
+async function arriveLate(db: Database, turn: number): Promise<void> {
+  // A different age each time, without a pattern: steps of the golden ratio.
+  const share = (turn * 0.618_033_988_75) % 1;
+  const at = NOW - LATE_MS.from - Math.floor(share * (LATE_MS.to - LATE_MS.from));
+  const hour = floorTo(at, HOUR_MS);
+  await db.insertFrom(
+    'events',
+    ['* EXCEPT (inserted_at)'],
+    `SELECT * EXCEPT (inserted_at) REPLACE (timestamp + INTERVAL {turn:UInt32} % 1000 MILLISECOND AS timestamp)
+FROM events
+WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) = toDateTime({hour:UInt32}, 'UTC') AND has_context = 0 AND type = 'pageview'
+ORDER BY cityHash64(session_id, timestamp, {turn:UInt32}) LIMIT {count:UInt32}`,
+    { app: BIG_APP, turn, hour: hour / 1000, count: LATE_EVENTS },
+  );
+  await commitEvents(db, [BIG_APP], hour - DAY_MS);
 }

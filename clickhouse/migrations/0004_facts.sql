@@ -55,15 +55,17 @@ ORDER BY seen_at
 TTL toDateTime(seen_at) + INTERVAL 1 DAY
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
--- The number of events in the facts of an hour. The facts are valid while the ledger counts the same number:
--- late events show as a difference.
+-- The number of events in the facts of an hour, and when the last of them was inserted, at the latest (epoch ms).
+-- Where the ledger counts more events, the facts do not hold those that were inserted later: as long as the other
+-- events are just as many as the facts hold.
 CREATE TABLE IF NOT EXISTS sealed_hours
 (
     app_id UUID,
     run       UInt64 CODEC(ZSTD(1)),
     kind   Enum8('page' = 1, 'session' = 2),
     hour   DateTime('UTC') CODEC(Delta, ZSTD(1)),
-    events UInt64 CODEC(T64, ZSTD(1))
+    events UInt64 CODEC(T64, ZSTD(1)),
+    inserted_until SimpleAggregateFunction(max, Int64) CODEC(Delta, ZSTD(1))
 )
 ENGINE = SummingMergeTree
 PRIMARY KEY (app_id, kind, hour)
@@ -139,7 +141,8 @@ CREATE TABLE IF NOT EXISTS page_stage
     engaged_ms  UInt64,
     engagements UInt64,
     prev_at     Int64,
-    first_at    Int64
+    first_at    Int64,
+    inserted_until Int64
 )
 ENGINE = Null;
 
@@ -183,7 +186,8 @@ FROM page_stage AS p
 WHERE p.kind IN ('page', 'error') AND p.events > 0 AND p.prev_at != -1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS page_hours_from_stage TO sealed_hours AS
-SELECT app_id, run, CAST('page', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind, hour, sum(p.all_events) AS events
+SELECT app_id, run, CAST('page', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind, hour, sum(p.all_events) AS events,
+    max(p.inserted_until) AS inserted_until
 FROM page_stage AS p
 GROUP BY app_id, run, hour;
 
@@ -415,7 +419,8 @@ CREATE TABLE IF NOT EXISTS session_stage
     utm_term     LowCardinality(String),
     utm_content  LowCardinality(String),
     country      LowCardinality(String),
-    place        LowCardinality(String)              -- '' without coordinates
+    place        LowCardinality(String),             -- '' without coordinates
+    inserted_until Int64
 )
 ENGINE = Null;
 
@@ -503,6 +508,7 @@ SELECT
     app_id, run,
     CAST('session', 'Enum8(\'page\' = 1, \'session\' = 2)') AS kind,
     toDateTime(intDiv(started_at, 3600000) * 3600, 'UTC') AS hour,
-    sum(s.events) AS events
+    sum(s.events) AS events,
+    max(s.inserted_until) AS inserted_until
 FROM session_stage AS s
 GROUP BY app_id, run, hour;

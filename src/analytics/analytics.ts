@@ -6,8 +6,9 @@ import type { Clock } from '../domain/time.ts';
 import { LiveCache } from '../facts/live-sessions.ts';
 import { SealedCache } from '../facts/sealed-cache.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
-import { type FactKind, type Snapshot, without } from '../facts/watermarks.ts';
-import type { Asker, Facts } from './ask.ts';
+import type { Asker } from './ask.ts';
+import { createFacts } from './facts.ts';
+import { TooManyLate } from './late.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
@@ -18,7 +19,6 @@ import { timeSpent } from './questions/time-spent.ts';
 import { userGrowth } from './questions/user-growth.ts';
 import { utmCampaigns } from './questions/utm-campaigns.ts';
 import type { Analytics } from './results.ts';
-import { ofApp } from './sql.ts';
 
 export interface AnalyticsDeps {
   readonly db: Database;
@@ -42,29 +42,22 @@ export function createAnalytics({
   sealed = new SealedCache(),
   live = new LiveCache(),
 }: AnalyticsDeps): Analytics {
-  const factsOf = (app: AppId, { watermarks, keptFrom, facts, published }: Snapshot) => {
-    const of = (kind: FactKind): Facts => ({
-      app,
-      where: ofApp(app) + without('run', published[kind].dead),
-      until: watermarks[kind],
-      keptFrom,
-      recall: (query, load, keep) => sealed.get(query, facts[kind], load, (rows) => rows, keep),
-      recallMade: (query, load, make, keep) => sealed.get(query, facts[kind], load, make, keep),
-      recallEach: (query, keys, load) => sealed.each(query, facts[kind], keys, load),
-      isRepeated: (query) => sealed.isRepeated(query, facts[kind]),
-    });
-    return { page: of('page'), session: of('session') };
-  };
   /**
    * Asks with one snapshot of the facts. Sealing waits for nobody: where it has taken rows away meanwhile, the answer may lack them, and
    * the question is asked again.
    */
   const untilSteady = async <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> => {
+    let patched = true;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const snapshot = await snapshots(app);
-      const facts = factsOf(app, snapshot);
-      const answer = await ask({ db, clock, live, facts: async () => facts });
-      if ((await snapshots(app)).era === snapshot.era) return answer;
+      const facts = createFacts({ db, sealed, app, snapshot, patched });
+      try {
+        const answer = await ask({ db, clock, live, facts });
+        if ((await snapshots(app)).era === snapshot.era) return answer;
+      } catch (error) {
+        if (!(error instanceof TooManyLate)) throw error;
+        patched = false;
+      }
     }
     throw new AppError('overloaded', 'The facts of this app change too fast. Try again shortly.', {
       retryAfterSeconds: 5,
@@ -75,13 +68,13 @@ export function createAnalytics({
   return {
     dataBounds: (app) => dataBounds({ db }, app),
     overview: (app, range) => asked(app, (asker) => overview(asker, app, range)),
-    kpis: (app, current) => asked(app, (asker) => kpis(asker, app, current)),
+    kpis: (app, current) => asked(app, (asker) => kpis(asker, current)),
     pageviews: (app, range, limit) => asked(app, (asker) => pageviews(asker, app, range, limit)),
     timeSpent: (app, range, limit) => asked(app, (asker) => timeSpent(asker, app, range, limit)),
     userGrowth: (app, range) => asked(app, (asker) => userGrowth(asker, app, range)),
     trafficHeatmap: (app) => asked(app, (asker) => trafficHeatmap(asker, app)),
     audienceActivity: (app) => asked(app, (asker) => audienceActivity(asker, app)),
-    locations: (app, range, limit) => asked(app, (asker) => locations(asker, app, range, limit)),
-    utmCampaigns: (app, range) => asked(app, (asker) => utmCampaigns(asker, app, range)),
+    locations: (app, range, limit) => asked(app, (asker) => locations(asker, range, limit)),
+    utmCampaigns: (app, range) => asked(app, (asker) => utmCampaigns(asker, range)),
   };
 }

@@ -1,9 +1,9 @@
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type Clock, type EpochMs, epochMs, type OpenRange, type Range } from '../domain/time.ts';
+import { type Clock, type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
 import type { LiveCache } from '../facts/live-sessions.ts';
-import type { Keep } from '../facts/sealed-cache.ts';
-import type { FactKind } from '../facts/watermarks.ts';
+import type { Keep, Kept } from '../facts/sealed-cache.ts';
+import type { LateKey, LateSessions } from './late.ts';
 
 /** What every question is asked with. */
 export interface Asker {
@@ -11,23 +11,22 @@ export interface Asker {
   readonly clock: Clock;
   /** Sessions that are not sealed, as they were read last. */
   readonly live: LiveCache;
-  /** The app's facts as they can be used now. */
-  facts(app: AppId): Promise<{ readonly [Kind in FactKind]: Facts }>;
+  /** What is sealed of the app that is asked about, as it can be used now. */
+  readonly facts: AppFacts;
 }
 
-/** An app's facts of one kind. */
-export interface Facts {
-  readonly app: AppId;
-  /** SQL, of tables of facts: rows of the app that may be read. */
-  readonly where: string;
-  /** Before this instant facts answer, from it on raw rows do. */
-  readonly until: EpochMs;
-  /** Sessions that started from this instant on are in `sessions`; those before are merged from raw events. */
-  readonly keptFrom: EpochMs;
-  /**
-   * The rows that `load` brings, or brought before. `query` reads facts, or raw events, from before `until` alone; nobody may write to
-   * what it brings.
-   */
+export interface AppFacts {
+  /** By the start of sessions. */
+  sessions(): Promise<SessionFacts>;
+  /** By the time of events. */
+  pages(): Promise<PageFacts>;
+  /** Of raw events alone what is remembered. */
+  readonly events: EventFacts;
+}
+
+/** What is remembered of one version of the facts. */
+export interface Memory {
+  /** The rows that `load` brings, or brought before. Nobody may write to what it brings. */
   recall<Row>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
     load: (isRepeated: boolean) => Promise<readonly Row[]>,
@@ -41,10 +40,10 @@ export interface Facts {
     keep?: Keep,
   ): Promise<Made>;
   /**
-   * A value of sealed facts for each of `keys`, and for others asked about before: those that nobody knows yet are brought by `load`,
-   * which has to answer for each of its keys.
+   * A value for each of `keys`, and for others asked about before: those that nobody knows yet are brought by `load`, which has to
+   * answer for each of its keys.
    */
-  recallEach<Value extends number | ReadonlyMap<string, number>>(
+  recallEach<Value extends Kept>(
     query: Pick<Query<unknown>, 'name' | 'sql'>,
     keys: readonly string[],
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
@@ -54,6 +53,39 @@ export interface Facts {
    * can be faster than what brings all that is worth to be remembered.
    */
   isRepeated(query: Pick<Query<unknown>, 'name' | 'sql'>): boolean;
+}
+
+/** Raw events of hours that are sealed. */
+export interface EventFacts {
+  readonly app: AppId;
+  /** Before this instant hours are sealed. */
+  readonly until: EpochMs;
+  /** What is remembered of raw events in these spans, which end before `until`: a late event there makes it another memory. */
+  of(spans: readonly Span[]): Memory;
+}
+
+/** An app's facts of one kind. What is remembered of them reads rows of facts alone, before `until`. */
+export interface Facts extends Memory {
+  readonly app: AppId;
+  /** SQL, of tables of facts: rows of the app that may be read. */
+  readonly where: string;
+  /** Before this instant facts answer, from it on raw rows do. */
+  readonly until: EpochMs;
+  /** Whether events came late: the facts are not all that is to be said. */
+  readonly hasLate: boolean;
+}
+
+export interface SessionFacts extends Facts {
+  /** Sessions that started from this instant on are in `sessions`; those before are merged from raw events. */
+  readonly keptFrom: EpochMs;
+  /** What is to be changed of what the facts say. */
+  late(): Promise<LateSessions>;
+}
+
+export interface PageFacts extends Facts {
+  readonly events: EventFacts;
+  /** What is to be changed of what the facts say. */
+  late(): Promise<readonly LateKey[]>;
 }
 
 const BEGINNING = epochMs(0);

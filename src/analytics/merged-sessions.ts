@@ -43,6 +43,10 @@ const COLUMNS = {
 } as const satisfies Record<string, string>;
 export type SessionColumn = keyof typeof COLUMNS;
 
+/** Of rows of `sessions AS s`, grouped by session: each column by its name. */
+export const mergedColumns = (columns: readonly SessionColumn[]): string =>
+  columns.map((name) => `${COLUMNS[name]} AS ${name}`).join(', ');
+
 /** What is made of all events of a session; the other columns are of those that have a context, and each session has one of them. */
 const OF_ALL_EVENTS: ReadonlySet<SessionColumn> = new Set([
   'events',
@@ -79,7 +83,7 @@ export function mergedSessions(
     : contextsFromEvents;
   const rows = range.from >= keptFrom ? 'sessions' : fromEvents(`${started} AND ${inHours([events])}`);
   return `
-SELECT s.started_at AS started_at, s.session AS session${columns.map((name) => `, ${COLUMNS[name]} AS ${name}`).join('')}
+SELECT s.started_at AS started_at, s.session AS session, ${mergedColumns(columns)}
 FROM ${rows} AS s
 WHERE ${started}${only === undefined ? '' : ` AND ${only}`}
 GROUP BY s.started_at, s.session`;

@@ -1,9 +1,9 @@
-import { anyOf, bucket, inMs, inSpans, int, LAST_SECOND, ofApp } from '../clickhouse/literals.ts';
+import { anyOf, bucket, inHours, inMs, inSpans, int, LAST_SECOND, ofApp } from '../clickhouse/literals.ts';
 import { DAY_MS, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 import { DAY_OF_BUCKET } from '../facts/tables.ts';
 import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
-export { anyOf, bucket, inMs, inSpans, int, ofApp };
+export { anyOf, bucket, inHours, inMs, inSpans, int, ofApp };
 
 /* SQL put together from closed pieces; values in it are made by `int` and `ofApp` alone. */
 
@@ -18,29 +18,15 @@ export const inRanges = (column: string, ranges: readonly Range[]): string =>
 export const eventsIn = (ranges: readonly Range[]): string =>
   `${inHours(ranges)} AND ${inRanges('timestamp', ranges)}`;
 
-/**
- * The engine does not see by itself that a time bounds its hour, and would read whole months. Outside of 1970 to 2106 lies no
- * event.
- */
-export function inHours(ranges: readonly Range[]): string {
-  const hours = ranges.map(({ from, to }) => ({
-    first: bucket(floorTo(from, HOUR_MS)),
-    last: bucket(floorTo(to, HOUR_MS)),
-  }));
-  if (hours.every(({ first, last }) => first === last)) {
-    return `${EVENT_HOUR} IN (${hours.map(({ first }) => first).join(', ') || 'NULL'})`;
-  }
-  return anyOf(hours.map(({ first, last }) => `${EVENT_HOUR} >= ${first} AND ${EVENT_HOUR} <= ${last}`));
-}
-
-const EVENT_HOUR = 'toStartOfHour(timestamp)';
-
 /** `column` (UInt128) is one of `values`, each the base64 of its 16 bytes, lowest first: in as little text as it takes. */
-export function inUInt128(column: string, values: readonly string[]): string {
+export const inUInt128 = (column: string, values: readonly string[]): string =>
+  `${column} IN (SELECT arrayJoin(${uInt128s(values)}))`;
+
+/** An array of such values. */
+export function uInt128s(values: readonly string[]): string {
   const bytes = Buffer.concat(values.map((value) => Buffer.from(value, 'base64')));
   if (bytes.length !== values.length * 16) throw new Error('not the base64 of 16 bytes');
-  const offset = `arrayJoin(range(${int(values.length)})) * 16 + 1`;
-  return `${column} IN (SELECT reinterpretAsUInt128(substring(base64Decode('${bytes.toString('base64')}'), ${offset}, 16)))`;
+  return `arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('${bytes.toString('base64')}'), i * 16 + 1, 16)), range(${int(values.length)}))`;
 }
 
 /** The engine takes a list of so many buckets faster than it works out conditions; a longer one is no longer short. */

@@ -1,5 +1,5 @@
 import { type AppId, isUuid } from '../domain/ids.ts';
-import type { Span } from '../domain/time.ts';
+import { floorTo, HOUR_MS, type Range, type Span } from '../domain/time.ts';
 
 /*
  * Values that are glued into statements: whole numbers and an app's UUID, both checked here, and nothing
@@ -34,3 +34,29 @@ export const LAST_SECOND = 0xffff_ffff;
 
 /** A bound of buckets, as the seconds of a DateTime. */
 export const bucket = (ms: number): string => int(Math.min(Math.max(Math.floor(ms / 1000), 0), LAST_SECOND));
+
+const EVENT_HOUR = 'toStartOfHour(timestamp)';
+
+/**
+ * Raw events of the hours that hold some of `ranges`. The engine does not see by itself that a time bounds its hour, and would read whole
+ * months.
+ */
+export function inHours(ranges: readonly Range[]): string {
+  const hours = ranges.map(({ from, to }) => ({
+    first: bucket(floorTo(from, HOUR_MS)),
+    last: bucket(floorTo(to, HOUR_MS)),
+  }));
+  if (hours.every(({ first, last }) => first === last)) {
+    return `${EVENT_HOUR} IN (${hours.map(({ first }) => first).join(', ') || 'NULL'})`;
+  }
+  return anyOf(hours.map(({ first, last }) => `${EVENT_HOUR} >= ${first} AND ${EVENT_HOUR} <= ${last}`));
+}
+
+/** The same for many ranges of few hours each: every hour by itself. */
+export function inEachHour(ranges: readonly Range[]): string {
+  const hours = new Set<string>();
+  for (const { from, to } of ranges) {
+    for (let hour = floorTo(from, HOUR_MS); hour <= to; hour += HOUR_MS) hours.add(bucket(hour));
+  }
+  return `${EVENT_HOUR} IN (${[...hours].join(', ') || 'NULL'})`;
+}

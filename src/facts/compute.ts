@@ -4,16 +4,16 @@ import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
 
 /**
- * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the time at which the
- * pair had met last before the hour. A session lasts 24 h, so what it met before lies at most that far back. The raw table is
- * sorted by hour, and the engine does not see by itself that a time bounds its hour.
+ * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the time at which the pair had met last before
+ * the hour. A session lasts 24 h, so what it met before lies at most that far back; of these hours only events count that their facts
+ * hold. The raw table is sorted by hour, and the engine does not see by itself that a time bounds its hour.
  */
 const PAGE_SQL = `INSERT INTO page_stage
-SELECT app_id, {run:UInt64}, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at
+SELECT app_id, {run:UInt64}, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at, inserted
 FROM
 (
     SELECT
-        app_id, kind, hour, key, all_events, events, engaged_ms, engagements, first_at,
+        app_id, kind, hour, key, all_events, events, engaged_ms, engagements, first_at, inserted,
         if(paired, lagInFrame(last_at, 1, toInt64(-1)) OVER (
             PARTITION BY app_id, kind, key, session, started ORDER BY hour
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING), toInt64(-1)) AS prev_at
@@ -32,24 +32,43 @@ FROM
             sum(duration_ms) AS engaged_ms,
             countIf(type = 'engagement') AS engagements,
             min(toUnixTimestamp64Milli(timestamp)) AS first_at,
-            max(toUnixTimestamp64Milli(timestamp)) AS last_at
-        FROM events
-        WHERE app_id IN {apps:Array(UUID)}
-            AND toStartOfHour(timestamp) >= toDateTime(greatest(intDiv({from:Int64}, 1000) - 86400, 0), 'UTC')
-            AND toStartOfHour(timestamp) < toDateTime(intDiv({to:Int64}, 1000), 'UTC')
-            AND (timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-                OR timestamp >= fromUnixTimestamp64Milli({from:Int64} - 86400000, 'UTC')
-                    AND type IN ('pageview', 'error')
-                    AND (app_id, session_id, started_at) IN (
-                        SELECT app_id, session_id, started_at FROM events
-                        WHERE app_id IN {apps:Array(UUID)}
-                            AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
-                            AND toStartOfHour(timestamp) < toDateTime(intDiv({to:Int64}, 1000), 'UTC')
-                            AND started_at < fromUnixTimestamp64Milli({from:Int64}, 'UTC')))
+            max(toUnixTimestamp64Milli(timestamp)) AS last_at,
+            max(toUnixTimestamp64Milli(inserted_at)) AS inserted
+        FROM
+        (
+            SELECT app_id, timestamp, type, path, label, session_id, started_at, duration_ms, inserted_at FROM events
+            WHERE app_id IN {apps:Array(UUID)}
+                AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
+                AND toStartOfHour(timestamp) < toDateTime(intDiv({to:Int64}, 1000), 'UTC')
+            UNION ALL
+            SELECT e.app_id, e.timestamp, e.type, e.path, e.label, e.session_id, e.started_at, e.duration_ms, e.inserted_at
+            FROM events AS e
+            INNER JOIN (
+                SELECT app_id, hour, max(h.inserted_until) AS held_until FROM sealed_hours AS h
+                WHERE app_id IN {apps:Array(UUID)} AND kind = 'page' AND run NOT IN {dead:Array(UInt64)}
+                    AND hour >= toDateTime(greatest(intDiv({from:Int64}, 1000) - 86400, 0), 'UTC')
+                    AND hour < toDateTime(intDiv({from:Int64}, 1000), 'UTC')
+                GROUP BY app_id, hour) AS h
+            ON h.app_id = e.app_id AND h.hour = toDateTime(toStartOfHour(e.timestamp, 'UTC'), 'UTC')
+            WHERE e.app_id IN {apps:Array(UUID)}
+                AND toStartOfHour(e.timestamp) >= toDateTime(greatest(intDiv({from:Int64}, 1000) - 86400, 0), 'UTC')
+                AND toStartOfHour(e.timestamp) < toDateTime(intDiv({from:Int64}, 1000), 'UTC')
+                AND e.type IN ('pageview', 'error')
+                AND toUnixTimestamp64Milli(e.inserted_at) <= h.held_until
+                AND (e.app_id, e.session_id, e.started_at) IN (
+                    SELECT app_id, session_id, started_at FROM events
+                    WHERE app_id IN {apps:Array(UUID)}
+                        AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
+                        AND toStartOfHour(timestamp) < toDateTime(intDiv({to:Int64}, 1000), 'UTC')
+                        AND started_at < fromUnixTimestamp64Milli({from:Int64}, 'UTC'))
+        )
         GROUP BY app_id, kind, hour, key, paired, session, started
     )
 )
 WHERE hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')`;
+
+/** Before the statement reads anything: what is inserted later is not in its rows. */
+const READ_BEFORE = 'toUnixTimestamp64Milli(now64(3))';
 
 /** Rows in the form of `sessions`: all of the stretch, and those that have a context, of which each session has one at least. */
 interface Rows {
@@ -89,7 +108,7 @@ SELECT
     technology_[2], technology_[3], technology_[4], screen_, language_,
     ${channelOf(['referrer_[3]', 'source_[2]', 'medium_[2]'], ['campaign_', 'term_', 'content_'])},
     referrer_[2], entry_page, exit_page, source_value, medium_value, campaign_, term_, content_,
-    country_, ${placeText('country_', 'region_', 'city_', 'latitude_', 'longitude_')}
+    country_, ${placeText('country_', 'region_', 'city_', 'latitude_', 'longitude_')}, ${READ_BEFORE}
 FROM
 (
     SELECT *,

@@ -8,12 +8,19 @@ import type { FactKind } from './watermarks.ts';
 /** An app whose repair took some time waits so many times as long for its next one. */
 const REST = 10;
 
+/** So many late events do not wait. */
+const MANY_LATE = 1_000;
+
 /** What one process remembers from pass to pass. */
 export interface Fairness {
   /** An app gets no more of a pass than this, ms; without end where absent. */
   readonly budgetMs?: number;
+  /** Late events wait for so long, so that many are repaired at once; not at all where absent. */
+  readonly repairAfterMs?: number;
   /** When an app may be repaired again (ms of `performance.now`), by kind and app. */
   readonly rests: Map<string, number>;
+  /** Since when an app has had late events that wait. */
+  readonly lateSince: Map<string, number>;
 }
 
 /**
@@ -24,10 +31,14 @@ export interface Fairness {
 export async function seal(
   deps: SealDeps,
   now: EpochMs,
-  { budgetMs = Number.POSITIVE_INFINITY, rests }: Fairness = { rests: new Map() },
+  { budgetMs = Number.POSITIVE_INFINITY, repairAfterMs = 0, rests, lateSince }: Fairness = {
+    rests: new Map(),
+    lateSince: new Map(),
+  },
 ): Promise<void> {
   const spent = new Map<string, number>();
   const waiting = new Set<string>();
+  const seenLate = new Set<string>();
   const failures: unknown[] = [];
   const turn = async (kind: FactKind, apps: readonly string[], work: () => Promise<readonly string[]>) => {
     const started = performance.now();
@@ -47,11 +58,18 @@ export async function seal(
     hasWorked = false;
     for (const kind of FACT_KINDS) {
       const open = (await readStates(deps, kind, now, false)).filter(({ app }) => hasTurn(kind, app));
-      for (const state of open.filter(({ stale }) => stale !== null)) {
+      const repaired = new Set<string>();
+      for (const state of open.filter(({ late }) => late > 0)) {
         const key = keyOf(kind, state.app);
-        // Once in a pass: what comes late meanwhile waits for the next one.
-        if ((rests.get(key) ?? 0) > performance.now()) continue;
         const started = performance.now();
+        const since = lateSince.get(key) ?? started;
+        lateSince.set(key, since);
+        seenLate.add(key);
+        if (state.late < MANY_LATE && started - since < repairAfterMs) continue;
+        // Once in a pass: what comes late meanwhile waits for the next one.
+        if ((rests.get(key) ?? 0) > started) continue;
+        lateSince.delete(key);
+        repaired.add(state.app);
         await turn(kind, [state.app], async () => {
           await repair(deps, now, kind, state);
           return [];
@@ -60,7 +78,7 @@ export async function seal(
         rests.set(key, ended + REST * (ended - started));
         hasWorked = true;
       }
-      for (const group of groupsOf(open.filter(({ stale }) => stale === null))) {
+      for (const group of groupsOf(open.filter(({ app }) => !repaired.has(app)))) {
         const apps = group.map(({ app }) => app);
         await turn(kind, apps, () => sealStretch(deps, now, kind, group));
         hasWorked = true;
@@ -69,6 +87,7 @@ export async function seal(
     }
   }
   forgetRests(rests);
+  for (const key of lateSince.keys()) if (!seenLate.has(key)) lateSince.delete(key);
   if (failures.length > 0) throw failures[0];
 }
 

@@ -30,8 +30,8 @@ export interface AppState {
   readonly step: number;
   readonly era: number;
   readonly rebuilt: number;
-  /** The first sealed hour whose facts do not hold what the ledger counts. */
-  readonly stale: number | null;
+  /** How many events the ledger counts in sealed hours that the facts do not hold. */
+  readonly late: number;
   /** The first hour of the app that holds anything. */
   readonly first: number;
   /** The end of the last one. Nothing is sealed beyond: a clock that is ahead would make facts of hours that are to come. */
@@ -56,7 +56,7 @@ const STATES: Query<AppState> = {
     any(s.last_step) AS step,
     any(s.last_era) AS era,
     any(s.last_rebuilt) AS rebuilt,
-    minIfOrNull(h.ms, h.ms < s.until AND h.ledger != h.sealed) AS stale,
+    sumIf(abs(toInt64(h.ledger) - toInt64(h.sealed)), h.ms < s.until) AS late,
     min(h.ms) AS first,
     maxIf(h.ms, h.ledger > 0) + 3600000 AS last,
     min(if(h.ms >= {oldest:Int64} AND h.ms < {newest:Int64} AND h.last > {quiet:Int64}, toInt64(h.ms), {newest:Int64})) AS ripe
@@ -76,14 +76,14 @@ FROM
 ) AS h
 LEFT JOIN (${PUBLISHED}) AS s ON s.app_id = h.app_id
 GROUP BY h.app_id
-HAVING {all:Bool} OR until < least(ripe, last) OR stale IS NOT NULL`,
+HAVING {all:Bool} OR until < least(ripe, last) OR late > 0`,
   row: z.object({
     app: z.string(),
     until: z.number(),
     step: z.number(),
     era: z.number(),
     rebuilt: z.number(),
-    stale: z.number().nullable(),
+    late: z.number(),
     first: z.number(),
     last: z.number(),
     ripe: z.number(),
@@ -133,8 +133,8 @@ export async function sealStates(deps: Asked, now: EpochMs): Promise<SealState[]
       return rows.map((row) => ({
         app: row.app,
         kind,
-        sealedUntil: epochMs(row.stale ?? row.until),
-        lagMs: Math.max(0, endOf(row) - (row.stale ?? startOf(row))),
+        sealedUntil: epochMs(row.until),
+        lagMs: Math.max(0, endOf(row) - startOf(row)),
       }));
     }),
   );

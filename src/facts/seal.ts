@@ -17,8 +17,8 @@ import {
   startOf,
 } from './seal-states.ts';
 import { bucketsOf, CUTS, OPEN_END, ROLL_UPS } from './tables.ts';
-import { touchedHours } from './touched.ts';
-import type { FactKind } from './watermarks.ts';
+import { type Touched, touchedHours } from './touched.ts';
+import { type FactKind, lateHours, MOST_LATE_HOURS } from './watermarks.ts';
 
 /** One statement computes at most about this many events, and at most three days that hold any. */
 const MAX_EVENTS = 4_000_000;
@@ -26,6 +26,8 @@ const MAX_HOURS = 72;
 /** In one run. */
 export const MAX_APPS = 500;
 const MAX_MEMORY = 4 * 1024 ** 3;
+/** With more late events, as of an import, everything from the first of them on is sealed anew. */
+const MOST_REPAIRED = 100_000;
 
 export interface SealDeps {
   readonly db: Database;
@@ -100,7 +102,7 @@ async function unchanged(
 ): Promise<readonly AppState[]> {
   const steps = new Map(before.map(({ app, step }) => [app, step]));
   const states = await readStates({ db, only: appsOf(before) }, kind, now, true);
-  return states.filter(({ app, step, stale }) => step === steps.get(app) && stale === null);
+  return states.filter(({ app, step }) => step === steps.get(app));
 }
 
 /** Where a stretch ends that begins with the first of these hours. */
@@ -118,9 +120,9 @@ function stretchEnd(ledger: HourCounts, target: number): number {
 }
 
 /**
- * Seals again what late events changed of an app. Two runs are opened together: the first publishes how far the facts are untouched;
- * the second computes what is touched, and publishes what was sealed before. Where it does not come to that, or where too much is
- * touched, everything from the first late hour on is sealed anew by the stretches that follow.
+ * Seals again what late events changed of an app, as much of it as one run should. Two runs are opened together: the first publishes how
+ * far the facts are untouched; the second computes what is touched, and publishes what was sealed before. Where it does not come to
+ * that, or where one hour alone touches too much, everything from there on is sealed anew by the stretches that follow.
  */
 export async function repair(
   deps: SealDeps,
@@ -132,23 +134,35 @@ export async function repair(
   const { db } = deps;
   await withRuns(db, kind, [app], 2, async (run, withdrawal) => {
     const [state] = await readStates({ db, only: [app] }, kind, now, true);
-    if (state === undefined || state.step !== step || state.stale === null) return;
-    const { stale, until } = state;
+    if (state === undefined || state.step !== step) return;
+    const { until } = state;
     const dead = await deadRuns(db, kind, [app]);
-    const hours = { kind, apps: [app], from: stale, to: until };
-    const ledger = await ledgerHours(db, hours);
-    const late = differences(app, ledger, await sealedHours(db, hours, dead));
-    const isKept = kind === 'page' || (await areKept(db, [app], stale));
-    const spans = await touchedHours(db, kind, { app, hours: late, until, dead, isKept });
+    const late = await lateHours(db, app, kind, { until, dead });
+    const [first] = late;
+    if (first === undefined) return;
+    const ledger = await ledgerHours(db, { kind, apps: [app], from: first.hour, to: until });
+    const isKept = kind === 'page' || (await areKept(db, [app], first.hour));
+    const isMuch = late.length > MOST_LATE_HOURS || state.late > MOST_REPAIRED;
+    const spans = isMuch ? [] : await repairable({ app, db, kind, late, until, dead, isKept }, ledger);
+    const from = spans[0]?.start ?? first.hour;
     await withdrawal.publish([
-      { app, step: step + 1, until: stale, era: withdrawal.number, rebuilt: state.rebuilt },
+      { app, step: step + 1, until: from, era: withdrawal.number, rebuilt: state.rebuilt },
     ]);
-    if (spans === null || eventsIn(ledger, spans) > MAX_EVENTS) return;
+    if (spans.length === 0) return;
     const states = [{ ...state, step: step + 1, era: withdrawal.number }];
-    const work = { kind, states, from: stale, to: until, spans, cleared: spans, ledger };
+    const work = { kind, states, from, to: until, spans, cleared: spans, ledger };
     await sealHours(deps, run, work);
     deps.onStretch?.(described(work, true, started));
   });
+}
+
+/** What the first late hours touch, as many of these as one run should repair; nothing where the first alone touches too much. */
+async function repairable(touched: Touched, ledger: HourCounts): Promise<readonly Span[]> {
+  for (let count = touched.late.length; count > 0; count = Math.floor(count / 2)) {
+    const spans = await touchedHours(touched, count);
+    if (spans !== null && eventsIn(ledger, spans) <= MAX_EVENTS) return spans;
+  }
+  return [];
 }
 
 /** Forgets every fact of `only` (all apps where absent): raw rows answer until they are sealed again. Resolves to the number of apps. */
@@ -223,7 +237,9 @@ async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promis
   }
   const sealed = await sealedHours(db, { kind, apps, from, to }, dead);
   const ends = states.map((state) => {
-    const [stopped = to] = differences(state.app, ledger, sealed);
+    const [stopped = to] = differences(state.app, ledger, sealed).filter((hour) =>
+      spans.some(({ start, end }) => hour >= start && hour < end),
+    );
     return { state, stopped, until: Math.min(stopped, state.last) };
   });
   const further = ends.filter(({ until }) => until > from);

@@ -9,7 +9,10 @@ const ROW_BYTES = 100;
 const ENTRY_BYTES = 1_000;
 /** What one of the values takes that were asked for by key: a number, or each of several. */
 const VALUE_BYTES = 250;
-type Kept = number | ReadonlyMap<string, number>;
+export type Kept = number | ReadonlyMap<string, number> | readonly unknown[];
+
+const valuesIn = (kept: Kept): number =>
+  typeof kept === 'number' ? 1 : 1 + ('size' in kept ? kept.size : kept.length);
 
 const DEFAULT_BYTES = 64 * 1024 ** 2;
 /** Statements that were asked once. */
@@ -75,7 +78,7 @@ export class SealedCache {
     if (unknown.length > 0) {
       for (const [each, value] of await load(unknown)) known.set(each, value);
       let values = 0;
-      for (const value of known.values()) values += typeof value === 'number' ? 1 : 1 + value.size;
+      for (const value of known.values()) values += valuesIn(value);
       this.#kept.set(key, known, { size: values * VALUE_BYTES + key.length + ENTRY_BYTES });
     }
     return known;

@@ -1,5 +1,5 @@
 import { every, type Repeated } from '../domain/every.ts';
-import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Lease } from './lease.ts';
 import { type Fairness, seal } from './pass.ts';
 import { purgeSessions } from './purge.ts';
@@ -45,6 +45,8 @@ export interface Sealer {
 
 /** An app that has much to be sealed leaves the rest of a pass to others. */
 const BUDGET_MS = 20_000;
+/** A repair has to write the hours of late events anew; questions take few late events into account without one. */
+const REPAIR_AFTER_MS = HOUR_MS;
 
 export function createSealer(deps: SealerDeps): Sealer {
   return new RepeatedSealer(deps);
@@ -53,7 +55,12 @@ export function createSealer(deps: SealerDeps): Sealer {
 class RepeatedSealer implements Sealer {
   readonly #deps: SealerDeps;
   readonly #lease: Lease;
-  readonly #fairness: Fairness = { budgetMs: BUDGET_MS, rests: new Map() };
+  readonly #fairness: Fairness = {
+    budgetMs: BUDGET_MS,
+    repairAfterMs: REPAIR_AFTER_MS,
+    rests: new Map(),
+    lateSince: new Map(),
+  };
   readonly #ending = new AbortController();
   readonly #passes: Repeated;
   #health: SealingHealth = { lagSeconds: { page: 0, session: 0 }, lastRunAt: null, measuredAt: null };

@@ -42,13 +42,13 @@ const STATES: Readonly<Record<string, string>> = {
   longitude: first('longitude')('toFloat64(0)'),
 };
 
-/** Each event for which `where` holds as a row of `sessions`; to stand in the place of that table. */
-export const rowsFromEvents = (where: string): string => `(
+/** Each event for which `where` holds as a row of `sessions`, and `more` columns of events; to stand in the place of that table. */
+export const rowsFromEvents = (where: string, more = ''): string => `(
     WITH toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS at
     SELECT app_id, started_at, sipHash64(session_id) AS session,
         ${Object.entries(STATES)
           .map(([column, state]) => `${state} AS ${column}`)
-          .join(',\n        ')}
+          .join(',\n        ')}${more}
     FROM events
     WHERE ${where}
 )`;

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { inMs } from '../clickhouse/literals.ts';
-import { HOUR_MS, type Span } from '../domain/time.ts';
+import { inEachHour, inMs } from '../clickhouse/literals.ts';
+import { appId } from '../domain/ids.ts';
+import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { sessionRows } from './compute.ts';
+import { lateSessions } from './late.ts';
 import { FIRST, firstText } from './session-states.ts';
-import type { FactKind } from './watermarks.ts';
+import type { FactKind, LateHour } from './watermarks.ts';
 
 /*
  * A late event changes the facts of its own hour, and `prev` of what its session or its visitor did next. All other hours keep their
@@ -13,31 +15,77 @@ import type { FactKind } from './watermarks.ts';
 
 /** A session lasts 24 h: what it does next lies in one of these hours. */
 const SESSION_HOURS = 25;
-/** For more hours, or more sessions that come next, everything from the first late hour on is sealed again. */
+/** More hours are not repaired at once. */
 const MOST_HOURS = 48;
 
-interface Late {
+/** Where late events came. */
+export interface Touched {
+  readonly db: Database;
   readonly app: string;
-  /** The late hours, in order. */
-  readonly hours: readonly number[];
+  readonly kind: FactKind;
+  /** In order. */
+  readonly late: readonly LateHour[];
   readonly until: number;
   readonly dead: readonly number[];
   /** `sessions` holds all sessions of the late hours. */
   readonly isKept: boolean;
 }
 
-/** The hours below `until` whose facts change with those of `hours`, as spans in order; null where they are many. */
-export async function touchedHours(db: Database, kind: FactKind, late: Late): Promise<Span[] | null> {
-  if (late.hours.length > MOST_HOURS) return null;
-  const hours = kind === 'page' ? hoursOfSessions(late) : await hoursOfVisitors(db, late);
-  const touched = [...new Set(hours)].filter((hour) => hour < late.until).sort((a, b) => a - b);
-  if (kind === 'session' && touched.length > MOST_HOURS) return null;
-  const spans = asSpans(touched);
-  return spans.length > MOST_HOURS ? null : spans;
+/**
+ * The hours below `until` whose facts change when those of the first `count` late hours are written anew, as spans in order; null where
+ * they are many. Where one of them is late itself, all that it touches is among them.
+ */
+export async function touchedHours(asked: Touched, count: number): Promise<Span[] | null> {
+  const hours = new Set(asked.late.slice(0, count).map(({ hour }) => hour));
+  for (let known = 0; known < hours.size; ) {
+    known = hours.size;
+    if (known > MOST_HOURS) return null;
+    const own = asked.late.filter(({ hour }) => hours.has(hour));
+    const more = await (asked.kind === 'page' ? hoursOfSessions(asked, own) : hoursOfVisitors(asked, own));
+    const touched = [...hours, ...more].filter((hour) => hour < asked.until);
+    if (asked.kind === 'session' && touched.length > MOST_HOURS) return null;
+    const found = new Set(touched);
+    const others = asked.late.filter(({ hour }) => found.has(hour) && !hours.has(hour));
+    if (others.length === 0) {
+      const spans = asSpans([...found].sort((a, b) => a - b));
+      return spans.length > MOST_HOURS ? null : spans;
+    }
+    for (const { hour } of others) hours.add(hour);
+  }
+  return null;
 }
 
-const hoursOfSessions = ({ hours }: Late): number[] =>
-  hours.flatMap((hour) => Array.from({ length: SESSION_HOURS }, (_, i) => hour + i * HOUR_MS));
+const HOUR_ROW: z.ZodType<{ hour: number }> = z.object({ hour: z.number() });
+
+/** The hours in which sessions with late events go on; where these are not known, all in which they may. */
+async function hoursOfSessions({ db, app }: Touched, late: readonly LateHour[]): Promise<number[]> {
+  const load = <Value>(
+    _query: object,
+    keys: readonly string[],
+    read: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+  ) => read(keys);
+  const sessions = await lateSessions(db, load, appId(app), 'page', late);
+  if (sessions === null) {
+    return late.flatMap(({ hour }) => Array.from({ length: SESSION_HOURS }, (_, i) => hour + i * HOUR_MS));
+  }
+  const [first] = late;
+  const ranges = sessions.map(({ startedAt }) => ({
+    from: epochMs(Math.max(startedAt, first?.hour ?? 0)),
+    to: epochMs(startedAt + DAY_MS),
+  }));
+  const rows = await db.query(
+    {
+      name: 'seal: hours of late sessions',
+      sql: `SELECT DISTINCT toUnixTimestamp(toStartOfHour(timestamp)) * 1000 AS hour FROM events
+WHERE app_id = {app:UUID} AND type IN ('pageview', 'error') AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
+    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
+      row: HOUR_ROW,
+    },
+    { app, ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
+    { lane: 'seal' },
+  );
+  return rows.map(({ hour }) => hour);
+}
 
 /** Hours that follow each other are one span. */
 function asSpans(hours: readonly number[]): Span[] {
@@ -50,8 +98,6 @@ function asSpans(hours: readonly number[]): Span[] {
   return spans;
 }
 
-const NEXT: z.ZodType<{ hour: number }> = z.object({ hour: z.number() });
-
 const FACT_ROWS = `SELECT visitor, '' AS words, started_at AS started FROM visitor_sessions
         WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}
         UNION ALL
@@ -59,7 +105,11 @@ const FACT_ROWS = `SELECT visitor, '' AS words, started_at AS started FROM visit
         WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}`;
 
 /** Sessions as they are now and as the facts have them: those that differ have changed, and so has `prev` of the next ones. */
-async function hoursOfVisitors(db: Database, { app, hours, dead, isKept }: Late): Promise<number[]> {
+async function hoursOfVisitors(
+  { db, app, dead, isKept }: Touched,
+  late: readonly LateHour[],
+): Promise<number[]> {
+  const hours = late.map(({ hour }) => hour);
   const spans = asSpans(hours);
   const query: Query<{ hour: number }> = {
     name: 'seal: sessions after changed ones',
@@ -90,10 +140,10 @@ FROM changed AS c
 ASOF JOIN (SELECT * FROM (${FACT_ROWS}) WHERE visitor IN (SELECT visitor FROM changed)) AS v
     ON v.visitor = c.visitor AND v.words = c.words AND v.started > c.started
 LIMIT ${MOST_HOURS + 1}`,
-    row: NEXT,
+    row: HOUR_ROW,
   };
   const first = hours[0] ?? 0;
   const params = { apps: [app], dead, from: first, to: (hours.at(-1) ?? first) + HOUR_MS };
   const next = await db.query(query, params, { lane: 'seal' });
-  return [...hours, ...next.map(({ hour }) => hour)];
+  return next.map(({ hour }) => hour);
 }

@@ -7,9 +7,6 @@ import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/t
 /** Facts by the time of events (pages, errors, clicks) and facts by the start of sessions are sealed apart. */
 export type FactKind = 'page' | 'session';
 
-/** Before these instants (whole UTC hours) facts answer, from them on raw rows do; 0 where nothing is sealed. */
-export type Watermarks = { readonly [Kind in FactKind]: EpochMs };
-
 /** What was published of an app's facts of one kind (see runs.ts). */
 export interface Published {
   readonly until: EpochMs;
@@ -30,15 +27,30 @@ export interface Scope {
   readonly sessions: Range | null;
 }
 
+/** A sealed hour whose facts do not hold what is committed. */
+export interface LateHour {
+  /** Its start, epoch ms. */
+  readonly hour: number;
+  /** Events in the ledger. */
+  readonly committed: number;
+  /** Events in the facts. */
+  readonly held: number;
+  /** No later event of it is in the facts, by the store's clock (epoch ms); 0 where the facts hold nothing of it. */
+  readonly insertedUntil: number;
+  /** The last event in the ledger, of any of the hour's sessions where it is an hour of sessions. */
+  readonly lastEvent: number;
+}
+
+/** With more late hours of a kind, raw rows answer from the first one on. */
+export const MOST_LATE_HOURS = 500;
+
 /** An app's data at a moment. */
 export interface Snapshot {
   readonly published: PublishedFacts;
-  /** Those that were published, or where the first late event lies. */
-  readonly watermarks: Watermarks;
+  /** In the order of time; of more than MOST_LATE_HOURS only the first. */
+  readonly late: { readonly [Kind in FactKind]: readonly LateHour[] };
   /** `sessions` holds all that started from here on; what started before is merged from raw events. */
   readonly keptFrom: EpochMs;
-  /** Names the facts below each watermark: the same name means the same facts. Null where some of what was sealed is stale. */
-  readonly facts: { readonly [Kind in FactKind]: string | null };
   /** While it is the same, rows that are read by this snapshot are there. */
   readonly era: string;
   /** Another text after facts were forgotten because they may have been wrong: no answer from before is confirmed. */
@@ -104,22 +116,27 @@ export const without = (run: string, dead: readonly number[]): string =>
 const sumIf = (condition: string): string => `toInt64(sumIf(h.events, ${condition}))`;
 const HOUR_STARTS = 'toUnixTimestamp(h.hour) * 1000';
 
-/** The first hour below `until` in which the facts do not hold just the ledger's events; null where there is none. */
-const FIRST_STALE: Query<{ hour: number | null }> = {
-  name: 'first stale hour',
-  sql: `SELECT toUnixTimestamp(minOrNull(hour)) AS hour FROM
+const LATE_HOUR = z.object({
+  hour: z.number(),
+  committed: z.number(),
+  held: z.number(),
+  insertedUntil: z.number(),
+  lastEvent: z.number(),
+});
+const LATE_HOURS: Query<LateHour> = {
+  name: 'late hours',
+  sql: `SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(in_ledger) AS committed, sum(in_facts) AS held, max(inserted_until) AS insertedUntil,
+    max(last_event_ms) AS lastEvent
+FROM
 (
-    SELECT hour FROM
-    (
-        SELECT hour, toInt64(events) AS difference FROM ledger
-        WHERE app_id = {app:UUID} AND kind = {ledgerKind:String} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
-        UNION ALL
-        SELECT hour, -toInt64(events) FROM sealed_hours
-        WHERE app_id = {app:UUID} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
-    )
-    GROUP BY hour HAVING sum(difference) != 0
-)`,
-  row: z.object({ hour: z.number().nullable() }),
+    SELECT hour, events AS in_ledger, 0 AS in_facts, toInt64(0) AS inserted_until, toUnixTimestamp64Milli(last_event) AS last_event_ms FROM ledger
+    WHERE app_id = {app:UUID} AND kind = {ledgerKind:String} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
+    UNION ALL
+    SELECT hour, 0, events, inserted_until, toInt64(0) FROM sealed_hours
+    WHERE app_id = {app:UUID} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
+) AS h
+GROUP BY h.hour HAVING committed != held ORDER BY h.hour LIMIT ${MOST_LATE_HOURS + 1}`,
+  row: LATE_HOUR,
 };
 
 const NOTHING: Scope = { events: null, sessions: null };
@@ -142,9 +159,8 @@ const publishedOf = ([
 const isSame = (a: Published, b: Published): boolean => a.step === b.step && a.dead.length === b.dead.length;
 
 /**
- * How far an app's facts can be used now, and the version of what lies in `scope`. Late events count at once: they make
- * the ledger differ from the facts, and the watermark falls back to the first hour that they touched. `published`: what was published
- * when it was last read.
+ * How far an app is sealed, which of its sealed hours got late events, and the version of what lies in `scope`. `published`: what was
+ * published when it was last read.
  */
 export async function readSnapshot(
   db: Database,
@@ -164,17 +180,13 @@ export async function readSnapshot(
     found.get('ledger') ?? [];
   const whole = { page: pageLedger === pageSealed, session: sessionLedger === sessionSealed };
   const [page, session] = await Promise.all([
-    whole.page ? published.page.until : firstStale(db, app, 'page', published.page),
-    whole.session ? published.session.until : firstStale(db, app, 'session', published.session),
+    whole.page ? [] : lateHours(db, app, 'page', published.page),
+    whole.session ? [] : lateHours(db, app, 'session', published.session),
   ]);
   return {
     published,
-    watermarks: { page, session },
+    late: { page, session },
     keptFrom: epochMs(keptFrom),
-    facts: {
-      page: whole.page ? `${published.page.step}` : null,
-      session: whole.session ? `${published.session.step}` : null,
-    },
     era: `${published.page.era} ${published.session.era} ${keptFrom}`,
     rebuilt: `${published.page.rebuilt} ${published.session.rebuilt}`,
     version: [inEvents, inSessions],
@@ -184,13 +196,13 @@ export async function readSnapshot(
 
 const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
 
-async function firstStale(
+/** The sealed hours whose facts do not hold what is committed, in order; no more than one above MOST_LATE_HOURS. */
+export function lateHours(
   db: Database,
-  app: AppId,
+  app: string,
   kind: FactKind,
-  { until, dead }: Published,
-): Promise<EpochMs> {
+  { until, dead }: { readonly until: number; readonly dead: readonly number[] },
+): Promise<readonly LateHour[]> {
   const ledgerKind = kind === 'page' ? 'event' : 'session';
-  const { hour } = await db.queryOne(FIRST_STALE, { app, kind, ledgerKind, until, dead }, { lane: 'lookup' });
-  return hour === null ? until : epochMs(hour * 1000);
+  return db.query(LATE_HOURS, { app, kind, ledgerKind, until, dead }, { lane: 'lookup' });
 }

@@ -58,5 +58,5 @@ test('a rebuild replaces wrong facts in the cache of every process, and confirms
   const after = await snapshots(app.id);
   expect(after.version).toEqual(before.version);
   expect(after.rebuilt).not.toBe(before.rebuilt);
-  expect(after.facts.page).not.toBe(before.facts.page);
+  expect(after.published.page.step).not.toBe(before.published.page.step);
 });

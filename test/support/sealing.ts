@@ -18,8 +18,8 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /**
- * How far a run may seal, counted from the first event of the story, and how many hours of sessions it then keeps; null: no run at this
- * point, or all sessions.
+ * How far a run may seal, counted from the first event of the story, whether it repairs what late events changed, and how many hours of
+ * sessions it then keeps; null: no run at this point, or all sessions.
  */
 const runsArbitrary = fc.array(
   fc.option(
@@ -27,6 +27,7 @@ const runsArbitrary = fc.array(
       days: fc.constantFrom(-1, 0, 0, 1, 1, 2, 3, 40, 400),
       hours: fc.integer({ min: 0, max: 26 }),
       keptHours: fc.constantFrom(null, 1, 2, 30, 300),
+      repairs: fc.boolean(),
     }),
     { nil: null, freq: 2 },
   ),
@@ -37,6 +38,8 @@ interface Run {
   readonly days: number;
   readonly hours: number;
   readonly keptHours: number | null;
+  /** Otherwise late events wait, and sealing goes on without them. */
+  readonly repairs: boolean;
 }
 
 /** Sealing at given moments of the arrival, and before the questions; what is then remembered of the facts may be used or not. */
@@ -47,7 +50,8 @@ function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: rea
     if (moment !== null && moment !== undefined) {
       const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
       const deps = { db, only: at.apps() };
-      await seal(deps, now);
+      const repairAfterMs = moment.repairs ? 0 : Number.POSITIVE_INFINITY;
+      await seal(deps, now, { repairAfterMs, rests: new Map(), lateSince: new Map() });
       if (moment.keptHours !== null)
         await purgeSessions(deps, now, { keptMs: moment.keptHours * HOUR, stepMs: 0 });
     }
@@ -96,11 +100,11 @@ export function testWeeksOfSealing(on: OracleStore, seed: number): void {
     const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 12 };
     const from = new Date('2022-08-25T00:00:00Z').getTime();
     const runs = [
-      { days: 10, hours: 3, keptHours: 48 },
+      { days: 10, hours: 3, keptHours: 48, repairs: true },
       null,
       null,
-      { days: 36, hours: 1, keptHours: 200 },
-      { days: 20, hours: 5, keptHours: 2 },
+      { days: 36, hours: 1, keptHours: 200, repairs: false },
+      { days: 20, hours: 5, keptHours: 2, repairs: true },
     ];
     const story = randomTraffic({ seed, from, ...options });
     await expectAgreement(on.subject, story, sealingAt(on.store, story, from, runs));

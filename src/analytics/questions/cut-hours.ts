@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import { floorTo, HOUR_MS } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
+import type { EventFacts, Memory } from '../ask.ts';
 import type { Span } from '../plan.ts';
 import type { Ends } from './ranked.ts';
 
@@ -27,27 +27,30 @@ interface CutHour<Made, Part extends Span = Span> {
 
 const hourOf = ({ start }: Span): number => floorTo(start, HOUR_MS);
 
-/** Of each of `parts`, which lie within a sealed hour each; null where one of these hours is cut for the first time. */
+/**
+ * Of each of `parts`, which lie within a sealed hour each; null where one of these hours is cut for the first time. `kept`: what is
+ * remembered of the facts or of the raw events that are read.
+ */
 export async function cutHours<Part extends Span, Row extends readonly unknown[], Made extends object>(
   db: Database,
-  facts: Facts,
+  kept: Memory | EventFacts,
   parts: readonly Part[],
   { name, sql, row, make }: HourRows<Row, Made>,
 ): Promise<readonly CutHour<Made, Part>[] | null> {
-  const hours = [...new Set(parts.map(hourOf))].map((start) => ({
-    start,
-    query: { name, sql: sql({ start, end: start + HOUR_MS }), row },
-  }));
-  const isRepeated = hours.map(({ query }) => facts.isRepeated(query));
+  const hours = [...new Set(parts.map(hourOf))].map((start) => {
+    const hour = { start, end: start + HOUR_MS };
+    return { start, query: { name, sql: sql(hour), row }, memory: 'of' in kept ? kept.of([hour]) : kept };
+  });
+  const isRepeated = hours.map(({ query, memory }) => memory.isRepeated(query));
   if (isRepeated.includes(false)) return null;
   const cut = await Promise.all(
-    hours.map(async ({ start, query }) => {
-      const kept = await facts.recallMade(
+    hours.map(async ({ start, query, memory }) => {
+      const own = await memory.recallMade(
         query,
         () => db.rows(query),
         (rows) => make(rows, start),
       );
-      return parts.filter((part) => hourOf(part) === start).map((part) => ({ part, kept }));
+      return parts.filter((part) => hourOf(part) === start).map((part) => ({ part, kept: own }));
     }),
   );
   return cut.flat();
@@ -64,7 +67,7 @@ export const fromHoursOr =
 
 /** Rows of ragged ends by list: kept where they are asked for to the same ms again. None without a query. */
 export async function recallEnds<Row>(
-  facts: Facts,
+  memory: Memory,
   query: Pick<Query<Row>, 'name' | 'sql'> | null,
   load: (isRepeated: boolean) => Promise<readonly Row[]>,
   byList: (rows: readonly Row[]) => ReadonlyMap<string, readonly Row[]>,
@@ -75,7 +78,7 @@ export async function recallEnds<Row>(
     areKept = isRepeated;
     return load(isRepeated);
   };
-  const lists = await facts.recallMade(query, heard, byList, 'when repeated');
+  const lists = await memory.recallMade(query, heard, byList, 'when repeated');
   return { lists, areKept };
 }
 

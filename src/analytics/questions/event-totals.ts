@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
+import type { EventFacts } from '../ask.ts';
 import { type Plan, plan, rangeOf, spanOf } from '../plan.ts';
 import {
   eventsIn,
@@ -35,7 +35,7 @@ const NOTHING: EventTotals = { pageviews: 0, clicks: 0, errors: 0 };
 /** Counts of the events whose timestamp lies in each of `ranges`, which follow each other without overlap. */
 export async function eventTotals(
   db: Database,
-  facts: Facts,
+  facts: EventFacts,
   ranges: readonly Range[],
 ): Promise<EventTotals[]> {
   const plans = ranges.map((range) => plan(range, ALWAYS_CURRENT, 'day'));
@@ -70,17 +70,17 @@ GROUP BY period`,
   return addedByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
 }
 
-/** What `query` finds of the whole hours of `plans`. Those that are all sealed may be remembered: a late event makes the facts stale. */
+/** What `query` finds of the whole hours of `plans`. Those that are all sealed are remembered until a late event comes in one of them. */
 export function sumsOfHours<Row>(
   db: Database,
-  facts: Facts,
+  facts: EventFacts,
   plans: readonly Plan[],
   query: Query<Row>,
 ): Promise<readonly Row[]> {
   const hours = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
   if (hours.length === 0) return Promise.resolve([]);
   return hours.every(({ end }) => end <= facts.until)
-    ? facts.recall(query, () => db.query(query))
+    ? facts.of(hours).recall(query, () => db.query(query))
     : db.query(query);
 }
 
@@ -93,7 +93,7 @@ export interface EventEnds<Row> {
 /** Those before the watermark may be remembered. */
 export function rawEvents<Row>(
   db: Database,
-  facts: Facts,
+  facts: EventFacts,
   ranges: readonly Range[],
   { queryOf, rowOf }: EventEnds<Row>,
 ): Promise<readonly Row[]>[] {
@@ -113,7 +113,7 @@ export function rawEvents<Row>(
     () => db.query(query),
   );
   return [
-    ...(sealed.length === 0 ? [] : [facts.recall(query, load, 'when repeated')]),
+    ...(sealed.length === 0 ? [] : [facts.of(sealed.map(spanOf)).recall(query, load, 'when repeated')]),
     ...(live.length === 0 ? [] : [db.query(queryOf(live))]),
   ];
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
+import type { Facts, PageFacts } from '../ask.ts';
 import { type Plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from '../sql.ts';
 import { countBefore, countedIn, cutHours, type HourRows, instantsByKey, pairsByKey } from './cut-hours.ts';
@@ -21,12 +21,12 @@ export interface KeySums {
 /** What the ragged ends change and add, as `edgeRows` has it, from the hours that they cut; null where these are not known. */
 export async function edgesOfHours(
   db: Database,
-  facts: Facts,
+  facts: PageFacts,
   plan: Plan,
   group: KeyGroup,
 ): Promise<readonly KeySums[] | null> {
   const [events, first, last] = await Promise.all([
-    cutHours(db, facts, edgeRanges(plan).map(spanOf), keysOfHour(facts.app)),
+    cutHours(db, facts.events, edgeRanges(plan).map(spanOf), keysOfHour(facts.app)),
     group.paired === null ? [] : metInFirstHour(db, facts, plan),
     group.paired === null ? [] : metAgainInLastHour(db, facts, plan),
   ]);
@@ -40,7 +40,7 @@ export async function edgesOfHours(
 export const NO_SUMS = { events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
 
 /** The kinds of which sessions are counted. */
-const PAIRED_KINDS = ['page', 'error'];
+export const PAIRED_KINDS: readonly string[] = ['page', 'error'];
 const OF_PAIRED_KINDS = `v.kind IN (${PAIRED_KINDS.map((kind) => `'${kind}'`).join(', ')})`;
 
 const KIND_AND_KEY = z.tuple([z.string(), z.string()]);

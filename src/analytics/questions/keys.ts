@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Database, Query, RunOptions } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Range } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
-import { isWide, plan } from '../plan.ts';
-import { int, unionAll } from '../sql.ts';
+import type { Memory, PageFacts } from '../ask.ts';
+import { lateKeySums } from '../late-pages.ts';
+import { isWide, plan, spanOf } from '../plan.ts';
+import { edgeRanges, int, unionAll } from '../sql.ts';
 import { fromHoursOr, recallEnds } from './cut-hours.ts';
 import { edgesOfHours, NO_SUMS } from './key-hours.ts';
 import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
@@ -15,7 +16,7 @@ import { byList, type First, Ranked, rankedLists } from './ranked.ts';
 /** What is asked about a group of keys. */
 export interface KeyQuestion<Row extends KeyRow> {
   readonly db: Database;
-  readonly facts: Facts;
+  readonly facts: PageFacts;
   readonly app: AppId;
   readonly range: Range;
   readonly group: KeyGroup;
@@ -30,9 +31,9 @@ export async function keySums<Row extends KeyRow>(
   asked: KeyQuestion<Row>,
   limit: number,
 ): Promise<Iterable<Row>> {
-  const { db, measures } = asked;
+  const { db, facts, measures } = asked;
   const pieces = piecesOf(asked);
-  if (pieces.isRepeated) {
+  if (pieces.isRepeated || facts.hasLate) {
     const kinds = await remembered(asked, pieces);
     return kinds(asked.group.kinds[0] ?? '', { limit, isListed: measures.isListed });
   }
@@ -67,7 +68,7 @@ export async function topKeys(
 ): Promise<(kind: string) => TopKeys> {
   const asked = { ...question, measures: COUNTS };
   const pieces = piecesOf(asked);
-  if (pieces.isRepeated) {
+  if (pieces.isRepeated || asked.facts.hasLate) {
     const kinds = await remembered(asked, pieces);
     return (kind) => topOf(kinds(kind), count);
   }
@@ -110,6 +111,7 @@ interface KeyPieces<Row> {
   readonly options: RunOptions;
   readonly sealed: Query<Row> | null;
   readonly edges: Query<Row> | null;
+  readonly endsMemory: Memory;
   /** The same from the hours that they cut; null where these are not known. */
   edgesOfHours(): Promise<readonly Row[] | null>;
   /** Whether it pays to remember the sealed hours. */
@@ -117,6 +119,8 @@ interface KeyPieces<Row> {
   readonly tail: Query<Row> | null;
   /** Off again what of the tail had been met in the range before. */
   metBefore(): Promise<readonly Row[]>;
+  /** What late events change of the sealed hours. */
+  late(): Promise<readonly Row[]>;
   all(): Promise<string>;
 }
 
@@ -137,11 +141,13 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   const sealed = query('sealed keys', rows.sealed, IN_ORDER);
   const edges = query('key edges', rows.edges);
   const isRepeated = sealed !== null && facts.isRepeated(sealed);
-  if (!isRepeated && edges !== null) facts.isRepeated(edges);
+  const endsMemory = facts.events.of(edgeRanges(pieces).map(spanOf));
+  if (!isRepeated && edges !== null) endsMemory.isRepeated(edges);
   return {
     options,
     sealed,
     edges,
+    endsMemory,
     edgesOfHours: async () => (await edgesOfHours(db, facts, pieces, group))?.map(measures.rowOf) ?? null,
     isRepeated,
     tail: query('key tail', rows.tail),
@@ -152,6 +158,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
       const asked = query('key tail, met before', await met());
       return asked === null ? [] : db.query(asked, {}, options);
     },
+    late: async () => lateKeySums(await facts.late(), pieces, group).map(measures.rowOf),
     all: async () => unionAll([rows.sealed, rows.edges, rows.tail, await met()], NO_ROWS),
   };
 }
@@ -159,7 +166,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
 /** By kind, in order: with the sealed hours, and ends that are asked for again, from what is remembered of them. */
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
-  { options, sealed, edges, edgesOfHours: ofHours, tail, metBefore: met }: KeyPieces<Row>,
+  { options, sealed, edges, endsMemory, edgesOfHours: ofHours, tail, metBefore: met, late }: KeyPieces<Row>,
 ): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
   const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
     query === null ? Promise.resolve([]) : db.query(query, {}, options);
@@ -169,13 +176,14 @@ async function remembered<Row extends KeyRow>(
   const [hours, ends, ...latest] = await Promise.all([
     sealed === null ? ranked([]) : facts.recallMade(sealed, () => load(sealed), ranked),
     recallEnds(
-      facts,
+      endsMemory,
       edges,
       fromHoursOr(ofHours, () => load(edges)),
       byKind,
     ),
     load(tail),
     met(),
+    late(),
   ]);
   return rankedLists(hours, ends, byKind(latest.flat()), ranking);
 }

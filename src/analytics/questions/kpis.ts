@@ -1,4 +1,3 @@
-import type { AppId } from '../../domain/ids.ts';
 import { epochMs, type Range, toIso } from '../../domain/time.ts';
 import type { Asker } from '../ask.ts';
 import { plan } from '../plan.ts';
@@ -20,10 +19,10 @@ const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
   pagesPerSession: 2,
 };
 
-export async function kpis({ db, facts }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
+export async function kpis({ db, facts }: Asker, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
-  const { page, session } = await facts(app);
+  const session = await facts.sessions();
   const periods = [previous, current];
   const [sessions, events] = await Promise.all([
     sessionTotals(
@@ -32,7 +31,7 @@ export async function kpis({ db, facts }: Asker, app: AppId, current: Range): Pr
       periods.map((range) => plan(range, session.until)),
       { newVisitors: false },
     ),
-    eventTotals(db, page, periods),
+    eventTotals(db, facts.events, periods),
   ]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import type { Facts } from '../ask.ts';
+import type { Facts, SessionFacts } from '../ask.ts';
 import { int, inUInt128, ofApp } from '../sql.ts';
 
 /*
@@ -32,9 +32,16 @@ interface Visits {
   readonly name: string;
   readonly table: string;
   readonly words: readonly string[];
+  /** Of those that late events changed: the starts as they are now, in order. */
+  late(facts: SessionFacts): Promise<ReadonlyMap<string, readonly number[]>>;
 }
 
-export const SESSIONS: Visits = { name: 'last sessions', table: 'visitor_sessions', words: [] };
+export const SESSIONS: Visits = {
+  name: 'last sessions',
+  table: 'visitor_sessions',
+  words: [],
+  late: async (facts) => (await facts.late()).visits,
+};
 
 /** What a visit is known by: its visitor, and the words. */
 export const visitOf = (visitor: string, words: readonly string[]): string =>
@@ -45,7 +52,7 @@ const ROW = z.tuple([z.string(), z.number()]).rest(z.string());
 /** When the last sealed visit like each of `visits` started (epoch ms); -1 where there is none. */
 export async function lastVisits(
   db: Database,
-  facts: Facts,
+  facts: SessionFacts,
   kind: Visits,
   visits: readonly string[],
 ): Promise<(visit: string) => number> {
@@ -63,7 +70,11 @@ WHERE ${facts.where} AND started_at < ${int(facts.until)} AND ${inUInt128('visit
     }
     return last;
   });
-  return (visit) => found.get(visit) ?? -1;
+  const late = await kind.late(facts);
+  return (visit) => {
+    const changed = late.get(visit);
+    return (changed === undefined ? found.get(visit) : changed.at(-1)) ?? -1;
+  };
 }
 
 /** Whether it pays to look visits up: somebody asked about this app's before. */

@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
-import type { Facts } from '../ask.ts';
+import type { Facts, SessionFacts } from '../ask.ts';
+import { startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { isWide, type Plan, type Span, spanOf } from '../plan.ts';
+import { isWide, type Plan, type Span, sealedPart, spanOf } from '../plan.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, unionAll } from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey, recallEnds } from './cut-hours.ts';
 import { DIMENSIONS, type Dimension, LISTED, LISTED_WORDS, NO_PAGE, WORD_COLUMNS } from './dimensions.ts';
 import type { LiveTail } from './live-tail.ts';
 import { byText, descending } from './order.ts';
-import { byList, first, Ranked, type Ranking, rankedLists } from './ranked.ts';
+import { byList, Ranked, type Ranking, rankedLists } from './ranked.ts';
 
 /** The list's letter with the value behind it, and sessions. */
 const LIST_ROW = z.object({ key: z.string(), sessions: z.number() });
@@ -41,7 +42,7 @@ export interface Listed {
 /** The most frequent values of each list, by name where they are equally frequent. */
 export async function topValues(
   db: Database,
-  facts: Facts,
+  facts: SessionFacts,
   pieces: Plan,
   count: number,
   live: Promise<LiveTail | null>,
@@ -50,7 +51,7 @@ export async function topValues(
   const edges = edgeLists(facts, pieces);
   const tail = tailLists(facts, pieces);
   const options = { parallel: isWide(pieces) };
-  if (sealed === null || !facts.isRepeated(sealed)) {
+  if (!facts.hasLate && (sealed === null || !facts.isRepeated(sealed))) {
     if (edges !== null) facts.isRepeated(edges);
     const rows = unionAll(
       [sealed, edges, tail].map((query) => query?.sql ?? null),
@@ -66,31 +67,46 @@ GROUP BY letter`;
         sessions: -minus,
       }));
   }
-  const [ranked, ends, latest] = await Promise.all([
-    facts.recallMade(
-      sealed,
-      () => db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
-      rankedByLetter,
-    ),
+  const [ranked, ends, latest, late] = await Promise.all([
+    sealed === null
+      ? rankedByLetter([])
+      : facts.recallMade(
+          sealed,
+          () =>
+            db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
+          rankedByLetter,
+        ),
     recallEnds(facts, edges, loadEdges(db, facts, pieces, edges), byLetter),
     live.then((known) =>
       known === null ? (tail === null ? [] : db.query(tail, {}, options)) : rowsOf(known),
     ),
+    lateLists(facts, pieces),
   ]);
-  const lists = rankedLists(ranked, ends, byLetter(latest), LISTING);
+  const lists = rankedLists(ranked, ends, byLetter([...latest, ...late]), LISTING);
   return (list) => {
     const { letter } = DIMENSIONS[list];
-    return lists(letter, first(count)).map(({ key, sessions }) => ({
-      name: key.slice(letter.length),
-      sessions,
-    }));
+    return lists(letter, { limit: count, isListed: ({ sessions }) => sessions > 0 }).map(
+      ({ key, sessions }) => ({
+        name: key.slice(letter.length),
+        sessions,
+      }),
+    );
   };
 }
 
+/** Changes to the sealed part of the range. */
+async function lateLists(facts: SessionFacts, pieces: Plan): Promise<ListRow[]> {
+  const { sessions } = await facts.late();
+  return startedIn(sessions, sealedPart(pieces)).flatMap(({ words, sign }) =>
+    listed(words.map((word) => [word, sign] as const)),
+  );
+}
+
 /** As `listRows` has them. */
-const rowsOf = (live: LiveTail): ListRow[] =>
-  live
-    .words()
+const rowsOf = (live: LiveTail): ListRow[] => listed(live.words());
+
+const listed = (words: readonly (readonly [string, number])[]): ListRow[] =>
+  words
     .filter(([word]) => !NO_PAGE.includes(word))
     .map(([word, sessions]) => ({ key: word.length === 1 ? `${word}(none)` : word, sessions }));
 
@@ -140,7 +156,7 @@ const listsOfHour = (facts: Facts) =>
     ),
   );
 
-function tailLists(facts: Facts, { tail }: Plan): Query<ListRow> | null {
+function tailLists(facts: SessionFacts, { tail }: Plan): Query<ListRow> | null {
   if (tail === null) return null;
   return { name: 'list tail', sql: listRows(mergedSessions(facts, tail, WORD_COLUMNS)), row: LIST_ROW };
 }

@@ -9,7 +9,7 @@ import {
   type Step,
   stepOf,
 } from '../../facts/live-sessions.ts';
-import type { Facts } from '../ask.ts';
+import type { SessionFacts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import type { Plan } from '../plan.ts';
 import { inRanges, int, ofApp } from '../sql.ts';
@@ -34,7 +34,7 @@ const STEP = z.tuple([z.number(), z.number(), z.number()]);
 export async function liveTail(
   db: Database,
   cache: LiveCache,
-  facts: Facts,
+  facts: SessionFacts,
   { tail, range, watermark }: Plan,
 ): Promise<LiveTail | null> {
   if (tail === null || range.from >= watermark || tail.from < facts.keptFrom) return null;
@@ -79,7 +79,11 @@ const SESSION = z.tuple([
 ]);
 
 /** All sessions of these steps. */
-async function readSteps(db: Database, facts: Facts, steps: readonly number[]): Promise<LiveSession[]> {
+async function readSteps(
+  db: Database,
+  facts: SessionFacts,
+  steps: readonly number[],
+): Promise<LiveSession[]> {
   const ends = [...steps].sort((a, b) => a - b);
   const range: Range = {
     from: epochMs((ends[0] ?? 0) * STEP_MS),

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
-import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { readPlace } from '../../facts/place.ts';
-import { type Asker, closed, type Facts } from '../ask.ts';
+import { type Asker, closed, type Facts, type SessionFacts } from '../ask.ts';
+import { startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, plan, spanOf } from '../plan.ts';
+import { type Plan, plan, sealedPart, spanOf } from '../plan.ts';
 import type { Location } from '../results.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty } from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { descending, nullsLast } from './order.ts';
-import { first, Ranked, type Ranking } from './ranked.ts';
+import { Ranked, type Ranking } from './ranked.ts';
 
 const ROW = z.tuple([z.string(), z.number()]);
 
@@ -38,18 +38,19 @@ function locationOf([text, count]: readonly [string, number]): Location {
 
 export async function locations(
   { db, facts }: Asker,
-  app: AppId,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Location[]> {
-  const { session } = await facts(app);
+  const session = await facts.sessions();
   const pieces = plan(closed(range), session.until);
-  const [sealed, edges, tail] = await Promise.all([
+  const [sealed, edges, tail, late] = await Promise.all([
     sealedPlaces(db, session, pieces),
     edgePlaces(db, session, pieces),
     tailPlaces(db, session, pieces),
+    latePlaces(session, pieces),
   ]);
-  return sealed.with([...edges, ...tail].map(locationOf), first(limit));
+  const isListed = ({ count }: Location): boolean => count > 0;
+  return sealed.with([...edges, ...tail, ...late].map(locationOf), { limit, isListed });
 }
 
 async function sealedPlaces(db: Database, facts: Facts, pieces: Plan): Promise<Ranked<Location>> {
@@ -86,6 +87,13 @@ WHERE ${facts.where} AND ${inMs('started_at', edges.map(spanOf))} AND place != '
   return facts.recall(query, load, 'when repeated');
 }
 
+async function latePlaces(facts: SessionFacts, pieces: Plan): Promise<(readonly [string, number])[]> {
+  const { sessions } = await facts.late();
+  return startedIn(sessions, sealedPart(pieces))
+    .filter(({ place }) => place !== '')
+    .map(({ place, sign }) => [place, sign] as const);
+}
+
 const placesOfHour = (facts: Facts) =>
   instantsByKey(
     'location hour',
@@ -94,7 +102,7 @@ const placesOfHour = (facts: Facts) =>
 WHERE ${facts.where} AND ${inMs('started_at', [hour])} AND place != '' GROUP BY place`,
   );
 
-async function tailPlaces(db: Database, facts: Facts, { tail }: Plan) {
+async function tailPlaces(db: Database, facts: SessionFacts, { tail }: Plan) {
   if (tail === null) return [];
   return db.rows(
     {

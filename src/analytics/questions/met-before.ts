@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { epochMs, type Range } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
+import { DAY_MS, epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
+import type { PageFacts } from '../ask.ts';
 import type { Plan } from '../plan.ts';
 import { eventsIn, instant, int, ofApp } from '../sql.ts';
 
@@ -90,7 +90,7 @@ const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
 /** The key of each pair, with what is remembered; null where the sessions that go on are too many to be named. */
 export async function metBefore(
   db: Database,
-  facts: Facts,
+  facts: PageFacts,
   { range, tail }: Plan,
   pairs: Pairs,
 ): Promise<readonly Met[] | null> {
@@ -116,29 +116,31 @@ const startOf = (session: string): number => Number(session.slice(0, session.ind
 /** For each of the sessions what it had met when sealing ended, and when last (epoch ms). */
 const pairsBefore = (
   db: Database,
-  facts: Facts,
+  facts: PageFacts,
   sessions: readonly string[],
   pairs: Pairs,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> =>
-  facts.recallEach(
-    { name: 'met before', sql: `${ofApp(facts.app)} AND ${pairs.paired}` },
-    sessions,
-    async (unknown) => {
-      const met = new Map(unknown.map((session) => [session, new Map<string, number>()]));
-      for (let at = 0; at < unknown.length; at += MOST_STARTS) {
-        const starts = unknown.slice(at, at + MOST_STARTS).map(startOf);
-        const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(facts.until - 1) };
-        const rows = await db.rows({
-          name: 'met before',
-          sql: `SELECT ${STARTED} AS started, session_id, ${pairOf(pairs)} AS pair, max(toUnixTimestamp64Milli(timestamp))
+  facts.events
+    .of([{ start: facts.until - DAY_MS - HOUR_MS, end: facts.until }])
+    .recallEach(
+      { name: 'met before', sql: `${ofApp(facts.app)} AND ${pairs.paired} ${int(facts.until)}` },
+      sessions,
+      async (unknown) => {
+        const met = new Map(unknown.map((session) => [session, new Map<string, number>()]));
+        for (let at = 0; at < unknown.length; at += MOST_STARTS) {
+          const starts = unknown.slice(at, at + MOST_STARTS).map(startOf);
+          const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(facts.until - 1) };
+          const rows = await db.rows({
+            name: 'met before',
+            sql: `SELECT ${STARTED} AS started, session_id, ${pairOf(pairs)} AS pair, max(toUnixTimestamp64Milli(timestamp))
 FROM events WHERE ${ofApp(facts.app)} AND ${pairs.paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
 GROUP BY started, session_id, pair`,
-          row: MET,
-        });
-        for (const [started, session, pair, last] of rows) {
-          met.get(sessionOf(started, session))?.set(pair, last);
+            row: MET,
+          });
+          for (const [started, session, pair, last] of rows) {
+            met.get(sessionOf(started, session))?.set(pair, last);
+          }
         }
-      }
-      return met;
-    },
-  );
+        return met;
+      },
+    );

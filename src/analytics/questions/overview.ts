@@ -20,7 +20,7 @@ export async function overview(
   range: OpenRange,
 ): Promise<ExtendedOverview> {
   const bounds = closed(range);
-  const { page, session } = await facts(app);
+  const [page, session] = await Promise.all([facts.pages(), facts.sessions()]);
   const pieces = plan(bounds, session.until);
   const tail = liveTail(db, live, session, pieces);
   // Whoever needs it hears of a failure.

@@ -13,7 +13,7 @@ export async function pageviews(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<PageView>> {
-  const { page } = await facts(app);
+  const page = await facts.pages();
   const asked = { db, facts: page, app, range: closed(range), group: PAGES, measures: VIEWS };
   const rows = await keySums(asked, limit);
   return mapped(rows, ({ name, events, sessions }) => ({

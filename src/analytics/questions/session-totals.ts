@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
-import type { Facts } from '../ask.ts';
+import type { Facts, SessionFacts } from '../ask.ts';
+import { startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { type Plan, spanOf } from '../plan.ts';
+import { type Plan, sealedPart, spanOf } from '../plan.ts';
 import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, periodOf } from '../sql.ts';
 import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } from './last-visits.ts';
@@ -30,17 +31,24 @@ interface Wanted {
  */
 export async function sessionTotals(
   db: Database,
-  facts: Facts,
+  facts: SessionFacts,
   plans: readonly Plan[],
   want: Wanted,
 ): Promise<SessionTotals[]> {
-  const [sums, edges, returning, tails] = await Promise.all([
+  const [sums, edges, returning, tails, late] = await Promise.all([
     sealedSums(db, facts, plans),
     edgeSums(db, facts, plans),
     returningSessions(db, facts, plans),
     Promise.all(plans.map((plan) => tailTotals(db, facts, plan, want))),
+    lateTotals(facts, plans),
   ]);
-  const parts = [...sums, ...edges, ...returning, ...tails.map((tail, period) => ({ ...tail, period }))];
+  const parts = [
+    ...sums,
+    ...edges,
+    ...returning,
+    ...tails.map((tail, period) => ({ ...tail, period })),
+    ...late,
+  ];
   return addedByPeriod(plans, NO_SESSIONS, parts);
 }
 
@@ -101,12 +109,38 @@ async function edgesOfHours(db: Database, facts: Facts, plans: readonly Plan[]) 
   );
 }
 
+/** Changes to the sealed part of each range. A visitor is counted by its first session in the range. */
+async function lateTotals(facts: SessionFacts, plans: readonly Plan[]): Promise<PartOfPeriod[]> {
+  const { sessions, links } = await facts.late();
+  return plans.flatMap((plan, period) => {
+    const part = sealedPart(plan);
+    return [
+      ...startedIn(sessions, part).map(({ sign, ...row }) => ({
+        period,
+        sessions: sign,
+        bounces: sign * row.bounced,
+        durationMs: sign * row.durationMs,
+        pageviews: sign * row.pageviews,
+        clicks: sign * row.clicks,
+        withErrors: row.errors > 0 ? sign : 0,
+      })),
+      ...startedIn(links, part).map(({ sign, prev }) => ({
+        period,
+        visitors: prev < part.start ? sign : 0,
+        newVisitors: prev === -1 ? sign : 0,
+      })),
+    ];
+  });
+}
+
+type PartOfPeriod = Partial<SessionTotals> & { readonly period: number };
+
 const NAMED = SESSION_TOTALS.extend({ names: NAMES });
 
 /** Unsealed sessions, less the visitors that came before them. */
 async function tailTotals(
   db: Database,
-  facts: Facts,
+  facts: SessionFacts,
   plan: Plan,
   want: Wanted,
 ): Promise<Partial<SessionTotals>> {

@@ -9,7 +9,8 @@ import {
   type Range,
   utcDayStart,
 } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
+import type { Facts, SessionFacts } from '../ask.ts';
+import { startedIn } from '../late.ts';
 import { plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { edgeRanges, inMs, inSpans, int, isEmpty } from '../sql.ts';
 import { cutHours, fromHoursOr } from './cut-hours.ts';
@@ -19,7 +20,7 @@ import { tailByDay } from './visitors.ts';
 const SESSIONS_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Whole sealed days are sums; a day that the range or the watermark cuts is settled by its facts; the tail by raw rows. */
-export async function sessionsByDay(db: Database, facts: Facts, range: Range) {
+export async function sessionsByDay(db: Database, facts: SessionFacts, range: Range) {
   const end = range.to + 1;
   const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
   const firstDay = Math.min(Math.ceil(range.from / DAY_MS) * DAY_MS, sealedEnd);
@@ -29,12 +30,29 @@ export async function sessionsByDay(db: Database, facts: Facts, range: Range) {
     { start: range.from, end: firstDay },
     { start: lastDay, end: sealedEnd },
   ].filter((span) => !isEmpty(span));
-  const [whole, cutDays, tail] = await Promise.all([
+  const [whole, cutDays, tail, late] = await Promise.all([
     isEmpty(days) ? [] : wholeDays(db, facts, days),
     cut.length === 0 ? [] : cutDaysOf(db, facts, cut, range.from),
     sealedEnd < end ? tailByDay(db, facts, { from: epochMs(sealedEnd), to: range.to }, range.from) : [],
+    lateDays(facts, { start: range.from, end: sealedEnd }),
   ]);
-  return [...whole, ...cutDays, ...tail];
+  return [...whole, ...cutDays, ...tail, ...late];
+}
+
+/** Changes to the sealed days of the span. A visitor is counted by its first session of the day in the span. */
+async function lateDays(facts: SessionFacts, span: Span) {
+  const { sessions, links } = await facts.late();
+  const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
+  return [
+    ...startedIn(sessions, span).map(({ sign, startedAt }) => ({
+      day: dayOf(startedAt),
+      sessions: sign as number,
+      visitors: 0,
+    })),
+    ...startedIn(links, span)
+      .filter(({ startedAt, prev }) => prev < Math.max(floorTo(startedAt, DAY_MS), span.start))
+      .map(({ sign, startedAt }) => ({ day: dayOf(startedAt), sessions: 0, visitors: sign as number })),
+  ];
 }
 
 function cutDaysOf(db: Database, facts: Facts, cut: readonly Span[], from: EpochMs) {

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
-import type { Asker, Facts } from '../ask.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
+import type { Asker, SessionFacts } from '../ask.ts';
+import { startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
-import { spanOf } from '../plan.ts';
+import { type Span, spanOf } from '../plan.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
 import { inSpans, ofApp } from '../sql.ts';
@@ -21,7 +22,7 @@ interface TehranHour {
 const SESSIONS_ROW = z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Sealed Tehran hours are sums of two half hours; from the one that the watermark cuts on, raw rows are counted. */
-async function sessionsByHour(db: Database, facts: Facts, range: Range) {
+async function sessionsByHour(db: Database, facts: SessionFacts, range: Range) {
   const hours = Math.floor((Math.min(facts.until, range.to + 1) - range.from) / HOUR_MS);
   const sealedEnd = range.from + Math.max(hours, 0) * HOUR_MS;
   const query = {
@@ -32,7 +33,7 @@ WHERE ${facts.where} AND grain = 1 AND ${inSpans('bucket', [{ start: range.from,
 GROUP BY hour`,
     row: SESSIONS_ROW,
   };
-  const [sealed, tail] = await Promise.all([
+  const [sealed, tail, late] = await Promise.all([
     range.from < sealedEnd ? facts.recall(query, () => db.query(query)) : [],
     sealedEnd <= range.to
       ? db.query(
@@ -47,8 +48,25 @@ GROUP BY hour`,
           { parallel: true },
         )
       : [],
+    lateHours(facts, { start: range.from, end: sealedEnd }),
   ]);
-  return [...sealed, ...tail];
+  return [...sealed, ...tail, ...late];
+}
+
+/** Changes to the sealed hours of the span, which consists of whole Tehran hours. */
+async function lateHours(facts: SessionFacts, span: Span): Promise<z.infer<typeof SESSIONS_ROW>[]> {
+  const { sessions, links } = await facts.late();
+  const startOf = (ms: number): number => span.start + floorTo(ms - span.start, HOUR_MS);
+  return [
+    ...startedIn(sessions, span).map(({ sign, startedAt }) => ({
+      hour: startOf(startedAt) / 1000,
+      sessions: sign,
+      visitors: 0,
+    })),
+    ...startedIn(links, span)
+      .filter(({ startedAt, prev }) => prev < startOf(startedAt))
+      .map(({ sign, startedAt }) => ({ hour: startOf(startedAt) / 1000, sessions: 0, visitors: sign })),
+  ];
 }
 
 const PAGEVIEWS_ROW = z.object({ hour: z.number(), pageviews: z.number() });
@@ -63,14 +81,19 @@ WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans('bucket', [spanOf(range)])}`,
 
 /** The hours of `range` (whole Tehran hours) that hold anything. */
 async function tehranHours({ db, facts }: Asker, app: AppId, range: Range): Promise<TehranHour[]> {
-  const { session } = await facts(app);
+  const session = await facts.sessions();
   const [sessions, pageviews] = await Promise.all([
     sessionsByHour(db, session, range),
     pageviewsByHour(db, app, range),
   ]);
   const hours = new Map<number, TehranHour>();
   for (const { hour, ...counts } of sessions) {
-    hours.set(hour, { start: epochMs(hour * 1000), ...counts, pageviews: 0 });
+    const known = hours.get(hour) ?? { start: epochMs(hour * 1000), sessions: 0, visitors: 0, pageviews: 0 };
+    hours.set(hour, {
+      ...known,
+      sessions: known.sessions + counts.sessions,
+      visitors: known.visitors + counts.visitors,
+    });
   }
   for (const { hour, pageviews: count } of pageviews) {
     const known = hours.get(hour) ?? { start: epochMs(hour * 1000), sessions: 0, visitors: 0, pageviews: 0 };
@@ -104,12 +127,8 @@ function addUp<Key extends string | number>(
  * Where two hours share a cell, a visitor of both counts once in it: the second one keeps the visitors that the first has not
  * seen.
  */
-async function countedOnce(
-  { db, facts }: Asker,
-  app: AppId,
-  hours: readonly TehranHour[],
-): Promise<TehranHour[]> {
-  const { session } = await facts(app);
+async function countedOnce({ db, facts }: Asker, hours: readonly TehranHour[]): Promise<TehranHour[]> {
+  const session = await facts.sessions();
   const starts = new Map(hours.map((hour) => [hour.start, hour]));
   return Promise.all(
     hours.map(async (hour) => {
@@ -131,7 +150,7 @@ export async function trafficHeatmap(asker: Asker, app: AppId): Promise<TrafficH
   const { dates, range } = heatmapWindow(now);
   // Clocks may be up to 5 min ahead: what they send for the next hour shows when that hour has come.
   const hours = (await tehranHours(asker, app, range)).filter(({ start }) => start <= now);
-  const counted = await countedOnce(asker, app, hours);
+  const counted = await countedOnce(asker, hours);
   const days = addUp(counted, dates, ({ date }) => date).map(([date, counts]) => ({ date, ...counts }));
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }

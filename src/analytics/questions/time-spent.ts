@@ -14,7 +14,7 @@ export async function timeSpent(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<TimeSpent>> {
-  const { page } = await facts(app);
+  const page = await facts.pages();
   const asked = { db, facts: page, app, range: closed(range), group: TIMES, measures: TIME };
   const rows = await keySums(asked, limit);
   return mapped(rows, ({ name, engagedMs, events, engagements }) => ({

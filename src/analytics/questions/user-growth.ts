@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
-import type { Asker, Facts } from '../ask.ts';
+import type { Asker, EventFacts } from '../ask.ts';
 import { plan } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
@@ -25,10 +25,10 @@ export async function userGrowth({ db, facts }: Asker, app: AppId, range: OpenRa
   const bounded = await withinData(db, app, range);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
-  const { page, session } = await facts(app);
+  const session = await facts.sessions();
   const [sessions, events] = await Promise.all([
     sessionsByDay(db, session, bounded),
-    eventsByDay(db, page, bounded),
+    eventsByDay(db, facts.events, bounded),
   ]);
   const days = Array.from({ length: last - first + 1 }, (_, i) => ({
     date: toIso(epochMs((first + i) * DAY_MS)).slice(0, 10),
@@ -59,7 +59,7 @@ async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Pr
   return first > last ? null : { from: first, to: last };
 }
 
-async function eventsByDay(db: Database, facts: Facts, range: Range) {
+async function eventsByDay(db: Database, facts: EventFacts, range: Range) {
   const pieces = plan(range, ALWAYS_CURRENT, 'day');
   const [whole, ...cut] = await Promise.all([
     sumsOfHours(db, facts, [pieces], {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
-import type { AppId } from '../../domain/ids.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
-import { type Asker, closed, type Facts } from '../ask.ts';
+import { type Asker, closed, type Facts, type SessionFacts } from '../ask.ts';
+import { startedIn, TooManyLate } from '../late.ts';
 import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
 import { type Plan, plan, type Span, sealedPart, spanOf } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
@@ -28,20 +28,20 @@ const UTM_COLUMNS = [
 const UTM = UTM_COLUMNS.join(', ');
 const MOST_LISTED = 100;
 
-export async function utmCampaigns(
-  { db, facts }: Asker,
-  app: AppId,
-  range: OpenRange,
-): Promise<UtmCampaign[]> {
-  const { session } = await facts(app);
+export async function utmCampaigns({ db, facts }: Asker, range: OpenRange): Promise<UtmCampaign[]> {
+  const session = await facts.sessions();
   const pieces = plan(closed(range), session.until);
   const rows = await Promise.all([
     sealedSums(db, session, pieces),
     edges(db, session, pieces),
     returning(db, session, pieces),
     pieces.tail === null ? [] : tailSums(db, session, pieces, pieces.tail),
+    lateSums(session, pieces),
   ]);
-  return addedUp(rows.flat()).sort(ORDER).slice(0, MOST_LISTED);
+  return addedUp(rows.flat())
+    .filter(({ sessions }) => sessions > 0)
+    .sort(ORDER)
+    .slice(0, MOST_LISTED);
 }
 
 const ORDER = (a: UtmCampaign, b: UtmCampaign): number =>
@@ -145,8 +145,29 @@ WHERE ${facts.where} AND ${inMs('prev', [hour])} GROUP BY ${UTM}`,
     },
   );
 
+/** Changes to the sealed part of the range. */
+async function lateSums(facts: SessionFacts, pieces: Plan): Promise<Row[]> {
+  const part = sealedPart(pieces);
+  const late = await facts.late();
+  const { links } = await late.campaigns();
+  const words = (campaign: readonly string[]): Words => WORDS.parse(campaign);
+  return [
+    ...startedIn(late.sessions, part)
+      .filter(({ campaign: [source] }) => source !== '')
+      .map(({ campaign, sign }): Row => [...words(campaign), sign, 0]),
+    ...startedIn(links, part)
+      .filter(({ prev }) => prev < part.start)
+      .map(({ campaign, sign }): Row => [...words(campaign), 0, sign]),
+  ];
+}
+
 /** By the same combination. */
-const CAMPAIGN_VISITS = { name: 'last utm sessions', table: 'utm_facts', words: UTM_COLUMNS };
+const CAMPAIGN_VISITS = {
+  name: 'last utm sessions',
+  table: 'utm_facts',
+  words: UTM_COLUMNS,
+  late: async (facts: SessionFacts) => (await (await facts.late()).campaigns()).visits,
+};
 const NAMED = z.tuple([...WORD_COLUMNS, z.number(), NAMES]);
 
 const visitsOf = ([source, medium, campaign, term, content, , names]: z.infer<
@@ -154,14 +175,14 @@ const visitsOf = ([source, medium, campaign, term, content, , names]: z.infer<
 >): readonly string[] => names.map((name) => visitOf(name, [source, medium, campaign, term, content]));
 
 /** Unsealed sessions, less the visitors that came by the same combination in the sealed part of the range. */
-async function tailSums(db: Database, facts: Facts, pieces: Plan, tail: Range): Promise<Row[]> {
+async function tailSums(db: Database, facts: SessionFacts, pieces: Plan, tail: Range): Promise<Row[]> {
   const part = sealedPart(pieces);
   const tagged = `SELECT visitor, ${UTM} FROM (${mergedSessions(facts, tail, [...UTM_COLUMNS, 'visitor'])}) WHERE utm_source != ''`;
   const count = <Counted extends readonly unknown[]>(visitors: string, row: z.ZodType<Counted>) => {
     const sql = `SELECT ${UTM}, count() AS sessions, ${visitors} AS visitors FROM (${tagged}) GROUP BY ${UTM}`;
     return db.rows({ name: 'utm tail', sql, row }, { parallel: true });
   };
-  if (!isEmpty(part) && areLookedUp(facts, CAMPAIGN_VISITS)) {
+  if (!isEmpty(part) && (areLookedUp(facts, CAMPAIGN_VISITS) || facts.hasLate)) {
     const rows = await count(NAMED_VISITORS, NAMED);
     if (!rows.some(([, , , , , , names]) => areTooMany(names))) {
       const last = await lastVisits(db, facts, CAMPAIGN_VISITS, rows.flatMap(visitsOf));
@@ -172,6 +193,7 @@ async function tailSums(db: Database, facts: Facts, pieces: Plan, tail: Range): 
       });
     }
   }
+  if (!isEmpty(part) && facts.hasLate) throw new TooManyLate();
   const [counted, known] = await Promise.all([
     count('uniqExact(visitor)', ROW),
     isEmpty(part) ? [] : knownBefore(db, facts, part, tagged),

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
 import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
+import type { Facts, SessionFacts } from '../ask.ts';
+import { visitsIn } from '../late-sessions.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, planReturns, type ReturnsPlan, type Span } from '../plan.ts';
 import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty, periodOf, unionAll } from '../sql.ts';
@@ -194,17 +195,17 @@ export type Known = z.infer<typeof KNOWN>;
  */
 export async function tailReturns(
   db: Database,
-  facts: Facts,
+  facts: SessionFacts,
   { watermark, range }: Plan,
   tail: Range,
   ever: boolean,
 ): Promise<Known> {
   const visitors = `SELECT visitor FROM (${mergedSessions(facts, tail, ['visitor'])})`;
-  const from = ever ? '' : ` AND started_at >= ${int(range.from)}`;
+  const before = { start: ever ? 0 : range.from, end: watermark };
   const sealed =
-    watermark > (ever ? 0 : range.from)
-      ? `SELECT visitor, started_at AS at FROM visitor_sessions
-    WHERE ${facts.where} AND started_at < ${int(watermark)}${from} AND visitor IN (${visitors})`
+    before.start < before.end
+      ? `SELECT visitor, started_at AS at FROM (${visitsIn(facts, await facts.late(), before)})
+    WHERE visitor IN (${visitors})`
       : null;
   const between =
     ever && watermark < tail.from
@@ -222,7 +223,7 @@ FROM (SELECT max(at) AS last FROM (${rows}) GROUP BY visitor)`;
 const DAY_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 
 /** Sessions of an unsealed tail by UTC day, and the visitors that the sealed part of the day (from `from` on) has not seen. */
-export async function tailByDay(db: Database, facts: Facts, tail: Range, from: number) {
+export async function tailByDay(db: Database, facts: SessionFacts, tail: Range, from: number) {
   const rows = mergedSessions(facts, tail, ['visitor']);
   const counted = db.query(
     {
@@ -242,9 +243,8 @@ FROM (${rows}) GROUP BY day`,
       ? db.queryOne(
           {
             name: 'growth tail, known',
-            sql: `SELECT uniqExact(visitor) AS n FROM visitor_sessions
-WHERE ${facts.where} AND ${inMs('started_at', [{ start: sealedFrom, end: tail.from }])}
-    AND visitor IN (SELECT visitor FROM (${mergedSessions(facts, { from: tail.from, to: epochMs(lastOfDay) }, ['visitor'])}))`,
+            sql: `SELECT uniqExact(visitor) AS n FROM (${visitsIn(facts, await facts.late(), { start: sealedFrom, end: tail.from })})
+WHERE visitor IN (SELECT visitor FROM (${mergedSessions(facts, { from: tail.from, to: epochMs(lastOfDay) }, ['visitor'])}))`,
             row: COUNT,
           },
           {},

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import type { Database } from '../clickhouse/database.ts';
+import { inEachHour } from '../clickhouse/literals.ts';
+import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
+import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
+import type { LateHour } from '../facts/watermarks.ts';
+import type { Facts } from './ask.ts';
+import { type LateKey, TooManyLate } from './late.ts';
+import type { Plan } from './plan.ts';
+import { type KeySums, PAIRED_KINDS } from './questions/key-hours.ts';
+import { EVERYTHING, type KeyGroup } from './questions/key-rows.ts';
+import { ofApp } from './sql.ts';
+
+/*
+ * Sealed pages, errors, clicks and custom events of sessions that got late events. What the facts hold of such a session is taken away, and
+ * what they should hold is added, hour by hour. A late event also changes what its session met before in the hours that follow.
+ */
+
+/** Changes to what the facts say of the plan's range; its ragged ends and its tail are read from raw events, late ones included. */
+export const lateKeySums = (
+  late: readonly LateKey[],
+  { range, sealed, right }: Plan,
+  { kinds }: KeyGroup,
+): KeySums[] =>
+  late.flatMap(({ sign, hour, kind, key, events, engagedMs, engagements, prevAt, firstAt }) => {
+    if (!kinds.includes(kind)) return [];
+    const isMet = events > 0 && PAIRED_KINDS.includes(kind);
+    if (hour >= sealed.start && hour < sealed.end) {
+      const sessions = isMet && prevAt < range.from ? sign : 0;
+      return {
+        kind,
+        key,
+        events: sign * events,
+        sessions,
+        engaged_ms: sign * engagedMs,
+        engagements: sign * engagements,
+      };
+    }
+    // The end of the range counts each pair once; the facts say which of them had met in the range before.
+    const isRight = right !== null && hour === hourOf(right.from);
+    if (!isRight || !isMet || prevAt < range.from || firstAt > right.to) return [];
+    return { kind, key, events: 0, sessions: -sign, engaged_ms: 0, engagements: 0 };
+  });
+
+/** A statement names so many sessions, and brings so many events, at most. */
+const MOST_NAMED = 500;
+const MOST_EVENTS = 200_000;
+
+/** Of all sessions with late events. */
+export async function readLateKeys(
+  db: Database,
+  facts: Facts,
+  late: readonly LateSession[],
+  hours: readonly LateHour[],
+): Promise<readonly LateKey[]> {
+  if (late.length === 0) return [];
+  const byKey = new Map(late.map((session) => [keyOf(session, hours), session]));
+  const query = { name: 'late keys', sql: ofApp(facts.app) };
+  const found = await facts.recallEach(query, [...byKey.keys()], async (unknown) => {
+    const read = new Map<string, readonly LateKey[]>();
+    for (let at = 0; at < unknown.length; at += MOST_NAMED) {
+      const keys = unknown.slice(at, at + MOST_NAMED);
+      const sessions = keys.flatMap((key) => byKey.get(key) ?? []);
+      const events = await readEvents(db, facts, sessions, hours);
+      for (const [i, key] of keys.entries()) {
+        const session = sessions[i];
+        const own = events.filter(([started, id]) => started === session?.startedAt && id === session.id);
+        read.set(key, changesOf(own));
+      }
+    }
+    return read;
+  });
+  return [...byKey.keys()].flatMap((key) => (found.get(key) ?? []) as readonly LateKey[]);
+}
+
+/** Another text when more comes late in one of the session's hours. */
+const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): string => {
+  const own = hours.filter(({ hour }) => hour + HOUR_MS > startedAt && hour <= startedAt + DAY_MS);
+  return `${startedAt} ${id} ${own.map(({ hour, committed }) => `${hour}:${committed}`).join(' ')}`;
+};
+
+/** A session's start and id; an event's time, kind, key, whether it is an engagement, its length, and whether the facts hold it. */
+const EVENT = z.tuple([
+  z.number(),
+  z.string(),
+  z.number(),
+  z.string(),
+  z.string(),
+  z.number(),
+  z.number(),
+  z.number(),
+]);
+type Event = z.infer<typeof EVENT>;
+
+async function readEvents(
+  db: Database,
+  facts: Facts,
+  sessions: readonly LateSession[],
+  hours: readonly LateHour[],
+): Promise<readonly Event[]> {
+  const ranges = sessions.map(({ startedAt }) => ({
+    from: epochMs(startedAt),
+    to: epochMs(Math.min(startedAt + DAY_MS, facts.until - 1)),
+  }));
+  const { event } = await db.queryOne(
+    {
+      name: 'late keys',
+      sql: `SELECT groupArray(${MOST_EVENTS + 1})((toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
+    ${EVERYTHING.kind}, ${EVERYTHING.key}, type = 'engagement', duration_ms, ${isHeld('page', hours)})) AS event
+FROM events
+WHERE ${ofApp(facts.app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
+    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
+      row: z.object({ event: z.array(EVENT) }),
+    },
+    { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
+  );
+  if (event.length > MOST_EVENTS) throw new TooManyLate();
+  return event;
+}
+
+/** What the facts do not say of a session's keys, and what they say that is no more so. */
+function changesOf(events: readonly Event[]): LateKey[] {
+  const inOrder = events.toSorted(([, , a], [, , b]) => a - b);
+  const held = keysOf(inOrder.filter((event) => event[7] === 1));
+  const now = keysOf(inOrder);
+  return [
+    ...[...held]
+      .filter(([name, key]) => !isSame(key, now.get(name)))
+      .map(([, key]) => ({ ...key, sign: -1 as const })),
+    ...[...now]
+      .filter(([name, key]) => !isSame(key, held.get(name)))
+      .map(([, key]) => ({ ...key, sign: 1 as const })),
+  ];
+}
+
+type HourOfKey = { -readonly [Name in Exclude<keyof LateKey, 'sign'>]: LateKey[Name] };
+
+const isSame = (a: HourOfKey, b: HourOfKey | undefined): boolean =>
+  b !== undefined &&
+  a.events === b.events &&
+  a.engagedMs === b.engagedMs &&
+  a.engagements === b.engagements &&
+  a.prevAt === b.prevAt &&
+  a.firstAt === b.firstAt;
+
+/** Of a session's events, in order, one row for each hour and key. */
+function keysOf(events: readonly Event[]): Map<string, HourOfKey> {
+  const found = new Map<string, HourOfKey>();
+  const last = new Map<string, number>();
+  for (const [, , at, kind, key, isEngagement, durationMs] of events) {
+    const hour = hourOf(at);
+    const pair = `${kind} ${key}`;
+    const name = `${hour} ${pair}`;
+    let row = found.get(name);
+    if (row === undefined) {
+      row = { hour, kind, key, events: 0, engagedMs: 0, engagements: 0, prevAt: -1, firstAt: -1 };
+      found.set(name, row);
+    }
+    row.engagedMs += durationMs;
+    if (isEngagement === 1) {
+      row.engagements++;
+      continue;
+    }
+    if (row.events === 0) {
+      row.prevAt = last.get(pair) ?? -1;
+      row.firstAt = at;
+    }
+    row.events++;
+    last.set(pair, at);
+  }
+  return found;
+}

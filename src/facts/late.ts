@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { Database } from '../clickhouse/database.ts';
+import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
+import type { AppId } from '../domain/ids.ts';
+import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
+import type { Kept } from './sealed-cache.ts';
+import { type FactKind, type LateHour, MOST_LATE_HOURS } from './watermarks.ts';
+
+/*
+ * The facts of an hour hold a known set of events: those that were inserted until sealing began to read it. The statements below find the
+ * others. No clock is trusted for it: where the events that were inserted until then are not just as many as the facts hold, nothing is
+ * known of the hour. (Facts hold no event that is not among these, and events are only ever added.)
+ */
+
+/** A session with events that the facts do not hold. */
+export interface LateSession {
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly id: string;
+}
+
+/** With more, raw rows answer from the first late hour on. */
+const MOST_LATE_SESSIONS = 2_000;
+
+/** A value for each of `keys`, known before or loaded now. */
+export type RecallEach = <Value extends Kept>(
+  query: { readonly name: string; readonly sql: string },
+  keys: readonly string[],
+  load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+) => Promise<ReadonlyMap<string, Value>>;
+
+/** Stands for the sessions of an hour of which nothing is certain. */
+const UNKNOWN: readonly LateSession[] = [];
+
+/** The sessions with late events in `hours`; null where they are not known for certain, or too many. */
+export async function lateSessions(
+  db: Database,
+  recallEach: RecallEach,
+  app: AppId,
+  kind: FactKind,
+  hours: readonly LateHour[],
+): Promise<readonly LateSession[] | null> {
+  if (hours.length === 0) return [];
+  if (hours.length > MOST_LATE_HOURS) return null;
+  const byKey = new Map(hours.map((late) => [keyOf(late), late]));
+  const query = { name: `late sessions, ${kind}`, sql: ofApp(app) };
+  const found = await recallEach(query, [...byKey.keys()], async (unknown) => {
+    const asked = hours.filter((late) => unknown.includes(keyOf(late)));
+    const sessions = await sessionsOf(db, app, kind, asked);
+    return new Map(asked.map((late): [string, readonly LateSession[]] => [keyOf(late), sessions(late)]));
+  });
+  const sessions = new Map<string, LateSession>();
+  for (const key of byKey.keys()) {
+    const own = found.get(key) ?? UNKNOWN;
+    if (own === UNKNOWN) return null;
+    for (const session of own) sessions.set(`${session.startedAt} ${session.id}`, session);
+  }
+  return sessions.size > MOST_LATE_SESSIONS ? null : [...sessions.values()];
+}
+
+const keyOf = ({ hour, committed }: LateHour): string => `${hour} ${committed}`;
+
+const HELD = z.tuple([z.number(), z.number()]);
+const SESSION = z.tuple([z.number(), z.number(), z.string()]);
+
+const AT: { readonly [Kind in FactKind]: string } = { page: 'timestamp', session: 'started_at' };
+
+async function sessionsOf(
+  db: Database,
+  app: AppId,
+  kind: FactKind,
+  hours: readonly LateHour[],
+): Promise<(late: LateHour) => readonly LateSession[]> {
+  const starts = hours.map(({ hour }) => bucket(hour)).join(', ');
+  const ranges = hours.map(({ hour, lastEvent }) => ({
+    from: epochMs(hour),
+    to: epochMs(kind === 'page' ? hour : Math.max(hour, lastEvent)),
+  }));
+  const where = `${ofApp(app)} AND ${inEachHour(ranges)} AND toStartOfHour(${AT[kind]}) IN (${starts})`;
+  const hour = `toUnixTimestamp(toStartOfHour(${AT[kind]})) * 1000`;
+  const first = Math.min(...hours.map(({ insertedUntil }) => insertedUntil));
+  const options = { parallel: hours.length > FEW_HOURS };
+  const [held, late] = await Promise.all([
+    db.rows(
+      {
+        name: 'late sessions: held events',
+        sql: `SELECT ${hour}, countIf(${isHeld(kind, hours)}) FROM events WHERE ${where} GROUP BY 1`,
+        row: HELD,
+      },
+      options,
+    ),
+    db.rows(
+      {
+        name: 'late sessions',
+        sql: `SELECT DISTINCT ${hour}, toUnixTimestamp64Milli(started_at), session_id FROM events
+WHERE ${where} AND inserted_at >= fromUnixTimestamp64Milli(${int(first)}, 'UTC') AND NOT ${isHeld(kind, hours)}
+LIMIT ${MOST_LATE_SESSIONS + 1}`,
+        row: SESSION,
+      },
+      options,
+    ),
+  ]);
+  if (late.length > MOST_LATE_SESSIONS) return () => UNKNOWN;
+  const counts = new Map(held);
+  return (own) => {
+    if ((counts.get(own.hour) ?? 0) !== own.held) return UNKNOWN;
+    return late.filter(([at]) => at === own.hour).map(([, startedAt, id]) => ({ startedAt, id }));
+  };
+}
+
+const FEW_HOURS = 4;
+
+/** Of a raw event: the facts hold it. In hours that are not late they hold all. */
+export function isHeld(kind: FactKind, hours: readonly LateHour[]): string {
+  const hour = `toUnixTimestamp(toStartOfHour(${AT[kind]}))`;
+  const starts = hours.map(({ hour: start }) => bucket(start)).join(', ');
+  const reads = hours.map(({ insertedUntil }) => `toInt64(${int(insertedUntil)})`).join(', ');
+  return `toUnixTimestamp64Milli(inserted_at) <= transform(toUInt32(${hour}), [${starts}]::Array(UInt32), [${reads}], toInt64(${int(Number.MAX_SAFE_INTEGER)}))`;
+}
+
+/** The hour of an instant. */
+export const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { epochMs } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import { askAbout, expectAgreement, type Subject } from '../support/oracle/compare.ts';
+import { oracleStore } from '../support/oracle/store.ts';
+
+/* Batches come in any order, and what is sealed is sealed early: a good part of all events is late, and stays so or is repaired. */
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 2, 1);
+const DAYS = 4;
+const PER_BATCH = 15;
+/** Runs, spread over the arrivals: whether each repairs what is late. */
+const PLANS: readonly (readonly boolean[])[] = [
+  [false, false, false],
+  [false, true, false],
+];
+
+const on = oracleStore();
+
+test.each(PLANS.flatMap((repairs) => [1, 2].map((seed) => ({ repairs, seed }))))(
+  'answers are exact with late events in most hours, seed $seed, repairs $repairs',
+  { timeout: 0 },
+  async ({ repairs, seed }) => {
+    const traffic = randomTraffic({
+      seed: seed * 31,
+      from: START,
+      apps: 1,
+      sessions: 350,
+      visitors: 60,
+      days: DAYS,
+      probes: 14,
+    });
+    const all = traffic.batches.flatMap(({ deliveries }) => deliveries);
+    const [deliveries = []] = fc.sample(fc.shuffledSubarray(all, { minLength: all.length }), {
+      seed,
+      numRuns: 1,
+    });
+    const batches = Array.from({ length: Math.ceil(all.length / PER_BATCH) }, (_, i) => ({
+      app: 0,
+      again: [],
+      deliveries: deliveries.slice(i * PER_BATCH, (i + 1) * PER_BATCH),
+    }));
+    const story = { ...traffic, batches, parallel: 5 };
+    let runs = 0;
+    const afterArrivals = async (at: Subject, arrived: number): Promise<Subject> => {
+      const isDue = arrived >= ((runs + 1) * batches.length) / (repairs.length + 1);
+      if (!isDue || runs === repairs.length) return at;
+      const repairAfterMs = repairs[runs++] ? 0 : Number.POSITIVE_INFINITY;
+      // The last one leaves a tail.
+      const now = epochMs(START + (runs === repairs.length ? DAYS - 0.4 : runs + 0.7) * DAY);
+      await seal({ db: on.store.db, only: at.apps() }, now, {
+        repairAfterMs,
+        rests: new Map(),
+        lateSince: new Map(),
+      });
+      for (let time = 0; time < 2; time++) await askAbout(at, at.apps(), story.probes.slice(0, 2));
+      return at;
+    };
+    const asked = await expectAgreement(on.subject, story, { afterArrivals });
+    expect(asked).toBe(story.probes.length);
+    expect(runs).toBe(repairs.length);
+  },
+);
