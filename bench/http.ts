@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { scriptBeside } from '../test/support/program.ts';
 import { localRedis } from '../test/support/redis.ts';
 import type { Bytes } from './http-bare.ts';
 import type { Load, Outcome, Poll } from './http-load.ts';
@@ -49,8 +49,8 @@ export async function benchHttp(
   seconds: number,
 ): Promise<{ readonly records: HttpRecord[]; readonly exact: boolean }> {
   const records: HttpRecord[] = [];
-  const load = child('./http-load.ts');
-  const bare = child('./http-bare.ts');
+  const load = child('http-load');
+  const bare = child('http-bare');
   const [barePort] = (await once(bare, 'message')) as [number];
   const redis = await localRedis();
   try {
@@ -69,7 +69,8 @@ export async function benchHttp(
 }
 
 function child(file: string): ChildProcess {
-  const part = fork(fileURLToPath(new URL(file, import.meta.url)), { execArgv: ['--import', 'tsx'] });
+  const { loader, path } = scriptBeside(import.meta.url, file);
+  const part = fork(path, { execArgv: loader });
   part.once('exit', (code) => {
     if (code !== null && code !== 0) throw new Error(`${file} ended`);
   });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { program } from '../test/support/program.ts';
 import { batchMaker, historyOf, type Target } from './ingest-traffic.ts';
 import { progress } from './progress.ts';
 import { Sender } from './sender.ts';
@@ -40,7 +40,6 @@ const CASES = [
 const WARM_UP_MS = 3_000;
 const SAMPLE_MS = 100;
 const IMPORT_EVENTS = 1_000_000;
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const TICKS_PER_SECOND = 100;
 
 const Created = z.object({ accountId: z.string() });
@@ -177,8 +176,7 @@ async function importHistory(service: BenchService, { appId }: Target, dataDir: 
   let end = Number.POSITIVE_INFINITY;
   const watch = watchProcess(service.pid, performance.now(), () => end);
   const { ms } = await timed(async () => {
-    const command = spawn(process.execPath, ['--import', 'tsx', 'src/cli/import.ts', file, '--app', appId], {
-      cwd: ROOT,
+    const command = spawn(await program(), ['import', file, '--app', appId], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, ...service.env },
     });

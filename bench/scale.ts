@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { z } from 'zod';
+import { scriptBeside } from '../test/support/program.ts';
 import { casesOf } from './cases.ts';
 import { progress } from './progress.ts';
 import { AnswerSchema, type AskSchema } from './protocol.ts';
@@ -31,7 +31,7 @@ interface Worker {
   close(): Promise<void>;
 }
 
-const WORKER = fileURLToPath(new URL('worker.ts', import.meta.url));
+const WORKER = scriptBeside(import.meta.url, 'worker');
 const RAW_RUNS = 3;
 
 /**
@@ -62,7 +62,9 @@ export async function benchScale(
 }
 
 async function startWorker(dir: string, shape: Shape): Promise<Worker> {
-  const child = fork(WORKER, [dir, String(shape.events), String(shape.days)]);
+  const child = fork(WORKER.path, [dir, String(shape.events), String(shape.days)], {
+    execArgv: WORKER.loader,
+  });
   await nextMessage(child);
   return {
     shape,

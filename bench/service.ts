@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Admin, adminOf } from '../test/support/admin.ts';
+import { program } from '../test/support/program.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** The service as `npm start` runs it, in its own process. */
+/** The compiled service, as `npm start` runs it, in its own process. */
 export interface BenchService {
   readonly url: string;
   readonly pid: number;
@@ -19,8 +19,6 @@ export interface BenchService {
   stop(): Promise<void>;
 }
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const Package = z.object({ scripts: z.object({ start: z.string() }) });
 const LISTENING = /^\{.*"msg":"listening".*$/m;
 const Listening = z.object({ url: z.string(), managementUrl: z.string() });
 const POLL_MS = 50;
@@ -32,7 +30,11 @@ const POLL_MS = 50;
 export async function startService(dataDir: string, more: Settings = {}): Promise<BenchService> {
   const settings = { DATA_DIR: dataDir, PORT: '0', MANAGEMENT_PORT: '0', ...more };
   const log = join(dataDir, 'log');
-  const child = spawned(settings, openSync(log, 'a'));
+  const output = openSync(log, 'a');
+  const child = spawn(await program(), ['serve'], {
+    stdio: ['ignore', output, output],
+    env: { PATH: process.env['PATH'], ...settings },
+  });
   const killAtExit = (): void => void child.kill('SIGKILL');
   process.once('exit', killAtExit);
   const exited = once(child, 'exit');
@@ -56,14 +58,4 @@ export async function startService(dataDir: string, more: Settings = {}): Promis
       process.off('exit', killAtExit);
     },
   };
-}
-
-/** Runs the command of `npm start` without npm. */
-function spawned(settings: Settings, output: number) {
-  const { scripts } = Package.parse(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')));
-  const command = /^UV_THREADPOOL_SIZE=(\d+) exec node (.+)$/.exec(scripts.start);
-  if (command === null) throw new Error(`npm start is not what it was: ${scripts.start}`);
-  const [, threads = '', args = ''] = command;
-  const env = { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: threads, ...settings };
-  return spawn(process.execPath, args.split(' '), { cwd: ROOT, stdio: ['ignore', output, output], env });
 }

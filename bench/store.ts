@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -35,7 +35,10 @@ export interface BenchStore {
 }
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const FACTS = join(HERE, '../src/facts');
+/** Compiled, all benches are bundled together, and the facts lie beside them. */
+const COMPILED = import.meta.url.endsWith('.js');
+const FACTS = join(HERE, COMPILED ? '../facts' : '../src/facts');
+const GENERATOR = COMPILED ? readdirSync(HERE) : ['generate.ts', 'shape.ts', 'vocabulary.ts'];
 
 /** The code that determines the facts. */
 const MADE_BY = [
@@ -67,13 +70,10 @@ export async function openBenchStore(
 ): Promise<BenchStore> {
   const folder = join(dir, `${shape.events}-events-${shape.days}-days`);
   const [raw, ...facts] = MIGRATIONS;
-  const eventsFrom = checksum(
-    raw?.checksum ?? '',
-    ...contents(...['generate.ts', 'shape.ts', 'vocabulary.ts'].map((file) => join(HERE, file))),
-  );
+  const eventsFrom = checksum(raw?.checksum ?? '', ...contents(...GENERATOR.map((file) => join(HERE, file))));
   const factsFrom = checksum(
     ...facts.map((migration) => migration.checksum),
-    ...contents(...MADE_BY.map((file) => join(FACTS, `${file}.ts`))),
+    ...contents(...MADE_BY.map((file) => join(FACTS, `${file}${COMPILED ? '.js' : '.ts'}`))),
   );
   const file = join(folder, 'manifest.json');
   let manifest = existsSync(file) ? ManifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;

@@ -1,5 +1,5 @@
-import { misused, parsedArguments } from './arguments.ts';
-import { CliError, HelpAsked } from './cli-error.ts';
+import { InvalidArgumentError, type Option } from 'commander';
+import { CommandLine, valueOption } from './command-line.ts';
 import type { ManagementMethod } from './management-client.ts';
 
 /** One call of the management API. */
@@ -9,87 +9,196 @@ export interface AdminCall {
   readonly body?: object;
 }
 
-type Flags = Readonly<Record<string, string>>;
-
-interface Command {
-  readonly required: readonly string[];
-  readonly optional: readonly string[];
-  /** `flag` returns a required flag's value. `flags` holds all given flags. */
-  readonly call: (flag: (name: string) => string, flags: Flags) => AdminCall;
+type Name = keyof typeof OPTIONS;
+/** The values of a command's options. Those that it requires are there: Commander has checked that. */
+interface Values extends Readonly<Record<'account' | 'app' | 'id' | 'key', string>> {
+  readonly expires?: string;
+  readonly name?: string;
+  /** Seconds. */
+  readonly overlap?: number;
+  readonly plan?: string;
 }
 
-const command = (
-  required: readonly string[],
-  optional: readonly string[],
-  call: Command['call'],
-): Command => ({
-  required,
-  optional,
-  call,
-});
+/** The options of all commands. */
+const OPTIONS = {
+  account: () => valueOption('--account <id>', "The account's id, as account list shows it."),
+  app: () => valueOption('--app <id>', "The app's id, as app list shows it."),
+  expires: () =>
+    valueOption('--expires <instant>', 'The new key stops at this instant, such as 2027-01-31T00:00:00Z.'),
+  id: () => valueOption('--id <id>', "The group's id, as set-aside list shows it."),
+  key: () => valueOption('--key <id>', "The key's id, as key list shows it. Not the key itself."),
+  name: () => valueOption('--name <text>', "The account's name."),
+  overlap: () =>
+    valueOption(
+      '--overlap <time>',
+      'The old one goes on for this time, such as 8s, 30m, 24h or 7d.',
+      seconds,
+    ),
+  plan: () => valueOption('--plan <plan>', 'free (3 apps), pro (100 apps) or suspended (no analytics).'),
+} as const satisfies Readonly<Record<string, () => Option>>;
+
+interface AdminCommand {
+  readonly says: string;
+  readonly required?: readonly Name[];
+  readonly optional?: readonly Name[];
+  readonly call: (values: Values) => AdminCall;
+}
+
+const GROUPS = {
+  account: 'Accounts and their plans.',
+  key: "Accounts' API keys.",
+  app: 'Apps: their secrets, shares and deletion.',
+  ingestion: 'Events as they come in.',
+  'set-aside': 'Groups of events that the store refused.',
+  seal: 'Sealed facts: how far, and computing them again.',
+} as const;
 
 /** Encodes an id as it is: the service validates it. */
 const id = encodeURIComponent;
+const sharePath = ({ app, account }: Values): string => `/apps/${id(app)}/shares/${id(account)}`;
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  'account create': command(['name'], ['plan'], (_, { name, plan }) => ({
-    method: 'POST',
-    path: '/accounts',
-    body: { name, plan },
-  })),
-  'account list': command([], [], () => ({ method: 'GET', path: '/accounts' })),
-  'account set-plan': command(['account', 'plan'], [], (flag) => ({
-    method: 'PUT',
-    path: `/accounts/${id(flag('account'))}/plan`,
-    body: { plan: flag('plan') },
-  })),
-  'key create': command(['account'], ['expires'], (flag, { expires }) => ({
-    method: 'POST',
-    path: `/accounts/${id(flag('account'))}/keys`,
-    body: { expiresAt: expires },
-  })),
-  'key list': command(['account'], [], (flag) => ({
-    method: 'GET',
-    path: `/accounts/${id(flag('account'))}/keys`,
-  })),
-  'key rotate': command(['key'], ['overlap', 'expires'], (flag, { overlap, expires }) => ({
-    method: 'POST',
-    path: `/keys/${id(flag('key'))}/rotate`,
-    body: { overlapSeconds: overlapSeconds(overlap), expiresAt: expires },
-  })),
-  'key revoke': command(['key'], [], (flag) => ({ method: 'POST', path: `/keys/${id(flag('key'))}/revoke` })),
-  'app list': command(['account'], [], (flag) => ({
-    method: 'GET',
-    path: `/accounts/${id(flag('account'))}/apps`,
-  })),
-  'app rotate-secret': command(['app'], ['overlap'], (flag, { overlap }) => ({
-    method: 'POST',
-    path: `/apps/${id(flag('app'))}/rotate-secret`,
-    body: { overlapSeconds: overlapSeconds(overlap) },
-  })),
-  'app delete': command(['app'], [], (flag) => ({ method: 'DELETE', path: `/apps/${id(flag('app'))}` })),
-  'app share': command(['app', 'account'], [], (flag) => ({ method: 'PUT', path: sharePath(flag) })),
-  'ingestion status': command([], [], () => ({ method: 'GET', path: '/ingestion' })),
-  'set-aside list': command([], [], () => ({ method: 'GET', path: '/ingestion/set-aside' })),
-  'set-aside repeat': command(['id'], [], (flag) => ({
-    method: 'POST',
-    path: `/ingestion/set-aside/${id(flag('id'))}/repeat`,
-  })),
-  'set-aside drop': command(['id'], [], (flag) => ({
-    method: 'DELETE',
-    path: `/ingestion/set-aside/${id(flag('id'))}`,
-  })),
-  'seal status': command([], [], () => ({ method: 'GET', path: '/seal' })),
-  'seal rebuild': command([], ['app'], (_, { app }) => ({
-    method: 'POST',
-    path: '/seal/rebuild',
-    body: { appId: app },
-  })),
-  'app unshare': command(['app', 'account'], [], (flag) => ({ method: 'DELETE', path: sharePath(flag) })),
+const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand>> = {
+  'account create': {
+    says: 'Creates an account.',
+    required: ['name'],
+    optional: ['plan'],
+    call: ({ name, plan }) => ({ method: 'POST', path: '/accounts', body: { name, plan } }),
+  },
+  'account list': {
+    says: 'Lists all accounts.',
+    call: () => ({ method: 'GET', path: '/accounts' }),
+  },
+  'account set-plan': {
+    says: "Changes an account's plan. It takes effect within 5 s.",
+    required: ['account', 'plan'],
+    call: ({ account, plan }) => ({ method: 'PUT', path: `/accounts/${id(account)}/plan`, body: { plan } }),
+  },
+  'key create': {
+    says: 'Creates an API key. It is shown once.',
+    required: ['account'],
+    optional: ['expires'],
+    call: ({ account, expires }) => ({
+      method: 'POST',
+      path: `/accounts/${id(account)}/keys`,
+      body: { expiresAt: expires },
+    }),
+  },
+  'key list': {
+    says: "Lists an account's keys, without the keys themselves.",
+    required: ['account'],
+    call: ({ account }) => ({ method: 'GET', path: `/accounts/${id(account)}/keys` }),
+  },
+  'key rotate': {
+    says: 'Creates a key in the place of another one. It is shown once.',
+    required: ['key'],
+    optional: ['overlap', 'expires'],
+    call: ({ key, overlap, expires }) => ({
+      method: 'POST',
+      path: `/keys/${id(key)}/rotate`,
+      body: { overlapSeconds: overlap ?? 0, expiresAt: expires },
+    }),
+  },
+  'key revoke': {
+    says: 'Ends a key within 5 s.',
+    required: ['key'],
+    call: ({ key }) => ({ method: 'POST', path: `/keys/${id(key)}/revoke` }),
+  },
+  'app list': {
+    says: 'Lists the apps that an account owns and those shared with it.',
+    required: ['account'],
+    call: ({ account }) => ({ method: 'GET', path: `/accounts/${id(account)}/apps` }),
+  },
+  'app rotate-secret': {
+    says: "Creates a secret in the place of the app's old one. It is shown once.",
+    required: ['app'],
+    optional: ['overlap'],
+    call: ({ app, overlap }) => ({
+      method: 'POST',
+      path: `/apps/${id(app)}/rotate-secret`,
+      body: { overlapSeconds: overlap ?? 0 },
+    }),
+  },
+  'app delete': {
+    says: 'Deletes an app with all its data.',
+    required: ['app'],
+    call: ({ app }) => ({ method: 'DELETE', path: `/apps/${id(app)}` }),
+  },
+  'app share': {
+    says: "Lets an account read an app's analytics.",
+    required: ['app', 'account'],
+    call: (values) => ({ method: 'PUT', path: sharePath(values) }),
+  },
+  'app unshare': {
+    says: 'Ends a share within 5 s.',
+    required: ['app', 'account'],
+    call: (values) => ({ method: 'DELETE', path: sharePath(values) }),
+  },
+  'ingestion status': {
+    says: 'Shows what was accepted and rejected since the start.',
+    call: () => ({ method: 'GET', path: '/ingestion' }),
+  },
+  'set-aside list': {
+    says: 'Lists the groups.',
+    call: () => ({ method: 'GET', path: '/ingestion/set-aside' }),
+  },
+  'set-aside repeat': {
+    says: 'Stores a group, once.',
+    required: ['id'],
+    call: (values) => ({ method: 'POST', path: `/ingestion/set-aside/${id(values.id)}/repeat` }),
+  },
+  'set-aside drop': {
+    says: 'Drops a group for good.',
+    required: ['id'],
+    call: (values) => ({ method: 'DELETE', path: `/ingestion/set-aside/${id(values.id)}` }),
+  },
+  'seal status': {
+    says: 'Shows how far each app is sealed.',
+    call: () => ({ method: 'GET', path: '/seal' }),
+  },
+  'seal rebuild': {
+    says: 'Forgets the sealed facts of an app, or of all apps, and computes them again.',
+    optional: ['app'],
+    call: ({ app }) => ({ method: 'POST', path: '/seal/rebuild', body: { appId: app } }),
+  },
 };
 
-const sharePath = (flag: (name: string) => string): string =>
-  `/apps/${id(flag('app'))}/shares/${id(flag('account'))}`;
+/** Adds the groups of commands, or those named, to `parent`. `run` is called with the call of the command that is given. */
+export function addAdminCommands(
+  parent: CommandLine,
+  run: (call: AdminCall) => Promise<void> | void,
+  groups = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[],
+): void {
+  for (const group of groups) {
+    const line = parent.command(group).description(GROUPS[group]);
+    for (const [name, command] of Object.entries(COMMANDS)) {
+      if (name.startsWith(`${group} `)) addCommand(line, name.slice(group.length + 1), command, run);
+    }
+  }
+}
+
+function addCommand(
+  group: CommandLine,
+  name: string,
+  { says, required = [], optional = [], call }: AdminCommand,
+  run: (call: AdminCall) => Promise<void> | void,
+): void {
+  const line = group.command(name).description(says);
+  for (const option of required) line.addOption(OPTIONS[option]().makeOptionMandatory());
+  for (const option of optional) line.addOption(OPTIONS[option]());
+  line.action((values: Values) => run(call(values)));
+}
+
+/** Turns a command line into a call. Throws CliError with the problem. */
+export function adminCall(args: readonly string[]): AdminCall {
+  let found: AdminCall | undefined;
+  const line = new CommandLine('admin');
+  addAdminCommands(line, (call) => {
+    found = call;
+  });
+  line.parse(args, { from: 'user' });
+  if (found === undefined) throw new Error('no command was run');
+  return found;
+}
 
 const UNIT_SECONDS = new Map([
   ['s', 1],
@@ -98,57 +207,12 @@ const UNIT_SECONDS = new Map([
   ['d', 86_400],
 ]);
 
-/** Parses `8s`, `30m`, `24h`, `7d` to seconds. The default is 0: the old one stops at once. */
-function overlapSeconds(text: string | undefined): number {
-  if (text === undefined) return 0;
+/** Parses `8s`, `30m`, `24h`, `7d` to seconds. */
+function seconds(text: string): number {
   const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const seconds = UNIT_SECONDS.get(unit);
-  if (amount === undefined || seconds === undefined) {
-    throw new CliError('--overlap must be a number with a unit, such as 8s, 30m, 24h or 7d.');
+  const size = UNIT_SECONDS.get(unit);
+  if (amount === undefined || size === undefined) {
+    throw new InvalidArgumentError('It must be a number with a unit, such as 8s, 30m, 24h or 7d.');
   }
-  return Number(amount) * seconds;
+  return Number(amount) * size;
 }
-
-/** Turns a command line into a call. Throws CliError with the problem and the possible commands or flags. */
-export function adminCall(args: readonly string[]): AdminCall {
-  const name = args.slice(0, 2).join(' ');
-  const found = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (found === undefined) {
-    if (args.includes('--help')) throw new HelpAsked(allUsages());
-    const said = name === '' ? 'No command is given' : `There is no command "${name}"`;
-    throw new CliError(`${said}: say one of ${Object.keys(COMMANDS).join(', ')}.`);
-  }
-  const usage = usageOf(name, found);
-  const flags = flagsOf(found, args.slice(2), usage);
-  const flag = (key: string): string => {
-    const value = flags[key] ?? '';
-    if (value === '') throw misused(`--${key} is missing.`, usage);
-    return value;
-  };
-  found.required.forEach(flag);
-  return found.call(flag, flags);
-}
-
-function flagsOf({ required, optional }: Command, args: readonly string[], usage: string): Flags {
-  const options = Object.fromEntries(
-    [...required, ...optional].map((key) => [key, { type: 'string', multiple: true } as const]),
-  );
-  const flags: Record<string, string> = {};
-  const { values } = parsedArguments(args, options, usage);
-  for (const [key, given = []] of Object.entries(values)) {
-    const [value = '', ...more] = given;
-    if (more.length > 0) throw misused(`--${key} is given more than once.`, usage);
-    flags[key] = value;
-  }
-  return flags;
-}
-
-const usageOf = (name: string, command: Command): string => `Usage: admin -- ${spelled(name, command)}`;
-
-const allUsages = (): string =>
-  `Usage: admin -- COMMAND, one of\n\n${Object.entries(COMMANDS)
-    .map(([name, command]) => spelled(name, command))
-    .join('\n')}`;
-
-const spelled = (name: string, { required, optional }: Command): string =>
-  [name, ...required.map((key) => `--${key} …`), ...optional.map((key) => `[--${key} …]`)].join(' ');

@@ -1,38 +1,21 @@
 /** An error for the user of a command line: its message says in one line, without a stack, what to do. */
 export class CliError extends Error {
-  override readonly name: string = 'CliError';
+  override readonly name = 'CliError';
 }
 
-/** Its message is the usage, for `--help`. */
-export class HelpAsked extends CliError {
-  override readonly name = 'HelpAsked';
+/** Prints a command's result as one JSON document on standard output. */
+export function printResult(result: unknown): void {
+  process.stdout.write(`${JSON.stringify(result)}\n`);
 }
 
-/**
- * Runs a command. Prints its result as one JSON document on standard output, exit 0; or one line on standard
- * error, exit 1.
- */
-export async function runCommand(work: () => Promise<unknown>): Promise<void> {
-  try {
-    const result = await work();
-    process.stdout.write(`${JSON.stringify(result)}\n`);
-  } catch (error) {
-    sayEnd(error instanceof HelpAsked ? error : oneLine(error));
-  }
-}
-
-/**
- * Prints the error that ended a script: the usage on standard output, exit 0; or a message on standard error,
- * exit 1.
- */
+/** Prints the error that ended a command on standard error. The exit code becomes 1. */
 export function sayEnd(error: unknown): void {
-  const isHelp = error instanceof HelpAsked;
-  (isHelp ? process.stdout : process.stderr).write(`${messageOf(error)}\n`);
-  process.exitCode = isHelp ? 0 : 1;
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-const oneLine = (error: unknown): string =>
-  messageOf(error)
-    .trim()
-    .replace(/\s*\n\s*/g, ' ');
+/** Returns an error with the message of `error` on one line. */
+export function onOneLine(error: unknown): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  return new CliError(message.trim().replace(/\s*\n\s*/g, ' '), { cause: error });
+}

@@ -6,8 +6,10 @@ import { DEMO_DAYS } from '../demo/visits.ts';
 import { type Clock, epochMs } from '../domain/time.ts';
 import { createLog } from '../http/server/log.ts';
 import { startService } from '../service.ts';
-import { expectNoArguments } from './arguments.ts';
 import { sayEnd } from './cli-error.ts';
+
+/** The admin command of a checkout, or of the package. */
+const ADMIN = import.meta.url.endsWith('.ts') ? 'npm run --silent admin --' : 'npx session-analytics admin';
 
 const clock: Clock = () => epochMs(Date.now());
 
@@ -15,8 +17,7 @@ const clock: Clock = () => epochMs(Date.now());
  * Runs the service on the embedded engine with made-up data. The data have their own folder below DATA_DIR,
  * so that they never mix with real data. A later start keeps them and adds what has "happened" since.
  */
-async function main(): Promise<void> {
-  expectNoArguments('Usage: npm run demo. Settings are environment variables, see README.md.');
+export async function demo(): Promise<void> {
   const started = clock();
   const config = demoConfig(readConfig(process.env));
   const log = createLog({ level: config.logLevel });
@@ -51,7 +52,7 @@ The reference is at ${service.url}/docs. Lines to paste:
 
 ${curlLines(service.url, state, clock()).join('\n')}
 
-Administration: DATA_DIR=${config.dataDir} MANAGEMENT_PORT=${new URL(service.managementUrl).port} npm run --silent admin -- account list`);
+Administration: DATA_DIR=${config.dataDir} MANAGEMENT_PORT=${new URL(service.managementUrl).port} ${ADMIN} account list`);
 }
 
 /** Always embedded, and quiet, because the output is for people. */
@@ -80,5 +81,3 @@ function progress(started: number): (share: number, events: number) => void {
     }
   };
 }
-
-main().catch(sayEnd);

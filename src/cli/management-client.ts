@@ -56,7 +56,7 @@ function secretOf(config: ClientConfig, address: string): string {
   const secret = config.managementJwtSecret ?? readManagementSecret(config.dataDir);
   if (secret !== null) return secret;
   throw new CliError(
-    `There is no ${managementSecretFile(config.dataDir)}: start the service (npm start) first, or set DATA_DIR or ` +
+    `There is no ${managementSecretFile(config.dataDir)}: start the service first (session-analytics serve, or npm start), or set DATA_DIR or ` +
       `MANAGEMENT_JWT_SECRET to those of the service at ${address}.`,
   );
 }
@@ -98,7 +98,7 @@ function send({ host, port, method, path, token, text }: Call): Promise<Answer> 
 const notAnswering = (address: string, error: unknown): CliError => {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
   return new CliError(
-    `The service does not answer at ${address}${code}: start it with npm start, or set MANAGEMENT_HOST and ` +
+    `The service does not answer at ${address}${code}: start it with session-analytics serve or npm start, or set MANAGEMENT_HOST and ` +
       'MANAGEMENT_PORT to where it listens.',
   );
 };

@@ -5,8 +5,7 @@ import {
   ClickHouseLogLevel,
   createClient,
 } from '@clickhouse/client';
-import { Session } from 'chdb';
-import { createChdbConnection } from 'chdb/connection';
+import type { createChdbConnection } from 'chdb/connection';
 import { makeFolder } from '../make-folder.ts';
 
 /** The place of the data. No other file knows which of the two it is. */
@@ -70,9 +69,11 @@ export async function connect(location: StoreLocation): Promise<Connections> {
 async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): Promise<Connections> {
   const path = resolve(location.dataDir, 'clickhouse');
   makeFolder(path);
+  const { Session, createChdbConnection } = await loadEngine();
+  const connection = embeddedConnection(createChdbConnection, path);
   const engine = new Session(path);
   const open = async (lane: Lane): Promise<ClickHouseClient> => {
-    const client = createClient({ connection: embeddedConnection(path) });
+    const client = createClient({ connection: connection() });
     // The `database` option is ignored here. USE and SET last as long as the connection: they are the lane's
     // settings profile.
     await client.command({ query: `USE ${location.database}` });
@@ -81,7 +82,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     });
     return client;
   };
-  const first = createClient({ connection: embeddedConnection(path) });
+  const first = createClient({ connection: connection() });
   await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${location.database}` });
   await first.close();
   const lanes: Record<Lane, ClickHouseClient[]> = { read: [], lookup: [], health: [], write: [], seal: [] };
@@ -108,9 +109,26 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   };
 }
 
-/** Casts, because the two packages differ in exactOptionalPropertyTypes only. */
-const embeddedConnection = (path: string): NonNullable<ClickHouseClientConfigOptions['connection']> =>
-  createChdbConnection({ path }) as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>;
+/** Loads the engine, an optional package: a service with a ClickHouse server does not need its 600 MB. */
+async function loadEngine() {
+  try {
+    const [{ Session }, { createChdbConnection }] = await Promise.all([
+      import('chdb'),
+      import('chdb/connection'),
+    ]);
+    return { Session, createChdbConnection };
+  } catch (error) {
+    throw new Error(
+      'the embedded engine (the optional package chdb) is not installed. Install it with npm install chdb, or set ' +
+        'CLICKHOUSE_URL to use a ClickHouse server',
+      { cause: error },
+    );
+  }
+}
+
+/** Returns a maker of connections. Casts, because the two packages differ in exactOptionalPropertyTypes only. */
+const embeddedConnection = (make: typeof createChdbConnection, path: string) => () =>
+  make({ path }) as unknown as NonNullable<ClickHouseClientConfigOptions['connection']>;
 
 async function connectServer(location: StoreLocation & { kind: 'server' }): Promise<Connections> {
   const access = {

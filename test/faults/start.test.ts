@@ -13,7 +13,7 @@ import { running, SECRET } from './support.ts';
 
 /** Starts the service, which must end by itself. Returns its exit code and its output. */
 async function failedStart(env: Record<string, string>): Promise<{ code: number; said: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
     env: {
       PATH: process.env['PATH'],
       UV_THREADPOOL_SIZE: '16',

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { type Answer, type Ask, send } from '../http/support.ts';
+import { type Answer, type Ask, send } from '../support/http.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 
 const Account = z.object({ accountId: z.string() });

@@ -111,7 +111,7 @@ const accepts = (port: number, host: string): Promise<boolean> =>
 
 test('wrong settings, a taken port, a locked folder: one message and exit 1', async () => {
   const start = async (env: Record<string, string>) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
       env: { PATH: process.env['PATH'], MANAGEMENT_PORT: '0', ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

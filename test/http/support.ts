@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,23 +14,9 @@ import { Problem } from '../../src/http/request/problem.ts';
 import { createLog } from '../../src/http/server/log.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
 import { type Service, startService } from '../../src/service.ts';
+import { type Answer, type Ask, send } from '../support/http.ts';
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly text: string;
-  /** Undefined if the body is no JSON. */
-  readonly json: unknown;
-}
-
-export interface Ask {
-  readonly method?: string;
-  /** Null: no Authorization header. */
-  readonly key?: string | null;
-  readonly headers?: Readonly<Record<string, string | string[]>>;
-  /** A string is sent unchanged. */
-  readonly body?: unknown;
-}
+export { type Answer, type Ask, send };
 
 /** An account with a key and an app. A test uses one to have its own rate window and data. */
 export interface Tenant {
@@ -110,57 +95,6 @@ export async function testService({ env = {}, clock }: TestServiceOptions = {}):
 /** Returns every text that looks like an API key, an app's secret, a JWT or an Authorization value. */
 export const credentialsIn = (text: string): string[] =>
   text.match(/(service_api_|app_secret_)\w+|(bearer|basic) +[\w.~+/=-]{8,}|\beyJ\w+\.\w+/gi) ?? [];
-
-/**
- * Sends one request on its own connection, byte for byte as given. fetch would normalise paths and headers.
- */
-export function send(
-  base: string,
-  path: string,
-  { method = 'GET', key, headers = {}, body }: Ask,
-): Promise<Answer> {
-  const { hostname, port } = new URL(base);
-  const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-  return new Promise((resolve, reject) => {
-    const req = httpRequest(
-      {
-        host: hostname,
-        port,
-        path,
-        method,
-        agent: false,
-        headers: {
-          ...(key ? { Authorization: `Bearer ${key}` } : {}),
-          ...(text === undefined ? {} : { 'Content-Type': 'application/json' }),
-          ...(text === undefined || 'Transfer-Encoding' in headers
-            ? {}
-            : { 'Content-Length': Buffer.byteLength(text) }),
-          ...headers,
-        },
-      },
-      (res) => {
-        res.setEncoding('utf8');
-        let received = '';
-        res.on('data', (chunk: string) => {
-          received += chunk;
-        });
-        res.on('end', () =>
-          resolve({
-            status: res.statusCode ?? 0,
-            headers: res.headers as Record<string, string>,
-            text: received,
-            json:
-              received !== '' && /\bjson\b/.test(res.headers['content-type'] ?? '')
-                ? JSON.parse(received)
-                : undefined,
-          }),
-        );
-      },
-    );
-    req.on('error', reject);
-    req.end(text);
-  });
-}
 
 /** Sends raw bytes and returns the first answer. HTTP clients would refuse to send them. */
 export function sendRaw(base: string, bytes: string): Promise<Answer> {

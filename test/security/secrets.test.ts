@@ -185,7 +185,7 @@ test('a start that fails prints no secret of its settings', async () => {
   ];
   const said = await Promise.all(
     settings.map(async (env) => {
-      const child = spawn(process.execPath, ['--import', 'tsx', 'src/main.ts'], {
+      const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
         env: { PATH: process.env['PATH'], PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'debug', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -14,7 +14,7 @@ import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
 const FILE =
   process.env['ACCESS_LOG'] ?? fileURLToPath(new URL('../data/access-excerpt.log', import.meta.url));
 const DOMAIN = 'http://semicomplete.com';
-const IMPORT = fileURLToPath(new URL('../../src/cli/import.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 let service: ManagedService;
 let apiKey: string;
@@ -42,7 +42,7 @@ async function importFile(): Promise<unknown> {
   const { port } = new URL(service.managementUrl);
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', IMPORT, FILE, '--app', app],
+    ['--import', 'tsx', MAIN, 'import', FILE, '--app', app],
     { env: { PATH: process.env['PATH'], MANAGEMENT_PORT: port, DATA_DIR: service.dataDir } },
   );
   return JSON.parse(stdout);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { scriptBeside } from './program.ts';
 
 /** A bridge in its own process on its own folder. */
 export interface BridgeProcess {
@@ -17,13 +17,13 @@ export interface BridgeProcess {
   close(): Promise<void>;
 }
 
-const MAIN = fileURLToPath(new URL('./bridge-main.ts', import.meta.url));
+const { loader, path: MAIN } = scriptBeside(import.meta.url, 'bridge-main');
 
 /** Resolves when the bridge listens. `close` ends the process and removes the folder. */
 export async function bridgeProcess(): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'analytics-bridge-'));
   const access = { username: 'default', password: 'bridge' };
-  const bridge = spawn(process.execPath, ['--import', 'tsx', MAIN, folder], {
+  const bridge = spawn(process.execPath, [...loader, MAIN, folder], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,

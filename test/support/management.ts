@@ -14,7 +14,7 @@ export interface ManagedService extends Service {
   readonly jwtSecret: string;
   /** All log lines of the service. */
   readonly printed: () => string;
-  /** Runs `npm run admin -- …args` with this service's settings; `env` overrides them. */
+  /** Runs `admin …args` with this service's settings; `env` overrides them. */
   admin(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<CommandResult>;
 }
 
@@ -45,14 +45,14 @@ export async function managedService(): Promise<ManagedService> {
   };
 }
 
-const ADMIN = fileURLToPath(new URL('../../src/cli/admin.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** Runs the script of package.json with these settings and no others. */
 export function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
 ): Promise<CommandResult> {
-  const command = ['--import', 'tsx', ADMIN, ...args];
+  const command = ['--import', 'tsx', MAIN, 'admin', ...args];
   return new Promise((resolve) => {
     execFile(
       process.execPath,

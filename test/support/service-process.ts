@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Admin, adminOf } from './admin.ts';
+import { program, ROOT } from './program.ts';
 
 /** The service as started by `npm start`, in its own process. */
 export interface ServiceProcess {
@@ -26,16 +25,12 @@ export interface ServiceProcess {
   resume(): void;
 }
 
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const Package = z.object({ scripts: z.object({ start: z.string() }) });
-const { start: START } = Package.parse(JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'))).scripts;
 const Listening = z.object({ msg: z.literal('listening'), url: z.string(), managementUrl: z.string() });
 
 /** Resolves when it listens, on free ports unless `settings` name others. Rejects with its output. */
 export async function serviceProcess(settings: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const env = { PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'info', ...settings };
-  // The script ends in `exec node`, so the service replaces the shell.
-  const child = spawn('sh', ['-c', START], {
+  const child = spawn(await program(), ['serve'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },

@@ -83,6 +83,10 @@ test('compiled, the version is that of the compiled files and the migrations', a
     versions.push(compiledVersion());
   }
   expect(new Set(versions).size).toBe(3);
+  for (const file of ['dist/facts/seal.js.map', 'dist/facts/seal.d.ts']) {
+    writeFileSync(join(root, file), file);
+    expect(compiledVersion()).toBe(versions.at(-1));
+  }
   appendFileSync(join(root, 'src/facts/seal.ts'), ' ');
   expect(compiledVersion()).toBe(versions.at(-1));
 });

@@ -1,57 +1,84 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
+import { program } from '../support/program.ts';
 
-const SCRIPTS: Readonly<Record<string, string>> = JSON.parse(readFileSync('package.json', 'utf8')).scripts;
+const { scripts, version } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly version: string;
+};
 
-/** Runs the script of package.json. The files that it would open do not exist. */
-function run(name: string, ...args: string[]) {
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', `${SCRIPTS[name]} "$@"`, 'sh', ...args], {
+beforeAll(async () => void (await program()));
+
+/** Runs a command in a shell. The files that it would open do not exist. */
+function run(command: string, ...args: string[]) {
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', `${command} "$@"`, 'sh', ...args], {
     env: { PATH: process.env['PATH'], DATA_DIR: '/dev/null/nothing', PORT: '0', MANAGEMENT_PORT: '0' },
     encoding: 'utf8',
   });
   return { status, stdout, stderr };
 }
 
-const USAGES: Readonly<Record<string, RegExp>> = {
-  start: /^Usage: npm start\. .*\n$/,
-  demo: /^Usage: npm run demo\. .*\n$/,
-  migrate: /^Usage: npm run migrate\. .*\n$/,
-  openapi: /^Usage: npm run openapi\. .*\n$/,
-  admin: /^Usage: admin -- COMMAND, one of\n\naccount create /,
-  import: /^Usage: npm run import -- FILE --app ID .*\n$/,
-  bench: /^Usage: npm run bench -- queries.*\n\nqueries /,
-};
+const COMMANDS = ['serve', 'demo', 'migrate', 'admin', 'seal', 'import', 'bench'];
 
-test.each(Object.entries(USAGES))(
-  '%s --help prints the usage; another option is refused with it',
-  (name, usage) => {
-    expect(run(name, '--help')).toEqual({ status: 0, stdout: expect.stringMatching(usage), stderr: '' });
-    const wrong = run(name, '--nonsense');
-    expect(wrong).toMatchObject({ status: 1, stdout: '' });
-    expect(wrong.stderr).toMatch(
-      name === 'admin'
-        ? /^There is no command "--nonsense": say one of account create, .*\n$/
-        : /^Unknown option '--nonsense'\.\s+Usage: npm /,
-    );
+test.each(COMMANDS)('session-analytics %s: --help prints its usage; another option is refused', (name) => {
+  const help = run('bin/session-analytics', name, '--help');
+  expect(help).toMatchObject({ status: 0, stderr: '' });
+  expect(help.stdout).toMatch(new RegExp(`^Usage: session-analytics ${name} `));
+  expect(help.stdout.length).toBeGreaterThan(150);
+  const wrong = run('bin/session-analytics', name, '--nonsense');
+  expect(wrong).toMatchObject({ status: 1, stdout: '' });
+  expect(wrong.stderr).toMatch(
+    /^(Unknown option '--nonsense'|Say a command: one of .*|Required option '--app <id>' not specified)\. Add --help .*\n$/,
+  );
+});
+
+test('session-analytics: its commands, its version, and a refusal of anything else', () => {
+  const help = run('bin/session-analytics', '--help');
+  expect(help).toMatchObject({ status: 0, stderr: '' });
+  for (const name of COMMANDS) expect(help.stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
+  expect(run('bin/session-analytics', '--version').stdout).toBe(`${version}\n`);
+  expect(run('bin/session-analytics')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `Say a command: one of ${COMMANDS.join(', ')}. Add --help to see the usage.\n`,
+  });
+  expect(run('bin/session-analytics', 'sevre').stderr).toMatch(/^Unknown command 'sevre'.*serve.*\n$/);
+});
+
+test.each(['start', 'demo', 'migrate', 'admin', 'import', 'bench'])(
+  'npm run %s is the same command',
+  (name) => {
+    const command = name === 'start' ? 'serve' : name;
+    expect(run(scripts[name] ?? '', '--help')).toEqual(run('bin/session-analytics', command, '--help'));
   },
 );
 
+const A_FOLDER = '/dev/null/dir';
 test.each([
-  ['bench', 'Name a bench.'],
-  ['bench nonsense', 'There is no bench "nonsense".'],
-  ['bench queries twice', "Unexpected argument 'twice'."],
-  ['bench queries --events 1.5', '--events is a whole number from 1 on, not 1.5.'],
-  ['bench queries --days 3', '--days is a whole number from 4 on, not 3.'],
-  ['bench http --seconds', "Option '--seconds <value>' argument missing."],
-  ['bench scale --dir /dev/null/dir', "--dir: ENOTDIR: not a directory, mkdir '/dev/null/dir'."],
-  ['bench soak --json /dev/null/file', "--json: ENOTDIR: not a directory, open '/dev/null/file'."],
-  ['import a.log b.log', "Unexpected argument 'b.log'."],
-  ['import a.log --app x', "--app needs an app's id."],
-])('%s: the error, then the usage', (line, message) => {
-  const [name = '', ...args] = line.split(' ');
-  const { status, stdout, stderr } = run(name, ...args);
+  ['bench', "Missing required argument 'bench'. Add --help to see the usage."],
+  [
+    'bench nonsense',
+    'There is no bench "nonsense": say one of queries, scale, http, pollers, ingest, overload, soak.',
+  ],
+  ['bench queries twice', /^Too many arguments for 'bench'\. Expected 1 argument but got 2/],
+  [
+    'bench queries --events 1.5',
+    /^Option '--events <N>' .*'1.5' is invalid\. It must be a whole number from 1 on\./,
+  ],
+  ['bench queries --days 3', /^Option '--days <D>' .*'3' is invalid\. It must be a whole number from 4 on\./],
+  ['bench http --seconds', /^Option '--seconds <S>' argument missing\./],
+  [`bench scale --dir ${A_FOLDER}`, `--dir: ENOTDIR: not a directory, mkdir '${A_FOLDER}'.`],
+  [`bench soak --json ${A_FOLDER}`, `--json: ENOTDIR: not a directory, open '${A_FOLDER}'.`],
+  ['import a.log b.log --app x', /^Option '--app <id>' .*'x' is invalid\. It must be an app's id\./],
+  ['import a.log', /^Required option '--app <id>' not specified\./],
+  ['import --format csv', /^Option '--format <format>' .*'csv' is invalid\. It must be ndjson or combined\./],
+  ['admin key', /^Say a command: one of create, list, rotate, revoke\./],
+])('%s: one line says what is wrong', (line, message) => {
+  const { status, stdout, stderr } = run('bin/session-analytics', ...line.split(' '));
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr.split(/\s+Usage: npm run /)[0]).toBe(message);
-  expect(stderr).not.toMatch(/\n {4}at /);
+  const [said, ...more] = stderr.split('\n');
+  if (typeof message === 'string') expect(said).toBe(message);
+  else expect(said).toMatch(message);
+  expect(more).toEqual(['']);
 });

@@ -6,6 +6,8 @@ import { readMigrations } from '../../clickhouse/migrate.ts';
 
 /** The program that runs: src, or the folder that it was compiled to. */
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
+/** What a build adds for people: it may differ between two builds of the same sources. */
+const NEVER_RUN = /\.(d\.ts|map)$/;
 /** Names the exact version of the engine and of each library. */
 const PACKAGE = new URL('../../../package.json', import.meta.url);
 
@@ -27,6 +29,6 @@ export function codeVersion(): string {
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !NEVER_RUN.test(entry.name))
     .map(({ parentPath, name }) => join(parentPath, name))
     .sort();

@@ -1,11 +1,8 @@
-import { fileURLToPath } from 'node:url';
+import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
-import { build } from 'esbuild';
 import { Router } from 'express';
 import { digest, etag, matchesEtag } from '../answer/etag.ts';
 import { pick } from '../request/methods.ts';
-
-const ENTRY = fileURLToPath(new URL('../../sdk/script.ts', import.meta.url));
 
 interface Variant {
   readonly bytes: Buffer;
@@ -17,19 +14,16 @@ interface Script {
   readonly gzip: Variant;
 }
 
-/** Bundles the SDK into one self-contained classic script, for browsers from 2020 on. */
-async function bundle(): Promise<Script> {
-  const { outputFiles } = await build({
-    entryPoints: [ENTRY],
-    bundle: true,
-    minify: true,
-    format: 'iife',
-    target: 'es2020',
-    legalComments: 'none',
-    write: false,
-    logLevel: 'silent',
-  });
-  const text = outputFiles.map((file) => file.text).join('');
+/** One self-contained classic script, for browsers from 2020 on. The compiled service brings it ready-made. */
+async function scriptText(): Promise<string> {
+  if (import.meta.url.endsWith('.js'))
+    return readFile(new URL('../../sdk/script.js', import.meta.url), 'utf8');
+  const { sdkScript } = await import(new URL('../../../build/sdk-script.js', import.meta.url).href);
+  return sdkScript();
+}
+
+async function load(): Promise<Script> {
+  const text = await scriptText();
   return {
     plain: { bytes: Buffer.from(text), tag: etag(digest(text)) },
     // Its bytes differ, so its strong tag does too.
@@ -38,13 +32,13 @@ async function bundle(): Promise<Script> {
 }
 
 /**
- * Serves `GET /sdk.js`: the browser SDK, bundled at its first request and kept in memory. No authentication.
+ * Serves `GET /sdk.js`: the browser SDK, loaded at its first request and kept in memory. No authentication.
  */
 export function sdkScriptRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true });
   let script: Promise<Script> | undefined;
   const loaded = (): Promise<Script> => {
-    script ??= bundle().catch((error: unknown) => {
+    script ??= load().catch((error: unknown) => {
       script = undefined;
       throw error;
     });
@@ -52,9 +46,9 @@ export function sdkScriptRouter(): Router {
   };
   const methods = new Map([['GET', loaded]]);
   router.all('/sdk.js', async (req, res) => {
-    const load = pick(methods, req, res);
+    const answer = pick(methods, req, res);
     const zipped = req.acceptsEncodings('gzip', 'identity') === 'gzip';
-    const { plain, gzip } = await load();
+    const { plain, gzip } = await answer();
     const { bytes, tag } = zipped ? gzip : plain;
     res.setHeader('ETag', tag);
     res.setHeader('Cache-Control', 'public, max-age=3600');

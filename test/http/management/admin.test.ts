@@ -100,8 +100,8 @@ test('every command works on the running service', async () => {
 describe('errors are one line', () => {
   const id = randomUUID();
   test.each<[string[], RegExp]>([
-    [[], /^No command is given: say one of account create, .*app unshare\.$/],
-    [['key', 'create', '--account', id, '--expire', 'x'], /^Unknown option '--expire'\. Usage: /],
+    [[], /^Say a command: one of account, key, app, .*seal\. Add --help /],
+    [['key', 'create', '--account', id, '--expire', 'x'], /^Unknown option '--expire' \(Did you mean --expires\?\)\. Add --help /],
     [['key', 'rotate', '--key', id], new RegExp(`^There is no API key ${id}\\.$`)],
     [['app', 'delete', '--app', 'shop'], /appId: Must be a UUID\.$/],
     [['account', 'create', '--name', 'A', '--plan', 'gold'], /plan: Must be one of free, pro, suspended\.$/],
@@ -125,7 +125,7 @@ describe('errors are one line', () => {
     notOurs.close();
     rmSync(elsewhere, { recursive: true });
     expect(lineOf(closed)).toMatch(
-      /does not answer at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\): start it with npm start/,
+      /does not answer at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\): start it with session-analytics serve or npm start/,
     );
     expect(lineOf(noFolder)).toMatch(/^There is no .*management\.jwt: start the service/);
     expect(lineOf(otherSecret)).toMatch(/refused the token: use the same DATA_DIR or MANAGEMENT_JWT_SECRET/);

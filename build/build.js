@@ -1,0 +1,153 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+// Plain JavaScript: `npm start` runs it, also where only the production packages are installed.
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const DIST = join(ROOT, 'dist');
+/** Holds the hash of the sources that dist/ was built from. */
+const STAMP = 'sources.sha256';
+const SOURCES = ['src', 'build', 'tsconfig.json', 'tsconfig.build.json'];
+
+/** Builds dist/, unless it was built from these sources. Then it takes some hundredths of a second. */
+export async function buildIfNeeded() {
+  if (isUpToDate()) return;
+  process.stderr.write('Building dist/, because the sources changed.\n');
+  await build({ declarations: false });
+}
+
+/** `declarations`: checks the types, and writes the declarations, which take most of the time. */
+export async function build({ declarations = true } = {}) {
+  const sources = hashOfSources();
+  // Beside dist/, so that the paths in the source maps hold after the renaming.
+  const made = mkdtempSync(join(ROOT, '.dist-'));
+  try {
+    compile(made, declarations);
+    cpSync(join(ROOT, 'src/http/docs/assets'), join(made, 'http/docs/assets'), { recursive: true });
+    await bundle(made);
+    writeFileSync(join(made, STAMP), `${sources}\n`);
+    putInPlace(made);
+  } finally {
+    rmSync(made, { recursive: true, force: true });
+  }
+}
+
+function isUpToDate() {
+  const stamp = join(DIST, STAMP);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8').trim() === hashOfSources();
+}
+
+function hashOfSources() {
+  const hash = createHash('sha256');
+  for (const file of SOURCES.flatMap(filesIn)) {
+    const content = readFileSync(file);
+    hash.update(`${relative(ROOT, file)} ${content.length}\n`).update(content);
+  }
+  return hash.digest('hex');
+}
+
+/** @param {string} name @returns {string[]} */
+function filesIn(name) {
+  const path = join(ROOT, name);
+  if (name.includes('.')) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** @param {string} folder @param {boolean} declarations */
+function compile(folder, declarations) {
+  const tsc = developmentPackage('typescript/bin/tsc');
+  const args = ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', folder];
+  const quick = declarations ? [] : ['--noCheck', '--declaration', 'false'];
+  const { status } = spawnSync(process.execPath, [tsc, ...args, ...quick], { stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new Error('The sources do not compile.');
+}
+
+/** @param {string} name */
+function developmentPackage(name) {
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch (error) {
+    throw new Error('dist/ has to be built, which needs the development packages: run npm ci.', {
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The script of the browser, and the benches with all that they use of test/.
+ * @param {string} folder
+ */
+async function bundle(folder) {
+  const { build: run } = await import('esbuild');
+  const { sdkScript } = await import('./sdk-script.js');
+  mkdirSync(join(folder, 'sdk'));
+  writeFileSync(join(folder, 'sdk/script.js'), await sdkScript());
+  await run({
+    entryPoints: [
+      ...['main', 'worker', 'http-load', 'http-bare'].map((name) => ({
+        in: join(ROOT, `bench/${name}.ts`),
+        out: name,
+      })),
+      { in: join(ROOT, 'test/support/bridge-main.ts'), out: 'bridge-main' },
+    ],
+    outdir: join(folder, 'bench'),
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    logLevel: 'warning',
+    plugins: [compiledService],
+  });
+}
+
+/**
+ * Leaves the imports of src/ to the compiled files beside the bundle.
+ * @type {import('esbuild').Plugin}
+ */
+const compiledService = {
+  name: 'compiled-service',
+  setup({ onResolve }) {
+    onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
+      const file = relative(join(ROOT, 'src'), join(resolveDir, path));
+      return file.startsWith('..') ? null : { path: `../${file.replace(/\.ts$/, '.js')}`, external: true };
+    });
+  },
+};
+
+/**
+ * Another build may do the same at this moment: both made the same files.
+ * @param {string} made
+ */
+function putInPlace(made) {
+  const old = `${made}-old`;
+  for (let attempt = 0; ; attempt++) {
+    try {
+      if (existsSync(DIST)) renameSync(DIST, old);
+      renameSync(made, DIST);
+      return;
+    } catch (error) {
+      if (attempt === 9) throw error;
+    } finally {
+      rmSync(old, { recursive: true, force: true });
+    }
+  }
+}

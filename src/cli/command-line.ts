@@ -1,0 +1,47 @@
+import { Command, type HelpContext, InvalidArgumentError, Option } from 'commander';
+import { CliError, onOneLine } from './cli-error.ts';
+
+/** A command whose errors are a CliError: one line, which says how to see the options. Help goes to standard output. */
+export class CommandLine extends Command {
+  override createCommand(name?: string): CommandLine {
+    return new CommandLine(name);
+  }
+
+  override error(message: string): never {
+    const said = onOneLine(message.replace(/^error: /, '')).message.replace(/\.$/, '');
+    throw new CliError(`${said.charAt(0).toUpperCase()}${said.slice(1)}. Add --help to see the usage.`);
+  }
+
+  /** Commander asks for the help as an error if a command is missing. */
+  override help(context?: HelpContext | ((text: string) => string)): never {
+    if (typeof context === 'object' && context.error === true) {
+      const names = this.commands.map((command) => command.name()).filter((name) => name !== 'help');
+      this.error(`say a command: one of ${names.join(', ')}`);
+    }
+    return super.help({ error: false });
+  }
+}
+
+/** An option with a value. It may be given once, and not empty. `parse` throws InvalidArgumentError. */
+export function valueOption(
+  flags: string,
+  description: string,
+  parse: (value: string) => unknown = (value) => value,
+): Option {
+  let given = false;
+  return new Option(flags, description).argParser((value: string) => {
+    if (given) throw new InvalidArgumentError('It is given more than once.');
+    given = true;
+    if (value === '') throw new InvalidArgumentError('It is empty.');
+    return parse(value);
+  });
+}
+
+/** Parses a whole number of at least `least`. */
+export const wholeNumber =
+  (least: number) =>
+  (value: string): number => {
+    const number = Number(value);
+    if (Number.isSafeInteger(number) && number >= least) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${least} on.`);
+  };

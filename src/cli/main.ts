@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { addAdminCommands } from './admin-commands.ts';
+import { addBenchCommand } from './bench-command.ts';
+import { onOneLine, printResult, sayEnd } from './cli-error.ts';
+import { CommandLine } from './command-line.ts';
+import { addImportCommand } from './import-command.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string;
+};
+
+const SETTINGS = 'Settings are environment variables, see README.md.';
+
+/** Runs a command of an operator. Prints its result as one JSON document, or one line on standard error. */
+async function printed(work: Promise<unknown>): Promise<void> {
+  const result = await work.catch((error: unknown) => {
+    throw onOneLine(error);
+  });
+  printResult(result);
+}
+
+/** The whole command line. The code of a command is loaded when the command runs, so that help is printed at once. */
+function commandLine(): CommandLine {
+  const line = new CommandLine('session-analytics')
+    .description('App management and session analytics over HTTP, on ClickHouse.')
+    .version(version)
+    .addHelpText('after', `\n${SETTINGS}`) as CommandLine;
+  line
+    .command('serve')
+    .description('Runs the service.')
+    .addHelpText('after', `\n${SETTINGS}`)
+    .action(async () => (await import('./serve.ts')).serve());
+  line
+    .command('demo')
+    .description('Runs the service with 90 days of made-up data, and prints lines to paste into a shell.')
+    .addHelpText('after', `\n${SETTINGS} The data are kept in DATA_DIR/demo.`)
+    .action(async () => (await import('./demo.ts')).demo());
+  line
+    .command('migrate')
+    .description("Brings the store to this version's schema and prints the names of the migrations.")
+    .addHelpText('after', `\n${SETTINGS} "serve" migrates too.`)
+    .action(async () => printResult(await (await import('./migrate.ts')).migrateStore()));
+  const call: Parameters<typeof addAdminCommands>[1] = async (adminCall) =>
+    printed((await import('./running-service.ts')).callService(adminCall));
+  const admin = line.command('admin').description('Administers the running service.');
+  addAdminCommands(admin, call);
+  addAdminCommands(line, call, ['seal']);
+  addImportCommand(line, printed);
+  addBenchCommand(line);
+  return line;
+}
+
+try {
+  await commandLine().parseAsync();
+} catch (error) {
+  sayEnd(error);
+}

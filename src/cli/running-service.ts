@@ -1,0 +1,30 @@
+import { readConfig } from '../config.ts';
+import { epochMs } from '../domain/time.ts';
+import type { AdminCall } from './admin-commands.ts';
+import { type ImportSummary, importFile, type LogFormat } from './import-file.ts';
+import { managementClient } from './management-client.ts';
+
+const clock = () => epochMs(Date.now());
+
+/** Makes one call of the running service's management API. */
+export async function callService({ method, path, body }: AdminCall): Promise<unknown> {
+  return managementClient(readConfig(process.env), clock).call(method, path, body);
+}
+
+/** Loads a file through the running service. Shows the progress on standard error. */
+export async function importInto(
+  app: string,
+  file: string,
+  format: LogFormat | null,
+): Promise<ImportSummary> {
+  const client = managementClient(readConfig(process.env), clock);
+  return importFile({
+    file,
+    app,
+    format,
+    now: clock(),
+    send: (body) => client.callWith('POST', `/apps/${app}/import`, body),
+    progress: (text) =>
+      process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text.trimEnd()}\n`),
+  });
+}
