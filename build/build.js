@@ -40,7 +40,8 @@ export async function build({ declarations = true } = {}) {
     cpSync(join(ROOT, 'src/http/docs/assets'), join(made, 'http/docs/assets'), { recursive: true });
     await bundle(made);
     writeFileSync(join(made, STAMP), `${sources}\n`);
-    putInPlace(made);
+    // Another process may have built the same meanwhile, and run it already.
+    if (declarations || !isUpToDate()) putInPlace(made);
   } finally {
     rmSync(made, { recursive: true, force: true });
   }

@@ -101,7 +101,10 @@ describe('errors are one line', () => {
   const id = randomUUID();
   test.each<[string[], RegExp]>([
     [[], /^Say a command: one of account, key, app, .*seal\. Add --help /],
-    [['key', 'create', '--account', id, '--expire', 'x'], /^Unknown option '--expire' \(Did you mean --expires\?\)\. Add --help /],
+    [
+      ['key', 'create', '--account', id, '--expire', 'x'],
+      /^Unknown option '--expire' \(Did you mean --expires\?\)\. Add --help /,
+    ],
     [['key', 'rotate', '--key', id], new RegExp(`^There is no API key ${id}\\.$`)],
     [['app', 'delete', '--app', 'shop'], /appId: Must be a UUID\.$/],
     [['account', 'create', '--name', 'A', '--plan', 'gold'], /plan: Must be one of free, pro, suspended\.$/],
