@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../src/analytics/results.ts';
-import { averageMs, lastPlaces, perSession, rate, ratio } from '../../src/analytics/rounding.ts';
+import { lastPlaces, ratio } from '../../src/analytics/rounding.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs, type Range, toIso } from '../../src/domain/time.ts';
 import { type Asker, appRange, type RawDatabase } from './ask.ts';
+import { averageMs, perSession, rate } from './rounding.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 interface SessionTotals {

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../../src/analytics/results.ts';
-import { averageMs, perSession, rate } from '../../src/analytics/rounding.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type OpenRange, toIso } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
+import { averageMs, perSession, rate } from './rounding.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 const TOTALS_ROW = z.object({

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { TimeSpent } from '../../src/analytics/results.ts';
-import { averageMs } from '../../src/analytics/rounding.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
+import { averageMs } from './rounding.ts';
 
 interface Row {
   readonly path: string;

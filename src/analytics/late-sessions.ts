@@ -20,6 +20,7 @@ import { mergedColumns } from './merged-sessions.ts';
 import type { Span } from './plan.ts';
 import { LISTED_WORDS, WORD_COLUMNS } from './questions/dimensions.ts';
 import { NAME } from './questions/last-visits.ts';
+import { SESSION_VALUES, SUM_COLUMNS } from './questions/session-hours.ts';
 import { inMs, int, inUInt128, ofApp, uInt128s } from './sql.ts';
 
 /*
@@ -153,11 +154,7 @@ const VISIT = z.object({
   session_id: z.string(),
   version: z.number(),
   name: z.string(),
-  bounced: z.number(),
-  duration_ms: z.number(),
-  pageviews: z.number(),
-  clicks: z.number(),
-  errors: z.number(),
+  ...SESSION_VALUES,
   words: z.array(z.string()),
   place: z.string(),
   campaign: z.array(z.string()),
@@ -166,11 +163,7 @@ const VISIT = z.object({
 const UTM_COLUMNS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 const COLUMNS = [
   'visitor',
-  'bounced',
-  'duration_ms',
-  'pageviews',
-  'clicks',
-  'errors',
+  ...SUM_COLUMNS,
   'place',
   ...WORD_COLUMNS,
   ...UTM_COLUMNS.filter((column) => column !== 'utm_source'),
@@ -230,7 +223,7 @@ async function readVisits(
         AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`;
   const query: Query<z.infer<typeof VISIT>> = {
     name: 'late visits',
-    sql: `SELECT started, session_id, version, ${NAME} AS name, bounced, duration_ms, pageviews, clicks, errors, ${LISTED_WORDS} AS words, place,
+    sql: `SELECT started, session_id, version, ${NAME} AS name, ${SUM_COLUMNS.join(', ')}, ${LISTED_WORDS} AS words, place,
     [${UTM_COLUMNS.join(', ')}] AS campaign
 FROM
 (
@@ -244,10 +237,10 @@ FROM
   const params = { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) };
   const found = new Map<string, { held: SessionRow | null; now: SessionRow } & LateSession>();
   const rows = await db.query(query, params);
-  for (const { started, session_id: id, version, name, duration_ms, ...row } of rows.sort(
+  for (const { started, session_id: id, version, name, ...row } of rows.sort(
     (a, b) => b.version - a.version,
   )) {
-    const as = { ...row, visitor: name, durationMs: duration_ms };
+    const as = { ...row, visitor: name };
     const key = `${started} ${id}`;
     const known = found.get(key);
     if (known === undefined) found.set(key, { startedAt: started, id, held: null, now: as });

@@ -1,15 +1,11 @@
 import type { Span } from '../domain/time.ts';
+import type { SessionValues } from './figures.ts';
 
 /* What late events change of the facts: see late-sessions.ts and late-pages.ts. */
 
 /** A session as answers count it. */
-export interface SessionRow {
+export interface SessionRow extends SessionValues {
   readonly visitor: string;
-  readonly bounced: number;
-  readonly durationMs: number;
-  readonly pageviews: number;
-  readonly clicks: number;
-  readonly errors: number;
   /** What it is listed under. */
   readonly words: readonly string[];
   /** '' without coordinates. */

@@ -1,5 +1,6 @@
 import type { AppId } from '../domain/ids.ts';
 import type { OpenRange, Range } from '../domain/time.ts';
+import type { KPI_FIGURES } from './figures.ts';
 
 /**
  * What the service can tell about one app. A list that can be long is an array, or goes through its rows anew each time. Timestamps are ISO 8601 UTC with milliseconds, durations whole ms, rates
@@ -54,16 +55,7 @@ export interface GrowthPoint {
   readonly clicks: number;
 }
 
-export interface KpiMetrics {
-  readonly sessions: number;
-  readonly visitors: number;
-  readonly pageviews: number;
-  readonly clicks: number;
-  readonly errors: number;
-  readonly bounceRate: number;
-  readonly averageSessionDurationMs: number;
-  readonly pagesPerSession: number;
-}
+export type KpiMetrics = { readonly [Name in (typeof KPI_FIGURES)[number]]: number };
 
 export interface KpiPeriod extends KpiMetrics {
   readonly from: string;

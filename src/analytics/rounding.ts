@@ -1,3 +1,5 @@
+import { decimalsOf, type FigureName } from './figures.ts';
+
 /**
  * `numerator / denominator` rounded half up (towards +∞) to `decimals`, exactly: integers in, no float on the way.
  * An average, rate or ratio of nothing (denominator 0) is 0.
@@ -11,12 +13,9 @@ export function ratio(numerator: number, denominator: number, decimals: number):
   return Number(floor) / Number(scale);
 }
 
-/** Rates and shares: 4 decimals. */
-export const rate = (part: number, whole: number): number => ratio(part, whole, 4);
-/** Ratios per session: 2 decimals. */
-export const perSession = (count: number, sessions: number): number => ratio(count, sessions, 2);
-/** Averages of milliseconds: whole ms. */
-export const averageMs = (total: number, count: number): number => ratio(total, count, 0);
+/** The figure as `part / whole`, rounded as its unit is. */
+export const figureOf = (name: FigureName, part: number, whole: number): number =>
+  ratio(part, whole, decimalsOf(name));
 
 /** A value that was rounded to `decimals`, as the integer number of its last place. */
 export const lastPlaces = (value: number, decimals: number): number => Math.round(value * 10 ** decimals);

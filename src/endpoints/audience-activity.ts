@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { activityBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Timestamp } from './fields.ts';
+import { hourly, Timestamp } from './fields.ts';
 import { AppQuery } from './query.ts';
-
-const HourAverages = z.array(z.number().min(0)).length(24);
 
 const AudienceActivity = z
   .strictObject({
@@ -16,9 +14,9 @@ const AudienceActivity = z
       .array(
         z.strictObject({
           dayOfWeek: z.int().min(1).max(7).meta({ description: 'ISO: Monday is 1.' }),
-          sessions: HourAverages,
-          visitors: HourAverages,
-          pageviews: HourAverages,
+          sessions: hourly('averageSessions'),
+          visitors: hourly('averageVisitors'),
+          pageviews: hourly('averagePageviews'),
         }),
       )
       .length(7),

@@ -1,14 +1,39 @@
 import { z } from 'zod';
+import { FIGURES, type FigureName, UNITS, type Unit } from '../analytics/figures.ts';
 
-/** Fields of many answers. */
-export const Count = z.int().min(0);
-export const Milliseconds = z.int().min(0);
-export const Rate = z.number().min(0).max(1).meta({ description: '0 to 1, 4 decimals.' });
-export const Ratio = z.number().min(0).meta({ description: 'Per session, 2 decimals.' });
+/** The declared figure behind each number of an answer. */
+export const figures = z.registry<{ readonly figure: FigureName; readonly unit: Unit }>();
+
+const SCHEMAS: { readonly [Name in Unit]: z.ZodNumber } = {
+  count: z.int().min(0),
+  milliseconds: z.int().min(0),
+  rate: z.number().min(0).max(1),
+  perSession: z.number().min(0),
+  average: z.number().min(0),
+  percent: z.number(),
+};
+
+/** Makes the schema of a figure, with its meaning and its unit as the description. */
+export function figure(name: FigureName): z.ZodNumber {
+  const { meaning, unit } = FIGURES[name];
+  const { text } = UNITS[unit];
+  const description = text === '' ? meaning : `${meaning} ${text}`;
+  return SCHEMAS[unit].meta({ description }).register(figures, { figure: name, unit });
+}
+
+/** Makes the schema of a difference of two values of a figure, or of its change in percent. */
+export function change(name: FigureName, unit: Unit): z.ZodNumber {
+  const description = unit === 'percent' ? UNITS.percent.text : 'Current minus previous.';
+  return z.number().meta({ description }).register(figures, { figure: name, unit });
+}
+
+/** Makes an object with the schema of each named figure. */
+export const figuresOf = <Name extends FigureName>(names: readonly Name[]): Record<Name, z.ZodNumber> =>
+  Object.fromEntries(names.map((name) => [name, figure(name)])) as Record<Name, z.ZodNumber>;
 export const Timestamp = z.string().meta({
   description: 'ISO 8601, UTC, with milliseconds.',
   example: '2026-11-20T07:16:00.000Z',
   override: { format: 'date-time' },
 });
 /** One value per hour of the day, 00 first. */
-export const HourCounts = z.array(Count).length(24);
+export const hourly = (name: FigureName): z.ZodArray<z.ZodNumber> => z.array(figure(name)).length(24);

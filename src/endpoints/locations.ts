@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Count } from './fields.ts';
+import { figure } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
 
 const Location = z
@@ -11,7 +11,7 @@ const Location = z
     city: z.string().nullable(),
     latitude: z.number().min(-90).max(90),
     longitude: z.number().min(-180).max(180),
-    count: Count.meta({ description: 'Sessions.' }),
+    count: figure('sessionsListed'),
   })
   .meta({ id: 'PublicLocationDto' });
 

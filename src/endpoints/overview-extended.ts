@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { overviewBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Count, Milliseconds, Rate, Ratio, Timestamp } from './fields.ts';
+import { figure, figuresOf, Timestamp } from './fields.ts';
 import { PageView } from './pageviews.ts';
 import { AppRangeQuery } from './query.ts';
 
@@ -10,42 +10,34 @@ const top = <T extends z.ZodType>(item: T) => z.array(item).max(10);
 const Share = z
   .strictObject({
     name: z.string().meta({ description: '`(none)` for an absent value.' }),
-    sessions: Count,
-    share: Rate,
+    sessions: figure('sessionsListed'),
+    share: figure('share'),
   })
   .meta({ id: 'SessionShare' });
-const PathSessions = z.strictObject({ path: z.string(), sessions: Count }).meta({ id: 'PathSessions' });
+const EntryPage = z
+  .strictObject({ path: z.string(), sessions: figure('entrySessions') })
+  .meta({ id: 'EntryPage' });
+const ExitPage = z
+  .strictObject({ path: z.string(), sessions: figure('exitSessions') })
+  .meta({ id: 'ExitPage' });
 const shares = top(Share);
 
 const session = z.strictObject({
-  sessions: Count,
-  visitors: Count,
-  newVisitors: Count.meta({
-    description: 'Visitors whose first ever session in the app started in the range.',
-  }),
-  returningVisitors: Count,
-  bounces: Count,
-  bounceRate: Rate,
-  averageDurationMs: Milliseconds,
+  ...figuresOf(['sessions', 'visitors', 'newVisitors', 'returningVisitors', 'bounces', 'bounceRate']),
+  averageDurationMs: figure('averageSessionDurationMs'),
 });
 
 const page = z.strictObject({
-  pageviews: Count,
-  uniquePages: Count,
-  pagesPerSession: Ratio,
-  averageTimeOnPageMs: Milliseconds.meta({ description: 'Engagement per pageview.' }),
+  ...figuresOf(['pageviews', 'uniquePages', 'pagesPerSession', 'averageTimeOnPageMs']),
   topPages: top(PageView),
-  entryPages: top(PathSessions),
-  exitPages: top(PathSessions),
+  entryPages: top(EntryPage),
+  exitPages: top(ExitPage),
 });
 
 const interaction = z.strictObject({
-  clicks: Count,
-  clicksPerSession: Ratio,
-  customEvents: Count,
-  engagedMs: Milliseconds,
-  topTargets: top(z.strictObject({ target: z.string(), clicks: Count })),
-  topCustomEvents: top(z.strictObject({ name: z.string(), count: Count })),
+  ...figuresOf(['clicks', 'clicksPerSession', 'customEvents', 'engagedMs']),
+  topTargets: top(z.strictObject({ target: z.string(), clicks: figure('targetClicks') })),
+  topCustomEvents: top(z.strictObject({ name: z.string(), count: figure('customEventCount') })),
 });
 
 const technology = z.strictObject({
@@ -57,10 +49,10 @@ const technology = z.strictObject({
 });
 
 const error = z.strictObject({
-  errors: Count,
-  sessionsWithErrors: Count,
-  errorRate: Rate,
-  topErrors: top(z.strictObject({ message: z.string(), count: Count, sessions: Count })),
+  ...figuresOf(['errors', 'sessionsWithErrors', 'errorRate']),
+  topErrors: top(
+    z.strictObject({ message: z.string(), count: figure('errorCount'), sessions: figure('errorSessions') }),
+  ),
 });
 
 const traffic = z.strictObject({

@@ -1,47 +1,28 @@
 import { z } from 'zod';
+import { FIGURES, KPI_FIGURES } from '../analytics/figures.ts';
 import { kpiRange } from '../analytics/ranges.ts';
 import { kpisBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Count, Milliseconds, Rate, Ratio, Timestamp } from './fields.ts';
+import { change, figuresOf, Timestamp } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
 
 const Period = z
-  .strictObject({
-    from: Timestamp,
-    to: Timestamp,
-    sessions: Count,
-    visitors: Count,
-    pageviews: Count,
-    clicks: Count,
-    errors: Count,
-    bounceRate: Rate,
-    averageSessionDurationMs: Milliseconds,
-    pagesPerSession: Ratio,
-  })
+  .strictObject({ from: Timestamp, to: Timestamp, ...figuresOf(KPI_FIGURES) })
   .meta({ id: 'KpiPeriod' });
 
-const METRICS = [
-  'sessions',
-  'visitors',
-  'pageviews',
-  'clicks',
-  'errors',
-  'bounceRate',
-  'averageSessionDurationMs',
-  'pagesPerSession',
-] as const;
+type Kpi = (typeof KPI_FIGURES)[number];
 
-const perMetric = <T extends z.ZodType>(schema: T) =>
-  z.strictObject(
-    Object.fromEntries(METRICS.map((metric) => [metric, schema])) as Record<(typeof METRICS)[number], T>,
-  );
+const perFigure = <T extends z.ZodType>(schemaOf: (name: Kpi) => T) =>
+  z.strictObject(Object.fromEntries(KPI_FIGURES.map((name) => [name, schemaOf(name)])) as Record<Kpi, T>);
 
 const KpiComparison = z
   .strictObject({
     current: Period,
     previous: Period,
-    change: perMetric(z.number()).meta({ description: 'Current minus previous, as returned.' }),
-    changePercent: perMetric(z.number().nullable()).meta({
+    change: perFigure((name) => change(name, FIGURES[name].unit)).meta({
+      description: 'Current minus previous, as returned.',
+    }),
+    changePercent: perFigure((name) => change(name, 'percent').nullable()).meta({
       description: 'Change in percent of previous, 2 decimals; null where previous is 0.',
     }),
   })

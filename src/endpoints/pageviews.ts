@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import { eventsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Count } from './fields.ts';
+import { figuresOf } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
 
 export const PageView = z
   .strictObject({
     path: z.string(),
-    views: Count,
-    uniqueSessions: Count.meta({ description: 'Sessions with at least one view of the path in the range.' }),
+    ...figuresOf(['views', 'uniqueSessions']),
   })
   .meta({ id: 'PublicPageViewDto' });
 

@@ -1,16 +1,13 @@
 import { z } from 'zod';
 import { eventsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Milliseconds } from './fields.ts';
+import { figuresOf } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
 
 const TimeSpent = z
   .strictObject({
     path: z.string(),
-    totalMs: Milliseconds,
-    averageMs: Milliseconds.meta({
-      description: 'Per pageview of the path in the range; per engagement event where it has none.',
-    }),
+    ...figuresOf(['totalMs', 'averageMs']),
   })
   .meta({ id: 'PublicTimeSpentDto' });
 

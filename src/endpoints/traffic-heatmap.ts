@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { heatmapBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { HourCounts, Timestamp } from './fields.ts';
+import { hourly, Timestamp } from './fields.ts';
 import { AppQuery } from './query.ts';
 
 const TrafficHeatmap = z
@@ -13,9 +13,9 @@ const TrafficHeatmap = z
       .array(
         z.strictObject({
           date: z.string().meta({ description: 'A Tehran day.', override: { format: 'date' } }),
-          sessions: HourCounts,
-          visitors: HourCounts,
-          pageviews: HourCounts,
+          sessions: hourly('hourSessions'),
+          visitors: hourly('hourVisitors'),
+          pageviews: hourly('hourPageviews'),
         }),
       )
       .length(7),

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { growthDays } from '../analytics/ranges.ts';
 import { growthBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Count } from './fields.ts';
+import { figure } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
 
 const UserGrowthPoint = z
   .strictObject({
     date: z.string().meta({ description: 'A UTC day.', example: '2026-11-20', override: { format: 'date' } }),
-    sessions: Count,
-    visitors: Count,
-    pageviews: Count,
-    clicks: Count,
+    sessions: figure('daySessions'),
+    visitors: figure('dayVisitors'),
+    pageviews: figure('dayPageviews'),
+    clicks: figure('dayClicks'),
   })
   .meta({ id: 'PublicUserGrowthPointDto' });
 

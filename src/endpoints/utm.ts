@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionsBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Count } from './fields.ts';
+import { figure } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
 
 const UtmCampaign = z
@@ -11,8 +11,8 @@ const UtmCampaign = z
     campaign: z.string().nullable(),
     term: z.string().nullable(),
     content: z.string().nullable(),
-    sessions: Count,
-    visitors: Count,
+    sessions: figure('sessionsListed'),
+    visitors: figure('visitorsListed'),
   })
   .meta({ id: 'PublicUtmCampaignDto' });
 

@@ -13,7 +13,7 @@ export interface LiveSession {
   readonly events: number;
   readonly visitor: string;
   readonly bounced: number;
-  readonly durationMs: number;
+  readonly duration_ms: number;
   readonly pageviews: number;
   readonly clicks: number;
   readonly errors: number;

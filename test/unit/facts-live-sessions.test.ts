@@ -8,7 +8,7 @@ const session = (startedAt: number, events: number, words: readonly string[] = [
   events,
   visitor: 'someone',
   bounced: 0,
-  durationMs: 1,
+  duration_ms: 1,
   pageviews: events,
   clicks: 0,
   errors: 0,

@@ -3,6 +3,7 @@ import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { EventFacts } from '../ask.ts';
+import { EVENT_SUMS } from '../figures.ts';
 import { type Plan, plan, rangeOf, spanOf } from '../plan.ts';
 import {
   eventsIn,
@@ -22,15 +23,29 @@ import { addedByPeriod } from './periods.ts';
 /** The views of the raw table keep these sums current: no hour of them is ever "not yet sealed". */
 export const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
 
-const ROW = z.object({
-  pageviews: z.number(),
-  clicks: z.number(),
-  errors: z.number(),
-});
-const IN_PERIOD = ROW.extend({ period: z.number() });
-export type EventTotals = z.infer<typeof ROW>;
+type EventType = (typeof EVENT_SUMS)[EventSum];
+type EventSum = keyof typeof EVENT_SUMS;
+export type EventTotals = { readonly [Name in EventSum]: number };
 
-const NOTHING: EventTotals = { pageviews: 0, clicks: 0, errors: 0 };
+const ALL_SUMS = Object.keys(EVENT_SUMS) as EventSum[];
+const NOTHING = eachSum(ALL_SUMS, () => 0);
+const IN_PERIOD = z.object({ ...eachSum(ALL_SUMS, () => z.number()), period: z.number() });
+
+/** A value for each of the sums. */
+export function eachSum<Name extends EventSum, Value>(
+  names: readonly Name[],
+  each: (type: (typeof EVENT_SUMS)[Name]) => Value,
+): Record<Name, Value> {
+  return Object.fromEntries(names.map((name) => [name, each(EVENT_SUMS[name])])) as Record<Name, Value>;
+}
+
+/** SQL of sums over rows of `traffic AS t`. */
+export const sumsOfTraffic = (names: readonly EventSum[]): string =>
+  names.map((name) => `sum(t.${name}) AS ${name}`).join(', ');
+
+/** SQL of the same over raw events. */
+export const sumsOfEvents = (names: readonly EventSum[]): string =>
+  names.map((name) => `countIf(type = '${EVENT_SUMS[name]}') AS ${name}`).join(', ');
 
 /** Counts of the events whose timestamp lies in each of `ranges`, which follow each other without overlap. */
 export async function eventTotals(
@@ -43,24 +58,20 @@ export async function eventTotals(
   const edges: EventEnds<z.infer<typeof IN_PERIOD>> = {
     queryOf: (cut) => ({
       name: 'event edges',
-      sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
+      sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, ${sumsOfEvents(ALL_SUMS)}
 FROM events WHERE ${ofApp(facts.app)} AND ${eventsIn(cut)}
 GROUP BY period`,
       row: IN_PERIOD,
     }),
     rowOf: (start, counted) => ({
       period: ranges.findIndex(({ to }) => start <= to),
-      pageviews: counted('pageview'),
-      clicks: counted('click'),
-      errors: counted('error'),
+      ...eachSum(ALL_SUMS, counted),
     }),
   };
   const [whole, ...cut] = await Promise.all([
     sumsOfHours(db, facts, plans, {
       name: 'event sums',
-      sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks,
-    sum(t.errors) AS errors
+      sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, ${sumsOfTraffic(ALL_SUMS)}
 FROM traffic AS t WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)}
 GROUP BY period`,
       row: IN_PERIOD,
@@ -87,7 +98,7 @@ export function sumsOfHours<Row>(
 /** What is asked about raw events of ragged ends: by a statement, and as a row of what a part of an hour holds of each type. */
 export interface EventEnds<Row> {
   queryOf(ranges: readonly Range[]): Query<Row>;
-  rowOf(start: number, counted: (type: 'pageview' | 'click' | 'error') => number): Row;
+  rowOf(start: number, counted: (type: EventType) => number): Row;
 }
 
 /** Those before the watermark may be remembered. */
@@ -118,6 +129,9 @@ export function rawEvents<Row>(
   ];
 }
 
+const ALL_TYPES = Object.values(EVENT_SUMS)
+  .map((type) => `'${type}'`)
+  .join(', ');
 const eventsOfHour = (app: AppId) =>
   instantsByKey(
     'event hour',
@@ -125,5 +139,5 @@ const eventsOfHour = (app: AppId) =>
     (
       hour,
     ) => `SELECT type, groupArray(toUInt32(toUnixTimestamp64Milli(timestamp) - ${int(hour.start)})) FROM events
-WHERE ${ofApp(app)} AND type IN ('pageview', 'click', 'error') AND ${inHours([rangeOf(hour)])} GROUP BY type`,
+WHERE ${ofApp(app)} AND type IN (${ALL_TYPES}) AND ${inHours([rangeOf(hour)])} GROUP BY type`,
   );

@@ -1,23 +1,12 @@
 import { epochMs, type Range, toIso } from '../../domain/time.ts';
 import type { Asker } from '../ask.ts';
+import { decimalsOf, KPI_FIGURES, UNITS } from '../figures.ts';
 import { plan } from '../plan.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
-import { averageMs, lastPlaces, perSession, rate, ratio } from '../rounding.ts';
+import { figureOf, lastPlaces, ratio } from '../rounding.ts';
 import { type EventTotals, eventTotals } from './event-totals.ts';
 import type { SessionTotals } from './session-hours.ts';
 import { sessionTotals } from './session-totals.ts';
-
-/** Decimals of each metric, and with that the list of them. */
-const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
-  sessions: 0,
-  visitors: 0,
-  pageviews: 0,
-  clicks: 0,
-  errors: 0,
-  bounceRate: 4,
-  averageSessionDurationMs: 0,
-  pagesPerSession: 2,
-};
 
 export async function kpis({ db, facts }: Asker, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
@@ -52,9 +41,9 @@ function period(
     pageviews: events.pageviews,
     clicks: events.clicks,
     errors: events.errors,
-    bounceRate: rate(sessions.bounces, sessions.sessions),
-    averageSessionDurationMs: averageMs(sessions.durationMs, sessions.sessions),
-    pagesPerSession: perSession(sessions.pageviews, sessions.sessions),
+    bounceRate: figureOf('bounceRate', sessions.bounces, sessions.sessions),
+    averageSessionDurationMs: figureOf('averageSessionDurationMs', sessions.durationMs, sessions.sessions),
+    pagesPerSession: figureOf('pagesPerSession', sessions.pageviews, sessions.sessions),
   };
 }
 
@@ -62,11 +51,12 @@ function period(
 function compare(now: KpiMetrics, before: KpiMetrics): Pick<KpiComparison, 'change' | 'changePercent'> {
   const change: Record<string, number> = {};
   const changePercent: Record<string, number | null> = {};
-  for (const [metric, decimals] of Object.entries(DECIMALS) as [keyof KpiMetrics, number][]) {
+  for (const metric of KPI_FIGURES) {
+    const decimals = decimalsOf(metric);
     const previous = lastPlaces(before[metric], decimals);
     const difference = lastPlaces(now[metric], decimals) - previous;
     change[metric] = difference / 10 ** decimals;
-    changePercent[metric] = previous === 0 ? null : ratio(difference * 100, previous, 2);
+    changePercent[metric] = previous === 0 ? null : ratio(difference * 100, previous, UNITS.percent.decimals);
   }
   return { change: change as never, changePercent: changePercent as never };
 }

@@ -15,6 +15,7 @@ import type { Plan } from '../plan.ts';
 import { inRanges, int, ofApp } from '../sql.ts';
 import { LISTED_WORDS, WORD_COLUMNS } from './dimensions.ts';
 import { NAME } from './last-visits.ts';
+import { SUM_COLUMNS, sessionValues } from './session-hours.ts';
 
 /*
  * An overview merges each session of the unsealed tail for eleven lists. Of an app whose overview is asked for again the sessions are kept,
@@ -66,17 +67,7 @@ WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [whole])} GROUP BY 1`,
 
 const STEP_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${STEP_MS})`;
 
-const SESSION = z.tuple([
-  z.number(),
-  z.number(),
-  z.string(),
-  z.number(),
-  z.number(),
-  z.number(),
-  z.number(),
-  z.number(),
-  z.array(z.string()),
-]);
+const SESSION = z.tuple([z.number(), z.number(), z.string(), z.array(z.string())]).rest(z.number());
 
 /** All sessions of these steps. */
 async function readSteps(
@@ -93,21 +84,17 @@ async function readSteps(
   const rows = await db.rows(
     {
       name: 'live sessions',
-      sql: `SELECT toUnixTimestamp64Milli(started_at), events, ${NAME}, bounced, duration_ms, pageviews, clicks, errors, ${LISTED_WORDS}
-FROM (${mergedSessions(facts, range, ['events', 'visitor', 'bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', ...WORD_COLUMNS], changed)})`,
+      sql: `SELECT toUnixTimestamp64Milli(started_at), events, ${NAME}, ${LISTED_WORDS}, ${SUM_COLUMNS.join(', ')}
+FROM (${mergedSessions(facts, range, ['events', 'visitor', ...SUM_COLUMNS, ...WORD_COLUMNS], changed)})`,
       row: SESSION,
     },
     { parallel: true },
   );
-  return rows.map(([startedAt, events, visitor, bounced, durationMs, pageviews, clicks, errors, words]) => ({
+  return rows.map(([startedAt, events, visitor, words, ...values]) => ({
     startedAt,
     events,
     visitor,
-    bounced,
-    durationMs,
-    pageviews,
-    clicks,
-    errors,
     words,
+    ...sessionValues(values),
   }));
 }

@@ -3,7 +3,7 @@ import { type OpenRange, toIso } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
-import { averageMs, perSession, rate } from '../rounding.ts';
+import { figureOf } from '../rounding.ts';
 import type { Dimension } from './dimensions.ts';
 import { EVERYTHING } from './key-rows.ts';
 import { topKeys } from './keys.ts';
@@ -38,7 +38,7 @@ export async function overview(
   const customs = keys('custom');
   const errors = keys('error');
   const shares = (list: Dimension): NamedShare[] =>
-    listed(list).map((row) => ({ ...row, share: rate(row.sessions, sessions) }));
+    listed(list).map((row) => ({ ...row, share: figureOf('share', row.sessions, sessions) }));
   const paths = (list: Dimension): PathSessions[] =>
     listed(list).map((row) => ({ path: row.name, sessions: row.sessions }));
   return {
@@ -50,14 +50,14 @@ export async function overview(
       newVisitors: totals.newVisitors,
       returningVisitors: totals.visitors - totals.newVisitors,
       bounces: totals.bounces,
-      bounceRate: rate(totals.bounces, sessions),
-      averageDurationMs: averageMs(totals.durationMs, sessions),
+      bounceRate: figureOf('bounceRate', totals.bounces, sessions),
+      averageDurationMs: figureOf('averageSessionDurationMs', totals.durationMs, sessions),
     },
     page: {
       pageviews: pages.events,
       uniquePages: pages.keys,
-      pagesPerSession: perSession(totals.pageviews, sessions),
-      averageTimeOnPageMs: averageMs(pages.engagedMs, pages.events),
+      pagesPerSession: figureOf('pagesPerSession', totals.pageviews, sessions),
+      averageTimeOnPageMs: figureOf('averageTimeOnPageMs', pages.engagedMs, pages.events),
       topPages: pages.top.map((row) => ({
         path: row.name,
         views: row.count,
@@ -68,7 +68,7 @@ export async function overview(
     },
     interaction: {
       clicks: clicks.events,
-      clicksPerSession: perSession(totals.clicks, sessions),
+      clicksPerSession: figureOf('clicksPerSession', totals.clicks, sessions),
       customEvents: customs.events,
       engagedMs: pages.engagedMs,
       topTargets: clicks.top.map((row) => ({ target: row.name, clicks: row.count })),
@@ -84,7 +84,7 @@ export async function overview(
     error: {
       errors: errors.events,
       sessionsWithErrors: totals.withErrors,
-      errorRate: rate(totals.withErrors, sessions),
+      errorRate: figureOf('errorRate', totals.withErrors, sessions),
       topErrors: errors.top.map((row) => ({
         message: row.name,
         count: row.count,

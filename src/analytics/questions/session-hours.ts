@@ -1,42 +1,70 @@
 import { z } from 'zod';
 import type { Facts } from '../ask.ts';
+import { SESSION_SUMS, type SessionValues } from '../figures.ts';
 import type { Span } from '../plan.ts';
 import { inMs } from '../sql.ts';
 import { type HourRows, pairsByKey } from './cut-hours.ts';
 
-export const SESSION_TOTALS = z.object({
-  sessions: z.number(),
-  visitors: z.number(),
-  newVisitors: z.number(),
-  bounces: z.number(),
-  durationMs: z.number(),
-  pageviews: z.number(),
-  clicks: z.number(),
-  withErrors: z.number(),
-});
+type SumName = keyof typeof SESSION_SUMS;
+type SumColumn = keyof SessionValues;
 
 /** Sums over the sessions that started in a range; pageviews and clicks are the sessions' own. */
-export type SessionTotals = z.infer<typeof SESSION_TOTALS>;
+export type SessionTotals = { [Name in SumName | 'visitors' | 'newVisitors']: number };
 
-export const NO_SESSIONS: SessionTotals = {
-  sessions: 0,
-  visitors: 0,
-  newVisitors: 0,
-  bounces: 0,
-  durationMs: 0,
-  pageviews: 0,
-  clicks: 0,
-  withErrors: 0,
-};
+const SUMS = Object.entries(SESSION_SUMS).map(([name, sum]) => ({ name: name as SumName, ...sum }));
+const NAMES = [...SUMS.map(({ name }) => name), 'visitors', 'newVisitors'] as const;
+const eachName = <Value>(value: Value) =>
+  Object.fromEntries(NAMES.map((name) => [name, value])) as Record<keyof SessionTotals, Value>;
 
-/** A session of an hour: start, prev, bounced, duration, pageviews, clicks, errors. */
-const SESSION = z.tuple([z.number(), z.number(), z.number(), z.number(), z.number(), z.number(), z.number()]);
-const WIDTH = 7;
+export const SESSION_TOTALS = z.object(eachName(z.number()));
+export const NO_SESSIONS: SessionTotals = eachName(0);
+
+/** Adds a session to `totals`, as often as `times` says. Visitors are counted elsewhere. */
+export function addSession(totals: Partial<SessionTotals>, values: SessionValues, times = 1): void {
+  for (const { name, of, counts } of SUMS) {
+    totals[name] = (totals[name] ?? 0) + times * counted(of === null ? 1 : values[of], counts);
+  }
+}
+
+const counted = (value: number, counts: 'values' | 'sessions'): number =>
+  counts === 'values' ? value : Number(value > 0);
+
+/** SQL of all sums over rows of sessions, which are named `s`. */
+export const SUMS_OF_SESSIONS = SUMS.map(({ name, of, counts }) => {
+  if (of === null) return `count() AS ${name}`;
+  return `${counts === 'values' ? `sum(s.${of})` : `countIf(s.${of} > 0)`} AS ${name}`;
+}).join(', ');
+
+/** SQL of the same in a row of `session_sums`. */
+export const SUMS_OF_BUCKET = SUMS.map(({ name, column }) => `${column} AS ${name}`).join(', ');
+
+/** The columns of merged sessions that the sums need. */
+export const SUM_COLUMNS: readonly SumColumn[] = SUMS.flatMap(({ of }) => of ?? []);
+
+/** The values of a session in the order of `SUM_COLUMNS`, by their names. */
+export const sessionValues = (values: readonly number[]): SessionValues =>
+  Object.fromEntries(SUM_COLUMNS.map((column, i) => [column, values[i] ?? 0])) as SessionValues;
+
+/** Their types in a row of a statement. */
+export const SESSION_VALUES = Object.fromEntries(SUM_COLUMNS.map((column) => [column, z.number()])) as Record<
+  SumColumn,
+  z.ZodNumber
+>;
+
+/** A session of an hour: start, prev, and its values. */
+const SESSION = z.tuple([z.number(), z.number()]).rest(z.number());
+const WIDTH = 2 + SUM_COLUMNS.length;
+/** Where a session's array holds the value of each sum; null where the value is 1. */
+const PLACES = SUMS.map(({ name, of, counts }) => ({
+  name,
+  counts,
+  at: of === null ? null : 2 + SUM_COLUMNS.indexOf(of),
+}));
 
 /** The sessions that started in an hour. */
 export const sessionsOfHour = (facts: Facts): HourRows<z.infer<typeof SESSION>, Float64Array> => ({
   name: 'session hour',
-  sql: (hour) => `SELECT started_at, prev, bounced, duration_ms, pageviews, clicks, errors FROM session_facts
+  sql: (hour) => `SELECT started_at, prev, ${SUM_COLUMNS.join(', ')} FROM session_facts
 WHERE ${facts.where} AND ${inMs('started_at', [hour])}`,
   row: SESSION,
   make: (rows) => {
@@ -46,21 +74,18 @@ WHERE ${facts.where} AND ${inMs('started_at', [hour])}`,
   },
 });
 
-/** Of the sessions that started in `part`; visitors are those whose session before started earlier than `prevBefore`. */
+/** Totals of the sessions that started in `part`. A visitor counts if its session before started earlier than `prevBefore`. */
 export function totalsOf(sessions: Float64Array, { start, end }: Span, prevBefore: number): SessionTotals {
   const totals = { ...NO_SESSIONS };
-  for (let at = 0; at < sessions.length; at += WIDTH) {
-    const startedAt = sessions[at] as number;
+  for (let first = 0; first < sessions.length; first += WIDTH) {
+    const startedAt = sessions[first] as number;
     if (startedAt < start || startedAt >= end) continue;
-    const prev = sessions[at + 1] as number;
-    totals.sessions++;
+    const prev = sessions[first + 1] as number;
     if (prev < prevBefore) totals.visitors++;
     if (prev === -1) totals.newVisitors++;
-    totals.bounces += sessions[at + 2] as number;
-    totals.durationMs += sessions[at + 3] as number;
-    totals.pageviews += sessions[at + 4] as number;
-    totals.clicks += sessions[at + 5] as number;
-    if ((sessions[at + 6] as number) > 0) totals.withErrors++;
+    for (const { name, at, counts } of PLACES) {
+      totals[name] += at === null ? 1 : counted(sessions[first + at] as number, counts);
+    }
   }
   return totals;
 }

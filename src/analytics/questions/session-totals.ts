@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import type { Facts, SessionFacts } from '../ask.ts';
-import { startedIn } from '../late.ts';
+import { type SignedSession, startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, sealedPart, spanOf } from '../plan.ts';
 import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, periodOf } from '../sql.ts';
@@ -10,9 +10,13 @@ import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } 
 import type { LiveTail } from './live-tail.ts';
 import { addedByPeriod } from './periods.ts';
 import {
+  addSession,
   NO_SESSIONS,
   SESSION_TOTALS,
   type SessionTotals,
+  SUM_COLUMNS,
+  SUMS_OF_BUCKET,
+  SUMS_OF_SESSIONS,
   sessionsOfHour,
   totalsOf,
 } from './session-hours.ts';
@@ -59,8 +63,7 @@ async function sealedSums(db: Database, facts: Facts, plans: readonly Plan[]) {
   if (plans.every(({ sealed }) => isEmpty(sealed))) return [];
   const query = {
     name: 'session sums',
-    sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, sessions, sessions AS visitors, new_visitors AS newVisitors,
-    bounces, duration_ms AS durationMs, pageviews, clicks, with_errors AS withErrors
+    sql: `SELECT ${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)} AS period, ${SUMS_OF_BUCKET}, sessions AS visitors, new_visitors AS newVisitors
 FROM session_sums WHERE ${facts.where} AND ${inGrains(plans, HALF_HOURS)}`,
     row: IN_PERIOD,
   };
@@ -83,10 +86,9 @@ async function edgeSums(db: Database, facts: Facts, plans: readonly Plan[]) {
   if (edges.length === 0) return [];
   const query = {
     name: 'session edges',
-    sql: `SELECT ${periodOf('started_at', plans)} AS period, count() AS sessions, countIf(NOT ${returnedAtTheEnd(plans)}) AS visitors,
-    countIf(prev = -1) AS newVisitors, sum(f.bounced) AS bounces, sum(f.duration_ms) AS durationMs, sum(f.pageviews) AS pageviews,
-    sum(f.clicks) AS clicks, countIf(f.errors > 0) AS withErrors
-FROM session_facts AS f WHERE ${facts.where} AND ${inMs('started_at', edges.map(spanOf))}
+    sql: `SELECT ${periodOf('started_at', plans)} AS period, ${SUMS_OF_SESSIONS},
+    countIf(NOT ${returnedAtTheEnd(plans)}) AS visitors, countIf(prev = -1) AS newVisitors
+FROM session_facts AS s WHERE ${facts.where} AND ${inMs('started_at', edges.map(spanOf))}
 GROUP BY period`,
     row: IN_PERIOD,
   };
@@ -115,15 +117,7 @@ async function lateTotals(facts: SessionFacts, plans: readonly Plan[]): Promise<
   return plans.flatMap((plan, period) => {
     const part = sealedPart(plan);
     return [
-      ...startedIn(sessions, part).map(({ sign, ...row }) => ({
-        period,
-        sessions: sign,
-        bounces: sign * row.bounced,
-        durationMs: sign * row.durationMs,
-        pageviews: sign * row.pageviews,
-        clicks: sign * row.clicks,
-        withErrors: row.errors > 0 ? sign : 0,
-      })),
+      changedSums(startedIn(sessions, part), period),
       ...startedIn(links, part).map(({ sign, prev }) => ({
         period,
         visitors: prev < part.start ? sign : 0,
@@ -131,6 +125,12 @@ async function lateTotals(facts: SessionFacts, plans: readonly Plan[]): Promise<
       })),
     ];
   });
+}
+
+function changedSums(sessions: readonly SignedSession[], period: number): PartOfPeriod {
+  const totals: Partial<SessionTotals> = {};
+  for (const session of sessions) addSession(totals, session, session.sign);
+  return { ...totals, period };
 }
 
 type PartOfPeriod = Partial<SessionTotals> & { readonly period: number };
@@ -155,9 +155,8 @@ async function tailTotals(
     db.queryOne(
       {
         name: 'session tail',
-        sql: `SELECT count() AS sessions, uniqExact(visitor) AS visitors, visitors AS newVisitors, sum(m.bounced) AS bounces,
-    sum(m.duration_ms) AS durationMs, sum(m.pageviews) AS pageviews, sum(m.clicks) AS clicks, countIf(m.errors > 0) AS withErrors${more}
-FROM (${mergedSessions(facts, tail, ['bounced', 'duration_ms', 'pageviews', 'clicks', 'errors', 'visitor'])}) AS m`,
+        sql: `SELECT ${SUMS_OF_SESSIONS}, uniqExact(visitor) AS visitors, visitors AS newVisitors${more}
+FROM (${mergedSessions(facts, tail, [...SUM_COLUMNS, 'visitor'])}) AS s`,
         row,
       },
       {},
@@ -182,15 +181,11 @@ FROM (${mergedSessions(facts, tail, ['bounced', 'duration_ms', 'pageviews', 'cli
 }
 
 function liveTotals({ sessions }: LiveTail): z.infer<typeof NAMED> {
-  const totals = { ...NO_SESSIONS, sessions: sessions.length };
+  const totals = { ...NO_SESSIONS };
   const visitors = new Set<string>();
-  for (const { visitor, bounced, durationMs, pageviews, clicks, errors } of sessions) {
-    visitors.add(visitor);
-    totals.bounces += bounced;
-    totals.durationMs += durationMs;
-    totals.pageviews += pageviews;
-    totals.clicks += clicks;
-    if (errors > 0) totals.withErrors++;
+  for (const session of sessions) {
+    visitors.add(session.visitor);
+    addSession(totals, session);
   }
   return { ...totals, visitors: visitors.size, newVisitors: visitors.size, names: [...visitors] };
 }

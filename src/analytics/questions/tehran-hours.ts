@@ -7,7 +7,7 @@ import { startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Span, spanOf } from '../plan.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
-import { ratio } from '../rounding.ts';
+import { figureOf } from '../rounding.ts';
 import { inSpans, ofApp } from '../sql.ts';
 import { activityWindow, heatmapWindow, TEHRAN, type TehranTime, tehranTime } from '../tehran.ts';
 
@@ -161,7 +161,8 @@ const WEEKS = 4;
 export async function audienceActivity(asker: Asker, app: AppId): Promise<AudienceActivity> {
   const range = activityWindow(asker.clock());
   const hours = await tehranHours(asker, app, range);
-  const average = (counts: readonly number[]) => counts.map((count) => ratio(count, WEEKS, 2));
+  const average = (counts: readonly number[]) =>
+    counts.map((count) => figureOf('averageSessions', count, WEEKS));
   const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], ({ weekday }) => weekday).map(([dayOfWeek, counts]) => ({
     dayOfWeek,
     sessions: average(counts.sessions),

@@ -3,7 +3,7 @@ import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { TimeSpent } from '../results.ts';
-import { averageMs } from '../rounding.ts';
+import { figureOf } from '../rounding.ts';
 import { TIMES } from './key-rows.ts';
 import { keySums } from './keys.ts';
 import { TIME } from './measures.ts';
@@ -20,6 +20,6 @@ export async function timeSpent(
   return mapped(rows, ({ name, engagedMs, events, engagements }) => ({
     path: name,
     totalMs: engagedMs,
-    averageMs: averageMs(engagedMs, events > 0 ? events : engagements),
+    averageMs: figureOf('averageMs', engagedMs, events > 0 ? events : engagements),
   }));
 }

@@ -7,7 +7,14 @@ import { plan } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
 import { eventsIn, inGrains, ofApp, rawRanges, UTC } from '../sql.ts';
-import { ALWAYS_CURRENT, rawEvents, sumsOfHours } from './event-totals.ts';
+import {
+  ALWAYS_CURRENT,
+  eachSum,
+  rawEvents,
+  sumsOfEvents,
+  sumsOfHours,
+  sumsOfTraffic,
+} from './event-totals.ts';
 import { sessionsByDay } from './sessions-by-day.ts';
 
 /** The first and last instant at which the app has a session or an event. */
@@ -19,7 +26,8 @@ WHERE l.app_id = {app:UUID}`,
   row: z.object({ hours: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
-const EVENTS_ROW = z.object({ day: z.number(), pageviews: z.number(), clicks: z.number() });
+const OF_EVENTS = ['pageviews', 'clicks'] as const;
+const EVENTS_ROW = z.object({ day: z.number(), ...eachSum(OF_EVENTS, () => z.number()) });
 
 export async function userGrowth({ db, facts }: Asker, app: AppId, range: OpenRange): Promise<GrowthPoint[]> {
   const bounded = await withinData(db, app, range);
@@ -64,7 +72,7 @@ async function eventsByDay(db: Database, facts: EventFacts, range: Range) {
   const [whole, ...cut] = await Promise.all([
     sumsOfHours(db, facts, [pieces], {
       name: 'growth events',
-      sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, sum(t.pageviews) AS pageviews, sum(t.clicks) AS clicks FROM traffic AS t
+      sql: `SELECT intDiv(toUnixTimestamp(bucket), 86400) AS day, ${sumsOfTraffic(OF_EVENTS)} FROM traffic AS t
 WHERE ${ofApp(facts.app)} AND ${inGrains([pieces], UTC)}
 GROUP BY day`,
       row: EVENTS_ROW,
@@ -72,16 +80,14 @@ GROUP BY day`,
     ...rawEvents(db, facts, rawRanges(pieces), {
       queryOf: (ranges) => ({
         name: 'growth event edges',
-        sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks
+        sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, ${sumsOfEvents(OF_EVENTS)}
 FROM events WHERE ${ofApp(facts.app)} AND ${eventsIn(ranges)}
 GROUP BY day`,
         row: EVENTS_ROW,
       }),
       rowOf: (start, counted) => ({
         day: Math.floor(start / DAY_MS),
-        pageviews: counted('pageview'),
-        clicks: counted('click'),
+        ...eachSum(OF_EVENTS, counted),
       }),
     }),
   ]);

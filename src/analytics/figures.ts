@@ -1,0 +1,133 @@
+/*
+ * Every number of every answer, declared once: its meaning, its unit with the decimals to which it is rounded, and, for counts that are
+ * sums over sessions or events, how it adds up. Schemas, statements, KPIs and docs/figures.md are made from these declarations.
+ */
+
+/** The decimals of each unit. Values are rounded half up, from exact integers. */
+export const UNITS = {
+  count: { decimals: 0, text: '' },
+  milliseconds: { decimals: 0, text: 'Whole milliseconds.' },
+  rate: { decimals: 4, text: '0 to 1, 4 decimals.' },
+  perSession: { decimals: 2, text: 'Per session, 2 decimals.' },
+  average: { decimals: 2, text: '2 decimals.' },
+  percent: { decimals: 2, text: 'Percent, 2 decimals; null where the value before is 0.' },
+} as const;
+export type Unit = keyof typeof UNITS;
+
+export interface Figure {
+  /** One sentence for somebody who reads the answer. */
+  readonly meaning: string;
+  readonly unit: Unit;
+}
+
+/** An additive figure of sessions. Its value for one session is 1, a column, or 1 if the column is not 0. */
+export interface SessionSum {
+  /** A column of merged sessions and of `session_facts`; null: 1 for each session. */
+  readonly of: 'bounced' | 'duration_ms' | 'pageviews' | 'clicks' | 'errors' | null;
+  readonly counts: 'values' | 'sessions';
+  /** The column of `session_sums` that holds the sum of a bucket. */
+  readonly column: string;
+}
+
+/** Each additive figure of the sessions that started in a range; pageviews and clicks are the sessions' own. */
+export const SESSION_SUMS = {
+  sessions: { of: null, counts: 'sessions', column: 'sessions' },
+  bounces: { of: 'bounced', counts: 'values', column: 'bounces' },
+  durationMs: { of: 'duration_ms', counts: 'values', column: 'duration_ms' },
+  pageviews: { of: 'pageviews', counts: 'values', column: 'pageviews' },
+  clicks: { of: 'clicks', counts: 'values', column: 'clicks' },
+  withErrors: { of: 'errors', counts: 'sessions', column: 'with_errors' },
+} as const satisfies Readonly<Record<string, SessionSum>>;
+
+/** The values of one session from which its sums are made. */
+export type SessionValues = {
+  readonly [Column in NonNullable<(typeof SESSION_SUMS)[keyof typeof SESSION_SUMS]['of']>]: number;
+};
+
+/** An additive figure of events: their number, by type. It is a column of `traffic` under the same name. */
+export const EVENT_SUMS = { pageviews: 'pageview', clicks: 'click', errors: 'error' } as const;
+
+const CALLED = 'Sessions that started in the range.';
+const VISITORS = 'Different visitors of these sessions: each counts once, however often they came.';
+const ALL_PAGEVIEWS = 'Page views whose own time lies in the range.';
+const ALL_CLICKS = 'Clicks whose own time lies in the range.';
+const ALL_ERRORS = 'Errors whose own time lies in the range.';
+const VISIBLE = 'How long pages were visible, by engagement events whose own time lies in the range.';
+
+/** All figures by name. A name stands for one meaning, also where several answers have it. */
+export const FIGURES = {
+  sessions: { meaning: CALLED, unit: 'count' },
+  visitors: { meaning: VISITORS, unit: 'count' },
+  newVisitors: {
+    meaning: 'Visitors whose first ever session in the app started in the range.',
+    unit: 'count',
+  },
+  returningVisitors: { meaning: 'Visitors who had come before the range.', unit: 'count' },
+  bounces: {
+    meaning: 'Sessions with at most one page view, and without a click and a custom event.',
+    unit: 'count',
+  },
+  bounceRate: { meaning: 'The share of sessions that bounced.', unit: 'rate' },
+  averageSessionDurationMs: {
+    meaning: "The average time from a session's start to its last event.",
+    unit: 'milliseconds',
+  },
+  pagesPerSession: { meaning: 'Page views of the sessions, whenever they happened.', unit: 'perSession' },
+  clicksPerSession: { meaning: 'Clicks of the sessions, whenever they happened.', unit: 'perSession' },
+  sessionsWithErrors: { meaning: 'Sessions in which at least one error happened.', unit: 'count' },
+  errorRate: { meaning: 'The share of sessions in which an error happened.', unit: 'rate' },
+  share: { meaning: 'The share of all sessions of the range.', unit: 'rate' },
+  sessionsListed: { meaning: 'Sessions of the range that belong to this row.', unit: 'count' },
+  visitorsListed: { meaning: 'Different visitors of the sessions of this row.', unit: 'count' },
+  pageviews: { meaning: ALL_PAGEVIEWS, unit: 'count' },
+  clicks: { meaning: ALL_CLICKS, unit: 'count' },
+  errors: { meaning: ALL_ERRORS, unit: 'count' },
+  customEvents: { meaning: 'Custom events whose own time lies in the range.', unit: 'count' },
+  uniquePages: { meaning: 'Different paths with a page view in the range.', unit: 'count' },
+  averageTimeOnPageMs: { meaning: 'Engagement per page view.', unit: 'milliseconds' },
+  engagedMs: { meaning: VISIBLE, unit: 'milliseconds' },
+  views: { meaning: 'Views of the path in the range.', unit: 'count' },
+  uniqueSessions: { meaning: 'Sessions with at least one view of the path in the range.', unit: 'count' },
+  totalMs: { meaning: 'How long the path was visible in the range.', unit: 'milliseconds' },
+  averageMs: {
+    meaning: 'Visible time per view of the path in the range; per engagement event where it has no view.',
+    unit: 'milliseconds',
+  },
+  targetClicks: { meaning: 'Clicks on the target in the range.', unit: 'count' },
+  customEventCount: { meaning: 'Custom events with the name in the range.', unit: 'count' },
+  errorCount: { meaning: 'Errors with the message in the range.', unit: 'count' },
+  errorSessions: { meaning: 'Sessions with at least one such error in the range.', unit: 'count' },
+  entrySessions: { meaning: 'Sessions of the range whose first page was the path.', unit: 'count' },
+  exitSessions: { meaning: 'Sessions of the range whose last page was the path.', unit: 'count' },
+  daySessions: { meaning: 'Sessions that started on the day, within the range.', unit: 'count' },
+  dayVisitors: { meaning: 'Different visitors of these sessions on the day.', unit: 'count' },
+  dayPageviews: { meaning: 'Page views on the day, within the range.', unit: 'count' },
+  dayClicks: { meaning: 'Clicks on the day, within the range.', unit: 'count' },
+  hourSessions: { meaning: 'Sessions that started in the hour, for each of 24 hours.', unit: 'count' },
+  hourVisitors: { meaning: 'Different visitors of the sessions of the hour.', unit: 'count' },
+  hourPageviews: { meaning: 'Page views in the hour.', unit: 'count' },
+  averageSessions: {
+    meaning: 'Sessions that start in the hour on this weekday, on average.',
+    unit: 'average',
+  },
+  averageVisitors: {
+    meaning: 'Different visitors of the hour on this weekday, on average.',
+    unit: 'average',
+  },
+  averagePageviews: { meaning: 'Page views in the hour on this weekday, on average.', unit: 'average' },
+} as const satisfies Readonly<Record<string, Figure>>;
+export type FigureName = keyof typeof FIGURES;
+
+/** The figures that KPIs compare, in the order of the answer. */
+export const KPI_FIGURES = [
+  'sessions',
+  'visitors',
+  'pageviews',
+  'clicks',
+  'errors',
+  'bounceRate',
+  'averageSessionDurationMs',
+  'pagesPerSession',
+] as const satisfies readonly FigureName[];
+
+export const decimalsOf = (name: FigureName): number => UNITS[FIGURES[name].unit].decimals;
