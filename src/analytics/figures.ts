@@ -3,14 +3,13 @@
  * sums over sessions or events, how it adds up. Schemas, statements, KPIs and docs/figures.md are made from these declarations.
  */
 
-/** The decimals of each unit. Values are rounded half up, from exact integers. */
+/** Each unit with its name and its decimals. Values are rounded half up, from exact integers. */
 export const UNITS = {
-  count: { decimals: 0, text: '' },
-  milliseconds: { decimals: 0, text: 'Whole milliseconds.' },
-  rate: { decimals: 4, text: '0 to 1, 4 decimals.' },
-  perSession: { decimals: 2, text: 'Per session, 2 decimals.' },
-  average: { decimals: 2, text: '2 decimals.' },
-  percent: { decimals: 2, text: 'Percent, 2 decimals; null where the value before is 0.' },
+  count: { name: 'number', decimals: 0, text: '' },
+  milliseconds: { name: 'milliseconds', decimals: 0, text: 'Whole milliseconds.' },
+  rate: { name: 'share, 0 to 1', decimals: 4, text: '0 to 1, 4 decimals.' },
+  average: { name: 'average', decimals: 2, text: '2 decimals.' },
+  percent: { name: 'percent', decimals: 2, text: 'Percent, 2 decimals; null where the value before is 0.' },
 } as const;
 export type Unit = keyof typeof UNITS;
 
@@ -47,16 +46,16 @@ export type SessionValues = {
 /** An additive figure of events: their number, by type. It is a column of `traffic` under the same name. */
 export const EVENT_SUMS = { pageviews: 'pageview', clicks: 'click', errors: 'error' } as const;
 
-const CALLED = 'Sessions that started in the range.';
+const SESSIONS = 'Sessions that started in the range.';
 const VISITORS = 'Different visitors of these sessions: each counts once, however often they came.';
-const ALL_PAGEVIEWS = 'Page views whose own time lies in the range.';
-const ALL_CLICKS = 'Clicks whose own time lies in the range.';
-const ALL_ERRORS = 'Errors whose own time lies in the range.';
-const VISIBLE = 'How long pages were visible, by engagement events whose own time lies in the range.';
+const ALL_PAGEVIEWS = 'Page views that happened in the range.';
+const ALL_CLICKS = 'Clicks that happened in the range.';
+const ALL_ERRORS = 'Errors that happened in the range.';
+const VISIBLE = 'How long pages were visible in the range.';
 
 /** All figures by name. A name stands for one meaning, also where several answers have it. */
 export const FIGURES = {
-  sessions: { meaning: CALLED, unit: 'count' },
+  sessions: { meaning: SESSIONS, unit: 'count' },
   visitors: { meaning: VISITORS, unit: 'count' },
   newVisitors: {
     meaning: 'Visitors whose first ever session in the app started in the range.',
@@ -72,8 +71,8 @@ export const FIGURES = {
     meaning: "The average time from a session's start to its last event.",
     unit: 'milliseconds',
   },
-  pagesPerSession: { meaning: 'Page views of the sessions, whenever they happened.', unit: 'perSession' },
-  clicksPerSession: { meaning: 'Clicks of the sessions, whenever they happened.', unit: 'perSession' },
+  pagesPerSession: { meaning: 'The average number of page views in a session.', unit: 'average' },
+  clicksPerSession: { meaning: 'The average number of clicks in a session.', unit: 'average' },
   sessionsWithErrors: { meaning: 'Sessions in which at least one error happened.', unit: 'count' },
   errorRate: { meaning: 'The share of sessions in which an error happened.', unit: 'rate' },
   share: { meaning: 'The share of all sessions of the range.', unit: 'rate' },
@@ -82,9 +81,12 @@ export const FIGURES = {
   pageviews: { meaning: ALL_PAGEVIEWS, unit: 'count' },
   clicks: { meaning: ALL_CLICKS, unit: 'count' },
   errors: { meaning: ALL_ERRORS, unit: 'count' },
-  customEvents: { meaning: 'Custom events whose own time lies in the range.', unit: 'count' },
+  customEvents: { meaning: 'Custom events that happened in the range.', unit: 'count' },
   uniquePages: { meaning: 'Different paths with a page view in the range.', unit: 'count' },
-  averageTimeOnPageMs: { meaning: 'Engagement per page view.', unit: 'milliseconds' },
+  averageTimeOnPageMs: {
+    meaning: 'How long a page was visible on average, per page view.',
+    unit: 'milliseconds',
+  },
   engagedMs: { meaning: VISIBLE, unit: 'milliseconds' },
   views: { meaning: 'Views of the path in the range.', unit: 'count' },
   uniqueSessions: { meaning: 'Sessions with at least one view of the path in the range.', unit: 'count' },

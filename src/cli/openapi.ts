@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import { figuresText } from '../http/docs/figures.ts';
 import { openApiText } from '../http/docs/openapi.ts';
 
-/** Writes docs/openapi.json. A test fails if it is out of date. */
+/** Writes docs/openapi.json and docs/figures.md. Tests fail if they are out of date. */
 writeFileSync(new URL('../../docs/openapi.json', import.meta.url), openApiText());
+writeFileSync(new URL('../../docs/figures.md', import.meta.url), figuresText());

@@ -8,7 +8,6 @@ const SCHEMAS: { readonly [Name in Unit]: z.ZodNumber } = {
   count: z.int().min(0),
   milliseconds: z.int().min(0),
   rate: z.number().min(0).max(1),
-  perSession: z.number().min(0),
   average: z.number().min(0),
   percent: z.number(),
 };

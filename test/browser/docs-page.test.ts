@@ -40,7 +40,11 @@ interface Opened {
   readonly complaints: string[];
 }
 
-async function opened(colorScheme: 'light' | 'dark' = 'light', width = 1280): Promise<Opened> {
+async function opened(
+  colorScheme: 'light' | 'dark' = 'light',
+  width = 1280,
+  path = '/docs',
+): Promise<Opened> {
   const context = await browser.newContext({
     colorScheme,
     viewport: { width, height: 900 },
@@ -52,7 +56,7 @@ async function opened(colorScheme: 'light' | 'dark' = 'light', width = 1280): Pr
   page.on('request', (request) => void requests.push(request.url()));
   page.on('console', (message) => void complaints.push(message.text()));
   page.on('pageerror', (error) => void complaints.push(error.message));
-  await page.goto(`${service().url}/docs`, { waitUntil: 'networkidle' });
+  await page.goto(`${service().url}${path}`, { waitUntil: 'networkidle' });
   return { page, requests, complaints };
 }
 
@@ -114,6 +118,14 @@ describe.each(['light', 'dark'] as const)('%s', (scheme) => {
     );
     const poor = await page.evaluate(POOR_CONTRAST);
     expect(poor).toEqual([]);
+  });
+
+  test('the page of figures is readable, on a phone too', async () => {
+    const { page, complaints } = await opened(scheme, 360, '/docs/figures');
+    expect(await page.locator('td', { hasText: /^The share of sessions that bounced\.$/ }).count()).toBe(3);
+    expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
+    expect(complaints).toEqual([]);
   });
 });
 

@@ -74,6 +74,7 @@ export function docsPage(documentation: Documentation): string {
 <nav aria-label="Operations">
 <p class="title"><a href="#content">API reference</a></p>
 ${tags.map(({ name }) => navigation(documentation, name))}
+<p><a href="/docs/figures">What every number means</a></p>
 <p><a href="/openapi.json">openapi.json</a></p>
 </nav>
 <main id="content">

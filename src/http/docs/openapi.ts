@@ -38,15 +38,16 @@ const TAGS = [
   { name: 'Growth', description: 'Where visitors come from.' },
 ];
 
-const DESCRIPTION = `Exact figures, to the millisecond, about the sessions of an account's apps.
+const DESCRIPTION = `Exact figures, to the millisecond, about the sessions of an account's apps. \`/docs/figures\` says what every
+number means.
 
 All timestamps are ISO 8601 UTC with milliseconds. \`HEAD\` works wherever \`GET\` does. Errors are RFC 9457 problem details.
 
 **Conditional requests.** Every 200 to a \`GET\` has a strong \`ETag\` made from the version of the data. Send it back as
 \`If-None-Match\`: 304 costs next to nothing, and counts in the rate limit like any other request.
 
-**Forms.** Lists come as JSON, or, by \`Accept\`, as CSV, NDJSON, Parquet or an Arrow stream. Where nothing that \`Accept\`
-names is offered, the answer is JSON. Answers above 1 KiB are compressed by \`Accept-Encoding\` (br, gzip).`;
+**Forms.** Lists come as JSON, or, by \`Accept\`, as CSV, NDJSON, Parquet or an Arrow stream. The answer is JSON if \`Accept\`
+names no form that is offered. Answers above 1 KiB are compressed by \`Accept-Encoding\` (br, gzip).`;
 
 let document: ReturnType<typeof createDocument> | undefined;
 
@@ -58,11 +59,12 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
       title: 'Public API for App Management and Session Analytics',
       version: '1',
       description: DESCRIPTION,
-      contact: { name: 'Those who run this service' },
+      contact: { name: 'The operators of this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The service that serves this document.' }],
     tags: TAGS,
+    externalDocs: { url: '/docs/figures', description: 'What every number of every answer means.' },
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(
       [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => [path, methodsOf(path)]),

@@ -4,6 +4,7 @@ import { digest } from '../answer/etag.ts';
 import { type Page, replyWithPage } from '../answer/reply.ts';
 import { contextOf, targetOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
+import { figuresPage } from './figures.ts';
 import { type Documentation, docsPage } from './html.ts';
 import { openApiDocument, openApiText } from './openapi.ts';
 
@@ -24,6 +25,7 @@ const asset = (contentType: string, file: string): Page =>
 /** Makers of the pages; each runs at the first request. */
 const PAGES = new Map<string, () => Page>([
   ['/docs', () => page(HTML, docsPage(openApiDocument() as unknown as Documentation))],
+  ['/docs/figures', () => page(HTML, figuresPage())],
   ['/docs/style.css', () => asset('text/css', 'style.css')],
   ['/docs/copy.js', () => asset('text/javascript', 'copy.js')],
   ['/openapi.json', () => page(JSON_TYPE, openApiText())],

@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { FIGURES, UNITS, type Unit } from '../../analytics/figures.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
+import { figures } from '../../endpoints/fields.ts';
+import { ENDPOINTS } from '../../endpoints/index.ts';
+import { html, type Markup } from './markup.ts';
+
+/** A number of an answer. */
+export interface FigureRow {
+  /** Its place, for example `current.sessions`; of lists, in one of the rows. */
+  readonly field: string;
+  /** What it says; null for a number that is no figure, such as a latitude. */
+  readonly meaning: string | null;
+  readonly unit: string;
+}
+
+/** The numbers of each endpoint's answer, in the order of the answer. */
+export function figureRows({ response }: Pick<Endpoint, 'response'>): FigureRow[] {
+  return numbersIn(response, '');
+}
+
+function numbersIn(schema: z.core.$ZodType, field: string): FigureRow[] {
+  if (schema instanceof z.ZodNullable) return numbersIn(schema.unwrap(), field);
+  if (schema instanceof z.ZodArray) return numbersIn(schema.element, field);
+  if (schema instanceof z.ZodObject) {
+    return Object.entries(schema.shape).flatMap(([name, of]) =>
+      numbersIn(of as z.core.$ZodType, field === '' ? name : `${field}.${name}`),
+    );
+  }
+  if (!(schema instanceof z.ZodNumber)) return [];
+  const declared = figures.get(schema);
+  if (declared === undefined) return [{ field, meaning: null, unit: '' }];
+  const own = FIGURES[declared.figure];
+  const isChange = field.startsWith('change');
+  return [
+    {
+      field,
+      meaning: isChange ? `The change of: ${own.meaning}` : own.meaning,
+      unit: unitOf(declared.unit),
+    },
+  ];
+}
+
+function unitOf(unit: Unit): string {
+  const { name, decimals } = UNITS[unit];
+  return decimals === 0 ? name : `${name}, ${decimals} decimals`;
+}
+
+const INTRODUCTION = `What every number of every answer means. A **session** is one visit; it counts where it started. A **page view**,
+a **click** or an **error** counts where it happened. Every figure is exact for the range, to the millisecond.`;
+
+const withFigures = (): { readonly endpoint: Endpoint; readonly rows: FigureRow[] }[] =>
+  ENDPOINTS.map((endpoint) => ({
+    endpoint,
+    rows: figureRows(endpoint).filter(({ meaning }) => meaning !== null),
+  })).filter(({ rows }) => rows.length > 0);
+
+/** The text of docs/figures.md. */
+export const figuresText = (): string => `# Figures
+
+${INTRODUCTION}
+
+This page is made from the code by \`npm run openapi\`.
+${withFigures()
+  .map(
+    ({ endpoint, rows }) => `
+## ${endpoint.summary}
+
+\`GET ${endpoint.path}\`
+
+| Number | Meaning | Unit |
+| --- | --- | --- |
+${rows.map(({ field, meaning, unit }) => `| \`${field}\` | ${meaning} | ${unit} |`).join('\n')}
+`,
+  )
+  .join('')}`;
+
+/** The same as a page of the reference. */
+export const figuresPage = (): string =>
+  html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>What every number means</title>
+<link rel="stylesheet" href="/docs/style.css">
+</head>
+<body>
+<nav aria-label="Answers">
+<p class="title"><a href="/docs">API reference</a></p>
+<ul>${withFigures().map(({ endpoint }) => html`<li><a href="#${endpoint.operationId}">${endpoint.path.replace('/api/v1', '')}</a></li>`)}</ul>
+</nav>
+<main id="content">
+<h1>What every number means</h1>
+<p>${INTRODUCTION.replaceAll('**', '').replaceAll('\n', ' ')}</p>
+${withFigures().map(({ endpoint, rows }) => section(endpoint, rows))}
+</main>
+</body>
+</html>
+`.markup;
+
+const section = (
+  { operationId, summary, path }: Endpoint,
+  rows: readonly FigureRow[],
+): Markup => html`<section aria-labelledby="${operationId}">
+<h2 id="${operationId}">${summary}</h2>
+<p><a href="/docs#${operationId}"><code class="path">GET ${path}</code></a></p>
+<table class="figures"><thead><tr><th scope="col">Number</th><th scope="col">Meaning</th><th scope="col">Unit</th></tr></thead>
+<tbody>${rows.map(
+  ({ field, meaning, unit }) =>
+    html`<tr><td><code>${field}</code></td><td>${meaning ?? ''}</td><td>${unit}</td></tr>
+`,
+)}</tbody></table>
+</section>
+`;
