@@ -2,6 +2,7 @@ import express, { type Express, type Router } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { AppError } from './domain/errors.ts';
+import type { Clock } from './domain/time.ts';
 import type { Services } from './endpoints/endpoint.ts';
 import type { ReadBegun } from './facts/begun.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
@@ -20,6 +21,8 @@ export interface AppDeps extends Services, HealthDeps {
     'requestsPerMinute' | 'replicas' | 'trustProxy' | 'dashboardUrl' | 'answerCacheBytes'
   >;
   readonly log: Logger;
+  /** The machine's clock, by which the rate windows end. */
+  readonly wallClock: Clock;
   readonly redis: RedisLink | null;
   readonly failedAttempts: FailedAttempts;
   readonly snapshots: ReadSnapshot;
@@ -53,6 +56,6 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });
-  app.use(errorHandler({ log }));
+  app.use(errorHandler({ log, clock: deps.clock }));
   return app;
 }

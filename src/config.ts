@@ -129,7 +129,7 @@ const Settings = z
  * Reads the environment; nothing else does. Throws one Error whose message names every wrong setting, never a
  * value.
  */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const parsed = Settings.safeParse(env);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);

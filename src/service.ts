@@ -8,7 +8,7 @@ import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { every } from './domain/every.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
-import { type Clock, epochMs, MINUTE_MS } from './domain/time.ts';
+import { type Clock, MINUTE_MS } from './domain/time.ts';
 import { createBegun } from './facts/begun.ts';
 import { factsMemory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
@@ -37,7 +37,9 @@ import { listenFailure, openStore } from './start-errors.ts';
 const REDIS_CONTACT_MS = 1_000;
 
 export interface ServiceOptions {
-  readonly clock?: Clock;
+  readonly clock: Clock;
+  /** The machine's clock, if `clock` is another one. The rate windows end by it. */
+  readonly wallClock?: Clock;
   readonly log?: Logger;
 }
 
@@ -58,15 +60,15 @@ export interface Service {
  * Opens and migrates the store, connects the parts and listens on both ports. Rejects with one Error that
  * names the part that could not be opened; nothing stays open then.
  */
-export async function startService(config: Config, options: ServiceOptions = {}): Promise<Service> {
-  const clock = options.clock ?? (() => epochMs(Date.now()));
+export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
+  const { clock, wallClock = clock } = options;
   const log = options.log ?? createLog({ level: config.logLevel });
   const opened: (() => Promise<void>)[] = [];
   const close = once(async () => {
     for (const end of opened.reverse()) await end();
   });
   try {
-    return await start(config, { clock, log }, opened, close);
+    return await start(config, { clock, wallClock, log }, opened, close);
   } catch (error) {
     await close();
     throw error;
@@ -75,7 +77,7 @@ export async function startService(config: Config, options: ServiceOptions = {})
 
 async function start(
   config: Config,
-  { clock, log }: Required<ServiceOptions>,
+  { clock, wallClock, log }: Required<ServiceOptions>,
   opened: (() => Promise<void>)[],
   close: () => Promise<void>,
 ): Promise<Service> {
@@ -136,6 +138,7 @@ async function start(
   const app = createApp({
     config,
     clock,
+    wallClock,
     log,
     analytics,
     snapshots,

@@ -3,25 +3,23 @@ import { type Config, readConfig } from '../config.ts';
 import { curlLines } from '../demo/curl.ts';
 import { prepareDemo } from '../demo/load.ts';
 import { DEMO_DAYS } from '../demo/visits.ts';
-import { type Clock, epochMs } from '../domain/time.ts';
 import { createLog } from '../http/server/log.ts';
 import { startService } from '../service.ts';
 import { sayEnd } from './cli-error.ts';
+import { wallClock } from './wall-clock.ts';
 
 /** The admin command of a checkout, or of the package. */
 const ADMIN = import.meta.url.endsWith('.ts') ? 'npm run --silent admin --' : 'npx session-analytics admin';
-
-const clock: Clock = () => epochMs(Date.now());
 
 /**
  * Runs the service on the embedded engine with made-up data. The data have their own folder below DATA_DIR,
  * so that they never mix with real data. A later start keeps them and adds what has "happened" since.
  */
 export async function demo(): Promise<void> {
-  const started = clock();
-  const config = demoConfig(readConfig(process.env));
+  const started = wallClock();
+  const config = demoConfig(readConfig());
   const log = createLog({ level: config.logLevel });
-  const service = await startService(config, { clock, log });
+  const service = await startService(config, { clock: wallClock, log });
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
@@ -35,7 +33,7 @@ export async function demo(): Promise<void> {
   const state = await prepareDemo({
     metadata,
     ingestion,
-    clock,
+    clock: wallClock,
     folder: config.dataDir,
     onProgress: progress(started),
   }).catch(async (error: unknown) => {
@@ -45,12 +43,12 @@ export async function demo(): Promise<void> {
     throw error;
   });
   if (state === null) return;
-  const seconds = ((clock() - started) / 1000).toFixed(1);
+  const seconds = ((wallClock() - started) / 1000).toFixed(1);
   console.log(`
 Serving ${DEMO_DAYS} days of made-up data at ${service.url} (ready after ${seconds} s). Stop with Ctrl+C.
 The reference is at ${service.url}/docs. Lines to paste:
 
-${curlLines(service.url, state, clock()).join('\n')}
+${curlLines(service.url, state, wallClock()).join('\n')}
 
 Administration: DATA_DIR=${config.dataDir} MANAGEMENT_PORT=${new URL(service.managementUrl).port} ${ADMIN} account list`);
 }
@@ -71,7 +69,7 @@ const demoConfig = (config: Config): Config => {
 function progress(started: number): (share: number, events: number) => void {
   let tenth = -1;
   return (share, events) => {
-    const seconds = Math.round((clock() - started) / 1000);
+    const seconds = Math.round((wallClock() - started) / 1000);
     const line = `Loading ${DEMO_DAYS} days: ${Math.round(share * 100)} %, ${events.toLocaleString('en')} events, ${seconds} s`;
     if (process.stderr.isTTY) {
       process.stderr.write(`\r${line}${share > 0.995 ? '\n' : ''}`);

@@ -7,7 +7,7 @@ import { openStore } from '../start-errors.ts';
  * Resolves to the names of the applied migrations.
  */
 export async function migrateStore(): Promise<{ readonly applied: readonly string[] }> {
-  const { store } = readConfig(process.env);
+  const { store } = readConfig();
   const db = await openStore(store);
   try {
     return { applied: await migrate(db) };

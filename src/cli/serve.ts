@@ -2,6 +2,7 @@ import { readConfig } from '../config.ts';
 import { createLog } from '../http/server/log.ts';
 import { startService } from '../service.ts';
 import { sayEnd } from './cli-error.ts';
+import { wallClock } from './wall-clock.ts';
 
 /**
  * Starts the service and ends it on SIGTERM or SIGINT, after the running requests. The process then ends by
@@ -9,9 +10,9 @@ import { sayEnd } from './cli-error.ts';
  * returned, and an exit at that moment can hang in its exit handlers.
  */
 export async function serve(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readConfig();
   const log = createLog({ level: config.logLevel });
-  const { close } = await startService(config, { log });
+  const { close } = await startService(config, { clock: wallClock, log });
   const stop = async (signal: string): Promise<void> => {
     log.info({ signal }, 'stopping');
     await close();

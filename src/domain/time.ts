@@ -21,7 +21,7 @@ export interface OpenRange {
   readonly to: EpochMs | null;
 }
 
-/** The clock is a dependency: nothing but main and tests calls Date.now(). */
+/** A source of the time. It is passed on from the commands, which alone read the machine's clock. */
 export type Clock = () => EpochMs;
 
 export const MINUTE_MS = 60_000;

@@ -33,7 +33,7 @@ export function createManagementApp({ metadata, jwtSecret, clock, log, routers }
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });
-  app.use(errorHandler({ log }));
+  app.use(errorHandler({ log, clock }));
   return app;
 }
 

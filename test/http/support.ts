@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { wallClock } from '../../src/cli/wall-clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId } from '../../src/domain/ids.ts';
@@ -50,7 +51,7 @@ export async function testService({ env = {}, clock }: TestServiceOptions = {}):
   const lines: string[] = [];
   const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
   const config = readConfig({ PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: dataDir, ...env });
-  const service = await startService(config, { log, ...(clock ? { clock } : {}) });
+  const service = await startService(config, { log, clock: clock ?? wallClock, wallClock });
   const newAccount = async (plan: PlanName = 'pro') => {
     const account = accountId((await service.metadata.createAccount({ name: 'Acme', plan })).accountId);
     const { apiKey } = await service.metadata.createKey(account, { expiresAt: null });

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { wallClock } from '../../src/cli/wall-clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/http/server/log.ts';
 import { managementSecretFile } from '../../src/management/secret.ts';
@@ -30,6 +31,7 @@ export async function managedService(): Promise<ManagedService> {
   const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
   const service = await startService(readConfig({ PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: dataDir }), {
     log,
+    clock: wallClock,
   });
   const { port } = new URL(service.managementUrl);
   return {

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import express from 'express';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { wallClock } from '../../src/cli/wall-clock.ts';
 import { errorHandler } from '../../src/http/request/problem.ts';
 import { sdkScriptRouter } from '../../src/http/routes/sdk-script.ts';
 import { createLog } from '../../src/http/server/log.ts';
@@ -15,7 +16,7 @@ let url: string;
 beforeAll(async () => {
   const app = express();
   app.use(sdkScriptRouter());
-  app.use(errorHandler({ log: createLog({ level: 'silent' }) }));
+  app.use(errorHandler({ log: createLog({ level: 'silent' }), clock: wallClock }));
   server = createServer(app);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sdk.js`;

@@ -3,7 +3,7 @@ import type { ClientRateLimitInfo, Options } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import type { KeyId } from '../../domain/ids.ts';
-import { MINUTE_MS } from '../../domain/time.ts';
+import { type Clock, MINUTE_MS } from '../../domain/time.ts';
 import type { Principal } from '../../metadata/types.ts';
 import { hashed } from '../../redis/keys.ts';
 import { RedisAway, type RedisLink } from '../../redis/link.ts';
@@ -18,6 +18,8 @@ export interface RateLimitDeps {
   readonly replicas: number;
   /** Null: this process alone grants the whole limit. */
   readonly redis: RedisLink | null;
+  /** The machine's clock, because the libraries' windows end by it. */
+  readonly wallClock: Clock;
 }
 
 export type RateLimit = (principal: Principal, res: Response) => Promise<void>;
@@ -28,7 +30,7 @@ export type RateLimit = (principal: Principal, res: Response) => Promise<void>;
  * `rate_limited`. The stores are those of express-rate-limit and rate-limit-redis; the library's middleware
  * does much more than count.
  */
-export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimitDeps): RateLimit {
+export function createRateLimit({ requestsPerMinute, replicas, redis, wallClock }: RateLimitDeps): RateLimit {
   const nameOf = windowNames();
   const own = opened(new LocalWindows());
   if (redis === null) {
@@ -37,7 +39,7 @@ export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimi
       // Requests that wait for Redis's answers go on together. This does the same without Redis (see
       // `nextTurn`).
       await nextTurn();
-      announce(res, requestsPerMinute, counted);
+      announce(res, requestsPerMinute, counted, wallClock());
     };
   }
   const shared = opened(new SharedWindows(redis));
@@ -45,10 +47,10 @@ export function createRateLimit({ requestsPerMinute, replicas, redis }: RateLimi
   return async ({ keyId }, res) => {
     const name = nameOf(keyId);
     try {
-      announce(res, requestsPerMinute, await shared.increment(name));
+      announce(res, requestsPerMinute, await shared.increment(name), wallClock());
     } catch (error) {
       if (!(error instanceof RedisAway)) throw error;
-      announce(res, share, await own.increment(name));
+      announce(res, share, await own.increment(name), wallClock());
     }
   };
 }
@@ -70,8 +72,13 @@ function windowNames(): (key: KeyId) => string {
 }
 
 /** Sets the three headers. Throws `rate_limited` beyond the limit. Seconds are whole, at least 1. */
-function announce(res: Response, limit: number, { totalHits, resetTime }: ClientRateLimitInfo): void {
-  const left = (resetTime?.getTime() ?? 0) - Date.now();
+function announce(
+  res: Response,
+  limit: number,
+  { totalHits, resetTime }: ClientRateLimitInfo,
+  now: number,
+): void {
+  const left = (resetTime?.getTime() ?? 0) - now;
   const seconds = Math.max(1, Math.ceil(left / 1000));
   res.setHeader('X-RateLimit-Limit', limit);
   res.setHeader('X-RateLimit-Remaining', Math.max(0, limit - totalHits));

@@ -2,6 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { AppError, ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
+import type { Clock } from '../../domain/time.ts';
 import { newRequestId } from './request-id.ts';
 
 const MAX_FIELD_ERRORS = 20;
@@ -65,7 +66,7 @@ export function problem(error: unknown, requestId: string): ProblemResponse {
 
 /** Answers a request whose handler threw. Faults (5xx) reach the log through `res.err`. */
 export const errorHandler =
-  (options: { readonly log: Logger }): ErrorRequestHandler =>
+  (options: { readonly log: Logger; readonly clock: Clock }): ErrorRequestHandler =>
   (error, _req, res, next) => {
     if (res.headersSent) {
       options.log.error({ err: error }, 'failed after the response had begun');
@@ -73,7 +74,7 @@ export const errorHandler =
       return;
     }
     const inbound = res.getHeader('X-Request-Id');
-    const requestId = typeof inbound === 'string' ? inbound : newRequestId(Date.now());
+    const requestId = typeof inbound === 'string' ? inbound : newRequestId(options.clock());
     const { status, headers, body } = problem(error, requestId);
     if (status >= 500) res.err = error instanceof Error ? error : new Error(String(error));
     res.statusCode = status;
