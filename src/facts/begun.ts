@@ -7,10 +7,10 @@ import type { Underway } from './underway.ts';
 import { eventsWithin, type Scope, type Snapshot } from './watermarks.ts';
 
 /**
- * The version of an app's data with all events whose storing has begun, or null where some are being stored now. An answer rests
- * on one version, and on nothing else, where this is the snapshot's: the snapshot read before the answer was computed, and this after
- * it. For an event that the answer may hold was begun before this was read. So it is counted here, and where the two numbers are the
- * same, it was committed before the snapshot was read, and is in the answer with all its rows.
+ * Returns the number of events in the scope whose storing has begun, or null while some are being stored.
+ * Read it after the answer is computed, and compare it with the version of a snapshot from before. If both
+ * are equal, the answer rests on exactly that version: every event that the answer may have seen was begun,
+ * so it is counted here, so it was committed before the snapshot was read.
  */
 export type ReadBegun = (app: AppId, scope: Scope) => Promise<Snapshot['version'] | null>;
 
@@ -20,11 +20,11 @@ export interface BegunDeps {
   readonly underway: Underway;
 }
 
-/** This process knows by itself where it is alone on its store; else the store is asked. */
+/** A process that is alone on its store knows this from memory; otherwise the store is asked. */
 export function createBegun({ db, snapshots, underway }: BegunDeps): ReadBegun {
   if (!db.exclusive) return (app, scope) => readBegun(db, app, scope);
   return async (app, scope) => {
-    // In this order: what is committed in between is in the snapshot.
+    // In this order: events that are committed between the two lines are in the snapshot.
     if (underway.touches(app, scope)) return null;
     return (await snapshots(app, scope)).version;
   };

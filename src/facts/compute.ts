@@ -4,9 +4,10 @@ import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
 import type { FactKind } from './watermarks.ts';
 
 /**
- * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the time at which the pair had met last before
- * the hour. A session lasts 24 h, so what it met before lies at most that far back; of these hours only events count that their facts
- * hold. The raw table is sorted by hour, and the engine does not see by itself that a time bounds its hour.
+ * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the last time
+ * before the hour at which the pair occurred. A session lasts at most 24 h, so the events of the 24 h before
+ * `from` are read too, but only those that the facts of their hours hold. The raw table is sorted by hour.
+ * The engine does not derive a bound on the hour from a bound on the time, so the conditions name the hour.
  */
 const PAGE_SQL = `INSERT INTO page_stage
 SELECT app_id, {run:UInt64}, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at, inserted
@@ -67,10 +68,13 @@ FROM
 )
 WHERE hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')`;
 
-/** Before the statement reads anything: what is inserted later is not in its rows. */
+/** Evaluated before the statement reads anything: its rows hold no event that is inserted later. */
 const READ_BEFORE = 'toUnixTimestamp64Milli(now64(3))';
 
-/** Rows in the form of `sessions`: all of the stretch, and those that have a context, of which each session has one at least. */
+/**
+ * Tables with the columns of `sessions`. `whole` has all rows of the stretch; `contexts` only those with a
+ * context, at least one for each session.
+ */
 interface Rows {
   readonly whole: string;
   readonly contexts: string;
@@ -79,7 +83,7 @@ interface Rows {
 const STARTED = `app_id IN {apps:Array(UUID)}
         AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
         AND started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
-/** A session lasts 24 h. */
+/** A session lasts at most 24 h. */
 const EVENTS = `${STARTED}
         AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
         AND toStartOfHour(timestamp) <= toDateTime(intDiv({to:Int64}, 1000) + 86400, 'UTC')`;
@@ -89,17 +93,20 @@ const FROM_EVENTS: Rows = {
 };
 const FROM_SESSIONS: Rows = { whole: 'sessions', contexts: 'sessions' };
 
-/** Rows in the form of `sessions` of all sessions of `{apps}` that started from `{from}` to `{to}`. */
+/**
+ * SQL of all rows of sessions of `{apps}` that started in [`{from}`, `{to}`), with the columns of `sessions`.
+ */
 export const sessionRows = (isKept: boolean): string => (isKept ? FROM_SESSIONS : FROM_EVENTS).whole;
 
-/** Whoever may have started a session in the stretch: a few too many do no harm. */
+/** Visitors with a session in the stretch. A few too many do no harm. */
 const visitorsSql = (rows: string): string =>
   `SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM ${rows} AS s
             WHERE ${STARTED}`;
 
 /**
- * Session facts of those that started in [from, to): resolved context, whole totals, and the starts of the same
- * visitor's session before it, in general and of the same UTM combination. Two that start in the same ms have an order.
+ * Session facts of the sessions that started in [from, to): the context, the totals, and the start of the
+ * visitor's previous session, of any kind (`prev`) and with the same UTM combination (`utm_prev`). Sessions
+ * that start in the same ms are ordered by their id.
  */
 const sessionSql = ({ whole, contexts }: Rows): string => `INSERT INTO session_stage
 SELECT
@@ -173,8 +180,9 @@ FROM
 WHERE started >= {from:Int64}`;
 
 /**
- * One INSERT … SELECT of `{run}`: `{apps}`, `{from}` and `{to}`, whole hours in epoch ms; rows of `{dead}` runs are not read. `isKept`:
- * `sessions` holds all sessions of the stretch.
+ * Returns an INSERT … SELECT for the run `{run}`. It computes the facts of `{apps}` in [`{from}`, `{to}`),
+ * whole hours in epoch ms, and ignores rows of `{dead}` runs. `isKept`: `sessions` holds all sessions of the
+ * stretch.
  */
 export function compute(kind: FactKind, isKept: boolean): string {
   return kind === 'page' ? PAGE_SQL : sessionSql(isKept ? FROM_SESSIONS : FROM_EVENTS);

@@ -7,32 +7,33 @@ import type { Kept } from './sealed-cache.ts';
 import { type FactKind, type LateHour, MOST_LATE_HOURS } from './watermarks.ts';
 
 /*
- * The facts of an hour hold a known set of events: those that were inserted until sealing began to read it. The statements below find the
- * others. No clock is trusted for it: where the events that were inserted until then are not just as many as the facts hold, nothing is
- * known of the hour. (Facts hold no event that is not among these, and events are only ever added.)
+ * Finds the events that the facts of an hour do not hold. Facts hold the events that were inserted before
+ * sealing read the hour, and events are only ever added. No clock is trusted for this: the number of events
+ * inserted until then must equal the number that the facts hold. If it does not, the late events of the hour
+ * count as unknown.
  */
 
-/** A session with events that the facts do not hold. */
+/** A session with late events. */
 export interface LateSession {
   /** Epoch ms. */
   readonly startedAt: number;
   readonly id: string;
 }
 
-/** With more, raw rows answer from the first late hour on. */
+/** If there are more, raw rows answer from the first late hour on. */
 const MOST_LATE_SESSIONS = 2_000;
 
-/** A value for each of `keys`, known before or loaded now. */
+/** Returns a value for each of `keys`, cached or loaded now. */
 export type RecallEach = <Value extends Kept>(
   query: { readonly name: string; readonly sql: string },
   keys: readonly string[],
   load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
 ) => Promise<ReadonlyMap<string, Value>>;
 
-/** Stands for the sessions of an hour of which nothing is certain. */
+/** Marks an hour whose late events are unknown. */
 const UNKNOWN: readonly LateSession[] = [];
 
-/** The sessions with late events in `hours`; null where they are not known for certain, or too many. */
+/** Returns the sessions with late events in `hours`; null if some are unknown or there are too many. */
 export async function lateSessions(
   db: Database,
   recallEach: RecallEach,
@@ -110,7 +111,7 @@ LIMIT ${MOST_LATE_SESSIONS + 1}`,
 
 const FEW_HOURS = 4;
 
-/** Of a raw event: the facts hold it. In hours that are not late they hold all. */
+/** SQL condition on a raw event: the facts hold it. Holds for every event of an hour that is not late. */
 export function isHeld(kind: FactKind, hours: readonly LateHour[]): string {
   const hour = `toUnixTimestamp(toStartOfHour(${AT[kind]}))`;
   const starts = hours.map(({ hour: start }) => bucket(start)).join(', ');
@@ -118,5 +119,5 @@ export function isHeld(kind: FactKind, hours: readonly LateHour[]): string {
   return `toUnixTimestamp64Milli(inserted_at) <= transform(toUInt32(${hour}), [${starts}]::Array(UInt32), [${reads}], toInt64(${int(Number.MAX_SAFE_INTEGER)}))`;
 }
 
-/** The hour of an instant. */
+/** Returns the start of the hour that contains `ms`. */
 export const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);

@@ -2,12 +2,12 @@ import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 
-/** A process that said nothing for so long is taken for dead. By the store's clock. */
+/** A process that has not renewed its lease for this long counts as dead. Measured by the store's clock. */
 const LEASE_SECONDS = 60;
 const RENEW_MS = 15_000;
 const NOBODY = 0;
 
-/** A row of another clock, which was ahead, says nothing. */
+/** Rows from the future are ignored: another clock was ahead when they were written. */
 const HOLDER: Query<{ holder: number }> = {
   name: 'sealing lease',
   sql: `SELECT argMax(holder, (seen_at, holder)) AS holder FROM sealing_leases
@@ -16,8 +16,8 @@ WHERE seen_at > now64(3) - INTERVAL ${LEASE_SECONDS} SECOND AND seen_at <= now64
 };
 
 /**
- * Keeps several processes from doing the same work: the process that seals writes a row every few seconds. Two that seal at once do no
- * harm (see runs.ts); the first to notice ends its pass.
+ * Keeps several processes from doing the same work: the process that seals renews its row every few seconds.
+ * Two that seal at once do no harm (see runs.ts); the first that notices ends its pass.
  */
 export class Lease {
   readonly #db: Database;
@@ -27,7 +27,10 @@ export class Lease {
     this.#db = db;
   }
 
-  /** Runs `work` unless another process holds the lease; false then. `work` is aborted when the lease is lost. */
+  /**
+   * Runs `work` unless another process holds the lease; resolves to false then. Aborts `work` if the lease is
+   * lost.
+   */
   async hold(work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
     if (this.#db.exclusive) {
       await work(new AbortController().signal);
@@ -49,7 +52,7 @@ export class Lease {
       return true;
     } finally {
       clearInterval(renewal);
-      // Where this fails, the lease ends by itself.
+      // If this fails, the lease expires.
       await this.#say(NOBODY).catch(() => undefined);
     }
   }

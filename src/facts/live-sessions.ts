@@ -1,15 +1,17 @@
 import { LRUCache } from 'lru-cache';
 import type { AppId } from '../domain/ids.ts';
 
-/** Sessions are told apart by when they started, in steps of this: one that goes on has those of its step read again. */
+/**
+ * Cached sessions are grouped by their start, in steps of this length. A new event of one session makes its
+ * step be read again.
+ */
 export const STEP_MS = 10_000;
 export const stepOf = (ms: number): number => Math.floor(ms / STEP_MS);
 
-/** A session that is not sealed, as it was when it was read. */
+/** An unsealed session, as it was when it was read. */
 export interface LiveSession {
   /** Epoch ms. */
   readonly startedAt: number;
-  /** How many it has. */
   readonly events: number;
   readonly visitor: string;
   readonly bounced: number;
@@ -17,40 +19,45 @@ export interface LiveSession {
   readonly pageviews: number;
   readonly clicks: number;
   readonly errors: number;
-  /** What it is listed under. */
+  /** Keys of the lists in which the session is counted. */
   readonly words: readonly string[];
 }
 
-/** With its words by number. */
+/** A cached session: its words by number. */
 export interface KeptSession extends Omit<LiveSession, 'words'> {
   readonly words: readonly number[];
 }
 
-/** What a session takes, about, and a word. */
+/** Estimated size of a session, and of a word. */
 const SESSION_BYTES = 500;
 const WORD_BYTES = 150;
 const MOST_WORD_BYTES = 1024 ** 2;
 
-/** The sessions of a step. */
 export interface Step {
-  /** Of all of them. */
+  /** In all sessions of the step. */
   readonly events: number;
   readonly sessions: readonly KeptSession[];
 }
 
-/** An app's sessions as they were read last, by step. Events are only ever added: a step of as many events holds the same sessions. */
+/**
+ * The cached sessions of an app, by step. Events are only ever added, so a step with the same number of
+ * events holds the same sessions.
+ */
 export class LiveSessions {
   readonly #steps = new Map<number, Step>();
   readonly #words: string[] = [];
   readonly #numbers = new Map<string, number>();
 
-  /** The step, where it is known as it is with so many events. */
+  /** Returns the cached step if it has this number of events. */
   step(step: number, events: number): Step | undefined {
     const known = this.#steps.get(step);
     return known?.events === events ? known : undefined;
   }
 
-  /** Keeps all sessions of these steps, and returns them. What somebody else has read later stays kept. */
+  /**
+   * Caches all sessions of these steps and returns them. A newer state that another question has cached
+   * meanwhile stays.
+   */
   keep(steps: readonly number[], sessions: readonly LiveSession[]): Step[] {
     const read = new Map(steps.map((step): [number, LiveSession[]] => [step, []]));
     for (const session of sessions) read.get(stepOf(session.startedAt))?.push(session);
@@ -76,19 +83,19 @@ export class LiveSessions {
     return number;
   }
 
-  /** Forgets the steps before that of `ms`. */
+  /** Drops the steps before that of `ms`. */
   forgetBefore(ms: number): void {
     for (const step of this.#steps.keys()) if (step < stepOf(ms)) this.#steps.delete(step);
   }
 
-  /** How many of the sessions, which are of this app, are listed under each word. */
+  /** Counts the given sessions, which belong to this app, by word. */
   countWords(sessions: readonly KeptSession[]): (readonly [word: string, sessions: number])[] {
     const counts = new Uint32Array(this.#words.length);
     for (const { words } of sessions) for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
     return this.#words.map((word, i) => [word, counts[i] ?? 0] as const).filter(([, count]) => count > 0);
   }
 
-  /** What they take, about. Words are kept for longer than their sessions. */
+  /** Estimated size. Words stay longer than the sessions that use them. */
   get bytes(): { readonly sessions: number; readonly words: number } {
     let sessions = 0;
     for (const step of this.#steps.values()) sessions += step.sessions.length;
@@ -97,29 +104,34 @@ export class LiveSessions {
 }
 
 const DEFAULT_BYTES = 16 * 1024 ** 2;
-/** Of one app: to count more of them for each question would hold up other questions. */
+/** Of one app. Counting more of them for each question would hold up other questions. */
 const MOST_SESSIONS = 16_000;
-/** Apps that were asked about once. */
+/** Number of apps of which the cache knows that they were asked about once. */
 const MOST_SEEN = 10_000;
 
-/** The live sessions of apps that are asked about again and again, least recently used out first. */
+/**
+ * The unsealed sessions of apps that are asked about repeatedly. The least recently used app is dropped
+ * first.
+ */
 export class LiveCache {
   readonly #kept: LRUCache<AppId, LiveSessions> | null;
   readonly #seen = new LRUCache<AppId, true>({ max: MOST_SEEN });
-  /** Of one app: more are not worth to be read. */
+  /** The most unsealed sessions of one app that are cached. */
   readonly mostSessions: number;
 
-  /** `maxBytes`, about, are kept at most; 0: nothing. */
+  /** Holds about `maxBytes` at most; 0 turns the cache off. */
   constructor(maxBytes = DEFAULT_BYTES) {
     this.mostSessions = Math.min(MOST_SESSIONS, Math.floor(maxBytes / 2 / SESSION_BYTES));
-    // An app for which there is no room begins again.
+    // An app that was evicted has to be asked about twice again.
     const dispose = (_: LiveSessions, app: AppId, reason: string): void => {
       if (reason === 'evict') this.#seen.delete(app);
     };
     this.#kept = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes, dispose });
   }
 
-  /** The app's sessions, none the first time; null where it was not asked about before, or nothing can be kept. */
+  /**
+   * Returns the app's sessions, empty at first; null for the app's first question, or if the cache is off.
+   */
   of(app: AppId): LiveSessions | null {
     if (this.#kept === null) return null;
     const isRepeated = this.#seen.has(app);
@@ -127,14 +139,14 @@ export class LiveCache {
     return isRepeated ? (this.#kept.get(app) ?? new LiveSessions()) : null;
   }
 
-  /** Keeps them, for as long as there is room; not where they are mostly words of sessions that are gone. */
+  /** Caches the app's sessions, unless most of their size is words of sessions that were dropped. */
   keep(app: AppId, live: LiveSessions): void {
     const { sessions, words } = live.bytes;
     if (words > MOST_WORD_BYTES && words > sessions) this.#kept?.delete(app);
     else this.#kept?.set(app, live, { size: sessions + words });
   }
 
-  /** For measurements: as if nobody had asked yet. */
+  /** Empties the cache, for measurements. */
   clear(): void {
     this.#kept?.clear();
     this.#seen.clear();

@@ -5,28 +5,29 @@ import { MAX_APPS, repair, type SealDeps, sealStretch } from './seal.ts';
 import { type AppState, endOf, FACT_KINDS, readStates, startOf } from './seal-states.ts';
 import type { FactKind } from './watermarks.ts';
 
-/** An app whose repair took some time waits so many times as long for its next one. */
+/** After a repair, an app waits this many times the repair's duration for the next one. */
 const REST = 10;
 
-/** So many late events do not wait. */
+/** From this many late events on, a repair does not wait. */
 const MANY_LATE = 1_000;
 
-/** What one process remembers from pass to pass. */
+/** What a process carries over from one pass to the next. */
 export interface Fairness {
-  /** An app gets no more of a pass than this, ms; without end where absent. */
+  /** The most time that one app gets of a pass, in ms; unlimited by default. */
   readonly budgetMs?: number;
-  /** Late events wait for so long, so that many are repaired at once; not at all where absent. */
+  /** How long late events wait, so that one repair covers many of them, in ms; 0 by default. */
   readonly repairAfterMs?: number;
   /** When an app may be repaired again (ms of `performance.now`), by kind and app. */
   readonly rests: Map<string, number>;
-  /** Since when an app has had late events that wait. */
+  /** Since when an app has late events that wait, by kind and app. */
   readonly lateSince: Map<string, number>;
 }
 
 /**
- * Seals what is ripe at `now`, in rounds: in each, every app that has something to be sealed gets one stretch of each kind. Apps that stand at the same
- * hour share theirs. Ends when nothing is left, or everything that is left has to wait for the next pass. Rejects with the first failure after the
- * others had their turns; at once where the store does not answer.
+ * Seals what is ripe at `now`, in rounds: in each round, every app with something to seal gets one stretch of
+ * each kind. Apps that are sealed to the same hour share a stretch. Ends when nothing is left, or when all
+ * that is left has to wait for the next pass. A failure of one app does not stop the others; the first one is
+ * thrown at the end. If the store does not answer, the pass ends at once.
  */
 export async function seal(
   deps: SealDeps,
@@ -66,7 +67,7 @@ export async function seal(
         lateSince.set(key, since);
         seenLate.add(key);
         if (state.late < MANY_LATE && started - since < repairAfterMs) continue;
-        // Once in a pass: what comes late meanwhile waits for the next one.
+        // One repair in a pass: events that come late meanwhile wait for the next one.
         if ((rests.get(key) ?? 0) > started) continue;
         lateSince.delete(key);
         repaired.add(state.app);
@@ -96,7 +97,7 @@ const keyOf = (kind: FactKind, app: string): string => `${kind} ${app}`;
 const isStoreAway = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'store_unavailable';
 
-/** Apps that stand at the same hour, and may be sealed further. */
+/** Groups apps that are sealed to the same hour and may be sealed further. */
 function groupsOf(states: readonly AppState[]): AppState[][] {
   const byStart = new Map<number, AppState[]>();
   for (const state of states) {

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 
 /*
- * Where a session was, as one text: a table of sessions has a few thousand of them and keeps each once. Words hold no control characters,
- * so that one can stand between them.
+ * The place of a session as one text. A table of sessions has a few thousand distinct places, and a
+ * LowCardinality column stores each once. Words hold no control characters, so one can separate them.
  */
 
 const SEPARATOR = '\\x1f';
 
-/** SQL of the text: '' for a session without coordinates. -999 marks absence; (0, 0) is what broken devices send. */
+/** SQL of the text: '' for a session without coordinates. -999 marks absence; broken devices send (0, 0). */
 export const placeText = (
   country: string,
   region: string,
@@ -19,7 +19,7 @@ export const placeText = (
         arrayStringConcat([${country}, ${region}, ${city}, toString(${latitude} + 0.), toString(${longitude} + 0.)], '${SEPARATOR}'), '')`;
 
 export interface Place {
-  /** '' for none, here and below. */
+  /** '' for none, also in `region` and `city`. */
   readonly country: string;
   readonly region: string;
   readonly city: string;
@@ -29,7 +29,7 @@ export interface Place {
 
 const WORDS = z.tuple([z.string(), z.string(), z.string(), z.coerce.number(), z.coerce.number()]);
 
-/** Reads the text of a session that was somewhere. */
+/** Parses the text of a session that has a place. */
 export function readPlace(text: string): Place {
   const [country, region, city, latitude, longitude] = WORDS.parse(text.split('\x1f'));
   return { country, region, city, latitude, longitude };

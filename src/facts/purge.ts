@@ -4,9 +4,12 @@ import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { SealDeps } from './seal.ts';
 import { MAX_SECONDS } from './seal-states.ts';
 
-/** Late events of so long after a session's start find it merged. Every session is sealed before, at the latest after 25 hours. */
+/**
+ * How long merged sessions are kept, from their start. Most late events find their session here. Every
+ * session is sealed before, after 25 hours at the latest.
+ */
 const KEPT_MS = 36 * HOUR_MS;
-/** Each time the parts that hold the app's last sessions are written anew. */
+/** How often an app is purged: each time the parts that hold its last sessions are rewritten. */
 const STEP_MS = 6 * HOUR_MS;
 const APPS_PER_STATEMENT = 500;
 
@@ -16,8 +19,9 @@ export interface PurgeOptions {
 }
 
 /**
- * Apps with sessions from before `kept`, which are sealed, where some hours came since the last purge. Sessions are taken away from before
- * `cut`; never beyond what is sealed, whatever a clock says.
+ * Apps with sessions older than `kept`, if at least `step` ms have passed since the app's last purge. `kept`
+ * is the age limit `cut`, or the watermark if that is earlier: unsealed sessions are never deleted, whatever
+ * the clock says.
  */
 const DUE: Query<{ app: string; kept: number }> = {
   name: 'purge: due apps',
@@ -41,9 +45,9 @@ WHERE h.first < kept AND k.kept_from + {step:Int64} <= kept`,
 };
 
 /**
- * Takes sealed sessions away from `sessions`: their facts answer, and `events` holds all of them. Resolves to the number of apps.
- * Can be killed at any moment, and carried out twice: sessions from before the announced instant are read from events, whether they are
- * there or not.
+ * Deletes sealed sessions from `sessions`: their facts answer, and `events` still holds their events.
+ * Resolves to the number of apps. It may be killed at any moment and run twice: `kept_sessions` is written
+ * first, and sessions from before that instant are read from `events` from then on.
  */
 export async function purgeSessions(
   { db, signal, only = [] }: Pick<SealDeps, 'db' | 'signal' | 'only'>,

@@ -4,41 +4,44 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import type { FactKind } from './watermarks.ts';
 
 /*
- * Sealing writes to a dozen tables in a dozen statements, and any process may stop between two of them, for ever or for a day. So each
- * row of facts carries the number of the run that wrote it, and a run ends with one verdict:
+ * Sealing writes to a dozen tables in a dozen statements, and a process can stop between two of them, for a
+ * day or for ever. So each row of facts carries the number of the run that wrote it, and each run ends with
+ * one verdict:
  *
- * 1. The run is written down with its apps.
- * 2. Each other run that is written down for one of these apps and has no verdict is declared dead, unless it published first.
- * 3. Now the run reads how far its apps are sealed, writes its rows and compares them with the ledger.
+ * 1. The run is recorded with its apps.
+ * 2. All other runs of these apps without a verdict are declared dead. A run that published meanwhile keeps
+ *    its verdict.
+ * 3. The run reads how far its apps are sealed, writes its rows and compares them with the ledger.
  * 4. It publishes, unless another run declared it dead.
  *
- * A verdict is inserted with the run's number as the token: the store keeps the first and drops the others. Of two runs for one app
- * that overlap, the one that was written down later sees the other and ends it, so at most one of them publishes, and a run that
- * publishes has read the state that it changes. Rows of dead runs are never read: whatever a process writes that was declared
- * dead, or a statement that goes on after its connection was cut, changes no answer. A run in which a statement failed is never
- * published, for that statement may still be running. A run that ends before it wrote anything is void: there is nothing to be left out.
+ * A verdict is inserted with the run's number as the token: the store keeps the first one and drops the
+ * others. If two runs of one app overlap, the one that was recorded later finds the other and ends it. So at
+ * most one of them publishes, and it has read the state that it changes. Rows of dead runs are never read, so
+ * nothing that a dead process writes changes an answer, nor a statement that continues after its connection
+ * was cut. A run with a failed statement is never published, because that statement may still be running. A
+ * run that ends before it wrote anything is void: there are no rows to ignore.
  */
 
-/** Random, so that no two runs share a number; of 52 bits, which a JavaScript number holds. */
+/** Random, so that no two runs share a number. 52 bits fit in a JavaScript number. */
 const newNumber = (): number => randomInt(2 ** 47) * 32 + randomInt(32);
 
 const MAX_SECONDS = 60;
 const SEAL = { lane: 'seal', maxSeconds: MAX_SECONDS } as const;
 
-/** The step that a run publishes of an app. */
+/** A new state of an app's facts, published by a run. */
 export interface Step {
   readonly app: string;
-  /** One more than the app's last step. */
+  /** The app's previous step plus one. */
   readonly step: number;
-  /** Facts answer before this instant (epoch ms, a whole hour). */
+  /** The watermark: facts answer before this instant (epoch ms, a whole hour). */
   readonly until: number;
-  /** The last run after which rows that were read before may be gone. */
+  /** The last run after which rows that earlier snapshots refer to may be deleted. */
   readonly era: number;
-  /** The last run that forgot all facts. */
+  /** The last run that dropped all facts. */
   readonly rebuilt: number;
 }
 
-/** The run was declared dead: another process seals its apps now. */
+/** Thrown if the run was declared dead: another process seals its apps now. */
 export class RunEnded extends Error {
   constructor() {
     super('another process seals these apps now');
@@ -56,7 +59,7 @@ WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)} AND run NOT IN {runs
 
 const VERDICT_COLUMNS = ['app_id', 'kind', 'run', 'verdict', 'step', 'sealed_until', 'era', 'rebuilt'];
 
-/** Only of a run that is written down and has no verdict: of one that was forgotten long ago nothing may be said. */
+/** Only for a run that is recorded and has no verdict. A run whose record was deleted long ago gets none. */
 const END = `SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0, 0 FROM sealing_runs
 WHERE run = {run:UInt64} AND run NOT IN (SELECT run FROM sealing_verdicts WHERE run = {run:UInt64})`;
 
@@ -86,7 +89,10 @@ export class Run {
     this.#apps = apps;
   }
 
-  /** Opens `count` runs about the same apps, and ends those of others. What is read from now on holds until one of them publishes. */
+  /**
+   * Opens `count` runs of the same apps and ends all other runs of these apps. State that is read after this
+   * is current until one of the opened runs publishes.
+   */
   static async open(db: Database, kind: FactKind, apps: readonly string[], count = 1): Promise<Run[]> {
     const runs = Array.from({ length: count }, () => new Run(db, kind, apps));
     const rows = runs.flatMap(({ number }) => apps.map((app) => ({ run: number, app_id: app, kind })));
@@ -97,17 +103,17 @@ export class Run {
     return runs;
   }
 
-  /** To be called before the first row is written: from now on the run is either published or dead. */
+  /** Call this before the first row is written: from then on the run is either published or dead. */
   begin(): void {
     this.#hasBegun = true;
   }
 
-  /** Throws `RunEnded` where another process has declared it dead. */
+  /** Throws `RunEnded` if another process has declared the run dead. */
   async assertAlive(): Promise<void> {
     if ((await this.#verdict()).dead > 0) throw new RunEnded();
   }
 
-  /** Publishes a step of each app in one insert. Throws `RunEnded` where the run was declared dead before. */
+  /** Publishes a step of each app in one insert. Throws `RunEnded` if the run was declared dead before. */
   async publish(steps: readonly Step[]): Promise<void> {
     const params = {
       kind: this.#kind,
@@ -128,7 +134,7 @@ export class Run {
     this.#isPublished = true;
   }
 
-  /** Ends a run that did not publish: if it wrote rows, they are never read. */
+  /** Ends a run that did not publish. Its rows, if any, are never read. */
   async end(): Promise<void> {
     if (this.#isPublished) return;
     await endRun(this.#db, this.number, this.#hasBegun ? 'dead' : 'void', this.#apps);
@@ -162,7 +168,10 @@ const OUTDATED: Query<{ runs: number; steps: number }> = {
 /** Fewer are not worth a deletion. */
 const MANY = 10_000;
 
-/** Forgets runs that ended long ago, and steps that later ones replaced. Those that are dead stay: their rows may still come. */
+/**
+ * Deletes runs that ended more than a day ago, and steps that were replaced. Dead verdicts stay: rows of
+ * these runs may still arrive.
+ */
 export async function forgetRuns(db: Database): Promise<void> {
   const { runs, steps } = await db.queryOne(OUTDATED, {}, SEAL);
   if (runs >= MANY) await db.command('seal: forget runs', FORGET_RUNS, {}, SEAL);

@@ -3,14 +3,17 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { FactKind } from './watermarks.ts';
 
-/** An hour may be sealed this long after its end: in-flight inserts of live traffic have landed by then. */
+/**
+ * How long after its end an hour may be sealed: inserts of live traffic that were under way have landed by
+ * then.
+ */
 export const SEAL_GRACE_MS = 10 * MINUTE_MS;
-/** A session can still grow for 24 h after its start; one that was silent for as long as this has most likely ended. */
+/** A session can last 24 h. One that was silent for `SILENCE_MS` has most likely ended. */
 const LONGEST_SESSION_MS = DAY_MS;
 const SILENCE_MS = 30 * MINUTE_MS;
-/** The first stretch of an app begins with a bucket of every grain. */
+/** The first stretch of an app starts at a bucket boundary of every grain. */
 const LONGEST_BUCKET_MS = 256 * DAY_MS;
-/** For a statement over all apps. */
+/** Time limit of a statement over all apps. */
 export const MAX_SECONDS = 600;
 
 export const FACT_KINDS: readonly FactKind[] = ['page', 'session'];
@@ -18,29 +21,34 @@ export const LEDGER_KIND = { page: 'event', session: 'session' } as const;
 
 interface Asked {
   readonly db: Database;
-  /** These alone; all apps where absent. */
+  /** Restricts the work to these apps; all apps by default. */
   readonly only?: readonly string[];
 }
 
-/** How far an app's facts of a kind are, and how far they could be. Instants are epoch ms, whole hours. */
+/**
+ * How far an app's facts of a kind are sealed, and how far they could be. Instants are epoch ms, whole hours.
+ */
 export interface AppState {
   readonly app: string;
-  /** Published watermark; 0 for an app that was never sealed. */
+  /** The published watermark; 0 for an app that was never sealed. */
   readonly until: number;
   readonly step: number;
   readonly era: number;
   readonly rebuilt: number;
-  /** How many events the ledger counts in sealed hours that the facts do not hold. */
+  /** Number of events in sealed hours by which the ledger and the facts differ. */
   readonly late: number;
-  /** The first hour of the app that holds anything. */
+  /** The app's first hour with data. */
   readonly first: number;
-  /** The end of the last one. Nothing is sealed beyond: a clock that is ahead would make facts of hours that are to come. */
+  /**
+   * The end of the app's last hour with data. Nothing is sealed beyond it: a clock that is ahead would seal
+   * hours that are still to come.
+   */
   readonly last: number;
-  /** Until where it may be sealed now, by the clock. */
+  /** How far it may be sealed now, by the clock. */
   readonly ripe: number;
 }
 
-/** The state that was published last, by app. */
+/** The last published state of each app. */
 const PUBLISHED = `SELECT app_id, argMax(sealed_until, step) AS until, max(step) AS last_step, argMax(era, step) AS last_era,
         argMax(rebuilt, step) AS last_rebuilt
     FROM sealing_verdicts
@@ -91,9 +99,9 @@ HAVING {all:Bool} OR until < least(ripe, last) OR late > 0`,
 };
 
 /**
- * Until where facts of a kind may be sealed at `now`: in any case until `oldest`, and until `newest` but for hours whose
- * sessions had an event after `quiet`. A session that speaks again after all makes its hour differ from the ledger, like late
- * events do.
+ * Bounds of what may be sealed at `now`: everything before `oldest`; and before `newest`, all but hours with
+ * a session that had an event after `quiet`. If a session continues after its hour was sealed, the ledger and
+ * the facts differ, as after any late event.
  */
 function ripeness(kind: FactKind, now: EpochMs): { oldest: number; newest: number; quiet: number } {
   const past = now - SEAL_GRACE_MS;
@@ -105,7 +113,7 @@ function ripeness(kind: FactKind, now: EpochMs): { oldest: number; newest: numbe
   return { oldest: floorTo(past - LONGEST_SESSION_MS, HOUR_MS), newest: floorTo(quiet, HOUR_MS), quiet };
 }
 
-/** The apps that have something to be sealed; `all`: every app that has data. */
+/** Reads the apps with something to seal; with `all`, every app with data. */
 export const readStates = (
   { db, only = [] }: Asked,
   kind: FactKind,
@@ -118,14 +126,14 @@ export const readStates = (
     { lane: 'seal', maxSeconds: MAX_SECONDS },
   );
 
-/** Where sealing goes on. */
+/** Returns where sealing continues. */
 export const startOf = ({ until, first }: AppState): number =>
   until === 0 ? floorTo(first, LONGEST_BUCKET_MS) : until;
 
-/** The end of what may be sealed and holds anything. */
+/** Returns the end of what may be sealed and has data. */
 export const endOf = ({ ripe, last }: AppState): number => Math.min(ripe, last);
 
-/** How far each app is sealed, and by how much that is behind what could be sealed at `now`. */
+/** Tells how far each app is sealed, and how much of it could be sealed at `now` but is not. */
 export async function sealStates(deps: Asked, now: EpochMs): Promise<SealState[]> {
   const states = await Promise.all(
     FACT_KINDS.map(async (kind) => {
@@ -144,9 +152,9 @@ export async function sealStates(deps: Asked, now: EpochMs): Promise<SealState[]
 export interface SealState {
   readonly app: string;
   readonly kind: FactKind;
-  /** 0 where nothing is sealed. */
+  /** 0 if nothing is sealed. */
   readonly sealedUntil: EpochMs;
-  /** 0 where everything ripe is sealed. */
+  /** 0 if everything ripe is sealed. */
   readonly lagMs: number;
 }
 
@@ -156,7 +164,7 @@ const KEPT: Query<{ kept: number }> = {
   row: z.object({ kept: z.number() }),
 };
 
-/** Whether `sessions` holds all sessions of `apps` that started at `from` or later. */
+/** Tells whether `sessions` holds all sessions of `apps` that started at `from` or later. */
 export async function areKept(db: Database, apps: readonly string[], from: number): Promise<boolean> {
   const { kept } = await db.queryOne(KEPT, { apps }, { lane: 'seal' });
   return from >= kept;
@@ -168,13 +176,13 @@ const DEAD: Query<{ run: number }> = {
   row: z.object({ run: z.number() }),
 };
 
-/** The runs about `apps` whose rows are not read. */
+/** Reads the runs of `apps` whose rows are ignored. */
 export async function deadRuns(db: Database, kind: FactKind, apps: readonly string[]): Promise<number[]> {
   const rows = await db.query(DEAD, { apps, kind }, { lane: 'seal' });
   return rows.map(({ run }) => run);
 }
 
-/** Events by app and hour. */
+/** Numbers of events by app and hour. */
 export type HourCounts = ReadonlyMap<string, ReadonlyMap<number, number>>;
 
 const HOUR = z.object({ app: z.string(), ms: z.number(), events: z.number() });
@@ -200,7 +208,7 @@ interface Hours {
   readonly to: number;
 }
 
-/** What the ledger counts of each hour in [from, to) that holds anything, in the order of the hours. */
+/** Reads the ledger's count of each hour in [from, to) with data, in order. */
 export const ledgerHours = async (db: Database, { kind, ...hours }: Hours): Promise<HourCounts> =>
   byApp(
     await db.query(
@@ -210,7 +218,7 @@ export const ledgerHours = async (db: Database, { kind, ...hours }: Hours): Prom
     ),
   );
 
-/** What the facts hold of it. */
+/** Reads the facts' count of each of these hours. */
 export const sealedHours = async (db: Database, hours: Hours, dead: readonly number[]): Promise<HourCounts> =>
   byApp(await db.query(SEALED_HOURS, { ...hours, dead }, { lane: 'seal', maxSeconds: MAX_SECONDS }));
 
@@ -224,7 +232,7 @@ function byApp(rows: readonly z.infer<typeof HOUR>[]): HourCounts {
   return found;
 }
 
-/** The hours of an app, in order, in which two counts differ. */
+/** Returns the hours of an app, in order, in which two counts differ. */
 export function differences(app: string, one: HourCounts, other: HourCounts): number[] {
   const [a, b] = [one.get(app) ?? new Map<number, number>(), other.get(app) ?? new Map<number, number>()];
   return [...new Set([...a.keys(), ...b.keys()])]

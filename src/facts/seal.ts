@@ -20,22 +20,24 @@ import { bucketsOf, CUTS, OPEN_END, ROLL_UPS } from './tables.ts';
 import { type Touched, touchedHours } from './touched.ts';
 import { type FactKind, lateHours, MOST_LATE_HOURS } from './watermarks.ts';
 
-/** One statement computes at most about this many events, and at most three days that hold any. */
+/** Limits of one statement: about 4 million events, and 72 hours with data. */
 const MAX_EVENTS = 4_000_000;
 const MAX_HOURS = 72;
-/** In one run. */
+/** Limit of one run. */
 export const MAX_APPS = 500;
 const MAX_MEMORY = 4 * 1024 ** 3;
-/** With more late events, as of an import, everything from the first of them on is sealed anew. */
+/**
+ * If more events are late, for example after an import, everything from the first of them on is sealed again.
+ */
 const MOST_REPAIRED = 100_000;
 
 export interface SealDeps {
   readonly db: Database;
-  /** Seal these alone; all apps where absent. */
+  /** Restricts sealing to these apps; all apps by default. */
   readonly only?: readonly string[];
-  /** Ends the work after the statement at hand. */
+  /** Ends the work after the current statement. */
   readonly signal?: AbortSignal;
-  /** Told after each stretch: how far, how many apps and events. */
+  /** Called after each stretch. */
   readonly onStretch?: (stretch: Stretch) => void;
 }
 
@@ -45,30 +47,31 @@ export interface Stretch {
   readonly events: number;
   readonly from: EpochMs;
   readonly to: EpochMs;
-  /** Hours that late events changed; otherwise hours that follow the last ones. */
+  /** True for hours that got late events, false for new hours. */
   readonly isRepair: boolean;
   readonly ms: number;
 }
 
-/** What one run seals: hours of apps that are all sealed to the same instant. */
+/** The hours that a run seals, of apps that share a watermark. */
 interface Work {
   readonly kind: FactKind;
   readonly states: readonly AppState[];
-  /** The first hour whose facts are not known to be whole. */
+  /** The first hour whose facts may be incomplete. */
   readonly from: number;
-  /** Facts answer before this instant when it is done. */
+  /** The watermark that the run publishes if nothing changes meanwhile. */
   readonly to: number;
-  /** The hours to be computed, in order. */
+  /** The hours to compute, in order. */
   readonly spans: readonly Span[];
-  /** The hours whose older rows are taken away: those of `spans`, or all that follow. */
+  /** The hours whose older rows are deleted: those of `spans`, or all that follow. */
   readonly cleared: readonly Span[];
-  /** What the ledger counted of each hour before anything was computed. */
+  /** The ledger's count of each hour, read before anything is computed. */
   readonly ledger: HourCounts;
 }
 
 /**
- * Seals the next hours of apps that are all sealed to the same instant. The stretch ends where the first of these apps is ripe no further,
- * or after as much as one statement should compute. Resolves to the apps that stopped on the way: something came in meanwhile.
+ * Seals the next hours of apps that share a watermark. The stretch ends at the first hour that is not ripe in
+ * one of the apps, or when it is as large as one statement should compute. Resolves to the apps that got
+ * events meanwhile and stopped earlier.
  */
 export async function sealStretch(
   deps: SealDeps,
@@ -93,7 +96,7 @@ export async function sealStretch(
   });
 }
 
-/** The states as they are now, of those that nobody changed since they were read. */
+/** Reads the states again, and leaves out those that changed since `before`. */
 async function unchanged(
   { db }: SealDeps,
   now: EpochMs,
@@ -105,7 +108,7 @@ async function unchanged(
   return states.filter(({ app, step }) => step === steps.get(app));
 }
 
-/** Where a stretch ends that begins with the first of these hours. */
+/** Returns the end of a stretch that starts with the first of these hours. */
 function stretchEnd(ledger: HourCounts, target: number): number {
   const sums = new Map<number, number>();
   for (const hours of ledger.values()) {
@@ -120,9 +123,10 @@ function stretchEnd(ledger: HourCounts, target: number): number {
 }
 
 /**
- * Seals again what late events changed of an app, as much of it as one run should. Two runs are opened together: the first publishes how
- * far the facts are untouched; the second computes what is touched, and publishes what was sealed before. Where it does not come to
- * that, or where one hour alone touches too much, everything from there on is sealed anew by the stretches that follow.
+ * Seals hours of an app again that got late events, as many as one run should. Opens two runs together: the
+ * first lowers the watermark to the first affected hour; the second computes the affected hours and restores
+ * the watermark. If the second does not publish, or if one late hour alone affects too much, later stretches
+ * seal everything from that hour on again.
  */
 export async function repair(
   deps: SealDeps,
@@ -156,7 +160,10 @@ export async function repair(
   });
 }
 
-/** What the first late hours touch, as many of these as one run should repair; nothing where the first alone touches too much. */
+/**
+ * Returns the hours that the first late hours affect, for as many of them as one run should repair; none if
+ * the first alone affects too many.
+ */
 async function repairable(touched: Touched, ledger: HourCounts): Promise<readonly Span[]> {
   for (let count = touched.late.length; count > 0; count = Math.floor(count / 2)) {
     const spans = await touchedHours(touched, count);
@@ -165,7 +172,10 @@ async function repairable(touched: Touched, ledger: HourCounts): Promise<readonl
   return [];
 }
 
-/** Forgets every fact of `only` (all apps where absent): raw rows answer until they are sealed again. Resolves to the number of apps. */
+/**
+ * Drops all facts of `only` (all apps by default): raw rows answer until they are sealed again. Resolves to
+ * the number of apps.
+ */
 export async function unseal({ db, only = [] }: SealDeps, now: EpochMs): Promise<number> {
   const apps = new Set<string>();
   for (const kind of FACT_KINDS) {
@@ -192,7 +202,7 @@ export async function unseal({ db, only = [] }: SealDeps, now: EpochMs): Promise
   return apps.size;
 }
 
-/** Opens runs for `work` and ends them, however it went. */
+/** Opens runs for `work` and ends them, also if it fails. */
 async function withRuns<T>(
   db: Database,
   kind: FactKind,
@@ -204,12 +214,15 @@ async function withRuns<T>(
   try {
     return await work(runs[0] as Run, runs.at(-1) as Run);
   } finally {
-    // Where this fails, the next run for these apps declares them dead.
+    // If this fails, the next run of these apps declares them dead.
     await Promise.allSettled(runs.map((run) => run.end()));
   }
 }
 
-/** Clears, computes, sums up, compares and publishes. Resolves to the apps whose facts are not whole to the end. */
+/**
+ * Clears, computes, rolls up, compares and publishes. Resolves to the apps whose new watermark is lower than
+ * planned.
+ */
 async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promise<string[]> {
   const { kind, states, from, to, spans, ledger } = work;
   const apps = appsOf(states);
@@ -258,9 +271,9 @@ async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promis
 }
 
 /**
- * Takes older rows of the hours away: facts that late events made wrong, and rows of runs that did not publish; usually there are
- * none. Only rows of runs that wrote before this one are named, and nothing of these hours that they wrote is ever read again, so it does
- * no harm whenever a deletion is carried out.
+ * Deletes older rows of the hours: facts that late events made wrong, and rows of runs that did not publish;
+ * usually there are none. The deletion names only runs that wrote before this one. Their rows of these hours
+ * are never read again, so it may be carried out at any later time.
  */
 async function clear(db: Database, run: Run, { kind, states, cleared }: Work): Promise<void> {
   const apps = appsOf(states);
@@ -280,7 +293,7 @@ async function clear(db: Database, run: Run, { kind, states, cleared }: Work): P
     { lane: 'seal', maxSeconds: MAX_SECONDS },
   );
   if (found.length === 0) return;
-  // Nobody else wrote before this moment: a run that comes later declares this one dead before it writes.
+  // Only runs from before this moment are found: a later run declares this one dead before it writes.
   await run.assertAlive();
   for (const [index, { table, rows }] of cuts.entries()) {
     const runs = found.find(({ cut }) => cut === index)?.runs;

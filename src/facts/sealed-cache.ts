@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Query } from '../clickhouse/database.ts';
 
-/** Rows of one statement are alike: so many of them, from all over, tell how large all are. */
+/** Rows of one statement are alike: this many, spread over all of them, are measured to estimate the size. */
 const SAMPLE = 64;
-/** What a row and an entry take beside their text. */
+/** Estimated overhead of a row and of an entry. */
 const ROW_BYTES = 100;
 const ENTRY_BYTES = 1_000;
-/** What one of the values takes that were asked for by key: a number, or each of several. */
+/** Estimated size of a value that is cached by key: a number, or one element of a collection. */
 const VALUE_BYTES = 250;
 export type Kept = number | ReadonlyMap<string, number> | readonly unknown[];
 
@@ -15,31 +15,33 @@ const valuesIn = (kept: Kept): number =>
   typeof kept === 'number' ? 1 : 1 + ('size' in kept ? kept.size : kept.length);
 
 const DEFAULT_BYTES = 64 * 1024 ** 2;
-/** Statements that were asked once. */
+/** Number of statements that are remembered as asked once. */
 const MOST_SEEN = 10_000;
 
 /**
- * When a statement's rows are kept. The sealed hours in the middle of a poller's range are the same for an hour: at once. Its ragged
- * ends may move by the millisecond, or never: when they are asked for again.
+ * When the rows of a statement are cached. While a poller's range moves, its whole hours stay the same for an
+ * hour: cached at once. The edges may move by the millisecond, or never: cached when they are asked for
+ * again.
  */
 export type Keep = 'at once' | 'when repeated';
 
 /**
- * What statements brought that read what is sealed and nothing else, for the next question about the same. An entry belongs to a
- * version of the facts (see `Snapshot.facts`), and is never used for another one.
+ * Cache for the rows of statements that read nothing but sealed data. An entry belongs to a version of the
+ * facts (see `Snapshot.facts`) and is never used for another one.
  */
 export class SealedCache {
   readonly #kept: LRUCache<string, object> | null;
   readonly #seen = new LRUCache<string, true>({ max: MOST_SEEN });
 
-  /** `maxBytes`, about, are kept at most; 0: nothing. */
+  /** Holds about `maxBytes` at most; 0 turns the cache off. */
   constructor(maxBytes = DEFAULT_BYTES) {
     this.#kept = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes });
   }
 
   /**
-   * What `make` makes of the rows: kept, or loaded now; always loaded where `version` is null. Nobody may write to it. `load` hears
-   * whether its rows are kept because they are asked for again. Rejects with what it rejects with, and keeps nothing then.
+   * Returns the result of `make`, cached or from rows loaded now; always loaded if `version` is null. Callers
+   * must not modify it. `load` is told whether its rows are cached because they are asked for again. If
+   * `load` rejects, so does this, and nothing is cached.
    */
   async get<Row, Made extends object>(
     { name, sql }: Pick<Query<Row>, 'name' | 'sql'>,
@@ -62,8 +64,9 @@ export class SealedCache {
   }
 
   /**
-   * A value for each of `keys`: known, or brought now by `load`, which gets the keys that are not known yet and has to answer for each
-   * of them. What `query` names is what was asked for before about other keys. Rejects with what `load` rejects with.
+   * Returns values by key, among them one for each of `keys`. `load` gets the keys that are not cached and
+   * must return a value for each. Keys of the same `query` share an entry, so the result may hold others too.
+   * If `load` rejects, so does this.
    */
   async each<Value extends Kept>(
     query: Pick<Query<unknown>, 'name' | 'sql'>,
@@ -84,7 +87,10 @@ export class SealedCache {
     return known;
   }
 
-  /** Whether it was asked for before; from now on it was. Never where nothing can be kept. */
+  /**
+   * Returns whether this was asked for before, and records that it was asked for now. Always false if nothing
+   * can be cached.
+   */
   isRepeated(query: Pick<Query<unknown>, 'name' | 'sql'>, version: string | null): boolean {
     if (version === null || this.#kept === null) return false;
     const key = keyOf(query, version);
@@ -98,14 +104,14 @@ export class SealedCache {
     return seen;
   }
 
-  /** For measurements: as if nobody had asked yet. */
+  /** Empties the cache, for measurements. */
   clear(): void {
     this.#kept?.clear();
     this.#seen.clear();
   }
 }
 
-/** A statement's name says what is made of its rows. */
+/** The name is part of the key: two questions may make different things of the same rows. */
 const keyOf = ({ name, sql }: Pick<Query<unknown>, 'name' | 'sql'>, version: string): string =>
   `${name} ${version} ${sql}`;
 

@@ -10,7 +10,7 @@ import type { FactKind } from './watermarks.ts';
 
 export interface SealerDeps extends Pick<SealDeps, 'db'> {
   readonly clock: Clock;
-  /** From the start of one pass to that of the next; a minute where absent. */
+  /** Time from the start of one pass to the start of the next; a minute by default. */
   readonly intervalMs?: number;
   readonly log: {
     info(fields: object, message: string): void;
@@ -20,32 +20,37 @@ export interface SealerDeps extends Pick<SealDeps, 'db'> {
 
 /** How far sealing is behind, over all apps. */
 export interface SealingHealth {
-  /** Seconds by which the app that is furthest behind could be sealed further; 0 when all is sealed that is ripe. */
+  /** The lag of the app that is furthest behind, in seconds; 0 if everything ripe is sealed. */
   readonly lagSeconds: { readonly [Kind in FactKind]: number };
-  /** When the last run of this process ended well; null before. */
+  /** When the last pass of this process ended well; null before. */
   readonly lastRunAt: string | null;
   /** When this was measured; null before. */
   readonly measuredAt: string | null;
 }
 
-/** The job that seals: again and again, one process at a time. */
+/** The job that seals repeatedly, in one process at a time. */
 export interface Sealer {
-  /** As it was measured after the last run: asks nothing of the store. */
+  /** As measured after the last pass; does not ask the store. */
   readonly health: SealingHealth;
   start(): void;
-  /** Seals what is ripe now; resolves at once where another process is at it. */
+  /** Seals what is ripe now; resolves at once if another process seals. */
   run(): Promise<void>;
-  /** How far each app is sealed. */
+  /** Tells how far each app is sealed. */
   states(): Promise<SealState[]>;
-  /** Forgets the facts of an app, or of all, and starts to build them again. Resolves to the number of apps. */
+  /**
+   * Drops the facts of some apps, or of all, and starts to build them again. Resolves to the number of apps.
+   */
   rebuild(only?: readonly string[]): Promise<number>;
-  /** Ends after the statement at hand. */
+  /** Ends after the current statement. */
   stop(): Promise<void>;
 }
 
-/** An app that has much to be sealed leaves the rest of a pass to others. */
+/** The most time that one app gets of a pass. */
 const BUDGET_MS = 20_000;
-/** A repair has to write the hours of late events anew; questions take few late events into account without one. */
+/**
+ * How long a repair waits. It rewrites whole hours, while questions correct for a few late events by
+ * themselves.
+ */
 const REPAIR_AFTER_MS = HOUR_MS;
 
 export function createSealer(deps: SealerDeps): Sealer {
@@ -90,7 +95,7 @@ class RepeatedSealer implements Sealer {
 
   async rebuild(only?: readonly string[]): Promise<number> {
     const { db, clock } = this.#deps;
-    // In this process; what another one seals just now is ended by it.
+    // Waits for this process's pass. A run of another process is ended by `unseal`.
     await this.#passes.idle();
     const apps = await unseal({ db, ...(only ? { only } : {}) }, clock());
     void this.run();

@@ -1,6 +1,7 @@
 /*
- * Rows in the form of `sessions`: states that are merged by session. Those of sealed sessions are taken away after a day and a half (`purge.ts`);
- * who needs them again (late data, facts that are built anew) has them made of events.
+ * Rows with the columns of `sessions`, made from events. Sealed sessions are deleted from `sessions` after a
+ * day and a half (see purge.ts). Repairs, rebuilds and questions that need them later merge them from these
+ * rows.
  */
 
 const NONE = 'toUInt32(4294967295)';
@@ -42,7 +43,10 @@ const STATES: Readonly<Record<string, string>> = {
   longitude: first('longitude')('toFloat64(0)'),
 };
 
-/** Each event for which `where` holds as a row of `sessions`, and `more` columns of events; to stand in the place of that table. */
+/**
+ * Returns a subquery in the place of `sessions`: one row for each event that satisfies `where`, plus `more`
+ * columns of `events`.
+ */
 export const rowsFromEvents = (where: string, more = ''): string => `(
     WITH toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS at
     SELECT app_id, started_at, sipHash64(session_id) AS session,
@@ -53,5 +57,8 @@ export const rowsFromEvents = (where: string, more = ''): string => `(
     WHERE ${where}
 )`;
 
-/** Of each session those that have a context, one at least: all that is asked for where only the context is. */
+/**
+ * The same, with only the rows that have a context: at least one for each session. Enough if only the context
+ * is needed.
+ */
 export const contextsFromEvents = (where: string): string => rowsFromEvents(`${where} AND has_context = 1`);

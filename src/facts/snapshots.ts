@@ -6,7 +6,7 @@ import { type PublishedFacts, readSnapshot, type Scope, type Snapshot } from './
 
 const KEPT = 20_000;
 
-/** Reads an app's snapshot, or gives the one it read last where nothing was written since. */
+/** Returns an app's snapshot: the cached one if nothing was written since, otherwise a new one. */
 export type ReadSnapshot = (app: AppId, scope?: Scope) => Promise<Snapshot>;
 
 interface Kept {
@@ -14,7 +14,10 @@ interface Kept {
   readonly snapshot: Promise<Snapshot>;
 }
 
-/** On a store with other writers every call asks the store; identical calls at the same moment ask once. */
+/**
+ * If the store has other writers, each call asks the store; identical calls at the same moment share one
+ * request.
+ */
 export function createSnapshots(db: Database): ReadSnapshot {
   const kept = new LRUCache<string, Kept>({ max: KEPT });
   const published = new LRUCache<AppId, PublishedFacts>({ max: KEPT });
@@ -31,10 +34,10 @@ export function createSnapshots(db: Database): ReadSnapshot {
     if (last?.stamp === stamp) return last.snapshot;
     const snapshot = forOthersToo(() => read(app, scope));
     const entry = { stamp, snapshot };
-    // Whoever asks for no scope is served by any.
+    // A call without a scope accepts a snapshot of any scope.
     const keys = [key, keyOf(app)];
     for (const each of keys) kept.set(each, entry);
-    // A failure is not kept; neither is what was read while something was written.
+    // Failures are not cached, nor snapshots that were read while something was written.
     const forget = (): void => {
       for (const each of keys) if (kept.peek(each) === entry) kept.delete(each);
     };

@@ -2,13 +2,10 @@ import { anyOf, inMs, inSpans } from '../clickhouse/literals.ts';
 import { DAY_MS, floorTo, type Span } from '../domain/time.ts';
 import type { FactKind } from './watermarks.ts';
 
-/**
- * Statements about `{apps}` in `spans` of whole hours. A row carries the run that wrote it; `{run}` writes, and rows of `{dead}` runs
- * are not read.
- */
+/** A statement about `{apps}`: the run `{run}` writes, and rows of `{dead}` runs are ignored. */
 export interface RollUp {
   readonly name: string;
-  /** Sums the finer rows of whole buckets, which lie in `spans`, into one row a bucket. */
+  /** Sums the finer rows of whole buckets in `spans` into one row per bucket and key. */
   sql(spans: readonly Span[]): string;
   readonly unitMs: number;
 }
@@ -16,7 +13,7 @@ export interface RollUp {
 /** The rows of a table that belong to some hours. */
 export interface Cut {
   readonly table: string;
-  /** True of rows of these hours, and of coarser buckets that hold one of them. */
+  /** SQL condition: the row belongs to one of these hours, or to a coarser bucket that contains one. */
   within(spans: readonly Span[]): string;
 }
 
@@ -25,13 +22,16 @@ interface Grained {
   readonly base: 'hour' | 'half_hour';
   readonly keys: readonly string[];
   readonly sums: readonly string[];
-  /** Sorted by the bucket's day: the engine does not see by itself that a bucket bounds its day. */
+  /**
+   * The table is sorted by the bucket's day. The engine does not derive a bound on the day from a bound on
+   * the bucket.
+   */
   readonly byDay?: true;
 }
 
 const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
 
-/** Coarser than an hour, each summed from the one before. */
+/** Grains coarser than an hour. Each is summed from the one before. */
 export const COARSE_UNITS = [
   ['day', DAY_MS],
   ['day4', 4 * DAY_MS],
@@ -80,17 +80,17 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
   ],
 };
 
-/** What `page_facts` is sorted by, in the place of the bucket. */
+/** The sort column of `page_facts` before the key and the bucket. */
 export const DAY_OF_BUCKET = 'toStartOfDay(bucket)';
 const SOURCE = 'app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}';
 
-/** The end of spans that have none. */
+/** The end of an open span. */
 export const OPEN_END = Number.MAX_SAFE_INTEGER;
 
 const ceilTo = (ms: number, unitMs: number): number =>
   ms === OPEN_END ? OPEN_END : Math.ceil(ms / unitMs) * unitMs;
 
-/** The buckets that hold some of `spans`, which follow each other; as spans that follow each other. */
+/** Returns the buckets that overlap `spans`. Both are in order; adjacent buckets are joined into one span. */
 export function bucketsOf(spans: readonly Span[], unitMs: number): Span[] {
   const found: Span[] = [];
   for (const { start, end } of spans) {
@@ -105,7 +105,7 @@ export function bucketsOf(spans: readonly Span[], unitMs: number): Span[] {
   return found;
 }
 
-/** Rows of a bucket of a day or more start with their day. */
+/** A bucket of a day or more starts with its day, so the day alone is a sufficient condition. */
 const inBuckets = (byDay: true | undefined, spans: readonly Span[]): string =>
   inSpans(byDay ? DAY_OF_BUCKET : 'bucket', spans);
 const inFinest = (byDay: true | undefined, spans: readonly Span[]): string =>
@@ -182,7 +182,7 @@ const sealedHours = (kind: FactKind): Cut => ({
   within: (spans) => `kind = '${kind}' AND ${inSpans('hour', spans)}`,
 });
 
-/** Every table of facts, by kind. The counts of the hours come first: an hour without them counts as not sealed. */
+/** All tables of facts, by kind. `sealed_hours` is cleared first: an hour without its count is not sealed. */
 export const CUTS: { readonly [Kind in FactKind]: readonly Cut[] } = {
   page: [
     sealedHours('page'),

@@ -9,16 +9,16 @@ import { FIRST, firstText } from './session-states.ts';
 import type { FactKind, LateHour } from './watermarks.ts';
 
 /*
- * A late event changes the facts of its own hour, and `prev` of what its session or its visitor did next. All other hours keep their
- * facts.
+ * Finds the hours whose facts late events change: the hour of each event, and the hours of the next
+ * occurrences, whose `prev` changes.
  */
 
-/** A session lasts 24 h: what it does next lies in one of these hours. */
+/** A session lasts at most 24 h, so its events lie in 25 hours at most. */
 const SESSION_HOURS = 25;
-/** More hours are not repaired at once. */
+/** Limit of one repair. */
 const MOST_HOURS = 48;
 
-/** Where late events came. */
+/** Late hours of an app. */
 export interface Touched {
   readonly db: Database;
   readonly app: string;
@@ -32,8 +32,9 @@ export interface Touched {
 }
 
 /**
- * The hours below `until` whose facts change when those of the first `count` late hours are written anew, as spans in order; null where
- * they are many. Where one of them is late itself, all that it touches is among them.
+ * Returns the hours below `until` whose facts change when the first `count` late hours are sealed again, as
+ * spans in order; null if there are too many. If one of them is late itself, the hours that it affects are
+ * included.
  */
 export async function touchedHours(asked: Touched, count: number): Promise<Span[] | null> {
   const hours = new Set(asked.late.slice(0, count).map(({ hour }) => hour));
@@ -57,7 +58,10 @@ export async function touchedHours(asked: Touched, count: number): Promise<Span[
 
 const HOUR_ROW: z.ZodType<{ hour: number }> = z.object({ hour: z.number() });
 
-/** The hours in which sessions with late events go on; where these are not known, all in which they may. */
+/**
+ * Returns the hours with later events of the late sessions; if those sessions are unknown, all hours in which
+ * they may lie.
+ */
 async function hoursOfSessions({ db, app }: Touched, late: readonly LateHour[]): Promise<number[]> {
   const load = <Value>(
     _query: object,
@@ -87,7 +91,7 @@ WHERE app_id = {app:UUID} AND type IN ('pageview', 'error') AND ${inEachHour(ran
   return rows.map(({ hour }) => hour);
 }
 
-/** Hours that follow each other are one span. */
+/** Joins adjacent hours into spans. */
 function asSpans(hours: readonly number[]): Span[] {
   const spans: Span[] = [];
   for (const start of hours) {
@@ -104,7 +108,10 @@ const FACT_ROWS = `SELECT visitor, '' AS words, started_at AS started FROM visit
         SELECT visitor, arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\\0'), started_at FROM utm_facts
         WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}`;
 
-/** Sessions as they are now and as the facts have them: those that differ have changed, and so has `prev` of the next ones. */
+/**
+ * Returns the hours of the next sessions of changed ones, whose `prev` changes. A session has changed if the
+ * sessions as they are now and the facts differ in its start, visitor or campaign.
+ */
 async function hoursOfVisitors(
   { db, app, dead, isKept }: Touched,
   late: readonly LateHour[],

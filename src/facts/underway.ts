@@ -1,7 +1,9 @@
 import { type EpochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 import type { Scope } from './watermarks.ts';
 
-/** Where an app's events of one flush lie: their own times, and the starts of their sessions. */
+/**
+ * The hours that one flush touches in an app: by the events' own times, and by the starts of their sessions.
+ */
 export interface Span {
   readonly app: string;
   readonly events: Range;
@@ -9,16 +11,16 @@ export interface Span {
 }
 
 /**
- * What this process is storing: events that may be visible in one table and not yet in another. Tells all there is to know where
- * this process is alone on its store.
+ * The events that this process is storing: they may be visible in one table and not yet in another. Complete
+ * only if this process is alone on its store.
  */
 export class Underway {
   readonly #spans = new Map<string, Set<Span>>();
   #anywhere = 0;
 
   /**
-   * To be called before the first of these events is sent; `null`: they may be of any app and time. Call the result when it is
-   * certain that all of them are committed, or that none of them ever is visible.
+   * Call this before the first of these events is sent; `null` stands for events of any app and time. Call
+   * the result when all of them are committed, or when none of them can become visible any more.
    */
   announce(spans: readonly Span[] | null): () => void {
     if (spans === null) {
@@ -39,7 +41,7 @@ export class Underway {
     };
   }
 
-  /** Whether events of the scope's hours are being stored. */
+  /** Returns whether events of the scope's hours are being stored. */
   touches(app: string, { events, sessions }: Scope): boolean {
     if (this.#anywhere > 0) return true;
     for (const span of this.#spans.get(app) ?? []) {

@@ -4,77 +4,92 @@ import { int, ofApp } from '../clickhouse/literals.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 
-/** Facts by the time of events (pages, errors, clicks) and facts by the start of sessions are sealed apart. */
+/**
+ * Page facts go by the time of an event (pages, errors, clicks), session facts by the start of a session.
+ * They are sealed separately.
+ */
 export type FactKind = 'page' | 'session';
 
-/** What was published of an app's facts of one kind (see runs.ts). */
+/** The published state of an app's facts of one kind (see runs.ts). */
 export interface Published {
   readonly until: EpochMs;
-  /** Goes up with whatever is published: the same step means the same facts below `until`. */
+  /** Grows with each publication: the same step means the same facts below `until`. */
   readonly step: number;
-  /** While it is the same, no rows that were to be read are taken away. */
+  /** While it is unchanged, no rows that this state refers to are deleted. */
   readonly era: number;
-  /** Another number after all facts were forgotten, to be built anew. */
+  /** Changes when all facts are dropped to be built again. */
   readonly rebuilt: number;
-  /** Runs whose rows are not read. */
+  /** Runs whose rows are ignored. */
   readonly dead: readonly number[];
 }
 export type PublishedFacts = { readonly [Kind in FactKind]: Published };
 
-/** What an answer rests on: events by their own time, and events by the start of their session; null for none. */
+/**
+ * The data that an answer rests on: events by their own time, and events by the start of their session; null
+ * for none.
+ */
 export interface Scope {
   readonly events: Range | null;
   readonly sessions: Range | null;
 }
 
-/** A sealed hour whose facts do not hold what is committed. */
+/** A sealed hour whose facts do not hold all committed events. */
 export interface LateHour {
   /** Its start, epoch ms. */
   readonly hour: number;
-  /** Events in the ledger. */
+  /** Number of events in the ledger. */
   readonly committed: number;
-  /** Events in the facts. */
+  /** Number of events in the facts. */
   readonly held: number;
-  /** No later event of it is in the facts, by the store's clock (epoch ms); 0 where the facts hold nothing of it. */
+  /**
+   * The facts hold no event that was inserted later, by the store's clock (epoch ms); 0 if they hold none of
+   * this hour.
+   */
   readonly insertedUntil: number;
-  /** The last event in the ledger, of any of the hour's sessions where it is an hour of sessions. */
+  /**
+   * The time of the last event in the ledger (epoch ms). For session facts, of any session that started in
+   * the hour.
+   */
   readonly lastEvent: number;
 }
 
-/** With more late hours of a kind, raw rows answer from the first one on. */
+/** If more hours of a kind are late, raw rows answer from the first one on. */
 export const MOST_LATE_HOURS = 500;
 
-/** An app's data at a moment. */
+/** The state of an app's data at a moment. */
 export interface Snapshot {
   readonly published: PublishedFacts;
-  /** In the order of time; of more than MOST_LATE_HOURS only the first. */
+  /** In order of time. If more than MOST_LATE_HOURS are late, only the first ones. */
   readonly late: { readonly [Kind in FactKind]: readonly LateHour[] };
-  /** `sessions` holds all that started from here on; what started before is merged from raw events. */
+  /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
-  /** While it is the same, rows that are read by this snapshot are there. */
+  /** While it is unchanged, all rows that this snapshot refers to exist. */
   readonly era: string;
-  /** Another text after facts were forgotten because they may have been wrong: no answer from before is confirmed. */
+  /**
+   * Changes when facts are dropped because they may have been wrong: no older answer is confirmed after that.
+   */
   readonly rebuilt: string;
   /**
-   * Committed events in the scope's hours, by their own time and by their session's. Events are only ever added: where both
-   * numbers are the same, so is the answer.
+   * Number of committed events in the scope's hours, by their own time and by the start of their session.
+   * Events are only ever added, so equal numbers mean equal answers.
    */
   readonly version: readonly [number, number];
-  /** When the app's newest event was stored; null without any. */
+  /** When the app's newest event was stored; null if there is none. */
   readonly asOf: EpochMs | null;
 }
 
 const ROWS = z.tuple([z.string(), z.array(z.number())]);
 
-/** The verdict of each run; one that is dead stays dead. */
+/** The verdict of each run. `max` keeps a dead run dead. */
 const VERDICTS = (
   app: AppId,
 ): string => `SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
         max(v.era) AS era, max(v.rebuilt) AS rebuilt FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
 
 /**
- * What is published; the events below these in the facts and in the ledger, and the events in the scope. Below `published`, which was
- * read before: sums of one table each, side by side, take two thirds of what one statement takes that reads one from the other.
+ * Reads the published state, the number of events below `published` in the facts and in the ledger, and the
+ * number of events in the scope. `published` was read before: sums of one table each, side by side, take two
+ * thirds of the time of one statement that derives the watermark first.
  */
 const snapshotQuery = (
   app: AppId,
@@ -101,7 +116,10 @@ FROM ledger AS h WHERE ${ofApp(app)}`,
   };
 };
 
-/** The events of a kind in the range's hours, of rows of `ledger AS h` or `ingest_begun AS h`. */
+/**
+ * SQL of the number of events of a kind in the range's hours, for rows of `ledger AS h` or `ingest_begun AS
+ * h`.
+ */
 export const eventsWithin = (kind: string, range: Range | null): string =>
   range === null
     ? '0'
@@ -109,7 +127,7 @@ export const eventsWithin = (kind: string, range: Range | null): string =>
         `kind = '${kind}' AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
       );
 
-/** Rows of dead runs are left out; mostly there are none. */
+/** SQL condition that leaves out rows of dead runs; usually there are none. */
 export const without = (run: string, dead: readonly number[]): string =>
   dead.length === 0 ? '' : ` AND ${run} NOT IN (${dead.map(int).join(', ')})`;
 
@@ -159,8 +177,8 @@ const publishedOf = ([
 const isSame = (a: Published, b: Published): boolean => a.step === b.step && a.dead.length === b.dead.length;
 
 /**
- * How far an app is sealed, which of its sealed hours got late events, and the version of what lies in `scope`. `published`: what was
- * published when it was last read.
+ * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in `scope`.
+ * `published`: the state that was read last; if it has changed, the statement runs again.
  */
 export async function readSnapshot(
   db: Database,
@@ -168,7 +186,7 @@ export async function readSnapshot(
   scope: Scope = NOTHING,
   published: PublishedFacts = NOTHING_PUBLISHED,
 ): Promise<Snapshot> {
-  // Small, and what a poller's 304 needs: it does not wait behind heavy questions.
+  // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
   const found = new Map(await db.rows(snapshotQuery(app, published, scope), { lane: 'lookup' }));
   const latest = { page: publishedOf(found.get('page')), session: publishedOf(found.get('session')) };
   if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
@@ -196,7 +214,7 @@ export async function readSnapshot(
 
 const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
 
-/** The sealed hours whose facts do not hold what is committed, in order; no more than one above MOST_LATE_HOURS. */
+/** Reads the late hours in order, at most one more than MOST_LATE_HOURS. */
 export function lateHours(
   db: Database,
   app: string,
