@@ -114,7 +114,7 @@ const MOST_SEEN = 10_000;
  * first.
  */
 export class LiveCache {
-  readonly #kept: LRUCache<AppId, LiveSessions> | null;
+  readonly #cached: LRUCache<AppId, LiveSessions> | null;
   readonly #seen = new LRUCache<AppId, true>({ max: MOST_SEEN });
   /** The most unsealed sessions of one app that are cached. */
   readonly mostSessions: number;
@@ -126,29 +126,29 @@ export class LiveCache {
     const dispose = (_: LiveSessions, app: AppId, reason: string): void => {
       if (reason === 'evict') this.#seen.delete(app);
     };
-    this.#kept = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes, dispose });
+    this.#cached = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes, dispose });
   }
 
   /**
    * Returns the app's sessions, empty at first; null for the app's first question, or if the cache is off.
    */
   of(app: AppId): LiveSessions | null {
-    if (this.#kept === null) return null;
+    if (this.#cached === null) return null;
     const isRepeated = this.#seen.has(app);
     this.#seen.set(app, true);
-    return isRepeated ? (this.#kept.get(app) ?? new LiveSessions()) : null;
+    return isRepeated ? (this.#cached.get(app) ?? new LiveSessions()) : null;
   }
 
   /** Caches the app's sessions, unless most of their size is words of sessions that were dropped. */
   keep(app: AppId, live: LiveSessions): void {
     const { sessions, words } = live.bytes;
-    if (words > MOST_WORD_BYTES && words > sessions) this.#kept?.delete(app);
-    else this.#kept?.set(app, live, { size: sessions + words });
+    if (words > MOST_WORD_BYTES && words > sessions) this.#cached?.delete(app);
+    else this.#cached?.set(app, live, { size: sessions + words });
   }
 
   /** Empties the cache, for measurements. */
   clear(): void {
-    this.#kept?.clear();
+    this.#cached?.clear();
     this.#seen.clear();
   }
 }

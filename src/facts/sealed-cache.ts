@@ -11,8 +11,8 @@ const ENTRY_BYTES = 1_000;
 const VALUE_BYTES = 250;
 export type Kept = number | ReadonlyMap<string, number> | readonly unknown[];
 
-const valuesIn = (kept: Kept): number =>
-  typeof kept === 'number' ? 1 : 1 + ('size' in kept ? kept.size : kept.length);
+const valuesIn = (cached: Kept): number =>
+  typeof cached === 'number' ? 1 : 1 + ('size' in cached ? cached.size : cached.length);
 
 const DEFAULT_BYTES = 64 * 1024 ** 2;
 /** Number of statements that are remembered as asked once. */
@@ -30,12 +30,12 @@ export type Keep = 'at once' | 'when repeated';
  * facts (see `Snapshot.facts`) and is never used for another one.
  */
 export class SealedCache {
-  readonly #kept: LRUCache<string, object> | null;
+  readonly #cached: LRUCache<string, object> | null;
   readonly #seen = new LRUCache<string, true>({ max: MOST_SEEN });
 
   /** Holds about `maxBytes` at most; 0 turns the cache off. */
   constructor(maxBytes = DEFAULT_BYTES) {
-    this.#kept = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes });
+    this.#cached = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes });
   }
 
   /**
@@ -50,15 +50,15 @@ export class SealedCache {
     make: (rows: readonly Row[]) => Made,
     keep: Keep = 'at once',
   ): Promise<Made> {
-    if (version === null || this.#kept === null) return make(await load(false));
+    if (version === null || this.#cached === null) return make(await load(false));
     const key = keyOf({ name, sql }, version);
-    const kept = this.#kept.get(key);
-    if (kept !== undefined) return kept as Made;
+    const cached = this.#cached.get(key);
+    if (cached !== undefined) return cached as Made;
     const isRepeated = keep === 'when repeated' && this.#seenBefore(key);
     const rows = await load(isRepeated);
     const made = make(rows);
     if (keep === 'at once' || isRepeated) {
-      this.#kept.set(key, made, { size: bytesOf(rows) + key.length + ENTRY_BYTES });
+      this.#cached.set(key, made, { size: bytesOf(rows) + key.length + ENTRY_BYTES });
     }
     return made;
   }
@@ -74,15 +74,15 @@ export class SealedCache {
     keys: readonly string[],
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
   ): Promise<ReadonlyMap<string, Value>> {
-    if (version === null || this.#kept === null) return load(keys);
+    if (version === null || this.#cached === null) return load(keys);
     const key = keyOf(query, version);
-    const known = (this.#kept.get(key) ?? new Map()) as Map<string, Value>;
+    const known = (this.#cached.get(key) ?? new Map()) as Map<string, Value>;
     const unknown = keys.filter((each) => !known.has(each));
     if (unknown.length > 0) {
       for (const [each, value] of await load(unknown)) known.set(each, value);
       let values = 0;
       for (const value of known.values()) values += valuesIn(value);
-      this.#kept.set(key, known, { size: values * VALUE_BYTES + key.length + ENTRY_BYTES });
+      this.#cached.set(key, known, { size: values * VALUE_BYTES + key.length + ENTRY_BYTES });
     }
     return known;
   }
@@ -92,9 +92,9 @@ export class SealedCache {
    * can be cached.
    */
   isRepeated(query: Pick<Query<unknown>, 'name' | 'sql'>, version: string | null): boolean {
-    if (version === null || this.#kept === null) return false;
+    if (version === null || this.#cached === null) return false;
     const key = keyOf(query, version);
-    return this.#kept.has(key) || this.#seenBefore(key);
+    return this.#cached.has(key) || this.#seenBefore(key);
   }
 
   #seenBefore(key: string): boolean {
@@ -106,7 +106,7 @@ export class SealedCache {
 
   /** Empties the cache, for measurements. */
   clear(): void {
-    this.#kept?.clear();
+    this.#cached?.clear();
     this.#seen.clear();
   }
 }

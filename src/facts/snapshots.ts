@@ -4,12 +4,12 @@ import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type PublishedFacts, readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
 
-const KEPT = 20_000;
+const MOST_CACHED = 20_000;
 
 /** Returns an app's snapshot: the cached one if nothing was written since, otherwise a new one. */
 export type ReadSnapshot = (app: AppId, scope?: Scope) => Promise<Snapshot>;
 
-interface Kept {
+interface Cached {
   readonly stamp: number;
   readonly snapshot: Promise<Snapshot>;
 }
@@ -19,8 +19,8 @@ interface Kept {
  * request.
  */
 export function createSnapshots(db: Database): ReadSnapshot {
-  const kept = new LRUCache<string, Kept>({ max: KEPT });
-  const published = new LRUCache<AppId, PublishedFacts>({ max: KEPT });
+  const cached = new LRUCache<string, Cached>({ max: MOST_CACHED });
+  const published = new LRUCache<AppId, PublishedFacts>({ max: MOST_CACHED });
   const read = async (app: AppId, scope?: Scope): Promise<Snapshot> => {
     const snapshot = await readSnapshot(db, app, scope, published.get(app));
     published.set(app, snapshot.published);
@@ -30,16 +30,16 @@ export function createSnapshots(db: Database): ReadSnapshot {
     const stamp = db.stamp(app);
     if (stamp === null) return read(app, scope);
     const key = keyOf(app, scope);
-    const last = kept.get(key);
+    const last = cached.get(key);
     if (last?.stamp === stamp) return last.snapshot;
     const snapshot = forOthersToo(() => read(app, scope));
     const entry = { stamp, snapshot };
     // A call without a scope accepts a snapshot of any scope.
     const keys = [key, keyOf(app)];
-    for (const each of keys) kept.set(each, entry);
+    for (const each of keys) cached.set(each, entry);
     // Failures are not cached, nor snapshots that were read while something was written.
     const forget = (): void => {
-      for (const each of keys) if (kept.peek(each) === entry) kept.delete(each);
+      for (const each of keys) if (cached.peek(each) === entry) cached.delete(each);
     };
     snapshot.then(() => {
       if (db.stamp(app) !== stamp) forget();
