@@ -23,18 +23,18 @@ import type { Analytics } from './results.ts';
 export interface AnalyticsDeps {
   readonly db: Database;
   readonly clock: Clock;
-  /** Shared with whoever asks for versions of the data. */
+  /** Share it with other readers of the data's version; a new one by default. */
   readonly snapshots?: ReadSnapshot;
-  /** What is remembered of sealed facts. */
+  /** The cache for sealed data. */
   readonly sealed?: SealedCache;
-  /** What is remembered of sessions that are not. */
+  /** The cache for unsealed sessions. */
   readonly live?: LiveCache;
 }
 
-/** A question is asked again at most so often because facts were taken away meanwhile; even once is rare. */
+/** How often a question is asked again because rows were deleted meanwhile. Even once is rare. */
 const MOST_ATTEMPTS = 5;
 
-/** Binds every question to a store and a clock. */
+/** Binds all questions to a store and a clock. */
 export function createAnalytics({
   db,
   clock,
@@ -43,8 +43,8 @@ export function createAnalytics({
   live = new LiveCache(),
 }: AnalyticsDeps): Analytics {
   /**
-   * Asks with one snapshot of the facts. Sealing waits for nobody: where it has taken rows away meanwhile, the answer may lack them, and
-   * the question is asked again.
+   * Asks a question with one snapshot of the facts. Sealing does not wait for readers: if it has deleted rows
+   * meanwhile (the era changed), the answer may lack them, so the question is asked again.
    */
   const untilSteady = async <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> => {
     let patched = true;

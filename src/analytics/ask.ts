@@ -5,34 +5,34 @@ import type { LiveCache } from '../facts/live-sessions.ts';
 import type { Keep, Kept } from '../facts/sealed-cache.ts';
 import type { LateKey, LateSessions } from './late.ts';
 
-/** What every question is asked with. */
+/** Passed to every question. */
 export interface Asker {
   readonly db: Database;
   readonly clock: Clock;
-  /** Sessions that are not sealed, as they were read last. */
+  /** The cache for unsealed sessions. */
   readonly live: LiveCache;
-  /** What is sealed of the app that is asked about, as it can be used now. */
+  /** The app's facts at one snapshot. */
   readonly facts: AppFacts;
 }
 
 export interface AppFacts {
-  /** By the start of sessions. */
+  /** Facts by the start of sessions. */
   sessions(): Promise<SessionFacts>;
-  /** By the time of events. */
+  /** Facts by the time of events. */
   pages(): Promise<PageFacts>;
-  /** Of raw events alone what is remembered. */
+  /** Cache for rows that are read from raw events. */
   readonly events: EventFacts;
 }
 
-/** What is remembered of one version of the facts. */
+/** Cache for rows that belong to one version of the data. */
 export interface Memory {
-  /** The rows that `load` brings, or brought before. Nobody may write to what it brings. */
+  /** Returns the rows of `load`, cached or loaded now. Callers must not modify them. */
   recall<Row>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
     load: (isRepeated: boolean) => Promise<readonly Row[]>,
     keep?: Keep,
   ): Promise<readonly Row[]>;
-  /** The same for what `make` makes of the rows. */
+  /** The same for a value that `make` makes from the rows. */
   recallMade<Row, Made extends object>(
     query: Pick<Query<Row>, 'name' | 'sql'>,
     load: (isRepeated: boolean) => Promise<readonly Row[]>,
@@ -40,8 +40,8 @@ export interface Memory {
     keep?: Keep,
   ): Promise<Made>;
   /**
-   * A value for each of `keys`, and for others asked about before: those that nobody knows yet are brought by `load`, which has to
-   * answer for each of its keys.
+   * Returns values by key, among them one for each of `keys`. `load` gets the keys that are not cached and
+   * must return a value for each of them.
    */
   recallEach<Value extends Kept>(
     query: Pick<Query<unknown>, 'name' | 'sql'>,
@@ -49,48 +49,52 @@ export interface Memory {
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
   ): Promise<ReadonlyMap<string, Value>>;
   /**
-   * Whether `query` was asked for before, by this or by `recall`; from now on it was. Where it was not, one statement for everything
-   * can be faster than what brings all that is worth to be remembered.
+   * Returns whether `query` was asked for before, with this method or `recall`, and records that it was asked
+   * for now. For a first question, one statement for everything can be faster than loading all rows that are
+   * worth caching.
    */
   isRepeated(query: Pick<Query<unknown>, 'name' | 'sql'>): boolean;
 }
 
-/** Raw events of hours that are sealed. */
+/** Raw events of sealed hours. */
 export interface EventFacts {
   readonly app: AppId;
-  /** Before this instant hours are sealed. */
+  /** The watermark: hours before it are sealed. */
   readonly until: EpochMs;
-  /** What is remembered of raw events in these spans, which end before `until`: a late event there makes it another memory. */
+  /**
+   * Returns the cache for raw events of these spans, which end before `until`. Each late event in the spans
+   * starts a new version.
+   */
   of(spans: readonly Span[]): Memory;
 }
 
-/** An app's facts of one kind. What is remembered of them reads rows of facts alone, before `until`. */
+/** An app's facts of one kind. Cached rows come from facts before `until` alone. */
 export interface Facts extends Memory {
   readonly app: AppId;
-  /** SQL, of tables of facts: rows of the app that may be read. */
+  /** SQL condition on tables of facts: rows of the app, without those of dead runs. */
   readonly where: string;
-  /** Before this instant facts answer, from it on raw rows do. */
+  /** The watermark: facts answer before this instant, raw rows from it on. */
   readonly until: EpochMs;
-  /** Whether events came late: the facts are not all that is to be said. */
+  /** Whether sealed hours got late events, so that `late()` has corrections. */
   readonly hasLate: boolean;
 }
 
 export interface SessionFacts extends Facts {
-  /** Sessions that started from this instant on are in `sessions`; those before are merged from raw events. */
+  /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
-  /** What is to be changed of what the facts say. */
+  /** Corrections to the facts for late events. */
   late(): Promise<LateSessions>;
 }
 
 export interface PageFacts extends Facts {
   readonly events: EventFacts;
-  /** What is to be changed of what the facts say. */
+  /** Corrections to the facts for late events. */
   late(): Promise<readonly LateKey[]>;
 }
 
 const BEGINNING = epochMs(0);
-/** The last ms of 2299: what the engine's DateTime64(3) reaches. */
+/** The last ms of 2299, the limit of the engine's DateTime64(3). */
 const END = epochMs(Date.UTC(2300, 0, 1) - 1);
 
-/** An omitted bound holds all the app's data on that side: no event lies before 1970 or after 2299. */
+/** Replaces omitted bounds by the widest ones: no event lies before 1970 or after 2299. */
 export const closed = (range: OpenRange): Range => ({ from: range.from ?? BEGINNING, to: range.to ?? END });

@@ -21,11 +21,14 @@ export interface FactsDeps {
   readonly sealed: SealedCache;
   readonly app: AppId;
   readonly snapshot: Snapshot;
-  /** Whether late events are taken into account one by one; else raw rows answer from the first of them on. */
+  /** Whether answers are corrected for late events. Otherwise raw rows answer from the first late hour on. */
   readonly patched: boolean;
 }
 
-/** An app's facts at the snapshot. What only some questions need is read when they ask for it. */
+/**
+ * Gives access to an app's facts at the snapshot. Parts that only some questions need are read when they ask
+ * for them.
+ */
 export function createFacts(deps: FactsDeps): AppFacts {
   const events = eventFacts(deps);
   let sessions: Promise<SessionFacts> | undefined;
@@ -37,7 +40,7 @@ export function createFacts(deps: FactsDeps): AppFacts {
   };
 }
 
-/** What is remembered of a version; nothing of null. */
+/** The cache of one version; null turns it off. */
 const memoryOf = (sealed: SealedCache, version: string | null): Memory => ({
   recall: (query, load, keep) => sealed.get(query, version, load, (rows) => rows, keep),
   recallMade: (query, load, make, keep) => sealed.get(query, version, load, make, keep),
@@ -45,7 +48,7 @@ const memoryOf = (sealed: SealedCache, version: string | null): Memory => ({
   isRepeated: (query) => sealed.isRepeated(query, version),
 });
 
-/** The facts of a kind, and the sessions that have late events in their hours. */
+/** Returns the facts of a kind, with the sessions that have late events in sealed hours. */
 async function factsOf(
   { db, sealed, app, snapshot, patched }: FactsDeps,
   kind: FactKind,
@@ -94,7 +97,7 @@ function eventFacts({ sealed, app, snapshot }: FactsDeps): EventFacts {
   };
 }
 
-/** Another text for each event that comes late in the hours of the spans. */
+/** Identifies the late events in the hours of the spans: the text changes with each new one. */
 const lateIn = (hours: readonly LateHour[], spans: readonly Span[]): string =>
   hours
     .filter(({ hour }) => spans.some(({ start, end }) => hour < end && hour + HOUR_MS > start))

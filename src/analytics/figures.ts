@@ -1,6 +1,7 @@
 /*
- * Every number of every answer, declared once: its meaning, its unit with the decimals to which it is rounded, and, for counts that are
- * sums over sessions or events, how it adds up. Schemas, statements, KPIs and docs/figures.md are made from these declarations.
+ * Declares every number of every answer once: its meaning, its unit with the decimals to which it is rounded,
+ * and, for sums over sessions or events, how it adds up. Schemas, statements, KPIs and docs/figures.md are
+ * derived from these declarations.
  */
 
 /** Each unit with its name and its decimals. Values are rounded half up, from exact integers. */
@@ -14,21 +15,24 @@ export const UNITS = {
 export type Unit = keyof typeof UNITS;
 
 export interface Figure {
-  /** One sentence for somebody who reads the answer. */
+  /** One sentence for readers of the answer. */
   readonly meaning: string;
   readonly unit: Unit;
 }
 
-/** An additive figure of sessions. Its value for one session is 1, a column, or 1 if the column is not 0. */
+/** An additive figure of sessions. For one session its value is 1, a column, or 1 if the column is not 0. */
 export interface SessionSum {
-  /** A column of merged sessions and of `session_facts`; null: 1 for each session. */
+  /** A column of merged sessions and of `session_facts`; null counts 1 for each session. */
   readonly of: 'bounced' | 'duration_ms' | 'pageviews' | 'clicks' | 'errors' | null;
   readonly counts: 'values' | 'sessions';
   /** The column of `session_sums` that holds the sum of a bucket. */
   readonly column: string;
 }
 
-/** Each additive figure of the sessions that started in a range; pageviews and clicks are the sessions' own. */
+/**
+ * The additive figures of the sessions that started in a range. Pageviews and clicks are those of these
+ * sessions, in the range or after it.
+ */
 export const SESSION_SUMS = {
   sessions: { of: null, counts: 'sessions', column: 'sessions' },
   bounces: { of: 'bounced', counts: 'values', column: 'bounces' },
@@ -38,12 +42,15 @@ export const SESSION_SUMS = {
   withErrors: { of: 'errors', counts: 'sessions', column: 'with_errors' },
 } as const satisfies Readonly<Record<string, SessionSum>>;
 
-/** The values of one session from which its sums are made. */
+/** The values of one session that its sums need. */
 export type SessionValues = {
   readonly [Column in NonNullable<(typeof SESSION_SUMS)[keyof typeof SESSION_SUMS]['of']>]: number;
 };
 
-/** An additive figure of events: their number, by type. It is a column of `traffic` under the same name. */
+/**
+ * The additive figures of events: the number of events of a type. Each is a column of `traffic` with the same
+ * name.
+ */
 export const EVENT_SUMS = { pageviews: 'pageview', clicks: 'click', errors: 'error' } as const;
 
 const SESSIONS = 'Sessions that started in the range.';
@@ -53,7 +60,7 @@ const ALL_CLICKS = 'Clicks that happened in the range.';
 const ALL_ERRORS = 'Errors that happened in the range.';
 const VISIBLE = 'How long pages were visible in the range.';
 
-/** All figures by name. A name stands for one meaning, also where several answers have it. */
+/** All figures by name. A name has one meaning, also if several answers contain it. */
 export const FIGURES = {
   sessions: { meaning: SESSIONS, unit: 'count' },
   visitors: { meaning: VISITORS, unit: 'count' },

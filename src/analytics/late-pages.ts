@@ -12,11 +12,15 @@ import { EVERYTHING, type KeyGroup } from './questions/key-rows.ts';
 import { ofApp } from './sql.ts';
 
 /*
- * Sealed pages, errors, clicks and custom events of sessions that got late events. What the facts hold of such a session is taken away, and
- * what they should hold is added, hour by hour. A late event also changes what its session met before in the hours that follow.
+ * Corrections to page facts for sessions with late events: for each hour and key, subtracts what the facts
+ * count and adds what they should count. A late event also changes later hours, in which `prevAt` of its pair
+ * moves.
  */
 
-/** Changes to what the facts say of the plan's range; its ragged ends and its tail are read from raw events, late ones included. */
+/**
+ * Returns the corrections for the plan's sealed hours. Edges and the tail are read from raw events, late ones
+ * included. Only `revisits`, which the right edge subtracts, has to be corrected there.
+ */
 export const lateKeySums = (
   late: readonly LateKey[],
   { range, sealed, right }: Plan,
@@ -36,17 +40,17 @@ export const lateKeySums = (
         engagements: sign * engagements,
       };
     }
-    // The end of the range counts each pair once; the facts say which of them had met in the range before.
+    // The edge counts each pair once. The facts tell which of these pairs occurred earlier in the range.
     const isRight = right !== null && hour === hourOf(right.from);
     if (!isRight || !isMet || prevAt < range.from || firstAt > right.to) return [];
     return { kind, key, events: 0, sessions: -sign, engaged_ms: 0, engagements: 0 };
   });
 
-/** A statement names so many sessions, and brings so many events, at most. */
+/** Limits of one statement: sessions that it names, and events that it returns. */
 const MOST_NAMED = 500;
 const MOST_EVENTS = 200_000;
 
-/** Of all sessions with late events. */
+/** Returns the corrections for all sessions with late events. */
 export async function readLateKeys(
   db: Database,
   facts: Facts,
@@ -73,13 +77,16 @@ export async function readLateKeys(
   return [...byKey.keys()].flatMap((key) => (found.get(key) ?? []) as readonly LateKey[]);
 }
 
-/** Another text when more comes late in one of the session's hours. */
+/** Cache key of a session: it changes when another event comes late in one of the session's hours. */
 const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): string => {
   const own = hours.filter(({ hour }) => hour + HOUR_MS > startedAt && hour <= startedAt + DAY_MS);
   return `${startedAt} ${id} ${own.map(({ hour, committed }) => `${hour}:${committed}`).join(' ')}`;
 };
 
-/** A session's start and id; an event's time, kind, key, whether it is an engagement, its length, and whether the facts hold it. */
+/**
+ * The session's start and id; the event's time, kind, key, whether it is an engagement, its duration, and
+ * whether the facts hold it.
+ */
 const EVENT = z.tuple([
   z.number(),
   z.string(),
@@ -118,7 +125,7 @@ WHERE ${ofApp(facts.app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array
   return event;
 }
 
-/** What the facts do not say of a session's keys, and what they say that is no more so. */
+/** Compares a session's events that the facts hold with all of its events. */
 function changesOf(events: readonly Event[]): LateKey[] {
   const inOrder = events.toSorted(([, , a], [, , b]) => a - b);
   const held = keysOf(inOrder.filter((event) => event[7] === 1));
@@ -143,7 +150,7 @@ const isSame = (a: HourOfKey, b: HourOfKey | undefined): boolean =>
   a.prevAt === b.prevAt &&
   a.firstAt === b.firstAt;
 
-/** Of a session's events, in order, one row for each hour and key. */
+/** Returns one row for each hour and key. The events are those of one session, in order. */
 function keysOf(events: readonly Event[]): Map<string, HourOfKey> {
   const found = new Map<string, HourOfKey>();
   const last = new Map<string, number>();

@@ -24,9 +24,9 @@ import { SESSION_VALUES, SUM_COLUMNS } from './questions/session-hours.ts';
 import { inMs, int, inUInt128, ofApp, uInt128s } from './sql.ts';
 
 /*
- * Sealed sessions that got late events. What the facts say of them is taken away, and what they are now is added: whole sessions for sums
- * and lists, and the links between a visitor's sessions for what counts visitors. Links change on both sides of a session: its own, and
- * that of the visitor's next one.
+ * Corrections to session facts for sessions with late events. Sums and lists are corrected by whole sessions:
+ * minus the session as the facts hold it, plus the session as it is now. Visitors are corrected by links:
+ * when a session changes, so may its own link and that of the visitor's next session.
  */
 
 interface LateVisit {
@@ -87,7 +87,9 @@ interface Relinked {
   readonly changes: readonly Link[];
 }
 
-/** For each key the starts of its sessions as they are now, and the links that are no more or new. */
+/**
+ * Returns, for each key, the starts of its sessions as they are now, and the links that appear or disappear.
+ */
 function relink(
   rows: readonly SignedSession[],
   keyOf: (row: SignedSession) => string,
@@ -129,10 +131,13 @@ function changedLinks(before: readonly number[], now: readonly number[]): Link[]
   });
 }
 
-/** In the text of a statement. */
+/** Limit of values in the text of a statement. */
 const MOST_LISTED = 2_000;
 
-/** The sealed sessions of each visitor as they are now, that started in the span: in the place of `visitor_sessions`. */
+/**
+ * SQL of the sealed sessions in the span, one row (visitor, started_at) each, in the place of
+ * `visitor_sessions`: it has the corrected starts of visitors with late sessions.
+ */
 export function visitsIn(facts: Facts, { visits }: LateSessions, span: Span): string {
   const sealed = `SELECT visitor, started_at FROM visitor_sessions WHERE ${facts.where} AND ${inMs('started_at', [span])}`;
   if (visits.size === 0) return sealed;
@@ -169,10 +174,10 @@ const COLUMNS = [
   ...UTM_COLUMNS.filter((column) => column !== 'utm_source'),
 ] as const;
 
-/** Statements name so many sessions at most. */
+/** Limit of sessions that one statement names. */
 const MOST_NAMED = 500;
 
-/** Each of the sessions as the facts hold it, and as it is now. */
+/** Returns each of the sessions as the facts hold it, and as it is now. */
 async function lateVisits(
   db: Database,
   facts: Facts,
@@ -249,7 +254,7 @@ FROM
   return [...found.values()];
 }
 
-/** More sessions of one visitor are not listed. */
+/** Limit of sessions of one visitor. */
 const MOST_VISITS = 10_000;
 
 function notTooMany(starts: readonly number[]): readonly number[] {
@@ -259,7 +264,7 @@ function notTooMany(starts: readonly number[]): readonly number[] {
 
 const STARTS = z.tuple([z.string(), z.array(z.number())]);
 
-/** The starts of the visitors' sessions in the facts. */
+/** Reads the starts of the visitors' sessions from the facts. */
 const startsOf = (
   db: Database,
   facts: Facts,

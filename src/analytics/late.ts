@@ -1,20 +1,20 @@
 import type { Span } from '../domain/time.ts';
 import type { SessionValues } from './figures.ts';
 
-/* What late events change of the facts: see late-sessions.ts and late-pages.ts. */
+/* Types of the corrections for late events, which late-sessions.ts and late-pages.ts compute. */
 
-/** A session as answers count it. */
+/** A session with the values that answers count. */
 export interface SessionRow extends SessionValues {
   readonly visitor: string;
-  /** What it is listed under. */
+  /** Keys of the lists in which the session is counted. */
   readonly words: readonly string[];
   /** '' without coordinates. */
   readonly place: string;
-  /** Source, medium, campaign, term, content; the source is '' where it has none. */
+  /** Source, medium, campaign, term, content. The source is '' if the session has none. */
   readonly campaign: readonly string[];
 }
 
-/** To be added (1) or taken away (-1). */
+/** A correction: to be added (1) or subtracted (-1). */
 interface Signed {
   readonly sign: 1 | -1;
   /** Epoch ms. */
@@ -22,27 +22,29 @@ interface Signed {
 }
 export interface SignedSession extends Signed, SessionRow {}
 
-/** A session and the start of the one before it of the same visitor; -1 where there is none. */
+/** A session's start, with the start of the same visitor's previous session; -1 if there is none. */
 export interface Link extends Signed {
   readonly prev: number;
 }
-/** The same of sessions that came by the same campaign. */
+/** A link between sessions of the same visitor and campaign. */
 export interface CampaignLink extends Link {
   readonly campaign: readonly string[];
 }
 
-/** All changes by late events to the sealed sessions of an app. */
+/** All corrections to the sealed sessions of an app. */
 export interface LateSessions {
   readonly sessions: readonly SignedSession[];
   readonly links: readonly Link[];
-  /** By the visitor's name, of those whose sessions changed: the starts of all their sealed sessions, in order. */
+  /**
+   * The starts of all sealed sessions of each visitor with late sessions, in order, by the visitor's name.
+   */
   readonly visits: ReadonlyMap<string, readonly number[]>;
   campaigns(): Promise<LateCampaigns>;
 }
 
 export interface LateCampaigns {
   readonly links: readonly CampaignLink[];
-  /** By visitor and campaign. */
+  /** The same by visitor and campaign. */
   readonly visits: ReadonlyMap<string, readonly number[]>;
 }
 
@@ -54,14 +56,17 @@ export const NONE_LATE: LateSessions = {
   campaigns: async () => NO_CAMPAIGNS,
 };
 
-/** Late events change more than a question can take into account: raw rows have to answer from the first of them on. */
+/**
+ * Thrown if late events change more than a question can correct. Raw rows then answer from the first late
+ * hour on.
+ */
 export class TooManyLate extends Error {}
 
-/** Those that started in the span. */
+/** Returns the corrections of sessions that started in the span. */
 export const startedIn = <Row extends Signed>(rows: readonly Row[], { start, end }: Span): readonly Row[] =>
   rows.length === 0 ? rows : rows.filter(({ startedAt }) => startedAt >= start && startedAt < end);
 
-/** What a session did with a key in a sealed hour: to be added (1) or taken away (-1). */
+/** A correction to the counts of a session and key in a sealed hour: to be added (1) or subtracted (-1). */
 export interface LateKey {
   readonly sign: 1 | -1;
   /** Epoch ms. */
@@ -71,8 +76,10 @@ export interface LateKey {
   readonly events: number;
   readonly engagedMs: number;
   readonly engagements: number;
-  /** When the session had met the key last before the hour (epoch ms); -1 where it had not. Of pages and errors alone. */
+  /**
+   * The pair's last occurrence before the hour (epoch ms); -1 if there is none. Only for pages and errors.
+   */
   readonly prevAt: number;
-  /** When it met it first in the hour. */
+  /** The pair's first occurrence in the hour. */
   readonly firstAt: number;
 }

@@ -5,7 +5,10 @@ import { contextsFromEvents, rowsFromEvents } from '../facts/session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from '../facts/session-states.ts';
 import { inHours, inRanges, ofApp } from './sql.ts';
 
-/** The words of the answers, from the states of a session's rows; '' is absent. A tuple's first part is a time. */
+/**
+ * SQL of each column of a merged session, from the states of its rows; '' is absent. The first part of a
+ * state is a time.
+ */
 const COLUMNS = {
   events: 'sum(s.events)',
   duration_ms: 'max(s.last_offset)',
@@ -15,7 +18,8 @@ const COLUMNS = {
   bounced: 'sum(s.pageviews) <= 1 AND sum(s.clicks) = 0 AND sum(s.customs) = 0',
   entry_path: firstText('s.entry'),
   exit_path: lastText('s.exit'),
-  // 128 bits by which facts know a visitor: no two ids collide in practice, and the id itself stays in one place.
+  // 128 bits identify a visitor in the facts. No two ids collide in practice, and the id itself stays in one
+  // place.
   visitor: `reinterpretAsUInt128(sipHash128(${firstText('s.visitor')}))`,
   browser: `${FIRST.technology}[2]`,
   os: `${FIRST.technology}[3]`,
@@ -43,11 +47,14 @@ const COLUMNS = {
 } as const satisfies Record<string, string>;
 export type SessionColumn = keyof typeof COLUMNS;
 
-/** Of rows of `sessions AS s`, grouped by session: each column by its name. */
+/** SQL of the columns, each under its name, for rows of `sessions AS s` grouped by session. */
 export const mergedColumns = (columns: readonly SessionColumn[]): string =>
   columns.map((name) => `${COLUMNS[name]} AS ${name}`).join(', ');
 
-/** What is made of all events of a session; the other columns are of those that have a context, and each session has one of them. */
+/**
+ * Columns that need all events of a session. The others only need its events with a context; each session has
+ * at least one.
+ */
 const OF_ALL_EVENTS: ReadonlySet<SessionColumn> = new Set([
   'events',
   'duration_ms',
@@ -59,15 +66,16 @@ const OF_ALL_EVENTS: ReadonlySet<SessionColumn> = new Set([
   'exit_path',
 ]);
 
-/** An app, and from which start on its sessions are in `sessions`. */
+/** `sessions` holds all of the app's sessions that started at `keptFrom` or later. */
 interface SessionsOf {
   readonly app: AppId;
   readonly keptFrom: EpochMs;
 }
 
 /**
- * Sessions that started in the range, merged: one row each (started_at, session and the columns asked for: each
- * costs), with the whole session's totals and its resolved context. `only`: a condition on the start (of rows of `sessions AS s`).
+ * SQL of the sessions that started in the range, merged: one row each (started_at, session and `columns`),
+ * with the totals and the context of the whole session. Each column costs time. `only` is an additional
+ * condition on the start, for rows of `sessions AS s`.
  */
 export function mergedSessions(
   { app, keptFrom }: SessionsOf,
@@ -76,7 +84,7 @@ export function mergedSessions(
   only?: string,
 ): string {
   const started = `${ofApp(app)} AND ${inRanges('started_at', [range])}`;
-  // A session lasts 24 h.
+  // A session lasts at most 24 h.
   const events = { from: range.from, to: epochMs(range.to + DAY_MS) };
   const fromEvents = columns.some((column) => OF_ALL_EVENTS.has(column))
     ? rowsFromEvents

@@ -3,7 +3,7 @@ import { COARSE_UNITS } from '../facts/tables.ts';
 
 export type { Span };
 
-/** The buckets of facts, each a multiple of the one before, counted from 1970-01-01 UTC. */
+/** The grains of facts. Each is a multiple of the one before; buckets are counted from 1970-01-01 UTC. */
 const UNITS = [['hour', HOUR_MS], ...COARSE_UNITS] as const;
 export type Grain = (typeof UNITS)[number][0];
 export const GRAIN_MS = Object.fromEntries(UNITS) as Readonly<Record<Grain, number>>;
@@ -14,16 +14,17 @@ export interface GrainSpan extends Span {
 }
 
 /**
- * How a range is answered: disjoint pieces that together are exactly the range. Sums answer `buckets`; single session facts, or raw
- * events, the ragged ends of what is sealed (`left`, `right`: less than an hour each); raw rows the `tail` from the watermark on.
+ * How a range is answered: disjoint pieces that together are exactly the range. Sums answer `buckets`. Single
+ * rows, of session facts or raw events, answer the edges (`left` and `right`, less than an hour each). Raw
+ * rows answer the `tail`, which starts at the watermark.
  */
 export interface Plan {
   readonly range: Range;
   readonly watermark: EpochMs;
   readonly left: Range | null;
-  /** Whole sealed hours: what the buckets make up. */
+  /** The sealed hours that lie in the range as a whole: the union of `buckets`. */
   readonly sealed: Span;
-  /** Few: at most a handful of each grain. */
+  /** A handful of each grain at most. */
   readonly buckets: readonly GrainSpan[];
   readonly right: Range | null;
   readonly tail: Range | null;
@@ -33,11 +34,14 @@ const NOTHING: Span = { start: 0, end: 0 };
 
 const ceilTo = (ms: number, unit: number): number => Math.ceil(ms / unit) * unit;
 
-/** Inclusive ends, or null where nothing lies between. */
+/** Returns inclusive bounds, or null if the span is empty. */
 const rangeOrNull = (start: number, end: number): Range | null =>
   start < end ? rangeOf({ start, end }) : null;
 
-/** Splits `range` at the watermark (a whole UTC hour; 0 where nothing is sealed), up to the coarsest grain there is. */
+/**
+ * Splits `range` at the watermark (a whole UTC hour; 0 if nothing is sealed). Uses no grain coarser than
+ * `coarsest`.
+ */
 export function plan(range: Range, watermark: EpochMs, coarsest: Grain = 'day256'): Plan {
   const end = range.to + 1;
   const sealedEnd = Math.min(end, watermark);
@@ -56,7 +60,7 @@ export function plan(range: Range, watermark: EpochMs, coarsest: Grain = 'day256
   };
 }
 
-/** Whole hours as few buckets: the coarsest that fit in the middle, finer ones towards both ends. */
+/** Covers whole hours with few buckets: the coarsest that fit in the middle, finer ones towards both ends. */
 function bucketsOf(first: number, last: number, coarsest: Grain): GrainSpan[] {
   const found: GrainSpan[] = [];
   let [start, end] = [first, last];
@@ -73,36 +77,38 @@ function bucketsOf(first: number, last: number, coarsest: Grain): GrainSpan[] {
 
 const isSome = ({ start, end }: Span): boolean => start < end;
 
-/** Of a span that is not empty. */
+/** The span must not be empty. */
 export const rangeOf = ({ start, end }: Span): Range => ({ from: epochMs(start), to: epochMs(end - 1) });
 
-/** Empty where there is no range. */
+/** Returns an empty span for null. */
 export const spanOf = (range: Range | null): Span =>
   range === null ? NOTHING : { start: range.from, end: range.to + 1 };
 
-/** The part of a plan's range that facts answer, ragged ends included. */
+/** Returns the part of the range that facts answer, with the edges. */
 export const sealedPart = ({ range, tail }: Plan): Span => {
   const span = { start: range.from, end: tail === null ? range.to + 1 : tail.from };
   return span.start < span.end ? span : NOTHING;
 };
 
 /**
- * Where returning sessions are counted: those that started in the sealed part of a range and whose visitor's session before lies in it
- * too. Each of them is in one of these places: the first three are made of whole hours, the others are what the range leaves of its
- * first hour and its last.
+ * Where returning sessions are counted: sessions in the sealed part of a range whose `prev` lies in it too.
+ * Each is counted in exactly one of five places. `days`, `byPrev` and `byStart` cover the whole hours;
+ * `first` and `last` are the two edges.
  */
 export interface ReturnsPlan {
-  /** Started in the span, prev from its start on: pairs of days. */
+  /** Sessions that start in the span, prev in the span: pairs of days. */
   readonly days: Span;
-  /** Prev in the span (what the first hour leaves of its day), started before `hoursEnd`: facts by prev. */
+  /**
+   * Sessions with prev in the span (the rest of the first day), that start before `hoursEnd`: facts by prev.
+   */
   readonly byPrev: Span;
-  /** Started in the span (what the last hour leaves of its day), prev ≥ `prevFrom`: facts by start. */
+  /** Sessions that start in the span (the rest of the last day), prev ≥ `prevFrom`: facts by start. */
   readonly byStart: Span;
   readonly prevFrom: number;
   readonly hoursEnd: number;
-  /** Prev in the span, started before `end`: facts by prev. */
+  /** Sessions with prev in the span (the left edge), that start before `end`: facts by prev. */
   readonly first: Span;
-  /** Started in the span, prev ≥ `afterFirst`: facts by start. */
+  /** Sessions that start in the span (the right edge), prev ≥ `afterFirst`: facts by start. */
   readonly last: Span;
   readonly afterFirst: number;
   readonly end: number;
@@ -119,7 +125,7 @@ export function planReturns(plan: Plan): ReturnsPlan {
   };
 }
 
-/** Pairs of days count whole days; facts settle the two days that the hours cut. */
+/** Pairs of days cover whole days; single facts cover the rest of the first and the last day. */
 function hoursOfReturns({ start, end }: Span) {
   const firstDay = ceilTo(start, DAY_MS);
   const lastDay = floorTo(end, DAY_MS);
@@ -137,6 +143,6 @@ function hoursOfReturns({ start, end }: Span) {
 
 const WIDE_MS = 3 * DAY_MS;
 
-/** Whether a question reads enough for all cores: an unsealed tail, or many buckets of many keys. */
+/** Whether a question reads enough to use all cores: an unsealed tail, or many buckets with many keys. */
 export const isWide = ({ tail, sealed }: Plan): boolean =>
   tail !== null || sealed.end - sealed.start > WIDE_MS;

@@ -5,8 +5,9 @@ import { type Clock, DAY_MS, epochMs, type OpenRange, type Range, utcDayStart } 
 const MAX_GROWTH_DAYS = 4_000;
 
 /**
- * The period that overview/kpis counts: today's UTC day without bounds; with `from` alone up to the end of today's
- * UTC day; with `to` alone from the start of its UTC day. Throws `validation_failed` when that leaves from > to.
+ * Returns the period that overview/kpis counts. Without bounds: today's UTC day. With `from` alone: up to the
+ * end of today's UTC day. With `to` alone: from the start of its UTC day. Throws `validation_failed` if from
+ * > to.
  */
 export function kpiRange(range: OpenRange, clock: Clock): Range {
   const today = utcDayStart(clock());
@@ -17,7 +18,10 @@ export function kpiRange(range: OpenRange, clock: Clock): Range {
   return { from, to };
 }
 
-/** The UTC days of a growth answer, first and last inclusive. Throws `validation_failed` beyond 4,000. */
+/**
+ * Returns the first and last UTC day of a growth answer, inclusive. Throws `validation_failed` if there are
+ * more than 4,000.
+ */
 export function growthDays(range: Range): { readonly first: number; readonly last: number } {
   const first = Math.floor(range.from / DAY_MS);
   const last = Math.floor(range.to / DAY_MS);

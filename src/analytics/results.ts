@@ -3,19 +3,20 @@ import type { OpenRange, Range } from '../domain/time.ts';
 import type { KPI_FIGURES } from './figures.ts';
 
 /**
- * What the service can tell about one app. A list that can be long is an array, or goes through its rows anew each time. Timestamps are ISO 8601 UTC with milliseconds, durations whole ms, rates
- * 0 to 1 with 4 decimals, ratios per session 2 decimals. Every figure is exact for the range to the millisecond.
- * All reject with AppError `overloaded` or `store_unavailable` when the store does not answer.
+ * Every question about one app. A list that can be long is an array, or an iterable that can be read
+ * repeatedly. Timestamps are ISO 8601 UTC with milliseconds, durations whole ms, rates 0 to 1 with 4
+ * decimals, ratios per session 2 decimals. Every figure is exact for the range to the millisecond. All
+ * methods reject with AppError `overloaded` or `store_unavailable` if the store does not answer.
  */
 export interface Analytics {
-  /** Earliest and latest session start; nulls without data. */
+  /** Earliest and latest session start; null without data. */
   dataBounds(app: AppId): Promise<DataBounds>;
   overview(app: AppId, range: OpenRange): Promise<ExtendedOverview>;
   /** `current` and the period of the same length that ends 1 ms before it. */
   kpis(app: AppId, current: Range): Promise<KpiComparison>;
-  /** By views descending, then path; `limit` cuts after ordering. */
+  /** Sorted by views descending, then path; `limit` applies after sorting. */
   pageviews(app: AppId, range: OpenRange, limit?: number): Promise<Iterable<PageView>>;
-  /** By totalMs descending, then path; only paths with engagement events. */
+  /** Sorted by totalMs descending, then path; only paths with engagement events. */
   timeSpent(app: AppId, range: OpenRange, limit?: number): Promise<Iterable<TimeSpent>>;
   /** Every UTC day of the range; rejects with `validation_failed` beyond 4,000 days. */
   userGrowth(app: AppId, range: OpenRange): Promise<GrowthPoint[]>;
@@ -23,9 +24,9 @@ export interface Analytics {
   trafficHeatmap(app: AppId): Promise<TrafficHeatmap>;
   /** Averages over the 672 Tehran hours that end with the current one. */
   audienceActivity(app: AppId): Promise<AudienceActivity>;
-  /** By count descending, then names. */
+  /** Sorted by count descending, then names. */
   locations(app: AppId, range: OpenRange, limit?: number): Promise<Location[]>;
-  /** At most 100, by sessions descending, then names. */
+  /** At most 100, sorted by sessions descending, then names. */
   utmCampaigns(app: AppId, range: OpenRange): Promise<UtmCampaign[]>;
 }
 
@@ -65,9 +66,9 @@ export interface KpiPeriod extends KpiMetrics {
 export interface KpiComparison {
   readonly current: KpiPeriod;
   readonly previous: KpiPeriod;
-  /** Current minus previous, as returned. */
+  /** Current minus previous, of the rounded values. */
   readonly change: KpiMetrics;
-  /** Percent of previous, 2 decimals; null where previous is 0. */
+  /** Percent of previous, 2 decimals; null if previous is 0. */
   readonly changePercent: { readonly [Metric in keyof KpiMetrics]: number | null };
 }
 

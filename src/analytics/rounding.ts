@@ -1,8 +1,8 @@
 import { decimalsOf, type FigureName } from './figures.ts';
 
 /**
- * `numerator / denominator` rounded half up (towards +∞) to `decimals`, exactly: integers in, no float on the way.
- * An average, rate or ratio of nothing (denominator 0) is 0.
+ * Returns `numerator / denominator` rounded half up (towards +∞) to `decimals`. Exact: computed with
+ * integers, without floats on the way. Returns 0 if the denominator is 0.
  */
 export function ratio(numerator: number, denominator: number, decimals: number): number {
   if (denominator === 0) return 0;
@@ -13,9 +13,9 @@ export function ratio(numerator: number, denominator: number, decimals: number):
   return Number(floor) / Number(scale);
 }
 
-/** The figure as `part / whole`, rounded as its unit is. */
+/** Returns `part / whole`, rounded to the decimals of the figure's unit. */
 export const figureOf = (name: FigureName, part: number, whole: number): number =>
   ratio(part, whole, decimalsOf(name));
 
-/** A value that was rounded to `decimals`, as the integer number of its last place. */
+/** Returns a value that was rounded to `decimals` as an integer number of units of its last decimal. */
 export const lastPlaces = (value: number, decimals: number): number => Math.round(value * 10 ** decimals);

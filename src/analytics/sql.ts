@@ -5,39 +5,48 @@ import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
 export { anyOf, bucket, inHours, inMs, inSpans, int, ofApp };
 
-/* SQL put together from closed pieces; values in it are made by `int` and `ofApp` alone. */
+/* Builds SQL from fixed pieces. Values in it come from `int` and `ofApp` alone. */
 
-/** A DateTime64(3) instant. */
+/** SQL of a DateTime64(3) instant. */
 export const instant = (ms: number): string => `fromUnixTimestamp64Milli(${int(ms)}, 'UTC')`;
 
-/** `column` (DateTime64) lies in one of the ranges; false without any. */
+/** SQL condition: `column` (DateTime64) lies in one of the ranges; false without ranges. */
 export const inRanges = (column: string, ranges: readonly Range[]): string =>
   anyOf(ranges.map(({ from, to }) => `${column} >= ${instant(from)} AND ${column} <= ${instant(to)}`));
 
-/** An event lies in one of the ranges: its hour, by which the raw table is sorted, and its own time. */
+/**
+ * SQL condition: an event lies in one of the ranges, by its hour, by which the raw table is sorted, and by
+ * its time.
+ */
 export const eventsIn = (ranges: readonly Range[]): string =>
   `${inHours(ranges)} AND ${inRanges('timestamp', ranges)}`;
 
-/** `column` (UInt128) is one of `values`, each the base64 of its 16 bytes, lowest first: in as little text as it takes. */
+/**
+ * SQL condition: `column` (UInt128) is one of `values`. Each is the base64 of its 16 bytes, lowest first,
+ * which keeps the statement short.
+ */
 export const inUInt128 = (column: string, values: readonly string[]): string =>
   `${column} IN (SELECT arrayJoin(${uInt128s(values)}))`;
 
-/** An array of such values. */
+/** SQL of an array of such values. */
 export function uInt128s(values: readonly string[]): string {
   const bytes = Buffer.concat(values.map((value) => Buffer.from(value, 'base64')));
   if (bytes.length !== values.length * 16) throw new Error('not the base64 of 16 bytes');
   return `arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('${bytes.toString('base64')}'), i * 16 + 1, 16)), range(${int(values.length)}))`;
 }
 
-/** The engine takes a list of so many buckets faster than it works out conditions; a longer one is no longer short. */
+/** The engine evaluates a short list of buckets faster than conditions. Up to this many count as short. */
 const MOST_LISTED = 200;
 
-/** How a table numbers its grains. */
+/** How a table encodes its grains. */
 export interface Grains {
   readonly codes: Readonly<Partial<Record<Grain, number>>>;
-  /** The width of what stands in the place of hours. */
+  /** Width of the finest bucket, which counts as the grain `hour`. */
   readonly finestMs: number;
-  /** Sorted by the bucket's day: the engine does not see by itself that a bucket bounds its day. */
+  /**
+   * The table is sorted by the bucket's day. The engine does not derive a bound on the day from a bound on
+   * the bucket.
+   */
   readonly byDay?: true;
 }
 
@@ -45,14 +54,14 @@ const FACTS: Grains = {
   codes: { hour: 1, day: 2, day4: 3, day16: 4, day64: 5, day256: 6 },
   finestMs: HOUR_MS,
 };
-/** `session_sums` has half hours in the place of hours. */
+/** `session_sums`: half hours instead of hours. */
 export const HALF_HOURS: Grains = { ...FACTS, finestMs: HOUR_MS / 2 };
-/** `page_facts`. */
+/** `page_facts`: sorted by day. */
 export const BY_DAY: Grains = { ...FACTS, byDay: true };
-/** `traffic` by UTC hour and day. */
+/** `traffic`, by UTC hour and day. */
 export const UTC: Grains = { codes: { hour: 1, day: 2 }, finestMs: HOUR_MS };
 
-/** The rows of a table with grains that make up the plans' sealed parts. */
+/** SQL condition: the row belongs to one of the plans' buckets. */
 export function inGrains(plans: readonly Plan[], { codes, finestMs, byDay }: Grains = FACTS): string {
   const spans = plans
     .flatMap(({ buckets }) => buckets)
@@ -78,14 +87,20 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs, byDay }: Gra
   return `(grain, ${byDay ? `${DAY_OF_BUCKET}, ` : ''}bucket) IN (${listed.join(', ')})`;
 }
 
-/** Which of the plans, whose ranges follow each other, `at` (epoch ms) lies in: 0, 1 … */
+/**
+ * SQL of the index (0, 1 …) of the plan whose range contains `at` (epoch ms). The ranges are adjacent, in
+ * order.
+ */
 export const periodOf = (at: string, plans: readonly Plan[]): string =>
   indexOf(
     at,
     plans.map(({ range }) => range.from),
   );
 
-/** The same for what lies in their sealed hours: another ms of the same hour is the same text. */
+/**
+ * The same for instants in the plans' sealed hours. The text is the same for any ms of the same hours, so it
+ * can be cached.
+ */
 export const hoursPeriodOf = (at: string, plans: readonly Plan[]): string =>
   indexOf(
     at,
@@ -98,15 +113,15 @@ const indexOf = (at: string, starts: readonly number[]): string =>
     .map((start) => `toUInt8(${at} >= ${int(start)})`)
     .join(' + ') || 'toUInt8(0)';
 
-/** The parts that a plan needs, glued by UNION ALL; `empty` where it needs none. */
+/** Joins the parts that a plan needs with UNION ALL; returns `empty` if it needs none. */
 export const unionAll = (parts: readonly (string | null)[], empty: string): string =>
   parts.filter((part) => part !== null).join('\nUNION ALL\n') || empty;
 
-/** The plan's raw pieces. */
+/** The pieces of the plan that raw rows answer: edges and tail. */
 export const rawRanges = (plan: Plan): Range[] =>
   [plan.left, plan.right, plan.tail].filter((range) => range !== null);
 
-/** The ragged ends of what is sealed, each less than an hour. */
+/** The edges of the plan. */
 export const edgeRanges = ({ left, right }: Plan): Range[] => [left, right].filter((edge) => edge !== null);
 
 export const isEmpty = ({ start, end }: Span): boolean => start >= end;

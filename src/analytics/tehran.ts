@@ -2,12 +2,12 @@ import { formatInTimeZone, fromZonedTime } from 'date-fns-tz';
 import { LRUCache } from 'lru-cache';
 import { type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 
-/** Offsets come from the time-zone database: Tehran had daylight saving time until 2022. */
+/** Offsets come from the time zone database: Tehran had daylight saving time until 2022. */
 export const TEHRAN = 'Asia/Tehran';
 const HEATMAP_DAYS = 7;
 export const ACTIVITY_HOURS = 28 * 24;
 
-/** An instant as Tehran's calendar (Gregorian) and clocks show it. */
+/** The date and time of an instant in Tehran, in the Gregorian calendar. */
 export interface TehranTime {
   /** `YYYY-MM-DD` */
   readonly date: string;
@@ -17,7 +17,7 @@ export interface TehranTime {
   readonly weekday: number;
 }
 
-/** The same few hundred hours are asked for again and again, and the time-zone database is slow to answer. */
+/** The time zone database is slow, and the same few hundred hours are asked for repeatedly. */
 const known = new LRUCache<EpochMs, TehranTime>({ max: 4 * ACTIVITY_HOURS });
 
 export function tehranTime(at: EpochMs): TehranTime {
@@ -31,7 +31,10 @@ export function tehranTime(at: EpochMs): TehranTime {
 
 const HALF_HOUR_MS = 1_800_000;
 
-/** Days and hours begin on half hours of UTC: within one, a window stays what it is. Pollers ask for the same one all the time. */
+/**
+ * Caches the last result for its half hour: Tehran's days and hours start on half hours of UTC, so a window
+ * cannot change within one.
+ */
 function ofHalfHour<T>(compute: (now: EpochMs) => T): (now: EpochMs) => T {
   let last: { readonly at: number; readonly value: T } | undefined;
   return (now) => {
@@ -41,7 +44,7 @@ function ofHalfHour<T>(compute: (now: EpochMs) => T): (now: EpochMs) => T {
   };
 }
 
-/** The last 7 Tehran calendar days, today included: their dates, oldest first, and the whole window. */
+/** The last 7 Tehran calendar days, today included: their dates, oldest first, and the range of all. */
 export const heatmapWindow = ofHalfHour(heatmapWindowAt);
 
 function heatmapWindowAt(now: EpochMs): { readonly dates: readonly string[]; readonly range: Range } {
@@ -61,14 +64,14 @@ function activityWindowAt(now: EpochMs): Range {
   return { from: epochMs(end - ACTIVITY_HOURS * HOUR_MS), to: epochMs(end - 1) };
 }
 
-/** Calendar arithmetic on the date alone: days of a zone can have 23 or 25 hours. */
+/** Calendar arithmetic on the date alone, because a day of a time zone can have 23 or 25 hours. */
 function addDays(date: string, days: number): string {
   const noon = new Date(`${date}T12:00:00Z`);
   noon.setUTCDate(noon.getUTCDate() + days);
   return noon.toISOString().slice(0, 10);
 }
 
-/** The first instant of a Tehran day: 01:00 on the days on which daylight saving time began at midnight. */
+/** Returns the first instant of a Tehran day: 01:00 if daylight saving time began at midnight. */
 function dayStart(date: string): number {
   const midnight = fromZonedTime(`${date}T00:00:00`, TEHRAN).getTime();
   return tehranTime(epochMs(midnight)).date === date

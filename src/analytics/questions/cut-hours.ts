@@ -6,20 +6,21 @@ import type { Span } from '../plan.ts';
 import type { Ends } from './ranked.ts';
 
 /*
- * The ends of a poller's range move on by milliseconds, within the same hours for an hour. From the second time on that a sealed hour
- * is cut at a new instant, all that it holds is brought once and kept so that any part of it is counted here.
+ * Answers edges from cached hours. While a poller's range moves by milliseconds, its edges stay within the
+ * same hours. From the second time on that an edge lies in a sealed hour at other milliseconds, the whole
+ * hour is loaded and cached. Any part of the hour is then counted here, without a statement.
  */
 
-/** What a question needs of a sealed hour. */
+/** How to load a sealed hour for a question. */
 export interface HourRows<Row extends readonly unknown[], Made extends object> {
   readonly name: string;
-  /** Of the hour's rows, from `start` to `end` (exclusive). */
+  /** SQL of the rows of the hour, from `start` to `end` (exclusive). */
   sql(hour: Span): string;
   readonly row: z.ZodType<Row>;
   make(rows: readonly Row[], hour: number): Made;
 }
 
-/** A part of a sealed hour, and what is kept of the hour. */
+/** A part of a sealed hour, with the cached hour. */
 interface CutHour<Made, Part extends Span = Span> {
   readonly part: Part;
   readonly kept: Made;
@@ -28,8 +29,8 @@ interface CutHour<Made, Part extends Span = Span> {
 const hourOf = ({ start }: Span): number => floorTo(start, HOUR_MS);
 
 /**
- * Of each of `parts`, which lie within a sealed hour each; null where one of these hours is cut for the first time. `kept`: what is
- * remembered of the facts or of the raw events that are read.
+ * Returns the hours of `parts`, each of which lies within one sealed hour; null if one of these hours is
+ * asked for the first time. `memory` is the cache of the facts or raw events that are read.
  */
 export async function cutHours<Part extends Span, Row extends readonly unknown[], Made extends object>(
   db: Database,
@@ -57,15 +58,15 @@ export async function cutHours<Part extends Span, Row extends readonly unknown[]
 }
 
 /**
- * How ragged ends are loaded: from their hours where these are known. For ends that are asked for to the same ms again it is not worth
- * to bring their hours.
+ * Loads edges from their cached hours if possible. If an edge is repeated to the ms (`isRepeated`), it is
+ * cached itself, and loading its hour does not pay.
  */
 export const fromHoursOr =
   <Rows>(fromHours: () => Promise<Rows | null>, read: () => Promise<Rows>) =>
   async (isRepeated: boolean): Promise<Rows> =>
     (isRepeated ? null : await fromHours()) ?? (await read());
 
-/** Rows of ragged ends by list: kept where they are asked for to the same ms again. None without a query. */
+/** Returns the rows of edges by list, cached when the same ms are asked for again. Empty without a query. */
 export async function recallEnds<Row>(
   memory: Memory,
   query: Pick<Query<Row>, 'name' | 'sql'> | null,
@@ -82,12 +83,12 @@ export async function recallEnds<Row>(
   return { lists, areKept };
 }
 
-/** Instants (epoch ms) within an hour, in order. */
+/** Sorted instants (epoch ms) within an hour. */
 class Instants {
   readonly #hour: number;
   readonly #offsets: Uint32Array;
 
-  /** `offsets` (ms) are counted from `hour`. */
+  /** `offsets` are ms after `hour`. */
   constructor(hour: number, offsets: readonly number[]) {
     this.#hour = hour;
     this.#offsets = Uint32Array.from(offsets).sort();
@@ -97,13 +98,16 @@ class Instants {
     return this.#before(end) - this.#before(start);
   }
 
-  /** How many are earlier than `ms`. */
+  /** Counts the instants before `ms`. */
   #before(ms: number): number {
     return countBefore(this.#offsets, ms - this.#hour);
   }
 }
 
-/** How many rows of `width` numbers, in the order of their first one, begin with a lower one than `limit`. */
+/**
+ * Counts the rows whose first number is less than `limit`. Rows have `width` numbers each and are sorted by
+ * the first.
+ */
 export function countBefore(rows: ArrayLike<number>, limit: number, width = 1): number {
   let [low, high] = [0, rows.length / width];
   while (low < high) {
@@ -119,7 +123,10 @@ interface Keyed<Key> {
   readonly at: Instants;
 }
 
-/** When each key occurred in an hour: `sql` brings keys, each with an array of offsets (ms) from the hour's start. */
+/**
+ * Loads the instants of each key in an hour. `sql` returns keys, each with an array of offsets (ms after the
+ * hour's start).
+ */
 export const instantsByKey = <Key>(
   name: string,
   key: z.ZodType<Key>,
@@ -131,7 +138,7 @@ export const instantsByKey = <Key>(
   make: (rows, hour) => rows.map(([key, offsets]) => ({ key, at: new Instants(hour, offsets) })),
 });
 
-/** How often each key occurred in a part of its hour, where it did. */
+/** Counts the instants of each key in a part of the hour, without keys that have none. */
 export const countedIn = <Key>({ part, kept }: CutHour<readonly Keyed<Key>[]>): (readonly [Key, number])[] =>
   kept.map(({ key, at }) => [key, at.countIn(part)] as const).filter(([, count]) => count > 0);
 
@@ -143,7 +150,7 @@ class Pairs {
     this.#flat = Float64Array.from(pairs.flat());
   }
 
-  /** Those of the first instant in the span and the other earlier than `limit`. */
+  /** Counts the pairs with the first instant in the span and the second before `limit`. */
   countIn({ start, end }: Span, limit: number): number {
     let count = 0;
     for (let i = 0; i < this.#flat.length; i += 2) {
@@ -159,7 +166,10 @@ export interface KeyedPairs<Key> {
   readonly pairs: Pairs;
 }
 
-/** Pairs of instants by key, the first one in the hour: `sql` brings keys, each with an array of pairs. */
+/**
+ * Loads pairs of instants by key, the first one within the hour. `sql` returns keys, each with an array of
+ * pairs.
+ */
 export const pairsByKey = <Key>(
   name: string,
   key: z.ZodType<Key>,

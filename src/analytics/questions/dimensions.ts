@@ -1,4 +1,7 @@
-/** Lists of sessions by value: the list's letter in `session_dimensions`, and the columns of a merged session and of a fact. */
+/**
+ * The lists of sessions by value: the list's letter in `session_dimensions`, its column of a merged session,
+ * and its column of `session_facts`.
+ */
 export const DIMENSIONS = {
   browsers: { letter: 'a', merged: 'browser', fact: 'browser' },
   operatingSystems: { letter: 'b', merged: 'os', fact: 'os' },
@@ -15,9 +18,12 @@ export const DIMENSIONS = {
 export type Dimension = keyof typeof DIMENSIONS;
 export const LISTED = Object.values(DIMENSIONS);
 
-/** The lists that a session without a pageview is not in. */
+/** The letters of the lists that do not contain sessions without a pageview. */
 export const NO_PAGE: readonly string[] = [DIMENSIONS.entryPages.letter, DIMENSIONS.exitPages.letter];
 
-/** Of a merged session: its value in each list, a list's letter in front. Nothing but the letter: it has none. */
+/**
+ * SQL of a merged session's value in each list, with the list's letter in front. An absent value leaves only
+ * the letter.
+ */
 export const LISTED_WORDS = `[${LISTED.map(({ letter, merged }) => `concat('${letter}', ${merged})`).join(', ')}]`;
 export const WORD_COLUMNS = LISTED.map(({ merged }) => merged);

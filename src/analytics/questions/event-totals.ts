@@ -20,7 +20,7 @@ import {
 import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
 import { addedByPeriod } from './periods.ts';
 
-/** The views of the raw table keep these sums current: no hour of them is ever "not yet sealed". */
+/** The watermark of `traffic`: a view keeps its sums current, so every hour counts as sealed. */
 export const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
 
 type EventType = (typeof EVENT_SUMS)[EventSum];
@@ -31,7 +31,7 @@ const ALL_SUMS = Object.keys(EVENT_SUMS) as EventSum[];
 const NOTHING = eachSum(ALL_SUMS, () => 0);
 const IN_PERIOD = z.object({ ...eachSum(ALL_SUMS, () => z.number()), period: z.number() });
 
-/** A value for each of the sums. */
+/** Returns a record with a value for each of the sums. */
 export function eachSum<Name extends EventSum, Value>(
   names: readonly Name[],
   each: (type: (typeof EVENT_SUMS)[Name]) => Value,
@@ -39,15 +39,15 @@ export function eachSum<Name extends EventSum, Value>(
   return Object.fromEntries(names.map((name) => [name, each(EVENT_SUMS[name])])) as Record<Name, Value>;
 }
 
-/** SQL of sums over rows of `traffic AS t`. */
+/** SQL of the sums over rows of `traffic AS t`. */
 export const sumsOfTraffic = (names: readonly EventSum[]): string =>
   names.map((name) => `sum(t.${name}) AS ${name}`).join(', ');
 
-/** SQL of the same over raw events. */
+/** SQL of the same sums over raw events. */
 export const sumsOfEvents = (names: readonly EventSum[]): string =>
   names.map((name) => `countIf(type = '${EVENT_SUMS[name]}') AS ${name}`).join(', ');
 
-/** Counts of the events whose timestamp lies in each of `ranges`, which follow each other without overlap. */
+/** Counts the events of each of `ranges`, which are adjacent and in order. */
 export async function eventTotals(
   db: Database,
   facts: EventFacts,
@@ -81,7 +81,10 @@ GROUP BY period`,
   return addedByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
 }
 
-/** What `query` finds of the whole hours of `plans`. Those that are all sealed are remembered until a late event comes in one of them. */
+/**
+ * Returns the rows of `query` about the whole hours of `plans`. If all of these hours are sealed, the rows
+ * are cached until one of them gets a late event.
+ */
 export function sumsOfHours<Row>(
   db: Database,
   facts: EventFacts,
@@ -95,13 +98,15 @@ export function sumsOfHours<Row>(
     : db.query(query);
 }
 
-/** What is asked about raw events of ragged ends: by a statement, and as a row of what a part of an hour holds of each type. */
+/**
+ * How to ask for the raw events of edges: by a statement, or as a row made from the cached counts by type.
+ */
 export interface EventEnds<Row> {
   queryOf(ranges: readonly Range[]): Query<Row>;
   rowOf(start: number, counted: (type: EventType) => number): Row;
 }
 
-/** Those before the watermark may be remembered. */
+/** Loads the raw events of ranges. Those before the watermark can be cached. */
 export function rawEvents<Row>(
   db: Database,
   facts: EventFacts,

@@ -8,7 +8,7 @@ import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from '../sql.
 import { countBefore, countedIn, cutHours, type HourRows, instantsByKey, pairsByKey } from './cut-hours.ts';
 import { EVERYTHING, type KeyGroup } from './key-rows.ts';
 
-/** What is added up of a key. */
+/** The sums of a key. */
 export interface KeySums {
   readonly kind: string;
   readonly key: string;
@@ -18,7 +18,7 @@ export interface KeySums {
   readonly engagements: number;
 }
 
-/** What the ragged ends change and add, as `edgeRows` has it, from the hours that they cut; null where these are not known. */
+/** Returns the rows of `edgeRows` from whole cached hours; null if an hour is asked for the first time. */
 export async function edgesOfHours(
   db: Database,
   facts: PageFacts,
@@ -39,14 +39,14 @@ export async function edgesOfHours(
 
 export const NO_SUMS = { events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
 
-/** The kinds of which sessions are counted. */
+/** The kinds of keys whose distinct sessions are counted. */
 export const PAIRED_KINDS: readonly string[] = ['page', 'error'];
 const OF_PAIRED_KINDS = `v.kind IN (${PAIRED_KINDS.map((kind) => `'${kind}'`).join(', ')})`;
 
 const KIND_AND_KEY = z.tuple([z.string(), z.string()]);
 type Met = readonly (readonly [z.infer<typeof KIND_AND_KEY>, number])[];
 
-/** Pairs of the sealed hours that had met in the first edge: those of the day after it. */
+/** Counts the pairs of the sealed hours that occurred in the left edge. They lie within the day after it. */
 async function metInFirstHour(db: Database, facts: Facts, { left, sealed }: Plan): Promise<Met | null> {
   if (left === null || isEmpty(sealed)) return [];
   const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
@@ -65,7 +65,7 @@ WHERE ${facts.where} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [firstDay])}
   return cut?.flatMap(countedIn) ?? null;
 }
 
-/** Pairs of the last edge that had met within the range before its hour. */
+/** Counts the pairs of the right edge that occurred in the range before its hour. */
 async function metAgainInLastHour(db: Database, facts: Facts, { right, range }: Plan): Promise<Met | null> {
   if (right === null) return [];
   const cut = await cutHours(
@@ -89,7 +89,10 @@ WHERE ${facts.where} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [hour])} GRO
   );
 }
 
-/** Of a key: by session when it met the key, and the engagements with it (when, how long); offsets (ms) from the hour's start. */
+/**
+ * Kind, key, the times of the key's events by session, and its engagements (time, duration). Times are ms
+ * after the hour's start.
+ */
 const KEY_ROW = z.tuple([
   z.string(),
   z.string(),
@@ -97,7 +100,7 @@ const KEY_ROW = z.tuple([
   z.array(z.tuple([z.number(), z.number()])),
 ]);
 
-/** Events of every kind, whatever is asked for: questions about some kinds share them. */
+/** Loads events of every kind, so that questions about different kinds share the cached hour. */
 const keysOfHour = (app: AppId): HourRows<z.infer<typeof KEY_ROW>, KeysOfHour> => ({
   name: 'key hour',
   sql: (hour) => `SELECT kind, key, groupArrayIf(met, notEmpty(met)), groupArrayArray(engaged)
@@ -119,7 +122,10 @@ const offsetFrom = ({ start }: Span): string => `toUInt32(toUnixTimestamp64Milli
 
 const BEFORE_THE_HOUR = -1;
 
-/** Rows of three numbers, in the order of the first: an offset (ms) from the hour's start, a key's number, and something of its own. */
+/**
+ * Rows of three numbers, sorted by the first: the offset (ms after the hour's start), the number of the key,
+ * and a value.
+ */
 class InOrder {
   readonly #rows: Int32Array;
 
@@ -127,19 +133,19 @@ class InOrder {
     this.#rows = Int32Array.from(rows.sort(([a], [b]) => a - b).flat());
   }
 
-  /** The rows from `start` to `end` (exclusive), one after the other. */
+  /** Returns the rows from `start` to `end` (exclusive) as one flat array. */
   within(start: number, end: number): Int32Array {
     return this.#rows.subarray(countBefore(this.#rows, start, 3) * 3, countBefore(this.#rows, end, 3) * 3);
   }
 }
 
-/** What is kept of an hour's events. */
+/** The cached events of an hour. */
 class KeysOfHour {
   readonly #hour: number;
   readonly #keys: readonly { readonly kind: string; readonly key: string; readonly isPaired: boolean }[];
-  /** With the offset of the same session's event of the key before it. */
+  /** The value is the offset of the same pair's previous event. */
   readonly #events: InOrder;
-  /** With their lengths. */
+  /** The value is the duration. */
   readonly #engagements: InOrder;
 
   constructor(rows: readonly z.infer<typeof KEY_ROW>[], hour: number) {
@@ -161,7 +167,7 @@ class KeysOfHour {
     this.#engagements = new InOrder(engagements);
   }
 
-  /** Of a part of the hour, keys of `kinds`: a session counts where it meets the key for the first time in it. */
+  /** Sums a part of the hour, for keys of `kinds`. A pair counts at its first event in the part. */
   sumsIn(part: Span, kinds: readonly string[]): KeySums[] {
     const [start, end] = [part.start - this.#hour, part.end - this.#hour];
     const count = this.#keys.length;
@@ -185,7 +191,7 @@ class KeysOfHour {
     for (const [number, { kind, key, isPaired }] of this.#keys.entries()) {
       if (events[number] === 0 && engagements[number] === 0) continue;
       if (!kinds.includes(kind)) continue;
-      // Spelled out: of objects that were spread, thousands take three times as long.
+      // Written out: with object spread, thousands of rows take three times as long.
       found.push({
         kind,
         key,

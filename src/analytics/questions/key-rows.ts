@@ -18,23 +18,23 @@ import {
 } from '../sql.ts';
 
 /*
- * Rows (kind, key, events, sessions, engaged_ms, engagements) of the pieces of a plan: their sums by kind and key are exact for its
- * range. Null where a plan has no such piece.
+ * SQL of rows (kind, key, events, sessions, engaged_ms, engagements) for the pieces of a plan. Their sums by
+ * kind and key are exact for the plan's range. Null if the plan has no such piece.
  */
 
 /**
- * What events can be about: a page by its path (with the engagement on it); or the label of an error (its message), of a
- * click (its target) or of a custom event (its name).
+ * A group of keys: pages by their path (with engagement), or labels: the message of an error, the target of a
+ * click, the name of a custom event.
  */
 export interface KeyGroup {
   readonly kinds: readonly string[];
   readonly types: string;
-  /** Of a raw event; a low-cardinality column as it is stands in the way of nothing. */
+  /** SQL for a raw event. Grouping by a plain LowCardinality column is faster than by an expression. */
   readonly kind: string;
   readonly key: string;
-  /** What the answer calls `key`: a label can be absent, a path cannot. */
+  /** SQL of the name in the answer: a label can be absent, a path cannot. */
   readonly name: string;
-  /** Which events have their distinct sessions counted. */
+  /** SQL condition on the events whose distinct sessions are counted; null for none. */
   readonly paired: string | null;
 }
 
@@ -49,10 +49,10 @@ export const PAGES: KeyGroup = {
 
 const OF_PAGES = `type IN (${PAGES.types})`;
 
-/** Pages without their sessions: less to be read. */
+/** Pages without their sessions: reads less. */
 export const TIMES: KeyGroup = { ...PAGES, paired: null };
 
-/** Pages, errors, clicks and custom events at once: one statement for all takes less than one for each. */
+/** Pages, errors, clicks and custom events together: one statement is faster than four. */
 export const EVERYTHING: KeyGroup = {
   kinds: ['page', 'error', 'click', 'custom'],
   types: `${PAGES.types}, 'error', 'click', 'custom'`,
@@ -63,8 +63,9 @@ export const EVERYTHING: KeyGroup = {
 };
 
 /**
- * The sealed hours, as if nothing had been before them. Pairs met again in a sealed hour count where they had not met within these
- * hours before: as a session lasts 24 h, only those of the first day can have met before them.
+ * Rows of the sealed hours, counted as if nothing had occurred before them. A pair with an earlier occurrence
+ * (`revisits`) still counts if that lies before these hours. A session lasts at most 24 h, so only revisits
+ * of the first day can do so.
  */
 export function sealedRows(facts: Facts, pieces: Plan, { kinds, paired }: KeyGroup): string | null {
   if (isEmpty(pieces.sealed)) return null;
@@ -95,8 +96,8 @@ FROM label_facts AS f
 WHERE ${facts.where} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
 
 /**
- * Taken off again: pairs of the sealed hours that had met in the first edge, and pairs of the last one that had met within the range
- * before, as the sealed hour that it cuts knows.
+ * Subtracts pairs that are counted twice: pairs of the sealed hours that occurred in the left edge, and pairs
+ * of the right edge that occurred in the range before its hour, as the facts of that hour tell.
  */
 function revisitedAtEnds(
   facts: Facts,
@@ -119,7 +120,7 @@ function revisitedAtEnds(
   return again.length === 0 ? null : revisitsWhere(facts, kinds, '-1', again);
 }
 
-/** Words of ours as SQL. */
+/** Quotes words of this file. */
 const texts = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(', ');
 
 const revisitsWhere = (
@@ -133,11 +134,11 @@ SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) A
 FROM revisits AS v
 WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 
-/** What the ragged ends change and add. */
+/** Rows of the edges, and the subtractions that they cause. */
 export const edgeRows = (facts: Facts, pieces: Plan, group: KeyGroup): string | null =>
   unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts.app, pieces, group)], '') || null;
 
-/** Raw rows of the ragged ends, each less than an hour: a pair counts once in each. */
+/** Raw rows of the edges. A pair counts once in each edge. */
 function rawEdges(app: AppId, plan: Plan, group: KeyGroup): string | null {
   const edges = edgeRanges(plan);
   if (edges.length === 0) return null;
@@ -145,7 +146,7 @@ function rawEdges(app: AppId, plan: Plan, group: KeyGroup): string | null {
   return rawRows(app, edges, group, `session_id, started_at, ${side}`);
 }
 
-/** A pair counts once for each value of `session`. */
+/** Raw rows of ranges. A pair counts once for each value of `session`. */
 const rawRows = (app: AppId, ranges: readonly Range[], group: KeyGroup, session: string): string => `
 SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
     toInt64(${group.paired === null ? '0' : `uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
@@ -153,6 +154,6 @@ FROM events
 WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
 GROUP BY kind, key`;
 
-/** Unsealed rows, as if nothing had been before them. */
+/** Rows of the tail, counted as if nothing had occurred before it. */
 export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup): string | null =>
   tail && rawRows(app, [tail], group, 'session_id, started_at');

@@ -13,7 +13,7 @@ import { COUNTS, type Counts, type KeyRow, type Measures } from './measures.ts';
 import { metBefore, metBeforeRows } from './met-before.ts';
 import { byList, type First, Ranked, rankedLists } from './ranked.ts';
 
-/** What is asked about a group of keys. */
+/** A question about a group of keys. */
 export interface KeyQuestion<Row extends KeyRow> {
   readonly db: Database;
   readonly facts: PageFacts;
@@ -24,8 +24,9 @@ export interface KeyQuestion<Row extends KeyRow> {
 }
 
 /**
- * The first `limit` of the range's keys, which are of one kind, largest first measure first, then by name. `sessions`, of pages and errors, are distinct
- * sessions with at least one event of the key in the range.
+ * Returns the first `limit` keys of a group of one kind in the range, sorted by the first measure descending,
+ * then by name. `sessions`, for pages and errors, is the number of distinct sessions with at least one event
+ * of the key in the range.
  */
 export async function keySums<Row extends KeyRow>(
   asked: KeyQuestion<Row>,
@@ -42,7 +43,10 @@ export async function keySums<Row extends KeyRow>(
   return db.list(query, {}, pieces.options);
 }
 
-/** Keys of a kind: how many were met, their events and the engagement with them, and the most frequent, by name where they are equal. */
+/**
+ * Totals of a kind's keys: the number of keys, their events and engagement; and the most frequent keys,
+ * sorted by count, then by name.
+ */
 export interface TopKeys {
   readonly keys: number;
   readonly events: number;
@@ -61,7 +65,7 @@ const TOP_ROW = z.object({
   top: z.array(z.tuple([z.number(), z.string(), z.number()])),
 });
 
-/** By kind. */
+/** Returns the totals and the `count` most frequent keys of each kind in the range. */
 export async function topKeys(
   question: Omit<KeyQuestion<Counts>, 'measures'>,
   count: number,
@@ -92,7 +96,7 @@ GROUP BY kind`;
   return (kind) => kinds.get(kind) ?? NO_KEYS;
 }
 
-/** Of all rows of a kind, in order. */
+/** Computes the totals from all rows of a kind, in order. */
 function topOf(rows: readonly Counts[], count: number): TopKeys {
   const top: TopKeys['top'][number][] = [];
   let [keys, allEvents, allEngagedMs] = [0, 0, 0];
@@ -106,20 +110,20 @@ function topOf(rows: readonly Counts[], count: number): TopKeys {
   return { keys, events: allEvents, engagedMs: allEngagedMs, top };
 }
 
-/** The rows of which the answer is made, glued by UNION ALL: of the sealed hours, of the ragged ends, of the tail. */
+/** The parts of an answer: sealed hours, edges and tail, each a statement, and the corrections. */
 interface KeyPieces<Row> {
   readonly options: RunOptions;
   readonly sealed: Query<Row> | null;
   readonly edges: Query<Row> | null;
   readonly endsMemory: Memory;
-  /** The same from the hours that they cut; null where these are not known. */
+  /** The rows of `edges` from whole cached hours; null if an hour is asked for the first time. */
   edgesOfHours(): Promise<readonly Row[] | null>;
-  /** Whether it pays to remember the sealed hours. */
+  /** Whether the sealed hours were asked for before, so that caching them pays. */
   readonly isRepeated: boolean;
   readonly tail: Query<Row> | null;
-  /** Off again what of the tail had been met in the range before. */
+  /** Corrections: −1 session for each pair of the tail that occurred in the range before it. */
   metBefore(): Promise<readonly Row[]>;
-  /** What late events change of the sealed hours. */
+  /** Corrections for late events in the sealed hours. */
   late(): Promise<readonly Row[]>;
   all(): Promise<string>;
 }
@@ -163,7 +167,9 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   };
 }
 
-/** By kind, in order: with the sealed hours, and ends that are asked for again, from what is remembered of them. */
+/**
+ * Answers by kind, with rows in order. The sealed hours, and edges that are repeated, come from the cache.
+ */
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
   { options, sealed, edges, endsMemory, edgesOfHours: ofHours, tail, metBefore: met, late }: KeyPieces<Row>,
@@ -192,7 +198,10 @@ async function remembered<Row extends KeyRow>(
 const IN_ORDER = 'ORDER BY 3 DESC, name, kind';
 const NO_ROWS = `SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engaged_ms, 0 AS engagements WHERE false`;
 
-/** Sums of rows (kind, key, events, sessions, engaged_ms, engagements). One column to group by is fastest. */
+/**
+ * SQL that sums rows (kind, key, events, sessions, engaged_ms, engagements). Grouping by one column is
+ * fastest.
+ */
 const addedUp = <Row extends KeyRow>(
   { group, measures }: KeyQuestion<Row>,
   rows: string,

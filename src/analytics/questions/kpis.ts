@@ -47,7 +47,10 @@ function period(
   };
 }
 
-/** Differences and percentages of the figures as returned: in whole last places, so that no float misrounds. */
+/**
+ * Computes differences and percentages of the rounded figures, in integer units of the last decimal, so that
+ * no float misrounds.
+ */
 function compare(now: KpiMetrics, before: KpiMetrics): Pick<KpiComparison, 'change' | 'changePercent'> {
   const change: Record<string, number> = {};
   const changePercent: Record<string, number | null> = {};

@@ -5,34 +5,34 @@ import type { Facts, SessionFacts } from '../ask.ts';
 import { int, inUInt128, ofApp } from '../sql.ts';
 
 /*
- * Who of the unsealed tail came before is asked in every question that ends now, about mostly the same visitors. Their last sealed
- * sessions stay the same until more is sealed, whatever the range: they are looked up once, by the visitor, and remembered.
+ * Caches the last sealed session of each visitor of the tail. Every question about a range that ends now
+ * needs it, for mostly the same visitors, and it stays the same until more is sealed, whatever the range.
  */
 
-/** Visitors by name: the base64 of their 16 bytes. */
+/** Length of a visitor's name: the base64 of 16 bytes. */
 const NAME_LENGTH = 24;
-/** A tail of more visitors is not named one by one. */
+/** If the tail has more visitors, they are counted in the store. */
 const MOST_NAMED = 20_000;
-/** In one statement: the engine takes 256 KiB of text. */
+/** Limit of one statement: the engine accepts 256 KiB of text. */
 const MOST_LISTED = 12_000;
-/** So many are a look-up of a few granules; for more all cores read. */
+/** Up to this many visitors need a few granules; for more the statement uses all cores. */
 const FEW = 200;
 
-/** A `visitor`'s (UInt128) name. */
+/** SQL of the name of a `visitor` (UInt128). */
 export const NAME = 'base64Encode(reinterpretAsFixedString(visitor))';
-/** Of rows with visitors: the names of the distinct ones. */
+/** SQL of the distinct names in rows with visitors. */
 export const NAMED_VISITORS = `groupUniqArray(${MOST_NAMED + 1})(${NAME})`;
 export const NAMES = z.array(z.string());
 
-/** Whether these names are not all that there are. */
+/** Whether the list of names was cut off. */
 export const areTooMany = (names: z.infer<typeof NAMES>): boolean => names.length > MOST_NAMED;
 
-/** What visitors are known to have done: had a session, or one that came with the same words in some columns. */
+/** A kind of visit that is looked up: any session, or a session with the same words in some columns. */
 interface Visits {
   readonly name: string;
   readonly table: string;
   readonly words: readonly string[];
-  /** Of those that late events changed: the starts as they are now, in order. */
+  /** The starts of visits that late events changed, as they are now, in order. */
   late(facts: SessionFacts): Promise<ReadonlyMap<string, readonly number[]>>;
 }
 
@@ -43,13 +43,13 @@ export const SESSIONS: Visits = {
   late: async (facts) => (await facts.late()).visits,
 };
 
-/** What a visit is known by: its visitor, and the words. */
+/** Returns the key of a visit: its visitor and the words. */
 export const visitOf = (visitor: string, words: readonly string[]): string =>
   words.length === 0 ? visitor : visitor + JSON.stringify(words);
 
 const ROW = z.tuple([z.string(), z.number()]).rest(z.string());
 
-/** When the last sealed visit like each of `visits` started (epoch ms); -1 where there is none. */
+/** Returns the start of the last sealed visit for each of `visits` (epoch ms); -1 if there is none. */
 export async function lastVisits(
   db: Database,
   facts: SessionFacts,
@@ -77,7 +77,7 @@ WHERE ${facts.where} AND started_at < ${int(facts.until)} AND ${inUInt128('visit
   };
 }
 
-/** Whether it pays to look visits up: somebody asked about this app's before. */
+/** Whether looking visits up pays: an earlier question about this app needed them. */
 export const areLookedUp = (facts: Facts, kind: Visits): boolean =>
   facts.isRepeated(queryOf(kind, facts.app));
 

@@ -11,7 +11,7 @@ import type { LiveTail } from './live-tail.ts';
 import { byText, descending } from './order.ts';
 import { byList, Ranked, type Ranking, rankedLists } from './ranked.ts';
 
-/** The list's letter with the value behind it, and sessions. */
+/** The key is the list's letter and the value. */
 const LIST_ROW = z.object({ key: z.string(), sessions: z.number() });
 type ListRow = z.infer<typeof LIST_ROW>;
 
@@ -21,7 +21,10 @@ const LISTING: Ranking<ListRow> = {
   order: (a, b) => descending(a.sessions, b.sessions) || byText(a.key, b.key),
 };
 
-/** The values of a session's columns, as keys of lists. A session without a pageview is in neither list of pages. */
+/**
+ * SQL of rows (key, sessions) from the columns of sessions. A session without a pageview is in neither list
+ * of pages.
+ */
 const listRows = (sessions: string, measure = 'count() AS sessions', measured = ''): string => `
 SELECT if(length(word) = 1, concat(word, '(none)'), word) AS key, ${measure}
 FROM (SELECT arrayJoin(${LISTED_WORDS}) AS word${measured} FROM (${sessions}))
@@ -39,7 +42,7 @@ export interface Listed {
   readonly sessions: number;
 }
 
-/** The most frequent values of each list, by name where they are equally frequent. */
+/** Returns the most frequent values of each list, sorted by sessions, then by name. */
 export async function topValues(
   db: Database,
   facts: SessionFacts,
@@ -94,7 +97,7 @@ GROUP BY letter`;
   };
 }
 
-/** Changes to the sealed part of the range. */
+/** Corrections to the sealed part of the range. */
 async function lateLists(facts: SessionFacts, pieces: Plan): Promise<ListRow[]> {
   const { sessions } = await facts.late();
   return startedIn(sessions, sealedPart(pieces)).flatMap(({ words, sign }) =>
@@ -102,7 +105,7 @@ async function lateLists(facts: SessionFacts, pieces: Plan): Promise<ListRow[]> 
   );
 }
 
-/** As `listRows` has them. */
+/** The rows of `listRows`, from cached sessions. */
 const rowsOf = (live: LiveTail): ListRow[] => listed(live.words());
 
 const listed = (words: readonly (readonly [string, number])[]): ListRow[] =>

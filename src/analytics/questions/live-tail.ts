@@ -18,20 +18,23 @@ import { NAME } from './last-visits.ts';
 import { SUM_COLUMNS, sessionValues } from './session-hours.ts';
 
 /*
- * An overview merges each session of the unsealed tail for eleven lists. Of an app whose overview is asked for again the sessions are kept,
- * and those that went on since are merged anew.
+ * Caches the unsealed sessions of an app whose overview is asked for repeatedly. The overview merges each
+ * session of the tail for eleven lists. With the cache, only sessions with new events are merged again.
  */
 
-/** The unsealed sessions of a range, each as it is now. */
+/** The unsealed sessions of a range, as they are now. */
 export interface LiveTail {
   readonly sessions: readonly KeptSession[];
-  /** Words with the number of sessions that are listed under each. */
+  /** Counts the sessions by word. */
   words(): readonly (readonly [string, number])[];
 }
 
 const STEP = z.tuple([z.number(), z.number(), z.number()]);
 
-/** Null for a range that does not go on over the watermark, for an app that was not asked about before, and for a large tail, and a late one. */
+/**
+ * Returns null if the range does not continue over the watermark, if the app was not asked about before, if
+ * the tail has too many sessions, or if it begins before `keptFrom`.
+ */
 export async function liveTail(
   db: Database,
   cache: LiveCache,
@@ -42,7 +45,7 @@ export async function liveTail(
   const { app } = facts;
   const live = cache.of(app);
   if (live === null) return null;
-  // Hours consist of whole steps.
+  // Whole steps: an hour consists of a whole number of them.
   const whole = { from: tail.from, to: epochMs((stepOf(tail.to) + 1) * STEP_MS - 1) };
   const steps = await db.rows({
     name: 'live steps',
@@ -69,7 +72,7 @@ const STEP_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${STEP_MS})`
 
 const SESSION = z.tuple([z.number(), z.number(), z.string(), z.array(z.string())]).rest(z.number());
 
-/** All sessions of these steps. */
+/** Merges all sessions of these steps. */
 async function readSteps(
   db: Database,
   facts: SessionFacts,

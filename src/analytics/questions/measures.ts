@@ -3,12 +3,15 @@ import type { KeySums } from './key-hours.ts';
 import { byText, descending } from './order.ts';
 import type { Ranking } from './ranked.ts';
 
-/** An answer's row: the key's kind and name, and a sum of each of its columns. */
+/** The rows of an answer about keys: a key's kind and name, and its sums. */
 export interface Measures<Row extends KeyRow> {
   readonly row: z.ZodType<Row>;
-  /** Each by what it is a sum of: `events`, `sessions`, `engaged_ms` or `engagements`. The answer is ordered by the first. */
+  /**
+   * The answer's columns, each with the column that it sums: `events`, `sessions`, `engaged_ms` or
+   * `engagements`. The answer is sorted by the first.
+   */
   readonly columns: Readonly<Record<Exclude<keyof Row, keyof KeyRow>, string>>;
-  /** What a row must have to be listed, and the same as a condition on the columns. */
+  /** Whether the answer lists the row; `listed` is the same as an SQL condition. */
   isListed(row: Row): boolean;
   readonly listed: string;
   readonly ranking: Ranking<Row>;
@@ -28,7 +31,7 @@ const byName = (a: KeyRow, b: KeyRow): number => byText(a.name, b.name);
 const VIEWS_ROW = z.object({ ...KEY, events: z.number(), sessions: z.number() });
 type Views = z.infer<typeof VIEWS_ROW>;
 
-/** How often a page was viewed and by how many sessions; the same of clicks, errors and custom events. */
+/** The events of a key and its distinct sessions: views of a page, clicks, errors, custom events. */
 export const VIEWS: Measures<Views> = {
   row: VIEWS_ROW,
   columns: { events: 'events', sessions: 'sessions' },
@@ -49,7 +52,7 @@ export const VIEWS: Measures<Views> = {
 
 const TIME_ROW = z.object({ ...KEY, engagedMs: z.number(), events: z.number(), engagements: z.number() });
 
-/** How long sessions were engaged with a page. */
+/** The engagement with a page. */
 export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
   row: TIME_ROW,
   columns: { engagedMs: 'engaged_ms', events: 'events', engagements: 'engagements' },
@@ -79,7 +82,7 @@ export const TIME: Measures<z.infer<typeof TIME_ROW>> = {
 const COUNTS_ROW = VIEWS_ROW.extend({ engagedMs: z.number() });
 export type Counts = z.infer<typeof COUNTS_ROW>;
 
-/** All that the overview says of a key and of all keys of its kind together. */
+/** The overview's figures of a key and of its kind. */
 export const COUNTS: Measures<Counts> = {
   row: COUNTS_ROW,
   columns: { ...VIEWS.columns, engagedMs: 'engaged_ms' },
@@ -105,5 +108,5 @@ export const COUNTS: Measures<Counts> = {
   }),
 };
 
-/** What an answer calls an absent label. A page has a path. */
+/** An absent label is named in answers. Pages always have a path. */
 const nameOf = (key: string): string => (key === '' ? '(none)' : key);

@@ -7,32 +7,33 @@ import type { Plan } from '../plan.ts';
 import { eventsIn, instant, int, ofApp } from '../sql.ts';
 
 /*
- * A session that began before the unsealed tail and goes on in it counts once for each key that it meets on both sides: pairs of session
- * and key that are to be taken off again. Asked for the first time, one more part of the statement finds them. From then on what such
- * sessions had met before the tail, which is sealed, is looked up once for each of them and remembered.
+ * Corrects sessions that begin before the tail and continue in it: if a pair occurs on both sides, both count
+ * it, so one is subtracted. For the first question, an additional part of the statement finds these pairs.
+ * From then on, the pairs of each such session before the tail, which are sealed, are loaded once and cached.
  */
 
-/** What is counted: the kind and key of a raw event, and which events have sessions counted. */
+/** SQL of the kind and the key of a raw event, and the condition on events whose sessions are counted. */
 interface Pairs {
   readonly kind: string;
   readonly key: string;
   readonly paired: string;
 }
 
-/** The sessions that began before the tail, as they go on in it. */
+/** Events in the tail of sessions that began before it. */
 const goingOn = (app: AppId, tail: Range, paired: string): string =>
   `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
 
 const STARTED = 'toUnixTimestamp64Milli(started_at)';
 
-/** More starts of sessions than that are not written into a statement. */
+/** Limit of session starts in the text of a statement. */
 const MOST_STARTS = 2_000;
 
 const FIRST = z.object({ since: z.number(), starts: z.array(z.number()) });
 
 /**
- * The pairs as rows of keys with negative sessions; null where the plan has none. Read is from when the first of these sessions began, 24 h
- * before the tail at most and mostly less than one; nearly all other sessions started at another ms, and few are left to be grouped.
+ * SQL of the pairs as rows with negative sessions; null if the plan has none. Reads from the start of the
+ * earliest of these sessions, at most 24 h before the tail and mostly less than one. Nearly all other
+ * sessions started at another ms, so the condition on the start leaves few rows to group.
  */
 export async function metBeforeRows(
   db: Database,
@@ -69,7 +70,7 @@ GROUP BY kind, key`;
 
 const startedAt = (starts: readonly number[]): string => `${STARTED} IN (${starts.map(int).join(', ')})`;
 
-/** A key, and its kind in front: `page /pricing`. No kind has a space in it. */
+/** SQL of a key with its kind in front: `page /pricing`. A kind contains no space. */
 const pairOf = ({ kind, key }: Pairs): string => `concat(${kind}, ' ', ${key})`;
 const asMet = (pair: string): Met => {
   const space = pair.indexOf(' ');
@@ -81,13 +82,13 @@ export interface Met {
   readonly key: string;
 }
 
-/** More sessions that go on than that are not named one by one. */
+/** If more sessions continue in the tail, the pairs are counted in the store. */
 const MOST_SESSIONS = 5_000;
 
 const SESSION = z.tuple([z.number(), z.string(), z.array(z.string())]);
 const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
 
-/** The key of each pair, with what is remembered; null where the sessions that go on are too many to be named. */
+/** Returns the key of each such pair, from the cache; null if too many sessions continue in the tail. */
 export async function metBefore(
   db: Database,
   facts: PageFacts,
@@ -113,7 +114,7 @@ GROUP BY started_at, session_id LIMIT ${MOST_SESSIONS + 1}`,
 const sessionOf = (started: number, id: string): string => `${started} ${id}`;
 const startOf = (session: string): number => Number(session.slice(0, session.indexOf(' ')));
 
-/** For each of the sessions what it had met when sealing ended, and when last (epoch ms). */
+/** Returns the pairs of each session before the watermark, each with its last occurrence (epoch ms). */
 const pairsBefore = (
   db: Database,
   facts: PageFacts,

@@ -1,8 +1,11 @@
-/** Orders of answers, as the engine sorts: texts by their UTF-8 bytes. */
+/** Orders of answers, equal to those of the engine: texts are compared by their UTF-8 bytes. */
 
 export const descending = (a: number, b: number): number => b - a;
 
-/** By code point, which is by UTF-8 byte; a string's own `<` goes by UTF-16 and sets U+E000–U+FFFF behind emoji. */
+/**
+ * Compares by code point, which gives the same order as UTF-8 bytes. `<` compares UTF-16 units and puts
+ * U+E000–U+FFFF after emoji.
+ */
 export function byText(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   for (let i = 0; i < length; i++) {

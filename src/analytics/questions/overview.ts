@@ -11,7 +11,7 @@ import { topValues } from './lists.ts';
 import { liveTail } from './live-tail.ts';
 import { sessionTotals } from './session-totals.ts';
 
-/** How many each list has at most. */
+/** Limit of each list. */
 const TOP = 10;
 
 export async function overview(
@@ -23,9 +23,9 @@ export async function overview(
   const [page, session] = await Promise.all([facts.pages(), facts.sessions()]);
   const pieces = plan(bounds, session.until);
   const tail = liveTail(db, live, session, pieces);
-  // Whoever needs it hears of a failure.
+  // Awaited below; this only avoids an unhandled rejection until then.
   tail.catch(() => undefined);
-  // What takes longest begins first.
+  // The slowest part starts first.
   const [listed, keys, [totals]] = await Promise.all([
     topValues(db, session, pieces, TOP, tail),
     topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING }, TOP),

@@ -1,7 +1,7 @@
-/** A part of a period's totals, and which period it belongs to. */
+/** Some of the totals of a period, given by its index. */
 type Part<Totals> = Partial<Totals> & { readonly period: number };
 
-/** For each of `periods` the sums of its parts, figure by figure; the figures are those of `nothing`. */
+/** Sums the parts of each of `periods`, for the figures that `nothing` has. */
 export const addedByPeriod = <Totals extends Record<string, number>>(
   periods: readonly unknown[],
   nothing: Totals,

@@ -1,13 +1,13 @@
-/** How rows of one list are told apart, added up and put in the order of an answer. */
+/** How rows of a list are identified, added and sorted. */
 export interface Ranking<Row> {
   keyOf(row: Row): string;
-  /** Writes to neither. */
+  /** Must not modify its arguments. */
   add(a: Row, b: Row): Row;
-  /** Of rows with different keys: never 0. */
+  /** Never 0 for rows with different keys. */
   order(a: Row, b: Row): number;
 }
 
-/** How many rows are wanted at most, of those that an answer lists. */
+/** How many rows are wanted, of those that the answer lists. */
 export interface First<Row> {
   readonly limit: number;
   isListed(row: Row): boolean;
@@ -17,20 +17,20 @@ const ALL: First<unknown> = { limit: Number.MAX_SAFE_INTEGER, isListed: () => tr
 /** The first `limit` of all rows. */
 export const first = (limit: number): First<unknown> => ({ ...ALL, limit });
 
-/** Rows in the order of an answer, each key once: made once, read often. */
+/** Rows in the order of an answer, one for each key. Created once and read often. */
 export class Ranked<Row> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #numbers: ReadonlyMap<string, number> | undefined;
   #including: { readonly ends: readonly Row[]; readonly made: Ranked<Row> } | undefined;
 
-  /** The rows are in the order of `ranking`: what the engine sorts need not be sorted again. */
+  /** `rows` must be in the order of `ranking`: the engine has sorted them. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
     this.#ranking = ranking;
     this.#rows = rows;
   }
 
-  /** The first of these rows and `more`, whose keys may come again, added up and in order. */
+  /** Adds `more`, which may contain the same keys, and returns the first rows in order. */
   with(more: readonly Row[], { limit, isListed }: First<Row> = ALL): Row[] {
     const { order } = this.#ranking;
     const { sums, isReplaced } = this.#added(more);
@@ -52,7 +52,10 @@ export class Ranked<Row> {
     return found;
   }
 
-  /** The same with `ends` and `more`. What is made of `ends` is kept where they are: the same array comes again. */
+  /**
+   * The same with `edges` and `more`. If `areCached`, the result with `edges` is kept for the next call with
+   * the same array.
+   */
   withBoth(ends: readonly Row[], more: readonly Row[], areKept: boolean, wanted?: First<Row>): Row[] {
     if (ends.length === 0) return this.with(more, wanted);
     if (!areKept) return this.with([...ends, ...more], wanted);
@@ -62,13 +65,14 @@ export class Ranked<Row> {
     return this.#including.made.with(more, wanted);
   }
 
-  /** The sums of `more` with the rows of the same keys, and which rows these are. */
+  /** Sums `more` with the rows of the same keys; `isReplaced` tells which rows have such a sum. */
   #added(more: readonly Row[]): { readonly sums: Row[]; isReplaced(number: number): boolean } {
     const sums: Row[] = [];
     if (more.length === 0) return { sums, isReplaced: () => false };
     const { keyOf, add } = this.#ranking;
     this.#numbers ??= new Map(this.#rows.map((row, number) => [keyOf(row), number]));
-    // Where a row's sum is, from 1 on: thousands of keys are looked up once, and put nowhere by name that are known.
+    // The position of a row's sum plus one. An array by number: for thousands of keys, a second map by name
+    // is slower.
     const places = new Int32Array(this.#rows.length);
     const others = new Map<string, number>();
     for (const row of more) {
@@ -87,7 +91,7 @@ export class Ranked<Row> {
   }
 }
 
-/** Rows by the list that they belong to, each in the order that it has. */
+/** Groups rows by list, without changing their order. */
 export function byList<Row>(
   rows: readonly Row[],
   listOf: (row: Row) => string,
@@ -102,13 +106,16 @@ export function byList<Row>(
   return lists;
 }
 
-/** Rows of ragged ends by list, and whether they are kept. */
+/** The rows of edges by list, and whether they are cached. */
 export interface Ends<Row> {
   readonly lists: ReadonlyMap<string, readonly Row[]>;
   readonly areKept: boolean;
 }
 
-/** Lists of which the sealed hours are kept in order: rows of ends that are kept are put in once, other rows for each question. */
+/**
+ * Answers from lists with cached, sorted sealed hours. Cached edges are merged in once, other rows for each
+ * question.
+ */
 export const rankedLists =
   <Row>(
     sealed: ReadonlyMap<string, Ranked<Row>>,

@@ -8,7 +8,7 @@ import { type HourRows, pairsByKey } from './cut-hours.ts';
 type SumName = keyof typeof SESSION_SUMS;
 type SumColumn = keyof SessionValues;
 
-/** Sums over the sessions that started in a range; pageviews and clicks are the sessions' own. */
+/** Sums over the sessions that started in a range. Pageviews and clicks are those of these sessions. */
 export type SessionTotals = { [Name in SumName | 'visitors' | 'newVisitors']: number };
 
 const SUMS = Object.entries(SESSION_SUMS).map(([name, sum]) => ({ name: name as SumName, ...sum }));
@@ -19,7 +19,7 @@ const eachName = <Value>(value: Value) =>
 export const SESSION_TOTALS = z.object(eachName(z.number()));
 export const NO_SESSIONS: SessionTotals = eachName(0);
 
-/** Adds a session to `totals`, as often as `times` says. Visitors are counted elsewhere. */
+/** Adds a session to `totals`, `times` times. Visitors are counted elsewhere. */
 export function addSession(totals: Partial<SessionTotals>, values: SessionValues, times = 1): void {
   for (const { name, of, counts } of SUMS) {
     totals[name] = (totals[name] ?? 0) + times * counted(of === null ? 1 : values[of], counts);
@@ -29,23 +29,23 @@ export function addSession(totals: Partial<SessionTotals>, values: SessionValues
 const counted = (value: number, counts: 'values' | 'sessions'): number =>
   counts === 'values' ? value : Number(value > 0);
 
-/** SQL of all sums over rows of sessions, which are named `s`. */
+/** SQL of all sums over rows of sessions, named `s`. */
 export const SUMS_OF_SESSIONS = SUMS.map(({ name, of, counts }) => {
   if (of === null) return `count() AS ${name}`;
   return `${counts === 'values' ? `sum(s.${of})` : `countIf(s.${of} > 0)`} AS ${name}`;
 }).join(', ');
 
-/** SQL of the same in a row of `session_sums`. */
+/** SQL of the same sums in a row of `session_sums`. */
 export const SUMS_OF_BUCKET = SUMS.map(({ name, column }) => `${column} AS ${name}`).join(', ');
 
 /** The columns of merged sessions that the sums need. */
 export const SUM_COLUMNS: readonly SumColumn[] = SUMS.flatMap(({ of }) => of ?? []);
 
-/** The values of a session in the order of `SUM_COLUMNS`, by their names. */
+/** Names the values of a session, which are in the order of `SUM_COLUMNS`. */
 export const sessionValues = (values: readonly number[]): SessionValues =>
   Object.fromEntries(SUM_COLUMNS.map((column, i) => [column, values[i] ?? 0])) as SessionValues;
 
-/** Their types in a row of a statement. */
+/** The row schema of these values. */
 export const SESSION_VALUES = Object.fromEntries(SUM_COLUMNS.map((column) => [column, z.number()])) as Record<
   SumColumn,
   z.ZodNumber
@@ -54,14 +54,14 @@ export const SESSION_VALUES = Object.fromEntries(SUM_COLUMNS.map((column) => [co
 /** A session of an hour: start, prev, and its values. */
 const SESSION = z.tuple([z.number(), z.number()]).rest(z.number());
 const WIDTH = 2 + SUM_COLUMNS.length;
-/** Where a session's array holds the value of each sum; null where the value is 1. */
+/** The position of each sum's value in a session's array; null if the value is 1. */
 const PLACES = SUMS.map(({ name, of, counts }) => ({
   name,
   counts,
   at: of === null ? null : 2 + SUM_COLUMNS.indexOf(of),
 }));
 
-/** The sessions that started in an hour. */
+/** Loads the sessions that started in an hour. */
 export const sessionsOfHour = (facts: Facts): HourRows<z.infer<typeof SESSION>, Float64Array> => ({
   name: 'session hour',
   sql: (hour) => `SELECT started_at, prev, ${SUM_COLUMNS.join(', ')} FROM session_facts
@@ -74,7 +74,10 @@ WHERE ${facts.where} AND ${inMs('started_at', [hour])}`,
   },
 });
 
-/** Totals of the sessions that started in `part`. A visitor counts if its session before started earlier than `prevBefore`. */
+/**
+ * Sums the sessions that started in `part`. A session counts as a visitor if its prev is less than
+ * `prevBefore`.
+ */
 export function totalsOf(sessions: Float64Array, { start, end }: Span, prevBefore: number): SessionTotals {
   const totals = { ...NO_SESSIONS };
   for (let first = 0; first < sessions.length; first += WIDTH) {
@@ -90,7 +93,7 @@ export function totalsOf(sessions: Float64Array, { start, end }: Span, prevBefor
   return totals;
 }
 
-/** Returning sessions by the hour of the one before: pairs of both starts, without a key. */
+/** Loads returning sessions by the hour of prev: pairs (prev, start), without a key. */
 export const returnsOfHour = (facts: Facts) =>
   pairsByKey(
     'returns of an hour',

@@ -24,14 +24,15 @@ import { type Known, prevBeforeIn, returnedAtTheEnd, returningSessions, tailRetu
 
 interface Wanted {
   readonly newVisitors: boolean;
-  /** The sessions of the only tail, where somebody keeps them. */
+  /** The cached sessions of the tail, for a single plan. */
   readonly tail?: Promise<LiveTail | null>;
 }
 
 /**
- * The totals of each of `plans`, whose ranges follow each other without overlap and of which the last alone may want
- * `newVisitors` (right only where it is wanted: it needs all of the app's past). A few small statements side by side, added up
- * here: working out a statement costs the engine more than running it, the more the longer it is.
+ * Returns the totals of each of `plans`, whose ranges are adjacent and in order. Only the last one may want
+ * `newVisitors`, which is only correct if it is wanted: it needs all of the app's past. Several small
+ * statements run side by side, and their rows are added here: planning a statement costs the engine more than
+ * running it, and more the longer it is.
  */
 export async function sessionTotals(
   db: Database,
@@ -58,7 +59,7 @@ export async function sessionTotals(
 
 const IN_PERIOD = SESSION_TOTALS.extend({ period: z.number() });
 
-/** One row per bucket; visitors as if nobody came back. */
+/** Sums of the buckets. Counts each session as a visitor; `returningSessions` subtracts the rest. */
 async function sealedSums(db: Database, facts: Facts, plans: readonly Plan[]) {
   if (plans.every(({ sealed }) => isEmpty(sealed))) return [];
   const query = {
@@ -80,7 +81,10 @@ FROM session_sums WHERE ${facts.where} AND ${inGrains(plans, HALF_HOURS)}`,
   );
 }
 
-/** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
+/**
+ * Sums of the edges. Counts each session as a visitor, except in the right edge those in `returnedAtTheEnd`;
+ * `returningSessions` subtracts the rest.
+ */
 async function edgeSums(db: Database, facts: Facts, plans: readonly Plan[]) {
   const edges = plans.flatMap(edgeRanges);
   if (edges.length === 0) return [];
@@ -111,7 +115,7 @@ async function edgesOfHours(db: Database, facts: Facts, plans: readonly Plan[]) 
   );
 }
 
-/** Changes to the sealed part of each range. A visitor is counted by its first session in the range. */
+/** Corrections to the sealed part of each range. A visitor counts at the first session in the range. */
 async function lateTotals(facts: SessionFacts, plans: readonly Plan[]): Promise<PartOfPeriod[]> {
   const { sessions, links } = await facts.late();
   return plans.flatMap((plan, period) => {
@@ -137,7 +141,7 @@ type PartOfPeriod = Partial<SessionTotals> & { readonly period: number };
 
 const NAMED = SESSION_TOTALS.extend({ names: NAMES });
 
-/** Unsealed sessions, less the visitors that came before them. */
+/** Sums of the tail, without visitors that came before it in the range. */
 async function tailTotals(
   db: Database,
   facts: SessionFacts,

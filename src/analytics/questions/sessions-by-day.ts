@@ -19,7 +19,10 @@ import { tailByDay } from './visitors.ts';
 
 const SESSIONS_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 
-/** Whole sealed days are sums; a day that the range or the watermark cuts is settled by its facts; the tail by raw rows. */
+/**
+ * Counts sessions and visitors by UTC day. Sums answer whole sealed days; session facts answer a day that the
+ * range or the watermark divides; raw rows answer the tail.
+ */
 export async function sessionsByDay(db: Database, facts: SessionFacts, range: Range) {
   const end = range.to + 1;
   const sealedEnd = Math.max(Math.min(end, facts.until), range.from);
@@ -39,7 +42,10 @@ export async function sessionsByDay(db: Database, facts: SessionFacts, range: Ra
   return [...whole, ...cutDays, ...tail, ...late];
 }
 
-/** Changes to the sealed days of the span. A visitor is counted by its first session of the day in the span. */
+/**
+ * Corrections to the sealed days of the span. A visitor counts at the first session of the day within the
+ * span.
+ */
 async function lateDays(facts: SessionFacts, span: Span) {
   const { sessions, links } = await facts.late();
   const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
@@ -71,14 +77,17 @@ GROUP BY day`,
   return facts.recall(query, load, 'when repeated');
 }
 
-/** Whole hours of the cut days stay the same while `from` moves within its hour; the hours that are cut themselves are known. */
+/**
+ * Answers divided days from whole hours, which stay the same while `from` moves within its hour, and from the
+ * cached hours that contain the edges.
+ */
 async function cutDaysOfHours(db: Database, facts: Facts, cut: readonly Span[], from: EpochMs) {
   const days = cut.map(rangeOf).map((range) => {
     const pieces = plan(range, facts.until);
     const dayStart = utcDayStart(range.from);
     return {
       day: dayStart / DAY_MS,
-      /** A visitor is counted in its first session of the day from here on. */
+      /** A visitor counts at the first session of the day from here on. */
       since: Math.max(dayStart, from),
       hours: pieces.sealed,
       ends: edgeRanges(pieces).map(spanOf),
@@ -104,7 +113,7 @@ GROUP BY day`,
     row: SESSIONS_ROW,
   };
   const rows = whole.length === 0 ? [] : await facts.recall(query, () => db.query(query));
-  // Those that came in the range's first hour before are no new visitors of its first day.
+  // Visitors with a session in the range's first hour are already counted on its first day.
   const again = whole
     .filter(({ since }) => since === from)
     .flatMap(({ day, hours }) =>

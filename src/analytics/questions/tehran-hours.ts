@@ -11,7 +11,7 @@ import { figureOf } from '../rounding.ts';
 import { inSpans, ofApp } from '../sql.ts';
 import { activityWindow, heatmapWindow, TEHRAN, type TehranTime, tehranTime } from '../tehran.ts';
 
-/** What happened in one Tehran hour; a visitor counts once in it. */
+/** The counts of one Tehran hour. A visitor counts once in it. */
 interface TehranHour {
   readonly start: EpochMs;
   readonly sessions: number;
@@ -21,7 +21,10 @@ interface TehranHour {
 
 const SESSIONS_ROW = z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() });
 
-/** Sealed Tehran hours are sums of two half hours; from the one that the watermark cuts on, raw rows are counted. */
+/**
+ * Sealed Tehran hours are sums of two half hours. From the hour that contains the watermark on, raw rows are
+ * counted.
+ */
 async function sessionsByHour(db: Database, facts: SessionFacts, range: Range) {
   const hours = Math.floor((Math.min(facts.until, range.to + 1) - range.from) / HOUR_MS);
   const sealedEnd = range.from + Math.max(hours, 0) * HOUR_MS;
@@ -53,7 +56,7 @@ GROUP BY hour`,
   return [...sealed, ...tail, ...late];
 }
 
-/** Changes to the sealed hours of the span, which consists of whole Tehran hours. */
+/** Corrections to the sealed hours of the span, which consists of whole Tehran hours. */
 async function lateHours(facts: SessionFacts, span: Span): Promise<z.infer<typeof SESSIONS_ROW>[]> {
   const { sessions, links } = await facts.late();
   const startOf = (ms: number): number => span.start + floorTo(ms - span.start, HOUR_MS);
@@ -79,7 +82,7 @@ WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans('bucket', [spanOf(range)])}`,
     row: PAGEVIEWS_ROW,
   });
 
-/** The hours of `range` (whole Tehran hours) that hold anything. */
+/** Returns the hours of `range` (whole Tehran hours) with data. */
 async function tehranHours({ db, facts }: Asker, app: AppId, range: Range): Promise<TehranHour[]> {
   const session = await facts.sessions();
   const [sessions, pageviews] = await Promise.all([
@@ -105,7 +108,10 @@ async function tehranHours({ db, facts }: Asker, app: AppId, range: Range): Prom
 const zeros = (): number[] => new Array<number>(24).fill(0);
 const METRICS = ['sessions', 'visitors', 'pageviews'] as const;
 
-/** Two hours share a cell on the day on which daylight saving time ended (until 2022): they add up. */
+/**
+ * Sums the hours of each cell. On the day on which daylight saving time ended (until 2022), two hours share a
+ * cell.
+ */
 function addUp<Key extends string | number>(
   hours: readonly TehranHour[],
   keys: readonly Key[],
@@ -124,8 +130,8 @@ function addUp<Key extends string | number>(
 }
 
 /**
- * Where two hours share a cell, a visitor of both counts once in it: the second one keeps the visitors that the first has not
- * seen.
+ * If two hours share a cell, a visitor of both counts once: the second hour keeps only the visitors that the
+ * first does not have.
  */
 async function countedOnce({ db, facts }: Asker, hours: readonly TehranHour[]): Promise<TehranHour[]> {
   const session = await facts.sessions();
@@ -148,14 +154,14 @@ async function countedOnce({ db, facts }: Asker, hours: readonly TehranHour[]): 
 export async function trafficHeatmap(asker: Asker, app: AppId): Promise<TrafficHeatmap> {
   const now = asker.clock();
   const { dates, range } = heatmapWindow(now);
-  // Clocks may be up to 5 min ahead: what they send for the next hour shows when that hour has come.
+  // Client clocks may be up to 5 min ahead. Their events of the next hour are shown when that hour has begun.
   const hours = (await tehranHours(asker, app, range)).filter(({ start }) => start <= now);
   const counted = await countedOnce(asker, hours);
   const days = addUp(counted, dates, ({ date }) => date).map(([date, counts]) => ({ date, ...counts }));
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }
 
-/** How often each weekday's hour lies in a window of 28 days without a change of the clocks. */
+/** How often each hour of a weekday occurs in 28 days without a clock change. */
 const WEEKS = 4;
 
 export async function audienceActivity(asker: Asker, app: AppId): Promise<AudienceActivity> {

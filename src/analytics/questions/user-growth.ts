@@ -17,7 +17,7 @@ import {
 } from './event-totals.ts';
 import { sessionsByDay } from './sessions-by-day.ts';
 
-/** The first and last instant at which the app has a session or an event. */
+/** The first and last instant with a session or an event of the app. */
 const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
   name: 'growth extent',
   sql: `SELECT count() AS hours, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
@@ -55,8 +55,8 @@ export async function userGrowth({ db, facts }: Asker, app: AppId, range: OpenRa
 }
 
 /**
- * An omitted bound is the app's first or last day with a session or an event. Null where that leaves no day: no data,
- * none from `from` on, or none up to the day of `to`.
+ * Replaces an omitted bound by the app's first or last day with data. Null if no day is left: no data, none
+ * from `from` on, or none up to the day of `to`.
  */
 async function withinData(db: Database, app: AppId, { from, to }: OpenRange): Promise<Range | null> {
   if (from !== null && to !== null) return { from, to };

@@ -72,7 +72,7 @@ function addedUp(rows: readonly Row[]): UtmCampaign[] {
   return [...found.values()];
 }
 
-/** Visitors as if nobody came back by the same combination. */
+/** Sums of the buckets. Counts each session as a visitor; `returning` subtracts the rest. */
 async function sealedSums(db: Database, facts: Facts, pieces: Plan): Promise<readonly Row[]> {
   if (isEmpty(pieces.sealed)) return [];
   const query = {
@@ -84,7 +84,10 @@ WHERE ${facts.where} AND ${inGrains([pieces])} GROUP BY ${UTM}`,
   return facts.recall(query, () => db.rows(query));
 }
 
-/** Sealed sessions of the ragged ends; visitors as if nobody came back, but for those who did at the end. */
+/**
+ * Sums of the edges. Counts each session as a visitor, except in the right edge those in `returnedAtTheEnd`;
+ * `returning` subtracts the rest.
+ */
 async function edges(db: Database, facts: Facts, pieces: Plan): Promise<readonly Row[]> {
   const spans = edgeRanges(pieces).map(spanOf);
   if (spans.length === 0) return [];
@@ -124,7 +127,10 @@ WHERE ${facts.where} AND ${inMs('started_at', [hour])} GROUP BY ${UTM}`,
 
 const RETURN_TABLES = { pairs: 'utm_return_pairs', byPrev: 'utm_returns', byStart: 'utm_facts' };
 
-/** Sealed sessions with an earlier one of the same visitor and combination in the range, as negative visitors. */
+/**
+ * Corrections: −1 visitor for each sealed session whose visitor has an earlier one with the same combination
+ * in the range.
+ */
 const returning = (db: Database, facts: Facts, pieces: Plan): Promise<Row[]> =>
   askReturns<Row, Words>(
     { db, facts, plans: [pieces], tables: RETURN_TABLES },
@@ -145,7 +151,7 @@ WHERE ${facts.where} AND ${inMs('prev', [hour])} GROUP BY ${UTM}`,
     },
   );
 
-/** Changes to the sealed part of the range. */
+/** Corrections to the sealed part of the range for late events. */
 async function lateSums(facts: SessionFacts, pieces: Plan): Promise<Row[]> {
   const part = sealedPart(pieces);
   const late = await facts.late();
@@ -161,7 +167,7 @@ async function lateSums(facts: SessionFacts, pieces: Plan): Promise<Row[]> {
   ];
 }
 
-/** By the same combination. */
+/** Visits with the same combination. */
 const CAMPAIGN_VISITS = {
   name: 'last utm sessions',
   table: 'utm_facts',
@@ -174,7 +180,7 @@ const visitsOf = ([source, medium, campaign, term, content, , names]: z.infer<
   typeof NAMED
 >): readonly string[] => names.map((name) => visitOf(name, [source, medium, campaign, term, content]));
 
-/** Unsealed sessions, less the visitors that came by the same combination in the sealed part of the range. */
+/** Sums of the tail, without visitors who came with the same combination in the sealed part of the range. */
 async function tailSums(db: Database, facts: SessionFacts, pieces: Plan, tail: Range): Promise<Row[]> {
   const part = sealedPart(pieces);
   const tagged = `SELECT visitor, ${UTM} FROM (${mergedSessions(facts, tail, [...UTM_COLUMNS, 'visitor'])}) WHERE utm_source != ''`;
@@ -201,11 +207,12 @@ async function tailSums(db: Database, facts: SessionFacts, pieces: Plan, tail: R
   return [...counted, ...known];
 }
 
-/** Those visitors of `tagged` that came by the same combination in `part`, as negative visitors. */
+/** Corrections: −1 for each visitor of `tagged` who came with the same combination in `part`. */
 const knownBefore = (db: Database, facts: Facts, part: Span, tagged: string): Promise<Row[]> =>
   db.rows(
     {
-      // Most are no visitor of the tail at all, which one number tells far faster than a number and five texts.
+      // Most visitors in the table are not in the tail. Comparing one number excludes them far faster than
+      // comparing a number and five texts.
       name: 'utm tail, known',
       sql: `SELECT ${UTM}, toInt64(0) AS sessions, -toInt64(uniqExact(visitor)) AS visitors FROM utm_facts
 WHERE ${facts.where} AND ${inMs('started_at', [part])}

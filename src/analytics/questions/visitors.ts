@@ -9,26 +9,30 @@ import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty, periodOf, un
 import { cutHours, fromHoursOr, type HourRows, type KeyedPairs } from './cut-hours.ts';
 import { returnsOfHour } from './session-hours.ts';
 
-/** Where sealed sessions are found whose visitor came before: the same three places for visitors at all and by campaign. */
+/** The tables of returning sessions: of visitors, or of visitors and campaigns. */
 interface ReturnTables {
   readonly pairs: string;
   readonly byPrev: string;
   readonly byStart: string;
 }
 
-/** A count of returning sessions by `n`, each in the range that `at` (epoch ms) lies in, in one of the places. */
+/**
+ * A count of returning sessions in one table: `n` is the count, `at` the instant (epoch ms) whose range it
+ * belongs to.
+ */
 interface Returns {
   readonly n: string;
   readonly at: string;
   readonly table: string;
-  /** Conditions on whole hours, and on the first edges. */
+  /** SQL conditions: rows of whole hours, and rows of the left edges. */
   readonly inHours: readonly string[];
   readonly atTheStart: readonly string[];
 }
 
 /**
- * What counts the sealed sessions that have an earlier one of their visitor in the same range, each once; but for those that started
- * in the last edge: they are counted with its other sums, by `returnedAtTheEnd`.
+ * Returns the counts of sealed sessions with an earlier session of the same visitor in the same range, each
+ * counted once. Sessions in the right edge are not included: `returnedAtTheEnd` counts them with the edge's
+ * other sums.
  */
 function returnsIn(plans: readonly Plan[], tables: ReturnTables): Returns[] {
   const pieces = plans.map(planReturns);
@@ -67,15 +71,18 @@ function returnsIn(plans: readonly Plan[], tables: ReturnTables): Returns[] {
   ];
 }
 
-/** What a statement of returning sessions is made of. */
+/** The parts of a statement about returning sessions. */
 interface ReturnsParts {
   readonly n: string;
-  /** Which of the plans. */
+  /** The index of the plan. */
   readonly period: string;
   readonly from: string;
 }
 
-/** The rows of all statements that count returning sessions: hours that are asked for again are remembered apart from the edges. */
+/**
+ * Returns the rows of all statements that count returning sessions. Whole hours that are asked for again are
+ * cached separately from the edges.
+ */
 export async function askReturns<Row, Key>(
   { db, facts, plans, tables }: AskedReturns,
   { queryOf, load, byPrev, rowOf }: AskReturns<Row, Key>,
@@ -129,16 +136,16 @@ export async function askReturns<Row, Key>(
   return (await Promise.all(returnsIn(plans, tables).flatMap(ask))).flat();
 }
 
-/** How returning sessions are asked for. */
+/** How to ask for returning sessions. */
 interface AskReturns<Row, Key> {
   queryOf(parts: ReturnsParts): Query<Row>;
   load(query: Query<Row>): Promise<readonly Row[]>;
-  /** By key the pairs (prev, start) of an hour of prev. */
+  /** Loads the pairs (prev, start) by key, by the hour of prev. */
   readonly byPrev: HourRows<
     readonly [Key, readonly (readonly [number, number])[]],
     readonly KeyedPairs<Key>[]
   >;
-  /** `sessions` of the key returned in the period. */
+  /** Makes a row for returning `sessions` of a key in a period. */
   rowOf(period: number, key: Key, sessions: number): Row;
 }
 
@@ -149,7 +156,10 @@ interface AskedReturns {
   readonly tables: ReturnTables;
 }
 
-/** Of facts by start in the plans' edges: the visitor returned, and no other place of `planReturns` counts it. */
+/**
+ * SQL condition on `session_facts` in the plans' edges: the session returned and is in the right edge, so no
+ * other place of `planReturns` counts it.
+ */
 export const returnedAtTheEnd = (plans: readonly Plan[]): string =>
   anyOf(
     plans
@@ -158,7 +168,10 @@ export const returnedAtTheEnd = (plans: readonly Plan[]): string =>
       .map(({ last, afterFirst }) => `${inMs('started_at', [last])} AND prev >= ${int(afterFirst)}`),
   );
 
-/** Of the sessions in an edge of the plan, those with prev before this did not return at the end: all of them but in the last edge. */
+/**
+ * Returns the bound for an edge: its sessions with prev before the bound count as visitors. Only in the right
+ * edge some do not.
+ */
 export function prevBeforeIn(plan: Plan, edge: Span): number {
   const { last, afterFirst } = planReturns(plan);
   return edge.start === last.start ? afterFirst : Number.POSITIVE_INFINITY;
@@ -169,7 +182,7 @@ const RETURNING = z.object({ period: z.number(), visitors: z.number() });
 
 const RETURN_TABLES = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
 
-/** Negative rows: distinct visitors of each range are its sessions less these, and less those that returned at the end. */
+/** Corrections: −1 visitor for each returning session, except those that `returnedAtTheEnd` leaves out. */
 export const returningSessions = (db: Database, facts: Facts, plans: readonly Plan[]) =>
   askReturns(
     { db, facts, plans, tables: RETURN_TABLES },
@@ -186,12 +199,12 @@ export const returningSessions = (db: Database, facts: Facts, plans: readonly Pl
   );
 
 const KNOWN = z.object({ known: z.number(), inRange: z.number() });
-/** Visitors of a tail that came before it at all (right only where it is wanted), and in the range. */
+/** Visitors of the tail who came before it at all (only correct if wanted), and in the range. */
 export type Known = z.infer<typeof KNOWN>;
 
 /**
- * Of the distinct visitors of the unsealed tail, how many came before it at all, and how many came before it in the range.
- * Between the watermark and a range that begins after it, raw rows know.
+ * Counts the distinct visitors of the tail who came before it: at all, and in the range. If the range begins
+ * after the watermark, raw rows answer for the time between.
  */
 export async function tailReturns(
   db: Database,
@@ -222,7 +235,10 @@ FROM (SELECT max(at) AS last FROM (${rows}) GROUP BY visitor)`;
 
 const DAY_ROW = z.object({ day: z.number(), sessions: z.number(), visitors: z.number() });
 
-/** Sessions of an unsealed tail by UTC day, and the visitors that the sealed part of the day (from `from` on) has not seen. */
+/**
+ * Returns the tail's sessions by UTC day, and the visitors without those who came in the sealed part of the
+ * day (from `from` on).
+ */
 export async function tailByDay(db: Database, facts: SessionFacts, tail: Range, from: number) {
   const rows = mergedSessions(facts, tail, ['visitor']);
   const counted = db.query(
