@@ -3,7 +3,7 @@ import type { Database, Query } from '../../clickhouse/database.ts';
 import { floorTo, HOUR_MS } from '../../domain/time.ts';
 import type { EventFacts, Memory } from '../ask.ts';
 import type { Span } from '../plan.ts';
-import type { Ends } from './ranked.ts';
+import type { EdgeLists } from './ranked.ts';
 
 /*
  * Answers edges from cached hours. While a poller's range moves by milliseconds, its edges stay within the
@@ -23,7 +23,7 @@ export interface HourRows<Row extends readonly unknown[], Made extends object> {
 /** A part of a sealed hour, with the cached hour. */
 interface CutHour<Made, Part extends Span = Span> {
   readonly part: Part;
-  readonly kept: Made;
+  readonly hour: Made;
 }
 
 const hourOf = ({ start }: Span): number => floorTo(start, HOUR_MS);
@@ -34,13 +34,17 @@ const hourOf = ({ start }: Span): number => floorTo(start, HOUR_MS);
  */
 export async function cutHours<Part extends Span, Row extends readonly unknown[], Made extends object>(
   db: Database,
-  kept: Memory | EventFacts,
+  memory: Memory | EventFacts,
   parts: readonly Part[],
   { name, sql, row, make }: HourRows<Row, Made>,
 ): Promise<readonly CutHour<Made, Part>[] | null> {
   const hours = [...new Set(parts.map(hourOf))].map((start) => {
     const hour = { start, end: start + HOUR_MS };
-    return { start, query: { name, sql: sql(hour), row }, memory: 'of' in kept ? kept.of([hour]) : kept };
+    return {
+      start,
+      query: { name, sql: sql(hour), row },
+      memory: 'of' in memory ? memory.of([hour]) : memory,
+    };
   });
   const isRepeated = hours.map(({ query, memory }) => memory.isRepeated(query));
   if (isRepeated.includes(false)) return null;
@@ -51,7 +55,7 @@ export async function cutHours<Part extends Span, Row extends readonly unknown[]
         () => db.rows(query),
         (rows) => make(rows, start),
       );
-      return parts.filter((part) => hourOf(part) === start).map((part) => ({ part, kept: own }));
+      return parts.filter((part) => hourOf(part) === start).map((part) => ({ part, hour: own }));
     }),
   );
   return cut.flat();
@@ -67,20 +71,20 @@ export const fromHoursOr =
     (isRepeated ? null : await fromHours()) ?? (await read());
 
 /** Returns the rows of edges by list, cached when the same ms are asked for again. Empty without a query. */
-export async function recallEnds<Row>(
+export async function recallEdges<Row>(
   memory: Memory,
   query: Pick<Query<Row>, 'name' | 'sql'> | null,
   load: (isRepeated: boolean) => Promise<readonly Row[]>,
   byList: (rows: readonly Row[]) => ReadonlyMap<string, readonly Row[]>,
-): Promise<Ends<Row>> {
-  if (query === null) return { lists: byList([]), areKept: true };
-  let areKept = true;
+): Promise<EdgeLists<Row>> {
+  if (query === null) return { lists: byList([]), areCached: true };
+  let areCached = true;
   const heard = (isRepeated: boolean): Promise<readonly Row[]> => {
-    areKept = isRepeated;
+    areCached = isRepeated;
     return load(isRepeated);
   };
   const lists = await memory.recallMade(query, heard, byList, 'when repeated');
-  return { lists, areKept };
+  return { lists, areCached };
 }
 
 /** Sorted instants (epoch ms) within an hour. */
@@ -139,8 +143,8 @@ export const instantsByKey = <Key>(
 });
 
 /** Counts the instants of each key in a part of the hour, without keys that have none. */
-export const countedIn = <Key>({ part, kept }: CutHour<readonly Keyed<Key>[]>): (readonly [Key, number])[] =>
-  kept.map(({ key, at }) => [key, at.countIn(part)] as const).filter(([, count]) => count > 0);
+export const countedIn = <Key>({ part, hour }: CutHour<readonly Keyed<Key>[]>): (readonly [Key, number])[] =>
+  hour.map(({ key, at }) => [key, at.countIn(part)] as const).filter(([, count]) => count > 0);
 
 /** Pairs of an instant within an hour and another instant (epoch ms). */
 class Pairs {

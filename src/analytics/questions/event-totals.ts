@@ -55,7 +55,7 @@ export async function eventTotals(
 ): Promise<EventTotals[]> {
   const plans = ranges.map((range) => plan(range, ALWAYS_CURRENT, 'day'));
   const raw = plans.flatMap(rawRanges);
-  const edges: EventEnds<z.infer<typeof IN_PERIOD>> = {
+  const edges: EventEdges<z.infer<typeof IN_PERIOD>> = {
     queryOf: (cut) => ({
       name: 'event edges',
       sql: `SELECT ${periodOf('toUnixTimestamp64Milli(timestamp)', plans)} AS period, ${sumsOfEvents(ALL_SUMS)}
@@ -101,7 +101,7 @@ export function sumsOfHours<Row>(
 /**
  * How to ask for the raw events of edges: by a statement, or as a row made from the cached counts by type.
  */
-export interface EventEnds<Row> {
+export interface EventEdges<Row> {
   queryOf(ranges: readonly Range[]): Query<Row>;
   rowOf(start: number, counted: (type: EventType) => number): Row;
 }
@@ -111,7 +111,7 @@ export function rawEvents<Row>(
   db: Database,
   facts: EventFacts,
   ranges: readonly Range[],
-  { queryOf, rowOf }: EventEnds<Row>,
+  { queryOf, rowOf }: EventEdges<Row>,
 ): Promise<readonly Row[]>[] {
   const sealed = ranges.filter(({ to }) => to < facts.until);
   const live = ranges.filter(({ to }) => to >= facts.until);

@@ -34,7 +34,7 @@ export async function edgesOfHours(
   const again = [...first, ...last]
     .filter(([[kind], sessions]) => sessions > 0 && group.kinds.includes(kind))
     .map(([[kind, key], sessions]) => ({ ...NO_SUMS, kind, key, sessions: -sessions }));
-  return [...events.flatMap(({ part, kept }) => kept.sumsIn(part, group.kinds)), ...again];
+  return [...events.flatMap(({ part, hour }) => hour.sumsIn(part, group.kinds)), ...again];
 }
 
 export const NO_SUMS = { events: 0, sessions: 0, engaged_ms: 0, engagements: 0 };
@@ -80,8 +80,8 @@ WHERE ${facts.where} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [hour])} GRO
     ),
   );
   return (
-    cut?.flatMap(({ part, kept }) =>
-      kept.map(
+    cut?.flatMap(({ part, hour }) =>
+      hour.map(
         ({ key, pairs }) =>
           [key, pairs.countIn(part, Number.POSITIVE_INFINITY) - pairs.countIn(part, range.from)] as const,
       ),

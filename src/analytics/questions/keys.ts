@@ -6,7 +6,7 @@ import type { Memory, PageFacts } from '../ask.ts';
 import { lateKeySums } from '../late-pages.ts';
 import { isWide, plan, spanOf } from '../plan.ts';
 import { edgeRanges, int, unionAll } from '../sql.ts';
-import { fromHoursOr, recallEnds } from './cut-hours.ts';
+import { fromHoursOr, recallEdges } from './cut-hours.ts';
 import { edgesOfHours, NO_SUMS } from './key-hours.ts';
 import { edgeRows, type KeyGroup, sealedRows, tailRows } from './key-rows.ts';
 import { COUNTS, type Counts, type KeyRow, type Measures } from './measures.ts';
@@ -115,7 +115,7 @@ interface KeyPieces<Row> {
   readonly options: RunOptions;
   readonly sealed: Query<Row> | null;
   readonly edges: Query<Row> | null;
-  readonly endsMemory: Memory;
+  readonly edgesMemory: Memory;
   /** The rows of `edges` from whole cached hours; null if an hour is asked for the first time. */
   edgesOfHours(): Promise<readonly Row[] | null>;
   /** Whether the sealed hours were asked for before, so that caching them pays. */
@@ -145,13 +145,13 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   const sealed = query('sealed keys', rows.sealed, IN_ORDER);
   const edges = query('key edges', rows.edges);
   const isRepeated = sealed !== null && facts.isRepeated(sealed);
-  const endsMemory = facts.events.of(edgeRanges(pieces).map(spanOf));
-  if (!isRepeated && edges !== null) endsMemory.isRepeated(edges);
+  const edgesMemory = facts.events.of(edgeRanges(pieces).map(spanOf));
+  if (!isRepeated && edges !== null) edgesMemory.isRepeated(edges);
   return {
     options,
     sealed,
     edges,
-    endsMemory,
+    edgesMemory,
     edgesOfHours: async () => (await edgesOfHours(db, facts, pieces, group))?.map(measures.rowOf) ?? null,
     isRepeated,
     tail: query('key tail', rows.tail),
@@ -172,17 +172,17 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
  */
 async function remembered<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
-  { options, sealed, edges, endsMemory, edgesOfHours: ofHours, tail, metBefore: met, late }: KeyPieces<Row>,
+  { options, sealed, edges, edgesMemory, edgesOfHours: ofHours, tail, metBefore: met, late }: KeyPieces<Row>,
 ): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
   const load = (query: Query<Row> | null): Promise<readonly Row[]> =>
     query === null ? Promise.resolve([]) : db.query(query, {}, options);
   const byKind = (rows: readonly Row[]) => byList(rows, ({ kind }) => kind);
   const ranked = (rows: readonly Row[]) =>
     new Map([...byKind(rows)].map(([kind, own]) => [kind, new Ranked(own, ranking)]));
-  const [hours, ends, ...latest] = await Promise.all([
+  const [hours, loadedEdges, ...latest] = await Promise.all([
     sealed === null ? ranked([]) : facts.recallMade(sealed, () => load(sealed), ranked),
-    recallEnds(
-      endsMemory,
+    recallEdges(
+      edgesMemory,
       edges,
       fromHoursOr(ofHours, () => load(edges)),
       byKind,
@@ -191,7 +191,7 @@ async function remembered<Row extends KeyRow>(
     met(),
     late(),
   ]);
-  return rankedLists(hours, ends, byKind(latest.flat()), ranking);
+  return rankedLists(hours, loadedEdges, byKind(latest.flat()), ranking);
 }
 
 /** By the first measure, which is the third column. */

@@ -5,7 +5,7 @@ import { startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { isWide, type Plan, type Span, sealedPart, spanOf } from '../plan.ts';
 import { edgeRanges, inGrains, inMs, int, isEmpty, unionAll } from '../sql.ts';
-import { countedIn, cutHours, fromHoursOr, instantsByKey, recallEnds } from './cut-hours.ts';
+import { countedIn, cutHours, fromHoursOr, instantsByKey, recallEdges } from './cut-hours.ts';
 import { DIMENSIONS, type Dimension, LISTED, LISTED_WORDS, NO_PAGE, WORD_COLUMNS } from './dimensions.ts';
 import type { LiveTail } from './live-tail.ts';
 import { byText, descending } from './order.ts';
@@ -70,7 +70,7 @@ GROUP BY letter`;
         sessions: -minus,
       }));
   }
-  const [ranked, ends, latest, late] = await Promise.all([
+  const [ranked, loadedEdges, latest, late] = await Promise.all([
     sealed === null
       ? rankedByLetter([])
       : facts.recallMade(
@@ -79,13 +79,13 @@ GROUP BY letter`;
             db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
           rankedByLetter,
         ),
-    recallEnds(facts, edges, loadEdges(db, facts, pieces, edges), byLetter),
+    recallEdges(facts, edges, loadEdges(db, facts, pieces, edges), byLetter),
     live.then((known) =>
       known === null ? (tail === null ? [] : db.query(tail, {}, options)) : rowsOf(known),
     ),
     lateLists(facts, pieces),
   ]);
-  const lists = rankedLists(ranked, ends, byLetter([...latest, ...late]), LISTING);
+  const lists = rankedLists(ranked, loadedEdges, byLetter([...latest, ...late]), LISTING);
   return (list) => {
     const { letter } = DIMENSIONS[list];
     return lists(letter, { limit: count, isListed: ({ sessions }) => sessions > 0 }).map(

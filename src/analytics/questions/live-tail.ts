@@ -78,12 +78,12 @@ async function readSteps(
   facts: SessionFacts,
   steps: readonly number[],
 ): Promise<LiveSession[]> {
-  const ends = [...steps].sort((a, b) => a - b);
+  const sorted = [...steps].sort((a, b) => a - b);
   const range: Range = {
-    from: epochMs((ends[0] ?? 0) * STEP_MS),
-    to: epochMs(((ends.at(-1) ?? 0) + 1) * STEP_MS - 1),
+    from: epochMs((sorted[0] ?? 0) * STEP_MS),
+    to: epochMs(((sorted.at(-1) ?? 0) + 1) * STEP_MS - 1),
   };
-  const changed = `${STEP_OF_START} IN (${ends.map(int).join(', ')})`;
+  const changed = `${STEP_OF_START} IN (${sorted.map(int).join(', ')})`;
   const rows = await db.rows(
     {
       name: 'live sessions',

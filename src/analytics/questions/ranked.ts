@@ -22,7 +22,7 @@ export class Ranked<Row> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #numbers: ReadonlyMap<string, number> | undefined;
-  #including: { readonly ends: readonly Row[]; readonly made: Ranked<Row> } | undefined;
+  #including: { readonly edges: readonly Row[]; readonly made: Ranked<Row> } | undefined;
 
   /** `rows` must be in the order of `ranking`: the engine has sorted them. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
@@ -56,11 +56,11 @@ export class Ranked<Row> {
    * The same with `edges` and `more`. If `areCached`, the result with `edges` is kept for the next call with
    * the same array.
    */
-  withBoth(ends: readonly Row[], more: readonly Row[], areKept: boolean, wanted?: First<Row>): Row[] {
-    if (ends.length === 0) return this.with(more, wanted);
-    if (!areKept) return this.with([...ends, ...more], wanted);
-    if (this.#including?.ends !== ends) {
-      this.#including = { ends, made: new Ranked(this.with(ends), this.#ranking) };
+  withBoth(edges: readonly Row[], more: readonly Row[], areCached: boolean, wanted?: First<Row>): Row[] {
+    if (edges.length === 0) return this.with(more, wanted);
+    if (!areCached) return this.with([...edges, ...more], wanted);
+    if (this.#including?.edges !== edges) {
+      this.#including = { edges, made: new Ranked(this.with(edges), this.#ranking) };
     }
     return this.#including.made.with(more, wanted);
   }
@@ -107,9 +107,9 @@ export function byList<Row>(
 }
 
 /** The rows of edges by list, and whether they are cached. */
-export interface Ends<Row> {
+export interface EdgeLists<Row> {
   readonly lists: ReadonlyMap<string, readonly Row[]>;
-  readonly areKept: boolean;
+  readonly areCached: boolean;
 }
 
 /**
@@ -119,14 +119,14 @@ export interface Ends<Row> {
 export const rankedLists =
   <Row>(
     sealed: ReadonlyMap<string, Ranked<Row>>,
-    ends: Ends<Row>,
+    edges: EdgeLists<Row>,
     tail: ReadonlyMap<string, readonly Row[]>,
     ranking: Ranking<Row>,
   ) =>
   (list: string, wanted?: First<Row>): Row[] =>
     (sealed.get(list) ?? new Ranked<Row>([], ranking)).withBoth(
-      ends.lists.get(list) ?? [],
+      edges.lists.get(list) ?? [],
       tail.get(list) ?? [],
-      ends.areKept,
+      edges.areCached,
       wanted,
     );

@@ -104,14 +104,14 @@ GROUP BY period`,
 }
 
 async function edgesOfHours(db: Database, facts: Facts, plans: readonly Plan[]) {
-  const ends = plans.flatMap((plan, period) =>
+  const edges = plans.flatMap((plan, period) =>
     edgeRanges(plan)
       .map(spanOf)
       .map((part) => ({ ...part, period, prevBefore: prevBeforeIn(plan, part) })),
   );
-  const cut = await cutHours(db, facts, ends, sessionsOfHour(facts));
+  const cut = await cutHours(db, facts, edges, sessionsOfHour(facts));
   return (
-    cut?.map(({ part, kept }) => ({ period: part.period, ...totalsOf(kept, part, part.prevBefore) })) ?? null
+    cut?.map(({ part, hour }) => ({ period: part.period, ...totalsOf(hour, part, part.prevBefore) })) ?? null
   );
 }
 

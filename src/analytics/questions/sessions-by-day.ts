@@ -90,16 +90,16 @@ async function cutDaysOfHours(db: Database, facts: Facts, cut: readonly Span[], 
       /** A visitor counts at the first session of the day from here on. */
       since: Math.max(dayStart, from),
       hours: pieces.sealed,
-      ends: edgeRanges(pieces).map(spanOf),
+      edges: edgeRanges(pieces).map(spanOf),
     };
   });
-  const ends = days.flatMap(({ day, since, ends: own }) => own.map((part) => ({ ...part, day, since })));
+  const edges = days.flatMap(({ day, since, edges: own }) => own.map((part) => ({ ...part, day, since })));
   const firstHour = { start: from, end: Math.ceil(from / HOUR_MS) * HOUR_MS };
-  const [cutEnds, returns] = await Promise.all([
-    cutHours(db, facts, ends, sessionsOfHour(facts)),
+  const [cutEdges, returns] = await Promise.all([
+    cutHours(db, facts, edges, sessionsOfHour(facts)),
     isEmpty(firstHour) ? [] : cutHours(db, facts, [firstHour], returnsOfHour(facts)),
   ]);
-  if (cutEnds === null || returns === null) return null;
+  if (cutEdges === null || returns === null) return null;
   const whole = days.filter(({ hours }) => !isEmpty(hours));
   const query = {
     name: 'growth cut hours',
@@ -117,16 +117,16 @@ GROUP BY day`,
   const again = whole
     .filter(({ since }) => since === from)
     .flatMap(({ day, hours }) =>
-      returns.flatMap(({ part, kept }) =>
-        kept.map(({ pairs }) => ({
+      returns.flatMap(({ part, hour }) =>
+        hour.map(({ pairs }) => ({
           day,
           sessions: 0,
           visitors: pairs.countIn(part, hours.start) - pairs.countIn(part, hours.end),
         })),
       ),
     );
-  const cutRows = cutEnds.map(({ part, kept }) => {
-    const { sessions, visitors } = totalsOf(kept, part, part.since);
+  const cutRows = cutEdges.map(({ part, hour }) => {
+    const { sessions, visitors } = totalsOf(hour, part, part.since);
     return { day: part.day, sessions, visitors };
   });
   return [...rows, ...again, ...cutRows];

@@ -101,9 +101,9 @@ WHERE ${facts.where} AND ${inMs('started_at', spans)} GROUP BY ${UTM}`,
     async () => {
       const cut = await cutHours(db, facts, spans, campaignsOfHour(facts));
       return (
-        cut?.flatMap(({ part, kept }) => {
+        cut?.flatMap(({ part, hour }) => {
           const prevBefore = prevBeforeIn(pieces, part);
-          return kept
+          return hour
             .map(({ key, pairs }): Row => {
               const sessions = pairs.countIn(part, Number.POSITIVE_INFINITY);
               return [...key, sessions, pairs.countIn(part, prevBefore)];

@@ -125,8 +125,8 @@ export async function askReturns<Row, Key>(
       .filter((part) => !isEmpty(part));
     const cut = await cutHours(db, facts, starts, byPrev);
     return (
-      cut?.flatMap(({ part, kept }) =>
-        kept.flatMap(({ key, pairs }) => {
+      cut?.flatMap(({ part, hour }) =>
+        hour.flatMap(({ key, pairs }) => {
           const sessions = pairs.countIn(part, part.startedBefore);
           return sessions === 0 ? [] : [rowOf(part.period, key, sessions)];
         }),
