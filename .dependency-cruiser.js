@@ -54,6 +54,12 @@ export default {
       { path: 'node_modules/(chdb|@clickhouse)/' },
     ),
     only(
+      'packages-stand-alone',
+      'The client and the SDK are packages without dependencies.',
+      { path: '^src/(client|sdk)/' },
+      { pathNot: '^src/(client|sdk)/' },
+    ),
+    only(
       'source-needs-no-tests',
       'src/ runs without test/ and bench/.',
       { path: '^src/' },

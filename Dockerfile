@@ -7,7 +7,7 @@ COPY build ./build
 COPY bench ./bench
 COPY test ./test
 COPY src ./src
-RUN npm run build
+RUN node build/main.js --if-needed
 
 FROM node:22-bookworm-slim
 WORKDIR /app

@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
@@ -31,6 +31,8 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    // `npm run test:packages` runs them, with a setup of their own.
+    exclude: [...configDefaults.exclude, 'test/packages/**'],
     globalSetup: 'test/support/global-setup.ts',
     // The embedded engine holds one data folder per process, so each file gets its own process.
     pool: 'forks',

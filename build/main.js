@@ -2,7 +2,13 @@ import { build, buildIfNeeded } from './build.js';
 
 // `node build/main.js [--if-needed]`
 try {
-  await (process.argv.includes('--if-needed') ? buildIfNeeded() : build());
+  if (process.argv.includes('--if-needed')) {
+    await buildIfNeeded();
+  } else {
+    await build();
+    const { buildPackages } = await import('./packages.js');
+    await buildPackages();
+  }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

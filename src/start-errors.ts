@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { StoreLocation } from './clickhouse/connect.ts';
+import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
 import { type Database, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
 import { makeFolder } from './make-folder.ts';
@@ -20,7 +20,7 @@ export async function openStore(store: StoreLocation): Promise<Database> {
   try {
     return await openDatabase(store);
   } catch (error) {
-    throw openFailure(store, error);
+    throw error instanceof EngineUnusable ? error : openFailure(store, error);
   }
 }
 

@@ -109,6 +109,22 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   };
 }
 
+/** The optional package of the embedded engine is missing, or does not run here. */
+export class EngineUnusable extends Error {
+  override readonly name = 'EngineUnusable';
+
+  constructor(cause: unknown) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
+    const reason = isMissing
+      ? 'is not installed. Install the optional packages (npm install --include=optional)'
+      : `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}. Use a system that it runs on`;
+    super(`The embedded engine, the package chdb, ${reason}, or set CLICKHOUSE_URL to a ClickHouse server.`, {
+      cause,
+    });
+  }
+}
+
 /** Loads the engine, an optional package: a service with a ClickHouse server does not need its 600 MB. */
 async function loadEngine() {
   try {
@@ -118,11 +134,7 @@ async function loadEngine() {
     ]);
     return { Session, createChdbConnection };
   } catch (error) {
-    throw new Error(
-      'the embedded engine (the optional package chdb) is not installed. Install it with npm install chdb, or set ' +
-        'CLICKHOUSE_URL to use a ClickHouse server',
-      { cause: error },
-    );
+    throw new EngineUnusable(error);
   }
 }
 

@@ -1,6 +1,7 @@
+import type { CreatedApp } from './answers.ts';
 import { changes } from './poll.ts';
-import { type Call, createSend, rateLimitOf, type Send } from './send.ts';
-import type { Client, ClientOptions, CreatedApp, Data, Params, Question, Result } from './types.ts';
+import { type Call, createSend, numberIn, rateLimitOf, type Send } from './send.ts';
+import type { CallOptions, Client, ClientOptions, Data, Format, Params, Question, Result } from './types.ts';
 
 /** The path of each question. */
 export const PATHS: Readonly<Record<Question, string>> = {
@@ -17,6 +18,13 @@ export const PATHS: Readonly<Record<Question, string>> = {
   listUtmCampaigns: '/api/v1/growth/utm',
 };
 
+const MEDIA_TYPES: Readonly<Record<Format, string>> = {
+  csv: 'text/csv',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+  arrow: 'application/vnd.apache.arrow.stream',
+};
+
 /** The number of cached answers, least recently used evicted first. An unchanged one is not sent again. */
 const KEPT_ANSWERS = 200;
 
@@ -25,36 +33,42 @@ export function createClient(options: ClientOptions): Client {
   const base = new URL(options.baseUrl).href.replace(/\/+$/, '');
   const send = createSend(options);
   const kept = new Kept(KEPT_ANSWERS);
+  const urlOf = (question: Question, params: object): string =>
+    `${base}${PATHS[question]}${searchOf(params)}`;
   const ask = <Q extends Question>(
     question: Q,
     params: Params<Q>,
-    signal: AbortSignal | undefined,
-  ): Promise<Result<Data<Q>>> => {
-    const url = `${base}${PATHS[question]}${searchOf(params)}`;
-    return askKept<Data<Q>>(send, kept, { url, ...(signal === undefined ? {} : { signal }) });
-  };
+    options: CallOptions,
+  ): Promise<Result<Data<Q>>> => askKept<Data<Q>>(send, kept, { ...options, url: urlOf(question, params) });
   const asks = Object.fromEntries(
     (Object.keys(PATHS) as Question[]).map((question) => [
       question,
-      (params: Params<Question> = {} as Params<Question>, { signal }: { signal?: AbortSignal } = {}) =>
-        ask(question, params, signal),
+      (params: Params<Question> = {} as Params<Question>, options: CallOptions = {}) =>
+        ask(question, params, options),
     ]),
   ) as unknown as Pick<Client, Question>;
   return {
     ...asks,
-    createApp: async (body, { signal } = {}) => {
-      const call = { url: `${base}${PATHS.listApps}`, body };
-      const response = await send(signal === undefined ? call : { ...call, signal });
+    createApp: async (body, options = {}) => {
+      const response = await send({ ...options, url: urlOf('listApps', {}), body });
       return resultOf(response, (await response.json()) as CreatedApp, false);
     },
+    download: async (list, params, { format, ...options }) => {
+      const accept = MEDIA_TYPES[format];
+      const response = await send({ ...options, url: urlOf(list, params), accept });
+      const type = response.headers.get('Content-Type') ?? 'nothing';
+      if (!type.startsWith(accept))
+        throw new Error(`The service answered with ${type} and not with ${accept}.`);
+      return resultOf(response, new Uint8Array(await response.arrayBuffer()), false);
+    },
     poll: (question, params, pollOptions = {}) =>
-      changes(() => ask(question, params, pollOptions.signal), pollOptions),
+      changes(() => ask(question, params, pollOptions), pollOptions),
   };
 }
 
 async function askKept<T>(send: Send, kept: Kept, call: Call): Promise<Result<T>> {
   const known = kept.get(call.url);
-  const response = await send(known === undefined ? call : { ...call, etag: known.etag });
+  const response = await send({ ...call, etag: known?.etag });
   if (response.status === 304 && known !== undefined) return resultOf(response, known.data as T, true);
   const data = (await response.json()) as T;
   const etag = response.headers.get('ETag');
@@ -70,11 +84,12 @@ function resultOf<T>({ headers }: Response, data: T, notModified: boolean): Resu
     notModified,
     rateLimit: rateLimitOf(headers),
     dataAsOf: asOf === null ? null : new Date(asOf),
+    ageSeconds: numberIn(headers, 'Age'),
   };
 }
 
 /** Sorts the parameters, so that equal questions have one URL. */
-function searchOf(params: Readonly<Record<string, unknown>>): string {
+function searchOf(params: object): string {
   const given = Object.entries(params)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]): [string, string] => [

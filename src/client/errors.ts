@@ -1,5 +1,29 @@
-import type { ErrorCode, FieldError } from '../domain/errors.ts';
 import type { RateLimit } from './types.ts';
+
+/** What went wrong. A test compares the list with the service's own. */
+export type ErrorCode =
+  | 'bad_request'
+  | 'validation_failed'
+  | 'unauthorized'
+  | 'too_many_invalid_attempts'
+  | 'app_access_denied'
+  | 'plan_blocked'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'domain_conflict'
+  | 'payload_too_large'
+  | 'uri_too_long'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'headers_too_large'
+  | 'internal'
+  | 'overloaded'
+  | 'store_unavailable';
+
+export interface FieldError {
+  readonly field: string;
+  readonly message: string;
+}
 
 /** The service's problem details, as far as they can be parsed. */
 export interface ProblemFields {

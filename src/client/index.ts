@@ -1,16 +1,23 @@
 /** A typed client of the Public API: no dependencies, for Node 20 or later and bundlers. See docs/examples.md. */
+export type * from './answers.ts';
 export { createClient } from './client.ts';
-export { ApiError, ConnectionError } from './errors.ts';
+export { ApiError, ConnectionError, type ErrorCode, type FieldError } from './errors.ts';
 export type {
+  AppParams,
   CallOptions,
   Client,
   ClientOptions,
-  CreatedApp,
   Data,
-  NewApp,
+  DownloadOptions,
+  Format,
+  Instant,
+  ListParams,
+  ListQuestion,
+  NoParams,
   Params,
   PollOptions,
   Question,
+  RangeParams,
   RateLimit,
   Result,
 } from './types.ts';

@@ -11,7 +11,9 @@ const ATTEMPT_MS = 60_000;
 
 export interface Call extends CallOptions {
   readonly url: string;
-  readonly etag?: string;
+  readonly etag?: string | undefined;
+  /** The media type of the answer; JSON by default. */
+  readonly accept?: string;
   /** The body of a POST. It is not sent again if the first attempt may have succeeded. */
   readonly body?: unknown;
 }
@@ -40,16 +42,17 @@ export function createSend(options: ClientOptions): Send {
 async function attemptOnce(
   ask: typeof globalThis.fetch,
   apiKey: string,
-  { url, etag, body, signal }: Call,
+  { url, etag, accept = 'application/json', body, signal, maxStaleSeconds }: Call,
 ): Promise<Response | ApiError | ConnectionError> {
   const limit = AbortSignal.timeout(ATTEMPT_MS);
   try {
     const response = await ask(url, {
       method: body === undefined ? 'GET' : 'POST',
       headers: {
-        Accept: 'application/json',
+        Accept: accept,
         Authorization: `Bearer ${apiKey}`,
         ...(etag === undefined ? {} : { 'If-None-Match': etag }),
+        ...(maxStaleSeconds === undefined ? {} : { 'Cache-Control': `max-stale=${maxStaleSeconds}` }),
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       redirect: 'error',
@@ -97,7 +100,7 @@ export function rateLimitOf(headers: Headers): RateLimit | null {
     : { limit, remaining, resetSeconds };
 }
 
-function numberIn(headers: Headers, name: string): number | null {
+export function numberIn(headers: Headers, name: string): number | null {
   const text = headers.get(name) ?? '';
   return /^\d+$/.test(text) ? Number(text) : null;
 }

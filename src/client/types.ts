@@ -1,56 +1,74 @@
-import type { z } from 'zod';
-import type { audienceActivity } from '../endpoints/audience-activity.ts';
-import type { createApp } from '../endpoints/create-app.ts';
-import type { dataBounds } from '../endpoints/data-bounds.ts';
-import type { Answer } from '../endpoints/endpoint.ts';
-import type { listApps } from '../endpoints/list-apps.ts';
-import type { locations } from '../endpoints/locations.ts';
-import type { overviewExtended } from '../endpoints/overview-extended.ts';
-import type { overviewKpis } from '../endpoints/overview-kpis.ts';
-import type { pageviews } from '../endpoints/pageviews.ts';
-import type { timeSpent } from '../endpoints/time-spent.ts';
-import type { trafficHeatmap } from '../endpoints/traffic-heatmap.ts';
-import type { userGrowth } from '../endpoints/user-growth.ts';
-import type { utm } from '../endpoints/utm.ts';
+import type {
+  AppSummary,
+  AudienceActivity,
+  CreatedApp,
+  DataBounds,
+  ExtendedOverview,
+  KpiComparison,
+  Location,
+  NewApp,
+  PageView,
+  TimeSpent,
+  TrafficHeatmap,
+  UserGrowthPoint,
+  UtmCampaign,
+} from './answers.ts';
 
-/**
- * The service's own definitions, by operation. Only their types are used, so no code of the service gets into
- * a bundle.
- */
-interface Endpoints {
-  listApps: typeof listApps;
-  getDataBounds: typeof dataBounds;
-  getExtendedOverview: typeof overviewExtended;
-  getOverviewKpis: typeof overviewKpis;
-  listPageviews: typeof pageviews;
-  listTimeSpent: typeof timeSpent;
-  listUserGrowth: typeof userGrowth;
-  getTrafficHeatmap: typeof trafficHeatmap;
-  getAudienceActivity: typeof audienceActivity;
-  listLocations: typeof locations;
-  listUtmCampaigns: typeof utm;
+/** An instant: ISO 8601 with an offset or `Z`, or a Date. */
+export type Instant = string | Date;
+
+export interface AppParams {
+  /** The app, as `listApps` names it. */
+  readonly appId: string;
+}
+
+/** Without a bound the range is unbounded on its side. Both are inclusive. */
+export interface RangeParams extends AppParams {
+  readonly from?: Instant | undefined;
+  readonly to?: Instant | undefined;
+}
+
+export interface ListParams extends RangeParams {
+  /** Cuts the list after ordering: 1 to 10,000. */
+  readonly limit?: number | undefined;
+}
+
+export type NoParams = Readonly<Record<string, never>>;
+
+/** The parameters and the answer of each question. */
+interface Questions {
+  listApps: [NoParams, readonly AppSummary[]];
+  getDataBounds: [AppParams, DataBounds];
+  getExtendedOverview: [RangeParams, ExtendedOverview];
+  getOverviewKpis: [RangeParams, KpiComparison];
+  listPageviews: [ListParams, readonly PageView[]];
+  listTimeSpent: [ListParams, readonly TimeSpent[]];
+  listUserGrowth: [RangeParams, readonly UserGrowthPoint[]];
+  getTrafficHeatmap: [AppParams, TrafficHeatmap];
+  getAudienceActivity: [AppParams, AudienceActivity];
+  listLocations: [ListParams, readonly Location[]];
+  listUtmCampaigns: [RangeParams, readonly UtmCampaign[]];
 }
 
 /** A question that can be polled. */
-export type Question = keyof Endpoints;
+export type Question = keyof Questions;
 
-/** An instant: ISO 8601 with an offset or `Z`, or a Date. */
-type Instant = string | Date;
+/** A list that can be downloaded. */
+export type ListQuestion =
+  | 'listPageviews'
+  | 'listTimeSpent'
+  | 'listUserGrowth'
+  | 'listLocations'
+  | 'listUtmCampaigns';
 
 /** The parameters of a question. */
-export type Params<Q extends Question> = {
-  readonly [Name in keyof z.input<Endpoints[Q]['query']>]: Name extends 'from' | 'to'
-    ? Instant | undefined
-    : Name extends 'limit'
-      ? number | undefined
-      : string;
-};
+export type Params<Q extends Question> = Questions[Q][0];
 
 /** The answer to a question. Read-only, because it is cached. */
-export type Data<Q extends Question> = Answer<z.output<Endpoints[Q]['response']>>;
+export type Data<Q extends Question> = Questions[Q][1];
 
-export type NewApp = z.input<(typeof createApp)['body']>;
-export type CreatedApp = Answer<z.output<(typeof createApp)['response']>>;
+/** The format of a downloaded list. */
+export type Format = 'csv' | 'ndjson' | 'parquet' | 'arrow';
 
 /** The key's rate-limit window in the last answer. */
 export interface RateLimit {
@@ -73,16 +91,24 @@ export interface Result<T> {
    * an app.
    */
   readonly dataAsOf: Date | null;
+  /** The answer's age, if `maxStaleSeconds` was given and the answer was computed before; otherwise null. */
+  readonly ageSeconds: number | null;
 }
 
 export interface CallOptions {
   /** Aborts the request and the waits between attempts; the call rejects with the signal's reason. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
+  /** Accepts an answer that is at most this old, 0 to 3,600, although newer events are stored. */
+  readonly maxStaleSeconds?: number | undefined;
+}
+
+export interface DownloadOptions extends CallOptions {
+  readonly format: Format;
 }
 
 export interface PollOptions extends CallOptions {
   /** The shortest interval; 1,000 by default. */
-  readonly intervalMs?: number;
+  readonly intervalMs?: number | undefined;
 }
 
 export interface ClientOptions {
@@ -91,22 +117,31 @@ export interface ClientOptions {
   /** An account's API key. Server-side only. */
   readonly apiKey: string;
   /** The global `fetch` by default. */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
   /** Attempts after the first; 4 by default. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** The longest wait of a call between all its attempts, in ms; 120,000 by default. */
-  readonly maxWaitMs?: number;
+  readonly maxWaitMs?: number | undefined;
 }
 
 type Asks = {
-  readonly [Q in Question]: Record<string, never> extends Params<Q>
+  readonly [Q in Question]: NoParams extends Params<Q>
     ? (params?: Params<Q>, options?: CallOptions) => Promise<Result<Data<Q>>>
     : (params: Params<Q>, options?: CallOptions) => Promise<Result<Data<Q>>>;
 };
 
 /** All operations of the Public API. They reject with ApiError or ConnectionError. */
 export interface Client extends Asks {
-  createApp(app: NewApp, options?: CallOptions): Promise<Result<CreatedApp>>;
+  createApp(app: NewApp, options?: Pick<CallOptions, 'signal'>): Promise<Result<CreatedApp>>;
+  /**
+   * Downloads a list in a format for files, spreadsheets and data frames. The bytes are not cached. Rejects if the
+   * service does not offer the format.
+   */
+  download<Q extends ListQuestion>(
+    list: Q,
+    params: Params<Q>,
+    options: DownloadOptions,
+  ): Promise<Result<Uint8Array>>;
   /**
    * Polls until `signal` is aborted, at the pace that the key's window allows. Yields the first answer and
    * then each answer that differs. Ends quietly on abort. Throws an error that no retry could solve.

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
+import { tableFromIPC } from 'apache-arrow';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATHS } from '../../src/client/client.ts';
-import { ApiError, type Client, createClient, type Question } from '../../src/client/index.ts';
+import { ApiError, type Client, createClient, type Format, type Question } from '../../src/client/index.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { EXAMPLE_RANGE, EXAMPLES } from '../../src/http/docs/openapi-examples.ts';
 import { withService } from './operations.ts';
@@ -71,6 +73,53 @@ describe('results', () => {
     expect(second).toMatchObject({ notModified: true, etag: first.etag });
     expect(second.data).toBe(first.data);
     expect(second.rateLimit?.remaining).toBe((first.rateLimit?.remaining ?? 0) - 1);
+  });
+});
+
+describe('maxStaleSeconds', () => {
+  test('accepts an answer from before the newest events, and tells its age', async () => {
+    const { app: appId } = service();
+    const [one, other] = [client(), client()];
+    const before = await one.listPageviews({ appId });
+    expect(before.ageSeconds).toBeNull();
+    await service().record(SAMPLE.map((session) => ({ ...session, id: randomUUID() })));
+    const old = await one.listPageviews({ appId }, { maxStaleSeconds: 60 });
+    expect(old).toMatchObject({ notModified: true, etag: before.etag });
+    expect(old.ageSeconds).toBeGreaterThanOrEqual(0);
+    const elsewhere = await other.listPageviews({ appId }, { maxStaleSeconds: 60 });
+    expect(elsewhere).toMatchObject({ notModified: false, data: before.data });
+    const now = await one.listPageviews({ appId });
+    expect(now).toMatchObject({ notModified: false, ageSeconds: null });
+    expect(now.data).not.toEqual(before.data);
+  });
+});
+
+describe('download', () => {
+  const list = (format: Format) =>
+    client().download('listPageviews', { appId: service().app, limit: 2 }, { format });
+
+  test('returns the bytes of a list in every format', async () => {
+    const { data: rows } = await client().listPageviews({ appId: service().app, limit: 2 });
+    const [csv, ndjson, parquet, arrow] = await Promise.all(
+      (['csv', 'ndjson', 'parquet', 'arrow'] as const).map(list),
+    );
+    const text = (bytes?: Uint8Array): string => new TextDecoder().decode(bytes);
+    const lines = rows.map((row) => `"${row.path}",${row.views},${row.uniqueSessions}`);
+    expect(text(csv?.data).trim().split(/\r?\n/)).toEqual(['"path","views","uniqueSessions"', ...lines]);
+    expect(text(ndjson?.data)).toBe(rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    expect([text(parquet?.data.slice(0, 4)), text(parquet?.data.slice(-4))]).toEqual(['PAR1', 'PAR1']);
+    const table = tableFromIPC(arrow?.data ?? new Uint8Array());
+    expect(table.toArray().map(({ path, views }) => [path, Number(views)])).toEqual(
+      rows.map(({ path, views }) => [path, views]),
+    );
+    const tags = [csv, ndjson, parquet, arrow].map((answer) => answer?.etag);
+    expect(new Set(tags).size).toBe(4);
+    expect(csv).toMatchObject({ notModified: false, rateLimit: { limit: 120 } });
+  });
+
+  test('rejects as every call does', async () => {
+    const refused = client().download('listPageviews', { appId: 'shop' }, { format: 'csv' });
+    await expect(refused).rejects.toMatchObject({ status: 400, code: 'validation_failed' });
   });
 });
 

@@ -178,3 +178,15 @@ describe('poll', () => {
     await expect(denied.poll('listApps', {}).next()).rejects.toThrow(ApiError);
   });
 });
+
+test('a download of another type than asked for is refused', async () => {
+  const { fetch } = scripted({ status: 200, headers: { 'Content-Type': 'application/json' }, body: [] });
+  const asked = createClient({ ...KEY, fetch }).download(
+    'listUtmCampaigns',
+    { appId: 'a' },
+    { format: 'parquet' },
+  );
+  await expect(asked).rejects.toThrow(
+    'The service answered with application/json and not with application/vnd.apache.parquet.',
+  );
+});
