@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { chaos } from '../chaos/run.ts';
 
-/** `npm run test:chaos` goes on for as long as it is told. Over the bridge a step takes three times as long. */
+/**
+ * Steps of a short run; `npm run test:chaos` sets the number. Over the bridge a step takes three times as
+ * long.
+ */
 const STEPS = { embedded: 6, bridge: 3 };
 
 test.each(['embedded', 'bridge'] as const)(

@@ -8,10 +8,10 @@ import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts'
 import { type Fault, type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { serverStore, type TestStore } from '../support/store.ts';
 
-/** A server store behind a proxy that fails, and two processes' worth of ingestion that write through it. */
+/** A server store behind a proxy that fails. Two ingestions, as of two processes, write through it. */
 let bridge: BridgeProcess;
 let proxy: FaultProxy;
-/** Beside the proxy, to look at what is stored. */
+/** Not through the proxy, to check what is stored. */
 let store: TestStore;
 let databases: readonly Database[];
 let processes: readonly Ingestion[];
@@ -37,7 +37,9 @@ afterAll(async () => {
 const BATCHES_PER_SENDER = 6;
 const EVENTS = 5;
 
-/** Sends its batches one after the other, each to all processes at once, again until one of them says it is stored. */
+/**
+ * Sends batches one after the other. Each goes to all processes at once, and again until one acknowledges it.
+ */
 async function insist(app: ReturnType<typeof newApp>, name: string): Promise<void> {
   for (let i = 0; i < BATCHES_PER_SENDER; i++) {
     const batch = { batchId: randomUUID(), sessions: [session(`${name}-${i}`, EVENTS)] };
@@ -53,7 +55,10 @@ async function insist(app: ReturnType<typeof newApp>, name: string): Promise<voi
   }
 }
 
-/** Lets a fault come and go until `work` is done, each after a random number of requests: as many on a busy machine as on a quick one. */
+/**
+ * Turns a fault on and off until `work` is done, each for a random number of requests, so that slow machines
+ * get as many faults as fast ones.
+ */
 async function under(fault: Fault, work: Promise<unknown>): Promise<void> {
   let isDone = false;
   const done = work.finally(() => {
@@ -65,7 +70,7 @@ async function under(fault: Fault, work: Promise<unknown>): Promise<void> {
   };
   while (!isDone) {
     await proxy.set(fault);
-    // Where nobody listens no request is seen.
+    // While connections are refused, no request is seen.
     await (fault === 'refuse' ? sleep(Math.random() * 120) : requests(4));
     await proxy.set('pass');
     await requests(40);
@@ -85,20 +90,22 @@ const FAULTS: readonly Fault[] = [
 ];
 
 test.each(FAULTS)(
-  '%s: what two processes receive at once is stored once',
+  '%s: batches that two processes receive at once are stored once',
   { timeout: 240_000 },
   async (fault) => {
     const app = newApp();
     const senders = ['a', 'b', 'c', 'd'];
     await under(fault, Promise.all(senders.map((name) => insist(app, name))));
     const sessions = senders.length * BATCHES_PER_SENDER;
-    // A process that has not answered yet may still be at it: what it stores is a repetition.
+    // A process that has not answered may still be storing; that would only be a repetition.
     await Promise.all(databases.map((db) => db.ping()));
     expect(await totalsOf(store.db, app.id)).toEqual(stored(sessions, sessions * EVENTS));
   },
 );
 
-test('what was never acknowledged is stored whole or not at all', { timeout: 240_000 }, async () => {
+test('a batch that was never acknowledged is stored as a whole or not at all', {
+  timeout: 240_000,
+}, async () => {
   const app = newApp();
   const batches = Array.from({ length: 30 }, (_, i) => ({
     batchId: randomUUID(),

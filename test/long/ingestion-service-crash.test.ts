@@ -87,7 +87,7 @@ function delivery(number: number): Delivery {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-/** The body of a batch, the same each time. */
+/** Bodies of batches, so that a repetition is byte for byte the same. */
 const bodies = new Map<number, string>();
 function bodyOf(number: number): string {
   const known = bodies.get(number);

@@ -9,7 +9,7 @@ import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts'
 
 const PATHS = 20_000;
 const PATH_LENGTH = 2_048;
-/** The SDK takes 1 MiB at once. */
+/** The SDK endpoint accepts 1 MiB per request. */
 const PATHS_AT_ONCE = 450;
 const READERS = 2;
 const MOST_MIB = 100;
@@ -33,7 +33,7 @@ async function start(settings: Readonly<Record<string, string>> = {}): Promise<v
   service = await running(settings);
   tenant = await service.newTenant();
   small = await service.newApp(tenant.key);
-  // As random as a path can be: nothing makes it short.
+  // Random bytes, so that compression cannot shorten the list.
   const path = (): string => `/${randomBytes(PATH_LENGTH).toString('base64url').slice(1, PATH_LENGTH)}`;
   for (let stored = 0; stored < PATHS; stored += PATHS_AT_ONCE) {
     const paths = Array.from({ length: Math.min(PATHS_AT_ONCE, PATHS - stored) }, path);
@@ -45,7 +45,7 @@ async function start(settings: Readonly<Record<string, string>> = {}): Promise<v
   );
 }
 
-/** Resolves when the head of the answer is there; nothing of the body is read before `rest`. */
+/** Resolves when the headers have arrived; the body is not read before `rest`. */
 function begin(app: App, accept: string, coding: string): Promise<IncomingMessage> {
   const headers = { Authorization: `Bearer ${tenant.key}`, Accept: accept, 'Accept-Encoding': coding };
   const url = `${service.url}/api/v1/sessions/pageviews?appId=${app.id}`;
@@ -57,7 +57,7 @@ function begin(app: App, accept: string, coding: string): Promise<IncomingMessag
 interface Read {
   readonly etag: string | undefined;
   readonly digest: string;
-  /** Decoded. */
+  /** After decompression. */
   readonly bytes: number;
 }
 
@@ -80,7 +80,7 @@ async function rest(res: IncomingMessage): Promise<Read> {
   return { etag: res.headers['etag'], digest: hash.digest('hex'), bytes };
 }
 
-/** The most that the process has held since `forget`, by the system's own account. */
+/** The process's peak memory since `forget`, as the system reports it. */
 const peakMiB = (): number => heldBy(service.pid).peakMiB;
 const forget = (): void => writeFileSync(`/proc/${service.pid}/clear_refs`, '5');
 
@@ -96,7 +96,7 @@ describe('beside the engine in the same process', () => {
     }
     const idle = rssMiB();
     const above: Record<string, number> = {};
-    // To count it is the engine's work, which runs in this process here.
+    // The first request counts the list, which uses memory of the engine in the same process.
     await rest(await begin(tenant.app, 'application/json', 'identity'));
     await expect.poll(rssMiB, { timeout: 120_000, interval: 500 }).toBeLessThan(idle + MOST_MIB / 2);
     for (const [accept, coding] of REPRESENTATIONS) {
@@ -109,7 +109,7 @@ describe('beside the engine in the same process', () => {
       expect(new Set(read.map(({ etag, digest }) => `${etag} ${digest}`)).size).toBe(1);
       above[`${accept} ${coding}`] = peakMiB() - idle;
     }
-    // Another tag: each is written anew.
+    // This changes the tag, so each representation is written again.
     await service.record(tenant.app, ['/one more']);
     await rest(await begin(tenant.app, 'application/json', 'identity'));
     await expect.poll(rssMiB, { timeout: 120_000, interval: 500 }).toBeLessThan(idle + MOST_MIB / 2);

@@ -6,13 +6,16 @@ import { randomTraffic } from '../support/generate-traffic.ts';
 import { askAbout, expectAgreement, type Subject } from '../support/oracle/compare.ts';
 import { oracleStore } from '../support/oracle/store.ts';
 
-/* Batches come in any order, and what is sealed is sealed early: a good part of all events is late, and stays so or is repaired. */
+/*
+ * Batches arrive in random order, and sealing runs early, so many events are late. Some plans repair them,
+ * others do not.
+ */
 
 const DAY = 86_400_000;
 const START = Date.UTC(2026, 2, 1);
 const DAYS = 4;
 const PER_BATCH = 15;
-/** Runs, spread over the arrivals: whether each repairs what is late. */
+/** The runs, evenly spread over the arrivals: true if the run repairs late hours. */
 const PLANS: readonly (readonly boolean[])[] = [
   [false, false, false],
   [false, true, false],
@@ -49,7 +52,7 @@ test.each(PLANS.flatMap((repairs) => [1, 2].map((seed) => ({ repairs, seed }))))
       const isDue = arrived >= ((runs + 1) * batches.length) / (repairs.length + 1);
       if (!isDue || runs === repairs.length) return at;
       const repairAfterMs = repairs[runs++] ? 0 : Number.POSITIVE_INFINITY;
-      // The last one leaves a tail.
+      // The last run leaves a tail.
       const now = epochMs(START + (runs === repairs.length ? DAYS - 0.4 : runs + 0.7) * DAY);
       await seal({ db: on.store.db, only: at.apps() }, now, {
         repairAfterMs,

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-test('an acknowledged event is in every answer, and no tag is confirmed that stands for less, while three poll', {
+test('every answer has all acknowledged events, and no 304 confirms one without them, while three poll', {
   timeout: 0,
 }, async () => {
   const nextSite = async () => siteOf([service.url], (await service.newAccount()).key);

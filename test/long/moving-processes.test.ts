@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-test('what one process acknowledged is in every answer of both, and no tag stands for less, while three poll', {
+test('answers of both processes have all acknowledged events, and no 304 confirms one without, while three poll', {
   timeout: 0,
 }, async () => {
   expect(await storeAndAsk(() => newSite(processes), ROUNDS)).toEqual([]);

@@ -4,7 +4,10 @@ import { type Running, running, type Tenant } from '../faults/support.ts';
 import { expectProblem } from '../http/support.ts';
 import { closedLoop, openLoop, type Stream, statusesOf } from '../support/open-loop.ts';
 
-/** Short: it shows that nothing breaks. How much is answered, and how fast, is measured by `npm run bench -- overload`. */
+/**
+ * Short: this only shows that nothing breaks. `npm run bench -- overload` measures how much is answered, and
+ * how fast.
+ */
 const LOAD_MS = 8_000;
 
 let service: Running;
@@ -30,14 +33,14 @@ const stream = <Kind extends string>(
   perSecond,
   ask: async () => {
     const answer = await service.ask(path(), key === undefined ? {} : { key });
-    // Right or refused, and nothing between.
+    // Either refused or a correct answer.
     if (answer.status === 503) expectProblem(answer, 'overloaded');
     else expect(answer.json).toBeDefined();
     return answer.status;
   },
 });
 
-test('twice what can be answered: what is not refused is answered, others and health come through', async () => {
+test('at twice the capacity requests are refused or answered; other accounts and health checks are answered', async () => {
   const heavy = (perSecond: number) => stream('flood', perSecond, () => heavyQuestion(flood.app), flood.key);
   const capacity = await closedLoop(heavy(0), 8, 2_000);
   const { pid = 0 } = service;
@@ -60,11 +63,11 @@ test('twice what can be answered: what is not refused is answered, others and he
   const served = (statuses: Record<number, number> = {}): number =>
     (statuses[200] ?? 0) / Object.values(statuses).reduce((sum, count) => sum + count, 0);
   expect(served(floods)).toBeGreaterThan(0);
-  // Their own questions, far less than a fair share of what can be answered, come through while the flood is refused.
+  // The others ask far less than their fair share, so they are answered while the flood is refused.
   expect(served(rest)).toBeGreaterThan(0.9);
   expect(heldBy(pid).rssMiB - before.rssMiB).toBeLessThan(1_024);
 
-  // And then all is as before.
+  // Afterwards the service answers as before.
   await expect
     .poll(async () => (await service.ask(heavyQuestion(flood.app), { key: flood.key })).status)
     .toBe(200);

@@ -51,7 +51,7 @@ beforeEach(async () => {
 const deps = () => ({ db: store.db, only: [app] });
 const purge = (now: number = NOW) => purgeSessions(deps(), epochMs(now));
 
-/** A session that began `hoursAgo`, with a view in each of `minutes` after that. */
+/** A session that began `hoursAgo`, with a view at each of `minutes` after its start. */
 function visit(hoursAgo: number, minutes: readonly number[]): object {
   const start = NOW - hoursAgo * HOUR;
   return {

@@ -1,7 +1,7 @@
 import { oracleStore } from '../support/oracle/store.ts';
 import { testSealing, testWeeksOfSealing } from '../support/sealing.ts';
 
-/** Of all ranges, beside `sealing-a`. */
+/** Share of all ranges; `sealing-a` has the rest. */
 const SHARE = 0.3;
 
 const on = oracleStore();

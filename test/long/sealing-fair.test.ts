@@ -15,7 +15,7 @@ import { type TestStore, testStore } from '../support/store.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const DAYS = 700;
-/** As little of a pass for one app as there can be: one turn. */
+/** The smallest share of a pass that an app can have: one turn. */
 const BUDGET_MS = 0.001;
 
 let store: TestStore;
@@ -45,7 +45,7 @@ async function send(app: SdkApp, sessions: readonly object[]): Promise<void> {
   }
 }
 
-/** With the same events, of an app that is never sealed. */
+/** For an app with the same events that is never sealed. */
 async function rawAnswers(app: AppId): Promise<unknown[]> {
   const analytics = createAnalytics({
     db: store.db,
@@ -62,7 +62,7 @@ async function rawAnswers(app: AppId): Promise<unknown[]> {
   ];
 }
 
-test('an app that gets old events all the time holds up no other, and only what these touch is sealed again', {
+test('an app with frequent late events delays no other app, and only affected hours are sealed again', {
   timeout: 0,
 }, async () => {
   const [busy, twin, ...others] = Array.from({ length: 5 }, newApp) as [SdkApp, SdkApp, ...SdkApp[]];
@@ -83,7 +83,7 @@ test('an app that gets old events all the time holds up no other, and only what 
     await send(twin, [late]);
     for (const other of others) await send(other, [visit(NOW - (i + 3) * DAY, 'v')]);
     stretches.length = 0;
-    // A pass leaves some of it to the next one, never more.
+    // A pass may leave work for the next one, but not for more.
     for (let pass = 0; pass < 2; pass++) {
       rests.clear();
       await seal(deps, NOW, { budgetMs: BUDGET_MS, rests, lateSince: new Map() });
@@ -92,13 +92,13 @@ test('an app that gets old events all the time holds up no other, and only what 
     for (const { id } of others) expect(behind).not.toContain(id);
     const repairs = stretches.filter(({ isRepair, apps }) => isRepair && apps === 1);
     expect(repairs.length).toBeGreaterThan(0);
-    // Two events came late, and the visitor's next session changed; an hour or a day of sessions has a handful.
+    // Two late events, and the visitor's next session: an hour or a day of sessions has a handful of events.
     for (const { events } of repairs) expect(events).toBeLessThan(20);
     expect(await rawAnswers(busy.id)).toEqual(await rawAnswers(twin.id));
   }
 });
 
-test('a clock that is a year ahead seals nothing that is to come, and what it did is made good', async () => {
+test('a clock that is a year ahead seals no future hours, and answers stay exact', async () => {
   const app = newApp();
   await send(app, [visit(NOW - 60 * HOUR, 'a'), visit(NOW - 2 * HOUR, 'b')]);
   await seal({ db: store.db, only: [app.id] }, epochMs(NOW + 365 * DAY));

@@ -36,7 +36,7 @@ async function open(): Promise<void> {
   db = await openDatabase({ kind: 'embedded', dataDir, database: 'analytics' });
 }
 
-/** Seals in a process of its own that is killed after `ms`; true where it had ended by then. */
+/** Seals in a child process that is killed after `ms`. Resolves to true if it had finished before. */
 async function sealAndKill(now: number, ms: number): Promise<boolean> {
   const child = spawn(process.execPath, ['--import', 'tsx', CHILD, dataDir, String(now)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -50,7 +50,7 @@ async function sealAndKill(now: number, ms: number): Promise<boolean> {
   return said.includes('sealed');
 }
 
-/** Odd seeds look after the next run has cleaned up, even ones at what the kill left. */
+/** Odd seeds check after the next run has cleaned up, even seeds check what the kill left. */
 test.each(SEEDS)(
   'a sealing run killed at any moment leaves exact answers, seed %i',
   {
@@ -62,7 +62,9 @@ test.each(SEEDS)(
     const killed: boolean[] = [];
     const every = Math.floor(story.batches.length / LIVES);
     let arrived = 0;
-    /** Between batches the process changes: nobody but the child may hold the folder. */
+    /**
+     * Seals in a child between batches. The folder has one user at a time, so the store is closed meanwhile.
+     */
     const live = async (subject: Subject): Promise<Subject> => {
       await db.close();
       const life = killed.length;

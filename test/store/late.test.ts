@@ -11,19 +11,19 @@ import { commitEvents } from '../support/ledger.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
 
-/* A late event costs what it is: no question reads the days between it and now. */
+/* A late event costs only what it changes: no question reads all days between it and now. */
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const DAYS = 8;
 const EVENTS_PER_DAY = 60_000;
 const EVENTS_PER_SESSION = 6;
-/** Once for what is not remembered yet, once for what is asked for again, once to be measured. */
+/** The first time loads, the second fills the caches, the third is measured. */
 const TIMES = 3;
 
 let store: TestStore;
 let analytics: Analytics;
-/** Of `twin` nothing is sealed: its answers are those of raw events. */
+/** `twin` is never sealed: raw events answer for it. */
 const app = appId(randomUUID());
 const twin = appId(randomUUID());
 
@@ -50,7 +50,7 @@ const QUESTIONS: Readonly<Record<string, (of: AppId) => Promise<unknown>>> = {
   audienceActivity: (of) => analytics.audienceActivity(of),
 };
 
-/** What a question reads in the store when it was asked before. */
+/** Returns the number of rows that a question reads in the store once its rows are cached. */
 async function rowsRead(ask: (of: AppId) => Promise<unknown>): Promise<number> {
   let rows = 0;
   for (let time = 0; time < TIMES; time++) {
@@ -73,7 +73,9 @@ const rowsOfAll = async (): Promise<Record<string, number>> => {
   return read;
 };
 
-test('a question reads no days more for an event that is three days late', { timeout: 0 }, async () => {
+test('an event that is three days late does not make questions read days of raw rows', {
+  timeout: 0,
+}, async () => {
   const before = await rowsOfAll();
   const at = NOW - 3 * DAY;
   for (const id of [app, twin]) await sendLate(id, at);
@@ -87,7 +89,7 @@ test('a question reads no days more for an event that is three days late', { tim
   }
 });
 
-/** A session of before goes on, and one comes that nobody knew, of a visitor of before. */
+/** Sends late events: of a session that already exists, and of a new session of a known visitor. */
 async function sendLate(id: AppId, at: number): Promise<void> {
   const ingestion = ingestionOn(store.db);
   const session = (name: string, startedAt: number, events: readonly object[]) => ({
@@ -117,7 +119,7 @@ async function sendLate(id: AppId, at: number): Promise<void> {
   expect(rejected).toEqual([]);
 }
 
-/** Sessions all over the days, of visitors who come back. */
+/** Inserts sessions over all days, of visitors who come back. */
 async function insertDays(id: AppId): Promise<void> {
   await store.db.insertFrom(
     'events',

@@ -9,9 +9,9 @@ import type { Delivery, SentEvent } from './oracle/model.ts';
 import { createOracle, type Oracle } from './oracle/oracle.ts';
 import type { ServiceProcess } from './service-process.ts';
 
-/** One app on a service of one or several processes, asked while its events are being stored. */
+/** An app that is asked about while its events are being stored. */
 export interface Site {
-  /** Of each process. */
+  /** One for each process of the service. */
   readonly urls: readonly string[];
   readonly apiKey: string;
   readonly app: AppId;
@@ -32,7 +32,7 @@ export async function newSite(processes: readonly ServiceProcess[]): Promise<Sit
   );
 }
 
-/** Makes the app of an account that has none. */
+/** Creates the app of an account that has none yet. */
 export async function siteOf(urls: readonly string[], apiKey: string): Promise<Site> {
   const response = await fetch(`${urls[0]}/api/v1/apps`, {
     method: 'POST',
@@ -53,7 +53,7 @@ interface Question {
 const iso = (at: number): string => new Date(at).toISOString();
 const halfHour = (): number => Math.floor(Date.now() / (30 * MINUTE_MS));
 const OPEN = { from: null, to: null };
-/** All begins here: within a day, and within what every window holds. */
+/** All events lie after this instant, within a day, and within all windows that follow the clock. */
 const BEGIN = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 20 * HOUR_MS;
 const RANGE = { from: epochMs(BEGIN), to: epochMs(BEGIN + 12 * HOUR_MS - 1) };
 const IN_RANGE = { from: iso(RANGE.from), to: iso(RANGE.to) };
@@ -94,7 +94,10 @@ const LISTS = QUESTIONS.filter(({ isList }) => isList);
 
 const AGENTS = [...USER_AGENTS.keys()];
 
-/** The batch with this number: one to five sessions of a few events each; some go on from an earlier batch. */
+/**
+ * Makes the batch with this number: one to five sessions with a few events each. Some continue a session of
+ * an earlier batch.
+ */
 export function sessionsOfBatch(app: AppId, number: number): Delivery[] {
   return Array.from({ length: 1 + (number % 5) }, (_, i) => {
     const id = number * 5 + i - (number % 4 === 3 && i === 0 ? 5 : 0);
@@ -121,7 +124,7 @@ export function sessionsOfBatch(app: AppId, number: number): Delivery[] {
   });
 }
 
-/** A batch's body, the same each time that it is asked for with the same id. */
+/** Makes the body of a batch: byte for byte the same for the same `batchId`. */
 export function bodyOf(
   { app, secretKey }: Site,
   deliveries: readonly Delivery[],
@@ -136,7 +139,7 @@ export function bodyOf(
   return JSON.stringify({ appId: app, secretKey, batchId, sessions });
 }
 
-/** Resolves to true when the service says that it is stored. */
+/** Resolves to true if the service acknowledges the batch. */
 export async function isStored(url: string, body: string): Promise<boolean> {
   try {
     const init = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body };
@@ -146,16 +149,19 @@ export async function isStored(url: string, body: string): Promise<boolean> {
   }
 }
 
-/** How many tags fit a request. */
+/** More do not fit in a request. */
 const MOST_TAGS = 300;
 const NDJSON = 'application/x-ndjson';
 
-/** What pollers and askers saw of an app: a tag stands for the same bytes, whoever gives it. */
+/**
+ * Records the answers that clients get. Answers of the same question with the same tag must have the same
+ * bytes, in every process.
+ */
 export class Witness {
   readonly #site: Site;
-  /** By path and form: bodies by tag, in the order in which they came. */
+  /** By path and form: bodies by tag, in the order of arrival. */
   readonly #seen = new Map<string, Map<string, string>>();
-  /** What should not have been, in words. */
+  /** Descriptions of wrong answers. */
   readonly wrong: string[] = [];
   asked = 0;
   notModified = 0;
@@ -164,7 +170,7 @@ export class Witness {
     this.#site = site;
   }
 
-  /** Three clients that poll all questions in turn until `isOver`, resting so many ms between two. */
+  /** Runs three clients that poll all questions in turn until `isOver`; `rests` are their pauses in ms. */
   async poll(isOver: () => boolean, rests: readonly number[] = [0, 5, 50]): Promise<void> {
     await Promise.all(
       rests.map(async (ms, poller) => {
@@ -178,14 +184,17 @@ export class Witness {
     );
   }
 
-  /** Asks everything, naming every tag that was seen, and compares it with what these deliveries come to. */
+  /**
+   * Asks every question with all tags seen so far, and compares the answers with those of the oracle for
+   * `deliveries`.
+   */
   async expectAll(deliveries: readonly Delivery[], turn: number): Promise<void> {
     const { app } = this.#site;
     const oracle = createOracle(deliveries, known, () => Date.now());
     const check = async (question: Question, how: { form?: string; method?: string }): Promise<void> => {
       const before = halfHour();
       const body = await this.#ask(question, turn, how);
-      // Windows that follow the clock have moved: an hour of Tehran begins at half past one of UTC.
+      // A window may have moved meanwhile: Tehran's hours begin at half past of UTC.
       if (halfHour() !== before || body === null) return;
       const expected = question.expected(oracle, app);
       if (!isDeepStrictEqual(body, JSON.parse(JSON.stringify(expected)))) {
@@ -203,12 +212,15 @@ export class Witness {
     ]);
   }
 
-  /** Asks everything, naming every tag that was seen, and remembers what comes. */
+  /** Asks every question with all tags seen so far, and records the answers. */
   async askAll(turn: number): Promise<void> {
     await Promise.all(QUESTIONS.map((question) => this.#ask(question, turn, {})));
   }
 
-  /** The questions that a process computes again when they are asked a second time. */
+  /**
+   * Returns the questions that a process computes again when they are repeated: their answers were not
+   * cached.
+   */
   async computedAgain(): Promise<string[]> {
     const computed: string[] = [];
     for (const turn of this.#site.urls.keys()) {
@@ -221,7 +233,7 @@ export class Witness {
     return computed;
   }
 
-  /** The body, or what the confirmed tag stands for; null where HEAD shows a tag that nobody has seen. */
+  /** Returns the body; for a 304 or HEAD the recorded body of its tag, or null if there is none. */
   async #ask(
     question: Question,
     turn: number,
@@ -247,7 +259,7 @@ export class Witness {
       },
     );
     const text = await response.text();
-    // A busy machine: a refusal is no wrong figure.
+    // The machine is busy. A refusal is not a wrong answer.
     if (response.status === 503) {
       await sleep(100);
       return this.#ask(question, turn, how);
@@ -268,12 +280,12 @@ export class Witness {
   }
 }
 
-/** With more sessions the walk over them takes longer than the answers. */
+/** With more sessions, the oracle takes longer than the service. */
 const ROUNDS_PER_APP = 25;
 
 /**
- * Stores a batch in each round, by each process in turn, and asks everything after its acknowledgement, while three clients poll.
- * Returns what was wrong.
+ * Stores a batch in each round, by the processes in turn. After each acknowledgement it asks every question,
+ * while three clients poll. Returns descriptions of wrong answers.
  */
 export async function storeAndAsk(nextSite: () => Promise<Site>, rounds: number): Promise<string[]> {
   const wrong: string[] = [];

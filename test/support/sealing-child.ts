@@ -2,7 +2,10 @@ import { openDatabase } from '../../src/clickhouse/database.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 
-/** Opens the store in a folder, says so, seals until a moment, and says so; to be killed on the way. */
+/**
+ * A process that seals the store in a folder up to a moment. It reports its steps, so that the parent can
+ * kill it on the way.
+ */
 const [dataDir = '', now = ''] = process.argv.slice(2);
 const db = await openDatabase({ kind: 'embedded', dataDir, database: 'analytics' });
 process.stdout.write('open\n');

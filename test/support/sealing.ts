@@ -10,16 +10,16 @@ import type { OracleStore } from './oracle/store.ts';
 import { forAll } from './random.ts';
 import type { TestStore } from './store.ts';
 
-/** Ranges of one store of data. */
+/** Ranges for each store of data. */
 const PER_CASE = 20;
-/** Of them, asked for after every run, too. */
-const REMEMBERED = 2;
+/** Of these, ranges that are also asked for after every run, so that their rows are cached. */
+const REPEATED = 2;
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 /**
- * How far a run may seal, counted from the first event of the story, whether it repairs what late events changed, and how many hours of
- * sessions it then keeps; null: no run at this point, or all sessions.
+ * The runs of a story: how far each seals, counted from the first event; whether it repairs late hours; and
+ * for how many hours it keeps sessions (null: all). Null stands for no run.
  */
 const runsArbitrary = fc.array(
   fc.option(
@@ -38,11 +38,14 @@ interface Run {
   readonly days: number;
   readonly hours: number;
   readonly keptHours: number | null;
-  /** Otherwise late events wait, and sealing goes on without them. */
+  /** If false, late events wait, and only new hours are sealed. */
   readonly repairs: boolean;
 }
 
-/** Sealing at given moments of the arrival, and before the questions; what is then remembered of the facts may be used or not. */
+/**
+ * Seals at given moments of the arrivals and before the questions. Repeated questions in between fill the
+ * caches.
+ */
 function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: readonly (Run | null)[]): Hooks {
   let next = 0;
   const run = async (at: Subject, times: number): Promise<Subject> => {
@@ -56,18 +59,21 @@ function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: rea
         await purgeSessions(deps, now, { keptMs: moment.keptHours * HOUR, stepMs: 0 });
     }
     for (let time = 0; time < times; time++) {
-      await askAbout(at, at.apps(), probes.slice(0, REMEMBERED));
+      await askAbout(at, at.apps(), probes.slice(0, REPEATED));
     }
     return at;
   };
   return {
     afterArrivals: (at) => run(at, 1),
-    // At the third time everything that can be is remembered.
+    // The third time, everything that can be cached is cached.
     beforeQuestions: (at) => run(at, 3),
   };
 }
 
-/** Asks for so many random ranges, each of every question, of data that was sealed at random moments; by another seed each time. */
+/**
+ * Asks all questions about `wanted` random ranges of data that was sealed at random moments. The seed is new
+ * each time.
+ */
 export function testSealing(on: OracleStore, wanted: number): void {
   test('answers stay exact whenever sealing ran', { timeout: 0 }, async () => {
     let [cases, ranges] = [0, 0];
@@ -94,7 +100,7 @@ export function testSealing(on: OracleStore, wanted: number): void {
   });
 }
 
-/** One story of weeks: the same seed tells the same one. */
+/** One story of several weeks, the same for the same seed. */
 export function testWeeksOfSealing(on: OracleStore, seed: number): void {
   test(`answers stay exact on weeks of traffic with late batches, seed ${seed}`, { timeout: 0 }, async () => {
     const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 12 };

@@ -12,20 +12,21 @@ import { ingestionOn, NOW, REQUEST } from '../store/ingestion-support.ts';
 import { type TestStore, testStore } from './store.ts';
 
 /*
- * One sealer is stopped before one of the statements that write, another seals everything meanwhile, and then the first one, or its
- * statement, goes on. Nothing keeps the two apart but the runs. Answers are those of an app with the same events that is never sealed.
+ * Stops one sealer before one of its writing statements, lets another one seal everything, and then lets the
+ * first one, or only its statement, continue. Runs alone keep the two apart. The answers must equal those of
+ * an app with the same events that is never sealed.
  */
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const MODES = {
-  /** The process stands still and goes on. */
+  /** The process stops for a while and continues. */
   paused: { goesOn: true, executes: 'later' },
-  /** The process dies; its statement is carried out all the same, later. */
+  /** The process dies, but its statement is executed later. */
   'dead, but its statement goes on': { goesOn: false, executes: 'later' },
-  /** The process dies before the statement is sent. */
+  /** The process dies before it sends the statement. */
   dead: { goesOn: false, executes: 'never' },
-  /** The connection is cut; the statement is carried out later. */
+  /** The connection is cut; the statement is executed later. */
   'cut off': { goesOn: true, executes: 'after a failure' },
 } as const;
 type Mode = keyof typeof MODES;
@@ -81,7 +82,7 @@ const answersOf = async (app: AppId, range: OpenRange): Promise<unknown[]> =>
 
 const WRITES = ['insert', 'insertFrom', 'command'] as const;
 
-/** The store as a sealer sees it that is stopped before its `stop`-th statement that writes. */
+/** Wraps the store for a sealer, so that it stops before its `stop`-th writing statement. */
 function stoppedAt(db: Database, stop: number, mode: Mode) {
   let writes = 0;
   let reached = (): void => undefined;
@@ -129,7 +130,7 @@ function stoppedAt(db: Database, stop: number, mode: Mode) {
   };
 }
 
-/** Resolves to false where the sealer was done before it came to that statement. */
+/** Resolves to false if the sealer finished before it reached that statement. */
 async function sealWithTwo(app: AppId, stop: number, mode: Mode): Promise<boolean> {
   const one = stoppedAt(store.db, stop, mode);
   const sealing = seal({ db: one.db, only: [app] }, NOW).then(
@@ -152,15 +153,15 @@ async function sealWithTwo(app: AppId, stop: number, mode: Mode): Promise<boolea
 }
 
 export interface TwoSealersOptions {
-  /** `all`: every mode at every write; `in turn`: the two that include the others. */
+  /** `all`: every mode at every write. `in turn`: the two modes that cover the others. */
   readonly modes: 'all' | 'in turn';
-  /** Which writes the first sealer is stopped before: each, or each n-th from a random one on. */
+  /** Stops the first sealer before every write (1), or before each n-th from a random one on. */
   readonly every: number;
 }
 
-const WHAT = ['hours that follow', 'late events'] as const;
+const WHAT = ['new hours', 'late events'] as const;
 
-/** The tests of one file, on a store of their own. */
+/** Declares the tests of one file, on a store of their own. */
 export function testTwoSealers({ modes, every }: TwoSealersOptions): void {
   beforeAll(async () => {
     store = await testStore();
@@ -181,7 +182,10 @@ export function testTwoSealers({ modes, every }: TwoSealersOptions): void {
   );
 }
 
-/** Expects the answers of an app that is never sealed, wherever the first of two sealers was stopped. */
+/**
+ * Stops the first of two sealers before each of its writes, and expects the answers of an app that is never
+ * sealed.
+ */
 async function stopInTurn(plan: readonly Mode[], what: (typeof WHAT)[number], every: number): Promise<void> {
   const twin = appId(randomUUID());
   const isLate = what === 'late events';
@@ -200,7 +204,7 @@ async function stopInTurn(plan: readonly Mode[], what: (typeof WHAT)[number], ev
     wasStopped = await sealWithTwo(app, stop, mode);
     for (const [i, range] of RANGES.entries()) {
       expect(await answersOf(app, range), `${mode} at write ${stop}`).toEqual(expected[i]);
-      // Then what the first one left is taken away.
+      // Then the next run deletes what the first sealer left.
       if (i === 0) await seal({ db: store.db, only: [app] }, NOW);
     }
     if (wasStopped) stops += 1;

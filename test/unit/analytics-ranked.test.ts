@@ -36,8 +36,8 @@ test('cached rows and others are added up and sorted, repeatedly', async () => {
         expect(ranked.with(more, first(limit))).toEqual(expected.slice(0, limit));
         const isListed = ({ n }: Row) => n > 0;
         expect(ranked.with(more, { limit, isListed })).toEqual(expected.filter(isListed).slice(0, limit));
-        for (const areKept of [false, true, true]) {
-          expect(ranked.withBoth(more, kept, areKept)).toEqual(sorted([...kept, ...more, ...kept]));
+        for (const areCached of [false, true, true]) {
+          expect(ranked.withBoth(more, kept, areCached)).toEqual(sorted([...kept, ...more, ...kept]));
         }
       }
       expect(ranked.with([])).toEqual(sorted(kept));
