@@ -12,7 +12,7 @@ const string = (description: string, example: string) => ({
 /** Every header of an answer. */
 export const HEADERS = {
   'X-Request-Id': string(
-    'Names this request in logs; an inbound one of the form `[A-Za-z0-9_-]{1,64}` is kept.',
+    'Identifies this request in logs. An inbound id of the form `[A-Za-z0-9_-]{1,64}` is kept.',
     '01KAG3V7M0Q8ZJ4T5W6X7Y8Z9A',
   ),
   'X-RateLimit-Limit': integer('Requests that the window grants.', 120),
@@ -21,20 +21,20 @@ export const HEADERS = {
   'Retry-After': integer('Whole seconds to wait; with 401 only after too many invalid attempts.', 42),
   'WWW-Authenticate': string('The scheme to use.', 'Bearer'),
   ETag: string(
-    'Strong, another one for every form and content coding; send it back as If-None-Match.',
+    'Strong; differs between forms and content codings. Send it back as If-None-Match.',
     '"Yr1hZ3m9pQ4cXk2vJ7sT0aB8nLd"',
   ),
   'Cache-Control': string(
-    'An answer to GET may be kept by its caller, who asks whether it still holds.',
+    'The caller may cache the answer to a GET, but must revalidate it before each use.',
     'private, max-age=0, must-revalidate',
   ),
-  Vary: string('What the form of the answer depends on.', 'Accept, Accept-Encoding, Authorization'),
+  Vary: string('Request headers that the answer depends on.', 'Accept, Accept-Encoding, Authorization'),
   'X-Data-As-Of': string(
-    "When the newest of the app's events was stored; absent while it has none.",
+    "When the app's newest event was stored; absent if it has none.",
     '2026-11-20T11:59:58.125Z',
   ),
   Age: integer(
-    'For how many seconds the answer may have been outdated; only with `Cache-Control: max-stale` in the request.',
+    'Seconds for which the answer may have been outdated; only if the request has `Cache-Control: max-stale`.',
     3,
   ),
   'Server-Timing': string(

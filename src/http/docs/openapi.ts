@@ -44,10 +44,11 @@ number means.
 All timestamps are ISO 8601 UTC with milliseconds. \`HEAD\` works wherever \`GET\` does. Errors are RFC 9457 problem details.
 
 **Conditional requests.** Every 200 to a \`GET\` has a strong \`ETag\` made from the version of the data. Send it back as
-\`If-None-Match\`: 304 costs next to nothing, and counts in the rate limit like any other request.
+\`If-None-Match\`: while the answer is unchanged, the response is a 304 without a body. A 304 costs next to nothing, and
+counts in the rate limit like any other request.
 
-**Forms.** Lists come as JSON, or, by \`Accept\`, as CSV, NDJSON, Parquet or an Arrow stream. The answer is JSON if \`Accept\`
-names no form that is offered. Answers above 1 KiB are compressed by \`Accept-Encoding\` (br, gzip).`;
+**Forms.** Lists are also available as CSV, NDJSON, Parquet and Arrow stream; choose with \`Accept\`. The answer is JSON if
+\`Accept\` names no form that is offered. Answers above 1 KiB are compressed according to \`Accept-Encoding\` (br, gzip).`;
 
 let document: ReturnType<typeof createDocument> | undefined;
 
@@ -145,7 +146,7 @@ function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
 const IF_NONE_MATCH = {
   name: 'If-None-Match',
   in: 'header' as const,
-  description: 'The `ETag` of the answer that the caller has: 304 where it still holds.',
+  description: 'The `ETag` of an earlier answer. If that answer is unchanged, the response is a 304.',
   schema: { type: 'string' as const },
   example: HEADERS.ETag.example,
 };
@@ -154,8 +155,8 @@ const MAX_STALE = {
   name: 'Cache-Control',
   in: 'header' as const,
   description:
-    '`max-stale=N`: an answer to the same question that was right at most N seconds ago (0 to 3,600; 60 without a number) may be ' +
-    'given although newer events are stored. Its age is in `Age`. Anything else is ignored.',
+    '`max-stale=N`: accepts an answer to the same question that was current at most N seconds ago (0 to 3,600; 60 without a ' +
+    'number), although newer events are stored. `Age` tells how old it is. Other directives are ignored.',
   schema: { type: 'string' as const },
   example: 'max-stale=10',
 };
@@ -169,7 +170,7 @@ function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObje
       headers,
       content: Object.fromEntries(forms.map((form) => [form.type, mediaOf(endpoint, form)])),
     },
-    '304': { description: 'The caller has this answer (If-None-Match). No body.', headers },
+    '304': { description: 'The answer that If-None-Match names is unchanged. No body.', headers },
   };
 }
 const AS_OF = ['X-Data-As-Of', 'Age'] as const;
