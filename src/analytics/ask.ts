@@ -2,7 +2,7 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Clock, type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
 import type { LiveCache } from '../facts/live-sessions.ts';
-import type { Keep, Kept } from '../facts/sealed-cache.ts';
+import type { CachedValue, Keep } from '../facts/sealed-cache.ts';
 import type { LateKey, LateSessions } from './late.ts';
 
 /** Passed to every question. */
@@ -43,7 +43,7 @@ export interface Memory {
    * Returns values by key, among them one for each of `keys`. `load` gets the keys that are not cached and
    * must return a value for each of them.
    */
-  recallEach<Value extends Kept>(
+  recallEach<Value extends CachedValue>(
     query: Pick<Query<unknown>, 'name' | 'sql'>,
     keys: readonly string[],
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,

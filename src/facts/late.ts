@@ -3,7 +3,7 @@ import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
-import type { Kept } from './sealed-cache.ts';
+import type { CachedValue } from './sealed-cache.ts';
 import { type FactKind, type LateHour, MOST_LATE_HOURS } from './watermarks.ts';
 
 /*
@@ -24,7 +24,7 @@ export interface LateSession {
 const MOST_LATE_SESSIONS = 2_000;
 
 /** Returns a value for each of `keys`, cached or loaded now. */
-export type RecallEach = <Value extends Kept>(
+export type RecallEach = <Value extends CachedValue>(
   query: { readonly name: string; readonly sql: string },
   keys: readonly string[],
   load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,

@@ -2,11 +2,11 @@ import { LRUCache } from 'lru-cache';
 import type { AppId } from '../domain/ids.ts';
 
 /**
- * Cached sessions are grouped by their start, in steps of this length. A new event of one session makes its
- * step be read again.
+ * Cached sessions are grouped by their start, in slots of this length. A new event of one session makes its
+ * slot be read again.
  */
-export const STEP_MS = 10_000;
-export const stepOf = (ms: number): number => Math.floor(ms / STEP_MS);
+export const SLOT_MS = 10_000;
+export const slotOf = (ms: number): number => Math.floor(ms / SLOT_MS);
 
 /** An unsealed session, as it was when it was read. */
 export interface LiveSession {
@@ -24,7 +24,7 @@ export interface LiveSession {
 }
 
 /** A cached session: its words by number. */
-export interface KeptSession extends Omit<LiveSession, 'words'> {
+export interface CachedSession extends Omit<LiveSession, 'words'> {
   readonly words: readonly number[];
 }
 
@@ -33,44 +33,44 @@ const SESSION_BYTES = 500;
 const WORD_BYTES = 150;
 const MOST_WORD_BYTES = 1024 ** 2;
 
-export interface Step {
-  /** In all sessions of the step. */
+export interface Slot {
+  /** In all sessions of the slot. */
   readonly events: number;
-  readonly sessions: readonly KeptSession[];
+  readonly sessions: readonly CachedSession[];
 }
 
 /**
- * The cached sessions of an app, by step. Events are only ever added, so a step with the same number of
+ * The cached sessions of an app, by slot. Events are only ever added, so a slot with the same number of
  * events holds the same sessions.
  */
 export class LiveSessions {
-  readonly #steps = new Map<number, Step>();
+  readonly #slots = new Map<number, Slot>();
   readonly #words: string[] = [];
   readonly #numbers = new Map<string, number>();
 
-  /** Returns the cached step if it has this number of events. */
-  step(step: number, events: number): Step | undefined {
-    const known = this.#steps.get(step);
+  /** Returns the cached slot if it has this number of events. */
+  slot(slot: number, events: number): Slot | undefined {
+    const known = this.#slots.get(slot);
     return known?.events === events ? known : undefined;
   }
 
   /**
-   * Caches all sessions of these steps and returns them. A newer state that another question has cached
+   * Caches all sessions of these slots and returns them. A newer state that another question has cached
    * meanwhile stays.
    */
-  keep(steps: readonly number[], sessions: readonly LiveSession[]): Step[] {
-    const read = new Map(steps.map((step): [number, LiveSession[]] => [step, []]));
-    for (const session of sessions) read.get(stepOf(session.startedAt))?.push(session);
+  keep(slots: readonly number[], sessions: readonly LiveSession[]): Slot[] {
+    const read = new Map(slots.map((slot): [number, LiveSession[]] => [slot, []]));
+    for (const session of sessions) read.get(slotOf(session.startedAt))?.push(session);
     return [...read].map(([number, own]) => {
-      const step = {
+      const slot = {
         events: own.reduce((sum, { events }) => sum + events, 0),
         sessions: own.map((session) => ({
           ...session,
           words: session.words.map((word) => this.#numberOf(word)),
         })),
       };
-      if (step.events >= (this.#steps.get(number)?.events ?? 0)) this.#steps.set(number, step);
-      return step;
+      if (slot.events >= (this.#slots.get(number)?.events ?? 0)) this.#slots.set(number, slot);
+      return slot;
     });
   }
 
@@ -83,13 +83,13 @@ export class LiveSessions {
     return number;
   }
 
-  /** Drops the steps before that of `ms`. */
+  /** Drops the slots before that of `ms`. */
   forgetBefore(ms: number): void {
-    for (const step of this.#steps.keys()) if (step < stepOf(ms)) this.#steps.delete(step);
+    for (const slot of this.#slots.keys()) if (slot < slotOf(ms)) this.#slots.delete(slot);
   }
 
   /** Counts the given sessions, which belong to this app, by word. */
-  countWords(sessions: readonly KeptSession[]): (readonly [word: string, sessions: number])[] {
+  countWords(sessions: readonly CachedSession[]): (readonly [word: string, sessions: number])[] {
     const counts = new Uint32Array(this.#words.length);
     for (const { words } of sessions) for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
     return this.#words.map((word, i) => [word, counts[i] ?? 0] as const).filter(([, count]) => count > 0);
@@ -98,7 +98,7 @@ export class LiveSessions {
   /** Estimated size. Words stay longer than the sessions that use them. */
   get bytes(): { readonly sessions: number; readonly words: number } {
     let sessions = 0;
-    for (const step of this.#steps.values()) sessions += step.sessions.length;
+    for (const slot of this.#slots.values()) sessions += slot.sessions.length;
     return { sessions: (sessions + 1) * SESSION_BYTES, words: this.#words.length * WORD_BYTES };
   }
 }

@@ -9,9 +9,9 @@ const ROW_BYTES = 100;
 const ENTRY_BYTES = 1_000;
 /** Estimated size of a value that is cached by key: a number, or one element of a collection. */
 const VALUE_BYTES = 250;
-export type Kept = number | ReadonlyMap<string, number> | readonly unknown[];
+export type CachedValue = number | ReadonlyMap<string, number> | readonly unknown[];
 
-const valuesIn = (cached: Kept): number =>
+const valuesIn = (cached: CachedValue): number =>
   typeof cached === 'number' ? 1 : 1 + ('size' in cached ? cached.size : cached.length);
 
 const DEFAULT_BYTES = 64 * 1024 ** 2;
@@ -68,7 +68,7 @@ export class SealedCache {
    * must return a value for each. Keys of the same `query` share an entry, so the result may hold others too.
    * If `load` rejects, so does this.
    */
-  async each<Value extends Kept>(
+  async each<Value extends CachedValue>(
     query: Pick<Query<unknown>, 'name' | 'sql'>,
     version: string | null,
     keys: readonly string[],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { appId } from '../../src/domain/ids.ts';
-import { LiveCache, type LiveSession, LiveSessions, STEP_MS } from '../../src/facts/live-sessions.ts';
+import { LiveCache, type LiveSession, LiveSessions, SLOT_MS } from '../../src/facts/live-sessions.ts';
 
 const session = (startedAt: number, events: number, words: readonly string[] = []): LiveSession => ({
   startedAt,
@@ -17,16 +17,16 @@ const session = (startedAt: number, events: number, words: readonly string[] = [
 const starts = (sessions: readonly { readonly startedAt: number }[] | undefined) =>
   sessions?.map(({ startedAt }) => startedAt);
 
-test('a step is cached as long as its number of events stays the same', () => {
+test('a slot is cached as long as its number of events stays the same', () => {
   const live = new LiveSessions();
-  expect(live.step(0, 0)).toBeUndefined();
-  live.keep([0, 1], [session(5, 2), session(STEP_MS - 1, 1), session(STEP_MS, 4)]);
-  expect(starts(live.step(0, 3)?.sessions)).toEqual([5, STEP_MS - 1]);
-  expect(starts(live.step(1, 4)?.sessions)).toEqual([STEP_MS]);
-  expect(live.step(0, 4)).toBeUndefined();
-  live.forgetBefore(STEP_MS + 1);
-  expect(live.step(0, 3)).toBeUndefined();
-  expect(live.step(1, 4)).toBeDefined();
+  expect(live.slot(0, 0)).toBeUndefined();
+  live.keep([0, 1], [session(5, 2), session(SLOT_MS - 1, 1), session(SLOT_MS, 4)]);
+  expect(starts(live.slot(0, 3)?.sessions)).toEqual([5, SLOT_MS - 1]);
+  expect(starts(live.slot(1, 4)?.sessions)).toEqual([SLOT_MS]);
+  expect(live.slot(0, 4)).toBeUndefined();
+  live.forgetBefore(SLOT_MS + 1);
+  expect(live.slot(0, 3)).toBeUndefined();
+  expect(live.slot(1, 4)).toBeDefined();
 });
 
 test('an earlier read does not replace a later one', () => {
@@ -34,14 +34,14 @@ test('an earlier read does not replace a later one', () => {
   live.keep([0], [session(5, 3)]);
   // The question that read it still uses it.
   expect(live.keep([0], [session(5, 2)])).toMatchObject([{ events: 2, sessions: [{ events: 2 }] }]);
-  expect(live.step(0, 3)).toBeDefined();
+  expect(live.slot(0, 3)).toBeDefined();
 });
 
 test('words are counted by session, without replaced sessions', () => {
   const live = new LiveSessions();
   live.keep([0], [session(1, 1, ['a', 'x'])]);
-  const [step] = live.keep([0], [session(1, 2, ['a', 'y']), session(2, 1, ['a', 'z'])]);
-  expect(new Map(live.countWords(step?.sessions ?? []))).toEqual(
+  const [slot] = live.keep([0], [session(1, 2, ['a', 'y']), session(2, 1, ['a', 'z'])]);
+  expect(new Map(live.countWords(slot?.sessions ?? []))).toEqual(
     new Map([
       ['a', 2],
       ['y', 1],

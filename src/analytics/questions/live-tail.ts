@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Database } from '../../clickhouse/database.ts';
 import { epochMs, type Range } from '../../domain/time.ts';
 import {
-  type KeptSession,
+  type CachedSession,
   type LiveCache,
   type LiveSession,
-  STEP_MS,
-  type Step,
-  stepOf,
+  SLOT_MS,
+  type Slot,
+  slotOf,
 } from '../../facts/live-sessions.ts';
 import type { SessionFacts } from '../ask.ts';
 import { mergedSessions } from '../merged-sessions.ts';
@@ -24,12 +24,12 @@ import { SUM_COLUMNS, sessionValues } from './session-hours.ts';
 
 /** The unsealed sessions of a range, as they are now. */
 export interface LiveTail {
-  readonly sessions: readonly KeptSession[];
+  readonly sessions: readonly CachedSession[];
   /** Counts the sessions by word. */
   words(): readonly (readonly [string, number])[];
 }
 
-const STEP = z.tuple([z.number(), z.number(), z.number()]);
+const SLOT = z.tuple([z.number(), z.number(), z.number()]);
 
 /**
  * Returns null if the range does not continue over the watermark, if the app was not asked about before, if
@@ -45,45 +45,45 @@ export async function liveTail(
   const { app } = facts;
   const live = cache.of(app);
   if (live === null) return null;
-  // Whole steps: an hour consists of a whole number of them.
-  const whole = { from: tail.from, to: epochMs((stepOf(tail.to) + 1) * STEP_MS - 1) };
-  const steps = await db.rows({
+  // Whole slots: an hour consists of a whole number of them.
+  const whole = { from: tail.from, to: epochMs((slotOf(tail.to) + 1) * SLOT_MS - 1) };
+  const slots = await db.rows({
     name: 'live steps',
-    sql: `SELECT ${STEP_OF_START}, sum(s.events), count() FROM sessions AS s
+    sql: `SELECT ${SLOT_OF_START}, sum(s.events), count() FROM sessions AS s
 WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [whole])} GROUP BY 1`,
-    row: STEP,
+    row: SLOT,
   });
-  if (steps.reduce((sum, [, , rows]) => sum + rows, 0) > cache.mostSessions) return null;
-  const found: Step[] = [];
+  if (slots.reduce((sum, [, , rows]) => sum + rows, 0) > cache.mostSessions) return null;
+  const found: Slot[] = [];
   const changed: number[] = [];
-  for (const [number, events] of steps) {
-    const known = live.step(number, events);
+  for (const [number, events] of slots) {
+    const known = live.slot(number, events);
     if (known === undefined) changed.push(number);
     else found.push(known);
   }
-  if (changed.length > 0) found.push(...live.keep(changed, await readSteps(db, facts, changed)));
+  if (changed.length > 0) found.push(...live.keep(changed, await readSlots(db, facts, changed)));
   live.forgetBefore(watermark);
   cache.keep(app, live);
-  const sessions = found.flatMap((step) => step.sessions).filter(({ startedAt }) => startedAt <= tail.to);
+  const sessions = found.flatMap((slot) => slot.sessions).filter(({ startedAt }) => startedAt <= tail.to);
   return { sessions, words: () => live.countWords(sessions) };
 }
 
-const STEP_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${STEP_MS})`;
+const SLOT_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
 
 const SESSION = z.tuple([z.number(), z.number(), z.string(), z.array(z.string())]).rest(z.number());
 
-/** Merges all sessions of these steps. */
-async function readSteps(
+/** Merges all sessions of these slots. */
+async function readSlots(
   db: Database,
   facts: SessionFacts,
-  steps: readonly number[],
+  slots: readonly number[],
 ): Promise<LiveSession[]> {
-  const sorted = [...steps].sort((a, b) => a - b);
+  const sorted = [...slots].sort((a, b) => a - b);
   const range: Range = {
-    from: epochMs((sorted[0] ?? 0) * STEP_MS),
-    to: epochMs(((sorted.at(-1) ?? 0) + 1) * STEP_MS - 1),
+    from: epochMs((sorted[0] ?? 0) * SLOT_MS),
+    to: epochMs(((sorted.at(-1) ?? 0) + 1) * SLOT_MS - 1),
   };
-  const changed = `${STEP_OF_START} IN (${sorted.map(int).join(', ')})`;
+  const changed = `${SLOT_OF_START} IN (${sorted.map(int).join(', ')})`;
   const rows = await db.rows(
     {
       name: 'live sessions',
