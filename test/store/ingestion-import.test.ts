@@ -115,6 +115,8 @@ describe('an access log', () => {
     const first = await run(app, EXCERPT);
     const { assets, errors, methods, bots, malformed } = first.skipped;
     expect(first.lines).toBe(300);
+    // The README imports the same file.
+    expect(readFileSync('README.md', 'utf8')).toContain(JSON.stringify(first));
     expect(first.events).toBeGreaterThan(0);
     expect(first.events + assets + errors + methods + bots + malformed).toBe(300);
     expect(await run(app, EXCERPT)).toEqual({ ...first, sessions: 0, events: 0, duplicates: first.events });
