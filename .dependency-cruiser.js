@@ -48,6 +48,12 @@ export default {
       { path: 'node_modules/(@types/)?(express|pino-http|express-rate-limit|rate-limit-redis)/' },
     ),
     only(
+      'one-file-knows-the-metrics-library',
+      'Other parts call functions that they are given.',
+      { path: '^src/', pathNot: '^src/metrics/' },
+      { path: 'node_modules/prom-client/' },
+    ),
+    only(
       'one-file-knows-the-backend',
       'Only clickhouse/connect.ts chooses between embedded and server.',
       { path: '^src/', pathNot: '^src/clickhouse/connect\\.ts$' },

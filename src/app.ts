@@ -6,6 +6,7 @@ import type { Clock } from './domain/time.ts';
 import type { Services } from './endpoints/endpoint.ts';
 import type { ReadBegun } from './facts/begun.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
+import type { AnswerSource } from './http/answer/answers.ts';
 import { docsPages } from './http/docs/pages.ts';
 import type { Bodies } from './http/forms/bodies.ts';
 import type { FailedAttempts } from './http/gate/failed-attempts.ts';
@@ -27,6 +28,8 @@ export interface AppDeps extends Services, HealthDeps {
   readonly failedAttempts: FailedAttempts;
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
+  readonly onAnswer: (source: AnswerSource) => void;
+  readonly onFallback: () => void;
   readonly questionsAtOnce: number;
   readonly overload: Overload;
   /** Bodies of answers, in memory or in files. */

@@ -29,6 +29,7 @@ import { ingestionRouter } from './management/ingestion.ts';
 import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { RedisLink } from './redis/link.ts';
 import { createRedisLocks } from './redis/locks.ts';
 import { listenFailure, openStore } from './start-errors.ts';
@@ -81,10 +82,11 @@ async function start(
   opened: (() => Promise<void>)[],
   close: () => Promise<void>,
 ): Promise<Service> {
+  const metrics = new Metrics();
   const redis = openRedis(config, log);
   if (redis !== null) opened.push(() => redis.close());
   await redis?.firstContact(REDIS_CONTACT_MS);
-  const db = await openStore(config.store);
+  const db = await openStore(config.store, { onStatement: metrics.statement, onRowsRead: metrics.rowsRead });
   opened.push(() => db.close());
   const locks = locksFor(db, redis);
   await locks.withLock('migrations', () => migrate(db));
@@ -112,6 +114,7 @@ async function start(
     locks,
     maxAgeDays,
     underway,
+    onFlush: metrics.flush,
     ...(geo === null ? {} : { geo }),
   });
   opened.push(() => ingestion.drain());
@@ -119,6 +122,12 @@ async function start(
   const sealer = createSealer({ db, clock, log, intervalMs: config.sealIntervalMs });
   opened.push(() => sealer.stop());
   sealer.start();
+  metrics.observe({
+    ingestion: () => ingestion.stats(),
+    sealing: () => sealer.health,
+    redisState: () => redis?.state ?? null,
+    waiting: () => db.waiting,
+  });
   const failedAttempts = createFailedAttempts(clock);
 
   const bodies = new Bodies(join(config.dataDir, 'answers'));
@@ -133,6 +142,7 @@ async function start(
     jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
     clock,
     log,
+    metrics,
     routers: [importRouter({ metadata, ingestion }), ingestionRouter(ingestion), sealRouter(sealer)],
   });
   const app = createApp({
@@ -152,10 +162,14 @@ async function start(
     ping: () => db.ping(),
     redisState: () => redis?.state ?? null,
     isDraining,
+    onAnswer: metrics.answer,
+    onFallback: metrics.fallback,
     sealing: () => sealer.health,
     sdk: [sdkEventsRouter({ access: metadata, ingestion, failedAttempts }), sdkScriptRouter()],
   });
-  const servers = [app, management].map((listener) => createHttpServer(listener, { clock, log, isDraining }));
+  const servers = [app, management].map((listener) =>
+    createHttpServer(listener, { clock, log, isDraining, onServed: metrics.request }),
+  );
   opened.push(async () => {
     draining = true;
     await Promise.all(servers.map((server) => server.finish()));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
-import { type Database, openDatabase } from './clickhouse/database.ts';
+import { type Database, type DatabaseOptions, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
 import { makeFolder } from './make-folder.ts';
 
@@ -15,10 +15,10 @@ const codeOf = (error: unknown): string =>
 export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Opens the store. Rejects with one Error that names the failure and its remedy. */
-export async function openStore(store: StoreLocation): Promise<Database> {
+export async function openStore(store: StoreLocation, options: DatabaseOptions = {}): Promise<Database> {
   if (store.kind === 'embedded') assertUsable(store);
   try {
-    return await openDatabase(store);
+    return await openDatabase(store, options);
   } catch (error) {
     throw error instanceof EngineUnusable ? error : openFailure(store, error);
   }

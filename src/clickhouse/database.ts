@@ -46,11 +46,17 @@ export interface RunOptions {
 /** The cost of a statement. */
 export interface StatementStats {
   readonly name: string;
+  readonly lane: Lane;
   readonly ms: number;
+  /** The wait for a place, before `ms` begins. */
+  readonly queuedMs: number;
+  readonly failed: boolean;
 }
 
 export interface DatabaseOptions {
   readonly onStatement?: (stats: StatementStats) => void;
+  /** Called with the number of rows that a statement read, if the store reports it. */
+  readonly onRowsRead?: (name: string, rows: number) => void;
 }
 
 export type Database = Awaited<ReturnType<typeof openDatabase>>;
@@ -78,7 +84,7 @@ export async function openDatabase(location: StoreLocation, options: DatabaseOpt
 class ClickHouseDatabase {
   readonly #connections: Connections;
   readonly #gates: Record<Lane, Gate>;
-  readonly #onStatement: (stats: StatementStats) => void;
+  readonly #options: DatabaseOptions;
   readonly #writes = new Writes();
 
   constructor(connections: Connections, options: DatabaseOptions) {
@@ -96,7 +102,7 @@ class ClickHouseDatabase {
       write: gate('write'),
       seal: gate('seal'),
     };
-    this.#onStatement = options.onStatement ?? (() => undefined);
+    this.#options = options;
   }
 
   /**
@@ -104,6 +110,18 @@ class ClickHouseDatabase {
    */
   get questionsAtOnce(): number {
     return LANES.read.places[this.#connections.kind] * 1.5;
+  }
+
+  /** The number of statements that wait for a place, by lane. */
+  get waiting(): Readonly<Record<Lane, number>> {
+    const { read, lookup, health, write, seal } = this.#gates;
+    return {
+      read: read.waiting,
+      lookup: lookup.waiting,
+      health: health.waiting,
+      write: write.waiting,
+      seal: seal.waiting,
+    };
   }
 
   /** True if this process is alone on the store (embedded). Locks inside the process are then enough. */
@@ -161,7 +179,10 @@ class ClickHouseDatabase {
       const { stream } = await client.exec({ query, query_params: { ...params }, query_id: id, ...abort });
       return read(stream, abort.abort_signal);
     });
-    if (answer.rowsRead !== undefined) currentCaller()?.onRowsRead?.(answer.rowsRead);
+    if (answer.rowsRead !== undefined) {
+      currentCaller()?.onRowsRead?.(answer.rowsRead);
+      this.#options.onRowsRead?.(query.name, answer.rowsRead);
+    }
     return answer;
   }
 
@@ -281,8 +302,10 @@ class ClickHouseDatabase {
     const question = isRead(lane) ? currentQuestion() : undefined;
     const gate = this.#gates[lane];
     const visitor = visitorOn(lane, question);
+    const asked = performance.now();
     const place = await gate.enter(visitor);
     const started = performance.now();
+    let failed = true;
     // Never 0: that means no limit.
     const seconds =
       question === undefined ? most : Math.min(most, Math.max(1, Math.ceil(question.msLeft)) / 1000);
@@ -296,6 +319,7 @@ class ClickHouseDatabase {
       const result = await (question === undefined ? run() : question.statement(run));
       // After its end a question may have read facts that were deleted meanwhile.
       question?.throwIfLate();
+      failed = false;
       return result;
     } catch (error) {
       if (deadline?.signal.aborted && id !== undefined) this.#connections.kill(id);
@@ -304,7 +328,8 @@ class ClickHouseDatabase {
     } finally {
       deadline?.end();
       gate.leave(place);
-      this.#onStatement({ name, ms: performance.now() - started });
+      const ms = performance.now() - started;
+      this.#options.onStatement?.({ name, lane, ms, queuedMs: started - asked, failed });
     }
   }
 }

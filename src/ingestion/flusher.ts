@@ -37,12 +37,21 @@ const FLUSHES_AT_ONCE = 2;
 /** The share of the peak that is left after each flush when the load is over. */
 const FORGETTING = 0.9;
 
+/** A flush that is stored, and the time from its first step on. */
+export interface StoredFlush {
+  readonly batches: number;
+  readonly events: number;
+  readonly ms: number;
+}
+
 export interface FlusherOptions {
   readonly journal: Journal;
   readonly settler: Settler;
   readonly persistence: Persistence;
   readonly setAside: SetAside;
   readonly log: IngestLog;
+  /** Called when a flush is stored. */
+  readonly onFlush?: (flush: StoredFlush) => void;
   /** Null if other processes are on the store: one of them may claim a batch. */
   readonly known: KnownBatches | null;
 }
@@ -246,7 +255,8 @@ export class Flusher {
   }
 
   async #flush(group: readonly Waiting[], release: () => void): Promise<void> {
-    const { known, settler } = this.#options;
+    const { known, settler, onFlush } = this.#options;
+    const started = performance.now();
     // The journal holds their rows already.
     const held = group.filter((batch) => settler.holds(batch));
     rejectAll(held, notNow());
@@ -262,6 +272,8 @@ export class Flusher {
     if (!(await this.#isOurs(flush, fresh))) return;
     await settler.complete(flush, release);
     for (const batch of fresh) batch.resolve('stored');
+    const events = fresh.reduce((sum, batch) => sum + batch.events, 0);
+    onFlush?.({ batches: fresh.length, events, ms: performance.now() - started });
   }
 
   async #withoutStored(known: KnownBatches, group: readonly Waiting[]): Promise<readonly Waiting[]> {

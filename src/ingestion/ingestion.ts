@@ -7,7 +7,7 @@ import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Underway } from '../facts/underway.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import { createClockSkew } from './clock-skew.ts';
-import { Flusher, type Outcome } from './flusher.ts';
+import { Flusher, type Outcome, type StoredFlush } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal } from './journal.ts';
 import { batchRows, type Geo, sessionColumns } from './journal-rows.ts';
@@ -30,6 +30,7 @@ export interface IngestionOptions {
   readonly locks?: Locks;
   /** The flushes underway, shared with the answer caches. */
   readonly underway?: Underway;
+  readonly onFlush?: (flush: StoredFlush) => void;
   /** Older events are rejected. */
   readonly maxAgeDays: number;
 }
@@ -106,7 +107,15 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const settler = new Settler({ journal, persistence, log, exclusive: db.exclusive, underway });
   const known = db.exclusive ? new KnownBatches() : null;
   const setAside = createSetAside(db);
-  const flusher = new Flusher({ journal, settler, persistence, setAside, log, known });
+  const flusher = new Flusher({
+    journal,
+    settler,
+    persistence,
+    setAside,
+    log,
+    known,
+    ...(options.onFlush === undefined ? {} : { onFlush: options.onFlush }),
+  });
   const store = new BatchStore(flusher, persistence);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });

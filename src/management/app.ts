@@ -4,6 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { errorHandler } from '../http/request/problem.ts';
 import type { Metadata } from '../metadata/metadata.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { metadataRouter } from './routes.ts';
 import { isManagementToken } from './token.ts';
 
@@ -12,15 +13,24 @@ export interface ManagementDeps {
   readonly jwtSecret: string;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Metrics;
   /** More routers below /management/v1, behind the same token. Each parses its own bodies. */
   readonly routers: readonly Router[];
 }
 
 /**
- * Creates the management listener's application. Every request needs a JWT signed with `jwtSecret`. Serve it
+ * Creates the management listener's application. Every request but those for /metrics needs a JWT signed with
+ * `jwtSecret`. Serve it
  * with `createHttpServer`, which gives a request its id.
  */
-export function createManagementApp({ metadata, jwtSecret, clock, log, routers }: ManagementDeps): Express {
+export function createManagementApp({
+  metadata,
+  jwtSecret,
+  clock,
+  log,
+  metrics,
+  routers,
+}: ManagementDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -28,6 +38,12 @@ export function createManagementApp({ metadata, jwtSecret, clock, log, routers }
   app.enable('case sensitive routing');
   app.enable('strict routing');
 
+  // Scrapers have no token. The metrics name no account, app or visitor.
+  app.get('/metrics', async (_req, res) => {
+    const { contentType, text } = await metrics.text();
+    res.setHeader('Content-Type', contentType);
+    res.end(text);
+  });
   app.use(requireToken(jwtSecret, clock));
   for (const router of [metadataRouter(metadata), ...routers]) app.use('/management/v1', router);
   app.use(() => {

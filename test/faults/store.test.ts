@@ -169,7 +169,7 @@ async function statementOf(path: string): Promise<string> {
     proxy.requests.find(
       (text) => PAGEVIEWS.test(text) && text.includes(`LIMIT ${limit}`) && /query_id=/.test(text),
     );
-  await expect.poll(find, { timeout: 10_000 }).toBeDefined();
+  await expect.poll(find, { timeout: 40_000 }).toBeDefined();
   return /query_id=([\w-]+)/.exec(find() ?? '')?.[1] ?? 'none';
 }
 

@@ -54,7 +54,12 @@ export interface Computed extends Held {
   readonly json: Body;
 }
 
+/** The origin of an answer. `stale`: cached, and the caller accepts its age. `shared`: another caller began it. */
+export type AnswerSource = 'computed' | 'shared' | 'cached' | 'stale';
+
 export interface AnswersOptions {
+  /** Called for each answer. */
+  readonly onAnswer?: (source: AnswerSource) => void;
   /**
    * The most questions that are computed at once; each runs several statements. A question with a place is
    * answered in full: refusing half of its statements would waste the other half.
@@ -120,6 +125,7 @@ export class Answers {
   readonly #kept: LRUCache<string, Kept>;
   readonly #gate: Gate;
   readonly #bodies: Bodies;
+  readonly #onAnswer: (source: AnswerSource) => void;
   /** The computation that began last, by question. */
   readonly #running = new Map<string, { readonly tag: string; readonly computing: Shared<Kept> }>();
   readonly #renewing = new Set<string>();
@@ -129,8 +135,14 @@ export class Answers {
   constructor(
     snapshot: ReadSnapshot,
     begun: ReadBegun,
-    { questionsAtOnce: atOnce, answerCacheBytes: maxSize, bodies }: AnswersOptions,
+    {
+      questionsAtOnce: atOnce,
+      answerCacheBytes: maxSize,
+      bodies,
+      onAnswer = () => undefined,
+    }: AnswersOptions,
   ) {
+    this.#onAnswer = onAnswer;
     this.#snapshot = snapshot;
     this.#bodies = bodies;
     this.#begun = begun;
@@ -147,6 +159,7 @@ export class Answers {
     const recent = this.#recent(question.name, maxStaleMs);
     if (recent !== null) {
       this.#renewInTime(asked, question.name, maxStaleMs ?? 0);
+      this.#onAnswer('stale');
       return { ...recent, result: async () => recent };
     }
     const at = performance.now();
@@ -203,10 +216,15 @@ export class Answers {
 
   async #result(asked: Asked, state: State, maxStaleMs: number | null): Promise<Computed> {
     const kept = this.#kept.get(state.question);
-    if (kept?.tag === state.tag && !kept.json.isGone)
+    if (kept?.tag === state.tag && !kept.json.isGone) {
+      this.#onAnswer('cached');
       return computedOf({ ...state, json: kept.json }, maxStaleMs);
+    }
     const recent = await this.#ofAnotherState(state, maxStaleMs);
-    if (recent !== null) return recent;
+    if (recent !== null) {
+      this.#onAnswer('stale');
+      return recent;
+    }
     const { tag, json } = await this.#computing(asked, state).join();
     return computedOf({ ...state, tag, json }, maxStaleMs);
   }
@@ -226,7 +244,11 @@ export class Answers {
 
   #computing(asked: Asked, state: State): Shared<Kept> {
     const running = this.#running.get(state.question);
-    if (running?.tag === state.tag && !running.computing.isAbandoned) return running.computing;
+    if (running?.tag === state.tag && !running.computing.isAbandoned) {
+      this.#onAnswer('shared');
+      return running.computing;
+    }
+    this.#onAnswer('computed');
     const computing = new Shared(() =>
       this.#compute(asked, state).finally(() => {
         if (this.#running.get(state.question)?.computing === computing) this.#running.delete(state.question);

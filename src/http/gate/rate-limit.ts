@@ -18,6 +18,8 @@ export interface RateLimitDeps {
   readonly replicas: number;
   /** Null: this process alone grants the whole limit. */
   readonly redis: RedisLink | null;
+  /** Called for each request that is counted without Redis, because Redis does not answer. */
+  readonly onFallback?: () => void;
   /** The machine's clock, because the libraries' windows end by it. */
   readonly wallClock: Clock;
 }
@@ -30,7 +32,13 @@ export type RateLimit = (principal: Principal, res: Response) => Promise<void>;
  * `rate_limited`. The stores are those of express-rate-limit and rate-limit-redis; the library's middleware
  * does much more than count.
  */
-export function createRateLimit({ requestsPerMinute, replicas, redis, wallClock }: RateLimitDeps): RateLimit {
+export function createRateLimit({
+  requestsPerMinute,
+  replicas,
+  redis,
+  onFallback,
+  wallClock,
+}: RateLimitDeps): RateLimit {
   const nameOf = windowNames();
   const own = opened(new LocalWindows());
   if (redis === null) {
@@ -50,6 +58,7 @@ export function createRateLimit({ requestsPerMinute, replicas, redis, wallClock 
       announce(res, requestsPerMinute, await shared.increment(name), wallClock());
     } catch (error) {
       if (!(error instanceof RedisAway)) throw error;
+      onFallback?.();
       announce(res, share, await own.increment(name), wallClock());
     }
   };

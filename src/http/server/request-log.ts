@@ -8,22 +8,39 @@ import { contextOf } from '../request/context.ts';
  * Logs one line per request. Of the caller's data it holds only the method; the route is the endpoint's own
  * path. Takes the bare request: on a request extended by Express, this took a seventh of the time of a 304.
  */
-export function requestLog(log: Logger): (req: IncomingMessage, res: ServerResponse) => void {
+export function requestLog(
+  log: Logger,
+  onServed: (request: Served) => void = () => undefined,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  const told = (req: IncomingMessage, res: ServerResponse, ms: number): object => {
+    const served = line(req, res, ms);
+    onServed(served);
+    return served;
+  };
   return pinoHttp<IncomingMessage, ServerResponse>({
     logger: log,
     customLogLevel: (_req, res) => (res.statusCode >= 500 ? 'error' : 'info'),
     customSuccessMessage: () => 'request',
     customErrorMessage: () => 'request failed',
     customSuccessObject: (req, res, { responseTime }: { responseTime: number }) =>
-      line(req, res, responseTime),
+      told(req, res, responseTime),
     customErrorObject: (req, res, err, { responseTime }: { responseTime: number }) => ({
-      ...line(req, res, responseTime),
+      ...told(req, res, responseTime),
       err,
     }),
   });
 }
 
-function line(req: IncomingMessage, res: ServerResponse, ms: number): object {
+/** A request that was answered, as its log line has it. */
+export interface Served {
+  readonly requestId: string;
+  readonly method: string | undefined;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
+function line(req: IncomingMessage, res: ServerResponse, ms: number): Served {
   // Absent if the request did not reach Express.
   const { route, principal } = contextOf(res as Response) ?? {};
   return {

@@ -10,7 +10,7 @@ import { headerValues } from '../request/raw-headers.ts';
 import { newRequestId, requestIdFor } from '../request/request-id.ts';
 import { nextTurn } from '../request/turns.ts';
 import { FinishingServer } from './finishing-server.ts';
-import { requestLog } from './request-log.ts';
+import { requestLog, type Served } from './request-log.ts';
 
 const MAX_URL = 8 * 1024;
 const MAX_HEADERS = 16 * 1024;
@@ -37,6 +37,8 @@ export interface HttpServerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly isDraining: () => boolean;
+  /** Called for each request that was answered. */
+  readonly onServed?: (request: Served) => void;
 }
 
 export interface HttpServer {
@@ -52,7 +54,7 @@ export interface HttpServer {
  * origin form.
  */
 export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): HttpServer {
-  const logRequest = requestLog(deps.log);
+  const logRequest = requestLog(deps.log, deps.onServed);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());
     res.setHeader('X-Request-Id', requestId);

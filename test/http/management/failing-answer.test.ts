@@ -7,6 +7,7 @@ import { createManagementApp } from '../../../src/management/app.ts';
 import { ingestionRouter } from '../../../src/management/ingestion.ts';
 import { sealRouter } from '../../../src/management/seal.ts';
 import { signManagementToken } from '../../../src/management/token.ts';
+import { Metrics } from '../../../src/metrics/metrics.ts';
 import { expectProblem, send } from '../support.ts';
 
 const SECRET = 'a secret of at least 32 characters';
@@ -37,6 +38,7 @@ beforeAll(async () => {
     jwtSecret: SECRET,
     clock,
     log,
+    metrics: new Metrics(),
     routers: [
       ingestionRouter({ stats: () => unwritable } as never),
       sealRouter({ health: unwritable, states: async () => [] } as never),

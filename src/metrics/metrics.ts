@@ -1,0 +1,223 @@
+import { readdirSync } from 'node:fs';
+import {
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  openMetricsContentType,
+  Registry,
+} from 'prom-client';
+import type { StatementStats } from '../clickhouse/database.ts';
+import type { SealingHealth } from '../facts/sealer.ts';
+import type { AnswerSource } from '../http/answer/answers.ts';
+import type { Served } from '../http/server/request-log.ts';
+import type { StoredFlush } from '../ingestion/flusher.ts';
+import type { IngestStats } from '../ingestion/ingestion.ts';
+import type { RedisState } from '../redis/link.ts';
+
+/*
+ * What a process tells its monitoring. Names and units follow the conventions of Prometheus: base units, `_total` for
+ * counters. Labels take few values: no app, no key, no path of a visitor is one.
+ */
+
+/** State that is read when the metrics are asked for. */
+export interface MetricSources {
+  readonly ingestion: () => IngestStats;
+  readonly sealing: () => SealingHealth;
+  /** Null without Redis. */
+  readonly redisState: () => RedisState | null;
+  /** The number of callers that wait for a place at the store, by lane. */
+  readonly waiting: () => Readonly<Record<string, number>>;
+}
+
+/** From a 304 out of memory to the longest question. */
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 45];
+const STATEMENT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120];
+const FLUSH_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const FLUSH_EVENTS = [1, 10, 100, 1_000, 10_000, 40_000];
+/** A request above this is worth a link from the metrics to its log line. */
+const EXEMPLAR_MS = 100;
+/** Statements beyond this many names count as `other`. */
+const MOST_NAMES = 300;
+
+export class Metrics {
+  readonly #registry = new Registry<typeof openMetricsContentType>();
+  readonly #requests: Histogram<'route' | 'status' | 'request_id'>;
+  readonly #statements: Histogram<'name' | 'lane' | 'outcome'>;
+  readonly #queued: Histogram<'lane'>;
+  readonly #rows: Counter<'name'>;
+  readonly #answers: Counter<'source'>;
+  readonly #fallbacks: Counter;
+  readonly #flushSeconds: Histogram;
+  readonly #flushEvents: Histogram;
+  readonly #names = new Set<string>();
+
+  constructor() {
+    this.#registry.setContentType(openMetricsContentType);
+    const registers = [this.#registry];
+    collectDefaultMetrics({ register: this.#registry });
+    this.#requests = new Histogram({
+      name: 'analytics_http_request_duration_seconds',
+      help: 'Time from the request to the end of its answer.',
+      labelNames: ['route', 'status'],
+      buckets: REQUEST_SECONDS,
+      enableExemplars: true,
+      registers,
+    });
+    this.#statements = new Histogram({
+      name: 'analytics_store_statement_duration_seconds',
+      help: 'Time that a statement took in the store.',
+      labelNames: ['name', 'lane', 'outcome'],
+      buckets: STATEMENT_SECONDS,
+      registers,
+    });
+    this.#queued = new Histogram({
+      name: 'analytics_store_queue_duration_seconds',
+      help: 'Time that a statement waited for its place.',
+      labelNames: ['lane'],
+      buckets: STATEMENT_SECONDS,
+      registers,
+    });
+    this.#rows = new Counter({
+      name: 'analytics_store_rows_read_total',
+      help: 'Rows that statements read, if the store reports them.',
+      labelNames: ['name'],
+      registers,
+    });
+    this.#answers = new Counter({
+      name: 'analytics_answers_total',
+      help: 'Answers of analytics: computed, shared with another caller, cached, or cached and older (max-stale).',
+      labelNames: ['source'],
+      registers,
+    });
+    this.#fallbacks = new Counter({
+      name: 'analytics_rate_limit_fallbacks_total',
+      help: 'Requests that this process counted alone, because Redis did not answer.',
+      registers,
+    });
+    this.#flushSeconds = new Histogram({
+      name: 'analytics_ingestion_flush_duration_seconds',
+      help: 'Time that a flush took, from its first step until its batches are stored.',
+      buckets: FLUSH_SECONDS,
+      registers,
+    });
+    this.#flushEvents = new Histogram({
+      name: 'analytics_ingestion_flush_events',
+      help: 'Events of a flush.',
+      buckets: FLUSH_EVENTS,
+      registers,
+    });
+  }
+
+  readonly request = ({ route, status, ms, requestId }: Served): void => {
+    const exemplarLabels = ms >= EXEMPLAR_MS ? { request_id: requestId } : {};
+    this.#requests.observe({ labels: { route, status }, value: ms / 1_000, exemplarLabels });
+  };
+
+  readonly statement = ({ name, lane, ms, queuedMs, failed }: StatementStats): void => {
+    const outcome = failed ? 'failed' : 'ok';
+    this.#statements.observe({ name: this.#bounded(name), lane, outcome }, ms / 1_000);
+    this.#queued.observe({ lane }, queuedMs / 1_000);
+  };
+
+  readonly rowsRead = (name: string, rows: number): void => {
+    this.#rows.inc({ name: this.#bounded(name) }, rows);
+  };
+
+  readonly answer = (source: AnswerSource): void => {
+    this.#answers.inc({ source });
+  };
+
+  readonly fallback = (): void => {
+    this.#fallbacks.inc();
+  };
+
+  readonly flush = ({ events, ms }: StoredFlush): void => {
+    this.#flushSeconds.observe(ms / 1_000);
+    this.#flushEvents.observe(events);
+  };
+
+  /** Adds what is read from the parts of the service when the metrics are asked for. */
+  observe(sources: MetricSources): void {
+    this.#observeIngestion(sources.ingestion);
+    this.#gauge('analytics_sealing_lag_seconds', 'The lag of the app that is furthest behind.', 'kind', () =>
+      Object.entries(sources.sealing().lagSeconds),
+    );
+    this.#gauge('analytics_redis_up', '1 if Redis answers, 0 if not; absent without Redis.', null, () => {
+      const state = sources.redisState();
+      return state === null ? [] : [['', Number(state === 'up')]];
+    });
+    this.#gauge('analytics_store_waiting', 'Callers that wait for a place at the store.', 'lane', () =>
+      Object.entries(sources.waiting()),
+    );
+    this.#gauge(
+      'analytics_process_threads',
+      'Threads of the process, with those of the engine.',
+      null,
+      () => [['', readdirSync('/proc/self/task').length]],
+    );
+  }
+
+  #observeIngestion(stats: () => IngestStats): void {
+    this.#counter('analytics_ingestion_events_total', 'Stored events.', null, () => [
+      ['', stats().acceptedEvents],
+    ]);
+    this.#counter(
+      'analytics_ingestion_duplicate_batches_total',
+      'Batches that were stored before.',
+      null,
+      () => [['', stats().duplicateBatches]],
+    );
+    this.#counter('analytics_ingestion_rejected_total', 'Rejected sessions and events.', 'code', () =>
+      Object.entries(stats().rejected),
+    );
+    this.#counter('analytics_ingestion_refused_batches_total', 'Refused batches.', 'code', () =>
+      Object.entries(stats().refused),
+    );
+    this.#gauge('analytics_ingestion_waiting', 'What waits to be stored.', 'of', () =>
+      Object.entries(stats().waiting),
+    );
+    this.#gauge('analytics_ingestion_held_batches', 'Batches of which only a part is stored.', null, () => [
+      ['', stats().held],
+    ]);
+  }
+
+  /** The text for a scraper. */
+  async text(): Promise<{ readonly contentType: string; readonly text: string }> {
+    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  }
+
+  #gauge(name: string, help: string, label: string | null, read: Read): void {
+    const gauge: Gauge<string> = new Gauge({
+      name,
+      help,
+      labelNames: label === null ? [] : [label],
+      registers: [this.#registry],
+      collect: () => {
+        gauge.reset();
+        for (const [value, number] of read()) gauge.set(label === null ? {} : { [label]: value }, number);
+      },
+    });
+  }
+
+  #counter(name: string, help: string, label: string | null, read: Read): void {
+    const counter: Counter<string> = new Counter({
+      name,
+      help,
+      labelNames: label === null ? [] : [label],
+      registers: [this.#registry],
+      collect: () => {
+        counter.reset();
+        for (const [value, number] of read()) counter.inc(label === null ? {} : { [label]: value }, number);
+      },
+    });
+  }
+
+  #bounded(name: string): string {
+    if (!this.#names.has(name) && this.#names.size >= MOST_NAMES) return 'other';
+    this.#names.add(name);
+    return name;
+  }
+}
+
+type Read = () => readonly (readonly [string, number])[];

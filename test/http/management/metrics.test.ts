@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ENDPOINTS } from '../../../src/endpoints/index.ts';
+import { localRedis } from '../../support/redis.ts';
+import { type TestService, testService } from '../support.ts';
+
+let redis: Awaited<ReturnType<typeof localRedis>>;
+let service: TestService;
+
+beforeAll(async () => {
+  redis = await localRedis();
+  service = await testService({ env: { REDIS_URL: redis.url } });
+});
+afterAll(async () => {
+  await service.close();
+  await redis.close();
+});
+
+/** The samples by name and labels, as a scraper reads them. */
+async function scraped(): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(`${service.managementUrl}/metrics`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('content-type')).toMatch(/^application\/openmetrics-text; version=1\.0\.0/);
+  const text = await response.text();
+  expect(text.endsWith('# EOF\n')).toBe(true);
+  const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    samples.map((line) => {
+      const [, name = '', value] = /^([^\s{]+(?:\{[^}]*\})?) (\S+)/.exec(line) ?? [];
+      return [name, Number(value)];
+    }),
+  );
+}
+
+/** The sum of all samples whose name begins so. */
+const total = (samples: ReadonlyMap<string, number>, start: string): number =>
+  [...samples].filter(([name]) => name.startsWith(start)).reduce((sum, [, value]) => sum + value, 0);
+
+const path = '/api/v1/sessions/overview/kpis';
+
+test('requests, answers, statements, ingestion, sealing and Redis are measured', async () => {
+  const before = await scraped();
+  const tenant = await service.newTenant();
+  await service.record(
+    [
+      {
+        id: randomUUID(),
+        visitorId: 'v',
+        startedAt: new Date().toISOString(),
+        context: { userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0' },
+        events: [{ type: 'pageview', timestamp: new Date().toISOString(), path: '/' }],
+      },
+    ],
+    tenant.app,
+  );
+  const first = await tenant.ask(`${path}?appId=${tenant.app}`);
+  expect(first.status).toBe(200);
+  const again = { headers: { 'If-None-Match': first.headers['etag'] ?? '' } };
+  expect((await tenant.ask(`${path}?appId=${tenant.app}`, again)).status).toBe(304);
+  expect((await tenant.ask(`${path}?appId=${tenant.app}`)).status).toBe(200);
+  const after = await scraped();
+  const grown = (start: string): number => total(after, start) - total(before, start);
+  const request = 'analytics_http_request_duration_seconds_count';
+  expect(grown(`${request}{route="${path}",status="200"}`)).toBe(2);
+  expect(grown(`${request}{route="${path}",status="304"}`)).toBe(1);
+  expect(grown('analytics_answers_total{source="computed"}')).toBe(1);
+  expect(grown('analytics_answers_total{source="cached"}')).toBe(1);
+  expect(grown('analytics_store_statement_duration_seconds_count{name="insert events"')).toBeGreaterThan(0);
+  expect(grown('analytics_store_queue_duration_seconds_count{lane="read"}')).toBeGreaterThan(0);
+  expect(grown('analytics_ingestion_events_total')).toBe(1);
+  expect(grown('analytics_ingestion_flush_events_count')).toBe(1);
+  expect(after.get('analytics_redis_up')).toBe(1);
+  expect(after.get('analytics_sealing_lag_seconds{kind="page"}')).toBeGreaterThanOrEqual(0);
+  expect(after.get('analytics_store_waiting{lane="read"}')).toBe(0);
+  expect(after.get('analytics_process_threads')).toBeGreaterThan(1);
+  expect(after.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+});
+
+test('requests that are counted without Redis are counted as such', async () => {
+  await redis.kill();
+  const tenant = await service.newTenant();
+  expect((await tenant.ask(`${path}?appId=${tenant.app}`)).status).toBe(200);
+  const samples = await scraped();
+  expect(samples.get('analytics_rate_limit_fallbacks_total')).toBeGreaterThan(0);
+  expect(samples.get('analytics_redis_up')).toBe(0);
+  await redis.start();
+});
+
+test('labels take few values and name nobody', async () => {
+  const tenant = await service.newTenant();
+  for (const { path: known, method } of ENDPOINTS.filter((endpoint) => endpoint.method === 'get')) {
+    await tenant.ask(`${known}?appId=${tenant.app}`, { method: method.toUpperCase() });
+  }
+  const before = (await scraped()).size;
+  for (let i = 0; i < 12; i++) {
+    const other = await service.newTenant();
+    await other.ask(`${path}?appId=${other.app}`);
+    await service.ask(`/no/${randomUUID()}`);
+    await service.ask(`${path}?appId=${randomUUID()}`);
+  }
+  const samples = await scraped();
+  // New series are those of a status that a route had not answered before.
+  expect(samples.size - before).toBeLessThan(60);
+  const text = [...samples.keys()].join('\n');
+  for (const secret of [tenant.app, tenant.account, tenant.key]) expect(text).not.toContain(secret);
+});
