@@ -106,7 +106,7 @@ export class LiveSessions {
 const DEFAULT_BYTES = 16 * 1024 ** 2;
 /** Of one app. Counting more of them for each question would hold up other questions. */
 const MOST_SESSIONS = 16_000;
-/** Number of apps of which the cache knows that they were asked about once. */
+/** Limit of the list of apps that were asked about once. */
 const MOST_SEEN = 10_000;
 
 /**

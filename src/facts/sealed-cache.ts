@@ -15,7 +15,7 @@ const valuesIn = (cached: CachedValue): number =>
   typeof cached === 'number' ? 1 : 1 + ('size' in cached ? cached.size : cached.length);
 
 const DEFAULT_BYTES = 64 * 1024 ** 2;
-/** Number of statements that are remembered as asked once. */
+/** Limit of the list of statements that were asked once. */
 const MOST_SEEN = 10_000;
 
 /**

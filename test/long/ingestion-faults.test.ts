@@ -11,7 +11,7 @@ import { serverStore, type TestStore } from '../support/store.ts';
 /** A server store behind a proxy that fails. Two ingestions, as of two processes, write through it. */
 let bridge: BridgeProcess;
 let proxy: FaultProxy;
-/** Not through the proxy, to check what is stored. */
+/** Without the proxy, to check the stored rows. */
 let store: TestStore;
 let databases: readonly Database[];
 let processes: readonly Ingestion[];

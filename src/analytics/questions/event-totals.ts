@@ -18,7 +18,7 @@ import {
   UTC,
 } from '../sql.ts';
 import { countedIn, cutHours, fromHoursOr, instantsByKey } from './cut-hours.ts';
-import { addedByPeriod } from './periods.ts';
+import { sumByPeriod } from './periods.ts';
 
 /** The watermark of `traffic`: a view keeps its sums current, so every hour counts as sealed. */
 export const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
@@ -78,7 +78,7 @@ GROUP BY period`,
     }),
     ...rawEvents(db, facts, raw, edges),
   ]);
-  return addedByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
+  return sumByPeriod(ranges, NOTHING, [...whole, ...cut.flat()]);
 }
 
 /**

@@ -27,8 +27,8 @@ export async function edgesOfHours(
 ): Promise<readonly KeySums[] | null> {
   const [events, first, last] = await Promise.all([
     cutHours(db, facts.events, edgeRanges(plan).map(spanOf), keysOfHour(facts.app)),
-    group.paired === null ? [] : metInFirstHour(db, facts, plan),
-    group.paired === null ? [] : metAgainInLastHour(db, facts, plan),
+    group.paired === null ? [] : pairsInLeftEdge(db, facts, plan),
+    group.paired === null ? [] : pairsInRightEdge(db, facts, plan),
   ]);
   if (events === null || first === null || last === null) return null;
   const again = [...first, ...last]
@@ -44,10 +44,10 @@ export const PAIRED_KINDS: readonly string[] = ['page', 'error'];
 const OF_PAIRED_KINDS = `v.kind IN (${PAIRED_KINDS.map((kind) => `'${kind}'`).join(', ')})`;
 
 const KIND_AND_KEY = z.tuple([z.string(), z.string()]);
-type Met = readonly (readonly [z.infer<typeof KIND_AND_KEY>, number])[];
+type Counts = readonly (readonly [z.infer<typeof KIND_AND_KEY>, number])[];
 
 /** Counts the pairs of the sealed hours that occurred in the left edge. They lie within the day after it. */
-async function metInFirstHour(db: Database, facts: Facts, { left, sealed }: Plan): Promise<Met | null> {
+async function pairsInLeftEdge(db: Database, facts: Facts, { left, sealed }: Plan): Promise<Counts | null> {
   if (left === null || isEmpty(sealed)) return [];
   const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
   const cut = await cutHours(
@@ -66,7 +66,7 @@ WHERE ${facts.where} AND ${OF_PAIRED_KINDS} AND ${inSpans('v.hour', [firstDay])}
 }
 
 /** Counts the pairs of the right edge that occurred in the range before its hour. */
-async function metAgainInLastHour(db: Database, facts: Facts, { right, range }: Plan): Promise<Met | null> {
+async function pairsInRightEdge(db: Database, facts: Facts, { right, range }: Plan): Promise<Counts | null> {
   if (right === null) return [];
   const cut = await cutHours(
     db,

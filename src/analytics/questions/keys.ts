@@ -35,11 +35,11 @@ export async function keySums<Row extends KeyRow>(
   const { db, facts, measures } = asked;
   const pieces = piecesOf(asked);
   if (pieces.isRepeated || facts.hasLate) {
-    const kinds = await remembered(asked, pieces);
+    const kinds = await fromCache(asked, pieces);
     return kinds(asked.group.kinds[0] ?? '', { limit, isListed: measures.isListed });
   }
   const rest = `HAVING ${measures.listed} ${IN_ORDER} LIMIT ${int(limit)}`;
-  const query = { name: 'keys', sql: addedUp(asked, await pieces.all(), rest), row: measures.row };
+  const query = { name: 'keys', sql: summed(asked, await pieces.all(), rest), row: measures.row };
   return db.list(query, {}, pieces.options);
 }
 
@@ -73,13 +73,13 @@ export async function topKeys(
   const asked = { ...question, measures: COUNTS };
   const pieces = piecesOf(asked);
   if (pieces.isRepeated || asked.facts.hasLate) {
-    const kinds = await remembered(asked, pieces);
+    const kinds = await fromCache(asked, pieces);
     return (kind) => topOf(kinds(kind), count);
   }
   const { listed } = COUNTS;
   const sql = `SELECT kind, countIf(${listed}) AS keys, sum(events) AS allEvents, sum(engagedMs) AS allEngagedMs,
     groupArraySortedIf(${int(count)})((-events, name, sessions), ${listed}) AS top
-FROM (${addedUp(asked, await pieces.all())})
+FROM (${summed(asked, await pieces.all())})
 GROUP BY kind`;
   const rows = await asked.db.query({ name: 'top keys', sql, row: TOP_ROW }, {}, pieces.options);
   const kinds = new Map(
@@ -141,7 +141,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
   const pairs = paired === null ? null : { ...group, paired };
   const met = async () => pairs && metBeforeRows(db, app, pieces, pairs);
   const query = (name: string, of: string | null, order = '') =>
-    of === null ? null : { name, sql: addedUp(asked, of, order), row: measures.row };
+    of === null ? null : { name, sql: summed(asked, of, order), row: measures.row };
   const sealed = query('sealed keys', rows.sealed, IN_ORDER);
   const edges = query('key edges', rows.edges);
   const isRepeated = sealed !== null && facts.isRepeated(sealed);
@@ -170,7 +170,7 @@ function piecesOf<Row extends KeyRow>(asked: KeyQuestion<Row>): KeyPieces<Row> {
 /**
  * Answers by kind, with rows in order. The sealed hours, and edges that are repeated, come from the cache.
  */
-async function remembered<Row extends KeyRow>(
+async function fromCache<Row extends KeyRow>(
   { db, facts, measures: { ranking } }: KeyQuestion<Row>,
   { options, sealed, edges, edgesMemory, edgesOfHours: ofHours, tail, metBefore: met, late }: KeyPieces<Row>,
 ): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
@@ -202,7 +202,7 @@ const NO_ROWS = `SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS 
  * SQL that sums rows (kind, key, events, sessions, engaged_ms, engagements). Grouping by one column is
  * fastest.
  */
-const addedUp = <Row extends KeyRow>(
+const summed = <Row extends KeyRow>(
   { group, measures }: KeyQuestion<Row>,
   rows: string,
   rest = '',

@@ -61,7 +61,7 @@ export async function topValues(
       NO_LISTS,
     );
     const sql = `SELECT substring(key, 1, 1) AS letter, groupArraySorted(${int(count)})((-toInt64(sessions), substring(key, 2))) AS top
-FROM (${addedUp(rows)})
+FROM (${summed(rows)})
 GROUP BY letter`;
     const found = await db.query({ name: 'top values', sql, row: TOP_ROW }, {}, options);
     return (list) =>
@@ -76,7 +76,7 @@ GROUP BY letter`;
       : facts.recallMade(
           sealed,
           () =>
-            db.query({ ...sealed, sql: `${addedUp(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
+            db.query({ ...sealed, sql: `${summed(sealed.sql)} ORDER BY sessions DESC, key` }, {}, options),
           rankedByLetter,
         ),
     recallEdges(facts, edges, loadEdges(db, facts, pieces, edges), byLetter),
@@ -113,7 +113,7 @@ const listed = (words: readonly (readonly [string, number])[]): ListRow[] =>
     .filter(([word]) => !NO_PAGE.includes(word))
     .map(([word, sessions]) => ({ key: word.length === 1 ? `${word}(none)` : word, sessions }));
 
-const addedUp = (rows: string): string =>
+const summed = (rows: string): string =>
   `SELECT key, sum(r.sessions) AS sessions FROM (${rows}) AS r GROUP BY key`;
 
 const byLetter = (rows: readonly ListRow[]) => byList(rows, ({ key }) => key.charAt(0));

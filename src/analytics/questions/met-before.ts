@@ -32,7 +32,7 @@ const FIRST = z.object({ since: z.number(), starts: z.array(z.number()) });
 
 /**
  * SQL of the pairs as rows with negative sessions; null if the plan has none. Reads from the start of the
- * earliest of these sessions, at most 24 h before the tail and mostly less than one. Nearly all other
+ * earliest of these sessions, at most 24 h before the tail and mostly less than 1 h. Nearly all other
  * sessions started at another ms, so the condition on the start leaves few rows to group.
  */
 export async function metBeforeRows(

@@ -2,7 +2,7 @@
 type Part<Totals> = Partial<Totals> & { readonly period: number };
 
 /** Sums the parts of each of `periods`, for the figures that `nothing` has. */
-export const addedByPeriod = <Totals extends Record<string, number>>(
+export const sumByPeriod = <Totals extends Record<string, number>>(
   periods: readonly unknown[],
   nothing: Totals,
   parts: readonly Part<Totals>[],

@@ -8,7 +8,7 @@ import { edgeRanges, HALF_HOURS, hoursPeriodOf, inGrains, inMs, isEmpty, periodO
 import { cutHours, fromHoursOr } from './cut-hours.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, SESSIONS } from './last-visits.ts';
 import type { LiveTail } from './live-tail.ts';
-import { addedByPeriod } from './periods.ts';
+import { sumByPeriod } from './periods.ts';
 import {
   addSession,
   NO_SESSIONS,
@@ -54,7 +54,7 @@ export async function sessionTotals(
     ...tails.map((tail, period) => ({ ...tail, period })),
     ...late,
   ];
-  return addedByPeriod(plans, NO_SESSIONS, parts);
+  return sumByPeriod(plans, NO_SESSIONS, parts);
 }
 
 const IN_PERIOD = SESSION_TOTALS.extend({ period: z.number() });
@@ -72,7 +72,7 @@ FROM session_sums WHERE ${facts.where} AND ${inGrains(plans, HALF_HOURS)}`,
     query,
     () => db.query(query),
     (rows) =>
-      addedByPeriod(plans, NO_SESSIONS, rows).map(
+      sumByPeriod(plans, NO_SESSIONS, rows).map(
         (totals, period): z.infer<typeof IN_PERIOD> => ({
           ...totals,
           period,

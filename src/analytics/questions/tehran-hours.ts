@@ -112,7 +112,7 @@ const METRICS = ['sessions', 'visitors', 'pageviews'] as const;
  * Sums the hours of each cell. On the day on which daylight saving time ended (until 2022), two hours share a
  * cell.
  */
-function addUp<Key extends string | number>(
+function sumByCell<Key extends string | number>(
   hours: readonly TehranHour[],
   keys: readonly Key[],
   keyOf: (at: TehranTime) => Key,
@@ -157,7 +157,7 @@ export async function trafficHeatmap(asker: Asker, app: AppId): Promise<TrafficH
   // Client clocks may be up to 5 min ahead. Their events of the next hour are shown when that hour has begun.
   const hours = (await tehranHours(asker, app, range)).filter(({ start }) => start <= now);
   const counted = await countedOnce(asker, hours);
-  const days = addUp(counted, dates, ({ date }) => date).map(([date, counts]) => ({ date, ...counts }));
+  const days = sumByCell(counted, dates, ({ date }) => date).map(([date, counts]) => ({ date, ...counts }));
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }
 
@@ -169,11 +169,13 @@ export async function audienceActivity(asker: Asker, app: AppId): Promise<Audien
   const hours = await tehranHours(asker, app, range);
   const average = (counts: readonly number[]) =>
     counts.map((count) => figureOf('averageSessions', count, WEEKS));
-  const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], ({ weekday }) => weekday).map(([dayOfWeek, counts]) => ({
-    dayOfWeek,
-    sessions: average(counts.sessions),
-    visitors: average(counts.visitors),
-    pageviews: average(counts.pageviews),
-  }));
+  const days = sumByCell(hours, [1, 2, 3, 4, 5, 6, 7], ({ weekday }) => weekday).map(
+    ([dayOfWeek, counts]) => ({
+      dayOfWeek,
+      sessions: average(counts.sessions),
+      visitors: average(counts.visitors),
+      pageviews: average(counts.pageviews),
+    }),
+  );
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), windowDays: 28, days };
 }

@@ -38,7 +38,7 @@ export async function utmCampaigns({ db, facts }: Asker, range: OpenRange): Prom
     pieces.tail === null ? [] : tailSums(db, session, pieces, pieces.tail),
     lateSums(session, pieces),
   ]);
-  return addedUp(rows.flat())
+  return summed(rows.flat())
     .filter(({ sessions }) => sessions > 0)
     .sort(ORDER)
     .slice(0, MOST_LISTED);
@@ -54,7 +54,7 @@ const ORDER = (a: UtmCampaign, b: UtmCampaign): number =>
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
 
-function addedUp(rows: readonly Row[]): UtmCampaign[] {
+function summed(rows: readonly Row[]): UtmCampaign[] {
   const found = new Map<string, UtmCampaign>();
   for (const [source, medium, campaign, term, content, sessions, visitors] of rows) {
     const key = JSON.stringify([source, medium, campaign, term, content]);

@@ -182,7 +182,7 @@ const RETURNING = z.object({ period: z.number(), visitors: z.number() });
 
 const RETURN_TABLES = { pairs: 'return_pairs', byPrev: 'session_returns', byStart: 'session_facts' };
 
-/** Corrections: −1 visitor for each returning session, except those that `returnedAtTheEnd` leaves out. */
+/** Corrections: −1 visitor for each returning session before the right edge (see `returnedAtTheEnd`). */
 export const returningSessions = (db: Database, facts: Facts, plans: readonly Plan[]) =>
   askReturns(
     { db, facts, plans, tables: RETURN_TABLES },
