@@ -54,6 +54,15 @@ test.each(['start', 'demo', 'migrate', 'admin', 'import', 'bench'])(
   },
 );
 
+test.each([
+  [[], 'Usage: npm run release -- VERSION, such as 1.2.0.'],
+  [['1.2'], 'Usage: npm run release -- VERSION, such as 1.2.0.'],
+  [['0.0.1'], `0.0.1 is before ${version}.`],
+  [['999.0.0'], 'CHANGELOG.md has no section "## 999.0.0".'],
+])('npm run release %j: one line says what is wrong', (args, line) => {
+  expect(run(scripts['release'] ?? '', ...args)).toEqual({ status: 1, stdout: '', stderr: `${line}\n` });
+});
+
 const A_FOLDER = '/dev/null/dir';
 test.each([
   ['bench', "Missing required argument 'bench'. Add --help to see the usage."],
