@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
+import { buildIfNeeded } from '../../build/build.js';
 import { CHROMIUM } from '../browser/chromium.ts';
 import { startContainers } from './containers.ts';
 
 const PROGRAMS = { 'redis-server': 'redis-server', chromium: CHROMIUM };
 
-/** Runs before all tests. Names missing programs, and starts the containers if STORE=containers. */
+/**
+ * Runs before all tests. Names missing programs, builds dist/, which tests of whole processes run, and starts
+ * the containers if STORE=containers.
+ */
 export async function setup(): Promise<() => Promise<void>> {
   nameMissing();
+  await buildIfNeeded();
   if (process.env['STORE'] !== 'containers') return async () => nameMissing();
   const containers = await startContainers();
   // The test processes inherit this environment.
