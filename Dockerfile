@@ -3,22 +3,22 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
-COPY build ./build
+COPY deploy/build ./deploy/build
 COPY bench ./bench
 COPY test ./test
 COPY src ./src
-RUN node build/main.js --if-needed
+RUN node deploy/build/main.js --if-needed
 
 FROM node:22-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
-COPY bin ./bin
+COPY deploy/bin ./deploy/bin
 COPY clickhouse ./clickhouse
 COPY redis ./redis
 COPY --from=build /app/dist ./dist
-RUN ln -s /app/bin/session-analytics /usr/local/bin/session-analytics
+RUN ln -s /app/deploy/bin/session-analytics /usr/local/bin/session-analytics
 
 # The embedded store and its management secret; nothing with a ClickHouse server.
 RUN mkdir /data && chown node:node /data

@@ -24,8 +24,8 @@ export function setup(project: TestProject): () => void {
   };
   project.provide('tarballs', {
     'session-analytics': pack('.'),
-    'session-analytics-client': pack('packages/client'),
-    'session-analytics-sdk': pack('packages/sdk'),
+    'session-analytics-client': pack('deploy/packages/client'),
+    'session-analytics-sdk': pack('deploy/packages/sdk'),
   });
   return () => rmSync(folder, { recursive: true, force: true });
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { buildIfNeeded } from '../../build/build.js';
+import { buildIfNeeded } from '../../deploy/build/build.js';
 import { CHROMIUM } from '../browser/chromium.ts';
 import { startContainers } from './containers.ts';
 

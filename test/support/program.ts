@@ -10,10 +10,10 @@ export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Resolves to the path of the command line as it is installed: the compiled one, built from these sources. */
 export async function program(): Promise<string> {
   if (FROM_SOURCES) {
-    const { buildIfNeeded } = await import(new URL('../../build/build.js', import.meta.url).href);
+    const { buildIfNeeded } = await import(new URL('../../deploy/build/build.js', import.meta.url).href);
     await buildIfNeeded();
   }
-  return join(ROOT, 'bin/session-analytics');
+  return join(ROOT, 'deploy/bin/session-analytics');
 }
 
 /** Returns Node's arguments for a script in the folder of `caller`, an import.meta.url. The name has no extension. */

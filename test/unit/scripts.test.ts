@@ -22,11 +22,11 @@ function run(command: string, ...args: string[]) {
 const COMMANDS = ['serve', 'demo', 'migrate', 'admin', 'seal', 'import', 'bench'];
 
 test.each(COMMANDS)('session-analytics %s: --help prints its usage; another option is refused', (name) => {
-  const help = run('bin/session-analytics', name, '--help');
+  const help = run('deploy/bin/session-analytics', name, '--help');
   expect(help).toMatchObject({ status: 0, stderr: '' });
   expect(help.stdout).toMatch(new RegExp(`^Usage: session-analytics ${name} `));
   expect(help.stdout.length).toBeGreaterThan(150);
-  const wrong = run('bin/session-analytics', name, '--nonsense');
+  const wrong = run('deploy/bin/session-analytics', name, '--nonsense');
   expect(wrong).toMatchObject({ status: 1, stdout: '' });
   expect(wrong.stderr).toMatch(
     /^(Unknown option '--nonsense'|Say a command: one of .*|Required option '--app <id>' not specified)\. Add --help .*\n$/,
@@ -34,23 +34,25 @@ test.each(COMMANDS)('session-analytics %s: --help prints its usage; another opti
 });
 
 test('session-analytics: its commands, its version, and a refusal of anything else', () => {
-  const help = run('bin/session-analytics', '--help');
+  const help = run('deploy/bin/session-analytics', '--help');
   expect(help).toMatchObject({ status: 0, stderr: '' });
   for (const name of COMMANDS) expect(help.stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'));
-  expect(run('bin/session-analytics', '--version').stdout).toBe(`${version}\n`);
-  expect(run('bin/session-analytics')).toEqual({
+  expect(run('deploy/bin/session-analytics', '--version').stdout).toBe(`${version}\n`);
+  expect(run('deploy/bin/session-analytics')).toEqual({
     status: 1,
     stdout: '',
     stderr: `Say a command: one of ${COMMANDS.join(', ')}. Add --help to see the usage.\n`,
   });
-  expect(run('bin/session-analytics', 'sevre').stderr).toMatch(/^Unknown command 'sevre'.*serve.*\n$/);
+  expect(run('deploy/bin/session-analytics', 'sevre').stderr).toMatch(/^Unknown command 'sevre'.*serve.*\n$/);
 });
 
 test.each(['start', 'demo', 'migrate', 'admin', 'import', 'bench'])(
   'npm run %s is the same command',
   (name) => {
     const command = name === 'start' ? 'serve' : name;
-    expect(run(scripts[name] ?? '', '--help')).toEqual(run('bin/session-analytics', command, '--help'));
+    expect(run(scripts[name] ?? '', '--help')).toEqual(
+      run('deploy/bin/session-analytics', command, '--help'),
+    );
   },
 );
 
@@ -84,7 +86,7 @@ test.each([
   ['import --format csv', /^Option '--format <format>' .*'csv' is invalid\. It must be ndjson or combined\./],
   ['admin key', /^Say a command: one of create, list, rotate, revoke\./],
 ])('%s: one line says what is wrong', (line, message) => {
-  const { status, stdout, stderr } = run('bin/session-analytics', ...line.split(' '));
+  const { status, stdout, stderr } = run('deploy/bin/session-analytics', ...line.split(' '));
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
   const [said, ...more] = stderr.split('\n');
   if (typeof message === 'string') expect(said).toBe(message);

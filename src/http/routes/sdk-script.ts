@@ -18,7 +18,7 @@ interface Script {
 async function scriptText(): Promise<string> {
   if (import.meta.url.endsWith('.js'))
     return readFile(new URL('../../sdk/script.js', import.meta.url), 'utf8');
-  const { sdkScript } = await import(new URL('../../../build/sdk-script.js', import.meta.url).href);
+  const { sdkScript } = await import(new URL('../../../deploy/build/sdk-script.js', import.meta.url).href);
   return sdkScript();
 }
 

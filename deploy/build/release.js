@@ -7,8 +7,8 @@ import { fileURLToPath } from 'node:url';
 // `npm run release -- VERSION`. Leaves the files of the release in release/VERSION and the new version in the package
 // files. What is published, and when, is decided by a person: the last lines say how.
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
-const FOLDERS = ['.', 'packages/client', 'packages/sdk'];
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const FOLDERS = ['.', 'deploy/packages/client', 'deploy/packages/sdk'];
 const CHANGED = ['package-lock.json', ...FOLDERS.map((folder) => join(folder, 'package.json'))];
 
 /** @param {string} message @returns {never} */

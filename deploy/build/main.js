@@ -1,6 +1,6 @@
 import { build, buildIfNeeded } from './build.js';
 
-// `node build/main.js [--if-needed]`
+// `node deploy/build/main.js [--if-needed]`
 try {
   if (process.argv.includes('--if-needed')) {
     await buildIfNeeded();

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const ENTRY = fileURLToPath(new URL('../src/sdk/script.ts', import.meta.url));
+const ENTRY = fileURLToPath(new URL('../../src/sdk/script.ts', import.meta.url));
 
 /** Bundles the SDK into one self-contained classic script, for browsers from 2020 on. */
 export async function sdkScript() {

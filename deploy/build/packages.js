@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsdown';
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /** @satisfies {Readonly<Record<string, import('tsdown').InlineConfig>>} */
 const PACKAGES = {
@@ -14,7 +14,7 @@ const PACKAGES = {
 /** Bundles the packages without dependencies as ES module and CommonJS, each with one file of declarations. */
 export async function buildPackages() {
   for (const [name, options] of Object.entries(PACKAGES)) {
-    const folder = join(ROOT, 'packages', name);
+    const folder = join(ROOT, 'deploy/packages', name);
     await build({
       ...options,
       config: false,

@@ -17,11 +17,11 @@ import { fileURLToPath } from 'node:url';
 
 // Plain JavaScript: `npm start` runs it, also where only the production packages are installed.
 
-const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** Holds the hash of the sources that dist/ was built from. */
 const STAMP = 'sources.sha256';
-const SOURCES = ['src', 'build', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = ['src', 'deploy/build', 'tsconfig.json', 'tsconfig.build.json'];
 
 /** Builds dist/, unless it was built from these sources. Then it takes some hundredths of a second. */
 export async function buildIfNeeded() {
