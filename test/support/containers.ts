@@ -1,4 +1,4 @@
-import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import { GenericContainer, getContainerRuntimeClient, type StartedTestContainer, Wait } from 'testcontainers';
 
 /**
  * Pinned; docker-compose.yml runs the same versions. ClickHouse's is the version line of the embedded engine.
@@ -14,6 +14,13 @@ export interface TestContainers {
   readonly environment: Readonly<Record<string, string>>;
   readonly stop: () => Promise<void>;
 }
+
+/** True if a Docker engine answers. */
+export const hasDocker = (): Promise<boolean> =>
+  getContainerRuntimeClient().then(
+    () => true,
+    () => false,
+  );
 
 /** Starts ClickHouse and Redis, each on a free port, and waits until both answer. */
 export async function startContainers(): Promise<TestContainers> {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { buildIfNeeded } from '../../deploy/build/build.js';
 import { CHROMIUM } from '../browser/chromium.ts';
-import { startContainers } from './containers.ts';
+import { hasDocker, startContainers } from './containers.ts';
 
 const PROGRAMS = { 'redis-server': 'redis-server', chromium: CHROMIUM };
 
@@ -10,9 +10,16 @@ const PROGRAMS = { 'redis-server': 'redis-server', chromium: CHROMIUM };
  * the containers if STORE=containers.
  */
 export async function setup(): Promise<() => Promise<void>> {
+  const inContainers = process.env['STORE'] === 'containers';
+  if (inContainers && !(await hasDocker())) {
+    process.stderr.write(
+      'No Docker engine answers. `npm run test:containers` needs one: start it, or set DOCKER_HOST.\n',
+    );
+    process.exit(1);
+  }
   nameMissing();
   await buildIfNeeded();
-  if (process.env['STORE'] !== 'containers') return async () => nameMissing();
+  if (!inContainers) return async () => nameMissing();
   const containers = await startContainers();
   // The test processes inherit this environment.
   Object.assign(process.env, containers.environment);
