@@ -5,8 +5,8 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { Batch } from '../../src/ingestion/wire.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
+import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from '../store/ingestion-support.ts';
 import { onEachBackend } from '../support/backends.ts';
-import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
 
 const REFUSED = { code: 'validation_failed' };
 
