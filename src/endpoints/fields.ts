@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FIGURES, type FigureName, UNITS, type Unit } from '../analytics/figures.ts';
+import { byName } from '../domain/by-name.ts';
 
 /** The declared figure behind each number of an answer. */
 export const figures = z.registry<{ readonly figure: FigureName; readonly unit: Unit }>();
@@ -28,7 +29,8 @@ export function change(name: FigureName, unit: Unit): z.ZodNumber {
 
 /** Makes an object with the schema of each named figure. */
 export const figuresOf = <Name extends FigureName>(names: readonly Name[]): Record<Name, z.ZodNumber> =>
-  Object.fromEntries(names.map((name) => [name, figure(name)])) as Record<Name, z.ZodNumber>;
+  byName(names, figure);
+
 export const Timestamp = z.string().meta({
   description: 'ISO 8601, UTC, with milliseconds.',
   example: '2026-11-20T07:16:00.000Z',

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { FIGURES, KPI_FIGURES } from '../analytics/figures.ts';
 import { kpiRange } from '../analytics/ranges.ts';
 import { kpisBasis } from '../analytics/scopes.ts';
+import { byName } from '../domain/by-name.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { change, figuresOf, Timestamp } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
@@ -10,21 +11,16 @@ const Period = z
   .strictObject({ from: Timestamp, to: Timestamp, ...figuresOf(KPI_FIGURES) })
   .meta({ id: 'KpiPeriod' });
 
-type Kpi = (typeof KPI_FIGURES)[number];
-
-const perFigure = <T extends z.ZodType>(schemaOf: (name: Kpi) => T) =>
-  z.strictObject(Object.fromEntries(KPI_FIGURES.map((name) => [name, schemaOf(name)])) as Record<Kpi, T>);
-
 const KpiComparison = z
   .strictObject({
     current: Period,
     previous: Period,
-    change: perFigure((name) => change(name, FIGURES[name].unit)).meta({
-      description: 'Current minus previous, as returned.',
-    }),
-    changePercent: perFigure((name) => change(name, 'percent').nullable()).meta({
-      description: 'Change in percent of previous, 2 decimals; null where previous is 0.',
-    }),
+    change: z
+      .strictObject(byName(KPI_FIGURES, (name) => change(name, FIGURES[name].unit)))
+      .meta({ description: 'Current minus previous, as returned.' }),
+    changePercent: z
+      .strictObject(byName(KPI_FIGURES, (name) => change(name, 'percent').nullable()))
+      .meta({ description: 'Change in percent of previous, 2 decimals; null where previous is 0.' }),
   })
   .meta({ id: 'PublicOverviewKpiResponseDto' });
 

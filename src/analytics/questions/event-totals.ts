@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
+import { byName } from '../../domain/by-name.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { EventFacts } from '../ask.ts';
@@ -36,7 +37,7 @@ export function eachSum<Name extends EventSum, Value>(
   names: readonly Name[],
   each: (type: (typeof EVENT_SUMS)[Name]) => Value,
 ): Record<Name, Value> {
-  return Object.fromEntries(names.map((name) => [name, each(EVENT_SUMS[name])])) as Record<Name, Value>;
+  return byName(names, (name) => each(EVENT_SUMS[name]));
 }
 
 /** SQL of the sums over rows of `traffic AS t`. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { byName } from '../../domain/by-name.ts';
 import type { Facts } from '../ask.ts';
 import { SESSION_SUMS, type SessionValues } from '../figures.ts';
 import type { Span } from '../plan.ts';
@@ -13,11 +14,9 @@ export type SessionTotals = { [Name in SumName | 'visitors' | 'newVisitors']: nu
 
 const SUMS = Object.entries(SESSION_SUMS).map(([name, sum]) => ({ name: name as SumName, ...sum }));
 const NAMES = [...SUMS.map(({ name }) => name), 'visitors', 'newVisitors'] as const;
-const eachName = <Value>(value: Value) =>
-  Object.fromEntries(NAMES.map((name) => [name, value])) as Record<keyof SessionTotals, Value>;
 
-export const SESSION_TOTALS = z.object(eachName(z.number()));
-export const NO_SESSIONS: SessionTotals = eachName(0);
+export const SESSION_TOTALS = z.object(byName(NAMES, () => z.number()));
+export const NO_SESSIONS: SessionTotals = byName(NAMES, () => 0);
 
 /** Adds a session to `totals`, `times` times. Visitors are counted elsewhere. */
 export function addSession(totals: Partial<SessionTotals>, values: SessionValues, times = 1): void {
@@ -46,10 +45,7 @@ export const sessionValues = (values: readonly number[]): SessionValues =>
   Object.fromEntries(SUM_COLUMNS.map((column, i) => [column, values[i] ?? 0])) as SessionValues;
 
 /** The row schema of these values. */
-export const SESSION_VALUES = Object.fromEntries(SUM_COLUMNS.map((column) => [column, z.number()])) as Record<
-  SumColumn,
-  z.ZodNumber
->;
+export const SESSION_VALUES = byName(SUM_COLUMNS, () => z.number());
 
 /** A session of an hour: start, prev, and its values. */
 const SESSION = z.tuple([z.number(), z.number()]).rest(z.number());
