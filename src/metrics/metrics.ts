@@ -140,17 +140,28 @@ export class Metrics {
   /** Adds what is read from the parts of the service when the metrics are asked for. */
   observe(sources: MetricSources): void {
     this.#observeIngestion(sources.ingestion);
-    this.#gauge('analytics_sealing_lag_seconds', 'The lag of the app that is furthest behind.', 'kind', () =>
-      Object.entries(sources.sealing().lagSeconds),
+    this.#add(
+      Gauge,
+      'analytics_sealing_lag_seconds',
+      'The lag of the app that is furthest behind.',
+      'kind',
+      () => Object.entries(sources.sealing().lagSeconds),
     );
-    this.#gauge('analytics_redis_up', '1 if Redis answers, 0 if not; absent without Redis.', null, () => {
-      const state = sources.redisState();
-      return state === null ? [] : [['', Number(state === 'up')]];
-    });
-    this.#gauge('analytics_store_waiting', 'Callers that wait for a place at the store.', 'lane', () =>
+    this.#add(
+      Gauge,
+      'analytics_redis_up',
+      '1 if Redis answers, 0 if not; absent without Redis.',
+      null,
+      () => {
+        const state = sources.redisState();
+        return state === null ? [] : [['', Number(state === 'up')]];
+      },
+    );
+    this.#add(Gauge, 'analytics_store_waiting', 'Callers that wait for a place at the store.', 'lane', () =>
       Object.entries(sources.waiting()),
     );
-    this.#gauge(
+    this.#add(
+      Gauge,
       'analytics_process_threads',
       'Threads of the process, with those of the engine.',
       null,
@@ -159,27 +170,32 @@ export class Metrics {
   }
 
   #observeIngestion(stats: () => IngestStats): void {
-    this.#counter('analytics_ingestion_events_total', 'Stored events.', null, () => [
+    this.#add(Counter, 'analytics_ingestion_events_total', 'Stored events.', null, () => [
       ['', stats().acceptedEvents],
     ]);
-    this.#counter(
+    this.#add(
+      Counter,
       'analytics_ingestion_duplicate_batches_total',
       'Batches that were stored before.',
       null,
       () => [['', stats().duplicateBatches]],
     );
-    this.#counter('analytics_ingestion_rejected_total', 'Rejected sessions and events.', 'code', () =>
+    this.#add(Counter, 'analytics_ingestion_rejected_total', 'Rejected sessions and events.', 'code', () =>
       Object.entries(stats().rejected),
     );
-    this.#counter('analytics_ingestion_refused_batches_total', 'Refused batches.', 'code', () =>
+    this.#add(Counter, 'analytics_ingestion_refused_batches_total', 'Refused batches.', 'code', () =>
       Object.entries(stats().refused),
     );
-    this.#gauge('analytics_ingestion_waiting', 'What waits to be stored.', 'of', () =>
+    this.#add(Gauge, 'analytics_ingestion_waiting', 'What waits to be stored.', 'of', () =>
       Object.entries(stats().waiting),
     );
-    this.#gauge('analytics_ingestion_held_batches', 'Batches of which only a part is stored.', null, () => [
-      ['', stats().held],
-    ]);
+    this.#add(
+      Gauge,
+      'analytics_ingestion_held_batches',
+      'Batches of which only a part is stored.',
+      null,
+      () => [['', stats().held]],
+    );
   }
 
   /** The text for a scraper. */
@@ -187,28 +203,22 @@ export class Metrics {
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 
-  #gauge(name: string, help: string, label: string | null, read: Read): void {
-    const gauge: Gauge<string> = new Gauge({
+  /** Adds a metric whose values are read for each scrape. */
+  #add(
+    Kind: typeof Gauge | typeof Counter,
+    name: string,
+    help: string,
+    label: string | null,
+    read: Read,
+  ): void {
+    const metric: Gauge<string> | Counter<string> = new Kind({
       name,
       help,
       labelNames: label === null ? [] : [label],
       registers: [this.#registry],
       collect: () => {
-        gauge.reset();
-        for (const [value, number] of read()) gauge.set(label === null ? {} : { [label]: value }, number);
-      },
-    });
-  }
-
-  #counter(name: string, help: string, label: string | null, read: Read): void {
-    const counter: Counter<string> = new Counter({
-      name,
-      help,
-      labelNames: label === null ? [] : [label],
-      registers: [this.#registry],
-      collect: () => {
-        counter.reset();
-        for (const [value, number] of read()) counter.inc(label === null ? {} : { [label]: value }, number);
+        metric.reset();
+        for (const [value, number] of read()) metric.inc(label === null ? {} : { [label]: value }, number);
       },
     });
   }
