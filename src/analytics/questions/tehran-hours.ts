@@ -3,11 +3,12 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
 import type { Asker, SessionFacts } from '../ask.ts';
+import { UNITS } from '../figures.ts';
 import { startedIn } from '../late.ts';
 import { mergedSessions } from '../merged-sessions.ts';
 import { type Span, spanOf } from '../plan.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
-import { figureOf } from '../rounding.ts';
+import { ratio } from '../rounding.ts';
 import { inSpans, ofApp } from '../sql.ts';
 import { activityWindow, heatmapWindow, TEHRAN, type TehranTime, tehranTime } from '../tehran.ts';
 
@@ -168,7 +169,7 @@ export async function audienceActivity(asker: Asker, app: AppId): Promise<Audien
   const range = activityWindow(asker.clock());
   const hours = await tehranHours(asker, app, range);
   const average = (counts: readonly number[]) =>
-    counts.map((count) => figureOf('averageSessions', count, WEEKS));
+    counts.map((count) => ratio(count, WEEKS, UNITS.average.decimals));
   const days = sumByCell(hours, [1, 2, 3, 4, 5, 6, 7], ({ weekday }) => weekday).map(
     ([dayOfWeek, counts]) => ({
       dayOfWeek,
