@@ -18,6 +18,9 @@ export const DIMENSIONS = {
 export type Dimension = keyof typeof DIMENSIONS;
 export const LISTED = Object.values(DIMENSIONS);
 
+/** The columns of a campaign, in `sessions` as merged and in `utm_facts`. */
+export const UTM_COLUMNS = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
+
 /** The letters of the lists that do not contain sessions without a pageview. */
 export const NO_PAGE: readonly string[] = [DIMENSIONS.entryPages.letter, DIMENSIONS.exitPages.letter];
 

@@ -3,11 +3,12 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { OpenRange, Range } from '../../domain/time.ts';
 import { type Asker, closed, type Facts, type SessionFacts } from '../ask.ts';
 import { startedIn, TooManyLate } from '../late.ts';
-import { mergedSessions, type SessionColumn } from '../merged-sessions.ts';
+import { mergedSessions } from '../merged-sessions.ts';
 import { type Plan, plan, type Span, sealedPart, spanOf } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { edgeRanges, inGrains, inMs, isEmpty } from '../sql.ts';
 import { cutHours, fromHoursOr, pairsByKey } from './cut-hours.ts';
+import { UTM_COLUMNS } from './dimensions.ts';
 import { areLookedUp, areTooMany, lastVisits, NAMED_VISITORS, NAMES, visitOf } from './last-visits.ts';
 import { byText, descending, nullsLast } from './order.ts';
 import { askReturns, prevBeforeIn, returnedAtTheEnd } from './visitors.ts';
@@ -18,13 +19,6 @@ type Words = z.infer<typeof WORDS>;
 const ROW = z.tuple([...WORD_COLUMNS, z.number(), z.number()]);
 type Row = z.infer<typeof ROW>;
 
-const UTM_COLUMNS = [
-  'utm_source',
-  'utm_medium',
-  'utm_campaign',
-  'utm_term',
-  'utm_content',
-] as const satisfies SessionColumn[];
 const UTM = UTM_COLUMNS.join(', ');
 const MOST_LISTED = 100;
 
