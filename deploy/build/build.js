@@ -21,7 +21,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** Holds the hash of the sources that dist/ was built from. */
 const STAMP = 'sources.sha256';
-const SOURCES = ['src', 'deploy/build', 'tsconfig.json', 'tsconfig.build.json'];
+const SOURCES = ['src', 'bench', 'test/support', 'deploy/build', 'tsconfig.json', 'tsconfig.build.json'];
 
 /** Builds dist/, unless it was built from these sources. Then it takes some hundredths of a second. */
 export async function buildIfNeeded() {
