@@ -92,7 +92,7 @@ function developmentPackage(name) {
 }
 
 /**
- * The script of the browser, and the benches with all that they use of test/.
+ * Bundles the browser's script, and the benches with the files of test/ that they use.
  * @param {string} folder
  */
 async function bundle(folder) {
@@ -135,7 +135,7 @@ const compiledService = {
 };
 
 /**
- * Another build may do the same at this moment: both made the same files.
+ * Puts the built folder in the place of dist/. Another process may build the same files at this moment.
  * @param {string} made
  */
 function putInPlace(made) {

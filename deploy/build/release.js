@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // `npm run release -- VERSION`. Leaves the files of the release in release/VERSION and the new version in the package
-// files. What is published, and when, is decided by a person: the last lines say how.
+// files. It publishes nothing. Its last lines say how a person does that.
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['.', 'deploy/packages/client', 'deploy/packages/sdk'];
@@ -32,7 +32,7 @@ function run(command, args) {
   if (status !== 0) refuse(`${command} ${args.join(' ')} failed.`);
 }
 
-/** Refuses a release that could not be told from another one. @param {string | undefined} version */
+/** Refuses an older version, a version with a tag or without a section in the changelog, and uncommitted changes. @param {string | undefined} version */
 function checked(version = '') {
   const numbers = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)?.slice(1).map(Number);
   if (numbers === undefined) return refuse('Usage: npm run release -- VERSION, such as 1.2.0.');
