@@ -79,9 +79,9 @@ export default {
     ),
     only(
       'no-dev-in-src',
-      'src/ uses production packages.',
+      'src/ uses production packages. Those of the test kit bring testcontainers themselves.',
       { path: '^src/' },
-      { dependencyTypes: ['npm-dev'] },
+      { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'] },
     ),
     only('resolvable', 'Every import exists.', {}, { couldNotResolve: true }),
   ],

@@ -11,6 +11,7 @@ import { docsPages } from './http/docs/pages.ts';
 import type { Bodies } from './http/forms/bodies.ts';
 import type { FailedAttempts } from './http/gate/failed-attempts.ts';
 import { type Overload, shed } from './http/gate/overload.ts';
+import type { LocalWindows } from './http/gate/shared-windows.ts';
 import { errorHandler } from './http/request/problem.ts';
 import { type HealthDeps, servicePages } from './http/routes/health.ts';
 import { publicApi } from './http/routes/public-api.ts';
@@ -25,6 +26,7 @@ export interface AppDeps extends Services, HealthDeps {
   /** The machine's clock, by which the rate windows end. */
   readonly wallClock: Clock;
   readonly redis: RedisLink | null;
+  readonly windows: LocalWindows;
   readonly failedAttempts: FailedAttempts;
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;

@@ -17,10 +17,11 @@ import { Underway } from './facts/underway.ts';
 import { Bodies } from './http/forms/bodies.ts';
 import { createFailedAttempts } from './http/gate/failed-attempts.ts';
 import { watchOverload } from './http/gate/overload.ts';
+import { LocalWindows } from './http/gate/shared-windows.ts';
 import { sdkEventsRouter } from './http/routes/sdk-events.ts';
 import { sdkScriptRouter } from './http/routes/sdk-script.ts';
 import { createLog } from './http/server/log.ts';
-import { createHttpServer, type HttpServer } from './http/server/server.ts';
+import { createHttpServer, type HttpServer, type RequestHandler } from './http/server/server.ts';
 import { openGeo } from './ingestion/geo.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
@@ -42,6 +43,10 @@ export interface ServiceOptions {
   /** The machine's clock, if `clock` is another one. The rate windows end by it. */
   readonly wallClock?: Clock;
   readonly log?: Logger;
+  /** The rate windows in this process, for tests that set them. */
+  readonly windows?: LocalWindows;
+  /** Puts something in front of the public listener, for tests that make requests fail. */
+  readonly before?: (listener: RequestHandler) => RequestHandler;
 }
 
 /** A running service; addresses in URL form, without a trailing slash. */
@@ -62,14 +67,20 @@ export interface Service {
  * names the part that could not be opened; nothing stays open then.
  */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const { clock, wallClock = clock } = options;
-  const log = options.log ?? createLog({ level: config.logLevel });
+  const { clock } = options;
+  const parts = {
+    wallClock: clock,
+    log: options.log ?? createLog({ level: config.logLevel }),
+    windows: new LocalWindows(),
+    before: (listener: RequestHandler) => listener,
+    ...options,
+  };
   const opened: (() => Promise<void>)[] = [];
   const close = once(async () => {
     for (const end of opened.reverse()) await end();
   });
   try {
-    return await start(config, { clock, wallClock, log }, opened, close);
+    return await start(config, parts, opened, close);
   } catch (error) {
     await close();
     throw error;
@@ -78,7 +89,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
 
 async function start(
   config: Config,
-  { clock, wallClock, log }: Required<ServiceOptions>,
+  { clock, wallClock, log, windows, before }: Required<ServiceOptions>,
   opened: (() => Promise<void>)[],
   close: () => Promise<void>,
 ): Promise<Service> {
@@ -156,6 +167,7 @@ async function start(
     bodies,
     access: metadata,
     redis,
+    windows,
     failedAttempts,
     overload,
     questionsAtOnce: db.questionsAtOnce,
@@ -167,7 +179,7 @@ async function start(
     sealing: () => sealer.health,
     sdk: [sdkEventsRouter({ access: metadata, ingestion, failedAttempts }), sdkScriptRouter()],
   });
-  const servers = [app, management].map((listener) =>
+  const servers = [before(app), management].map((listener) =>
     createHttpServer(listener, { clock, log, isDraining, onServed: metrics.request }),
   );
   opened.push(async () => {

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
+import { embeddedPlace } from '../../src/testing/place.ts';
 import { freePort } from '../support/redis.ts';
-import { embeddedLocation } from '../support/store.ts';
 import { atEnd, folder, mounted, started, viewsOf } from './folders.ts';
 import { running, SECRET } from './support.ts';
 
@@ -148,7 +148,7 @@ describe('a start that fails', () => {
 });
 
 test('a migration that fails halfway: the message names it and the reason, and a corrected one continues', async () => {
-  const place = embeddedLocation();
+  const place = embeddedPlace();
   const db = await openDatabase(place.location);
   atEnd(async () => {
     await db.command('drop', `DROP DATABASE IF EXISTS ${place.location.database} SYNC`);

@@ -148,19 +148,12 @@ test('refusals are typed', async () => {
 
 test('poll yields after a new event, and not before', async () => {
   const controller = new AbortController();
-  const { key } = await service().newAccount();
-  const principal = await service().metadata.authenticate(key);
-  if (principal === null) throw new Error('the new key does not work');
-  const app = await service().metadata.createApp(principal, { name: 'New', domain: 'https://shop.example' });
+  const { key, app: appId } = await service().newTenant();
   const seen: number[] = [];
-  const changes = client(key).poll(
-    'listPageviews',
-    { appId: app.id },
-    { signal: controller.signal, intervalMs: 50 },
-  );
+  const changes = client(key).poll('listPageviews', { appId }, { signal: controller.signal, intervalMs: 50 });
   for await (const { data } of changes) {
     seen.push(data.length);
-    if (seen.length === 1) await service().record(SAMPLE, app.id);
+    if (seen.length === 1) await service().record(SAMPLE, appId);
     else controller.abort();
   }
   expect(seen).toEqual([0, 2]);

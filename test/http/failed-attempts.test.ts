@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
-import { epochMs } from '../../src/domain/time.ts';
 import { withService } from './operations.ts';
 import { type Answer, expectProblem } from './support.ts';
 
-let now = Date.UTC(2026, 10, 20);
-const service = withService({ env: { TRUST_PROXY: '1' }, clock: () => epochMs(now) });
+const service = withService({ env: { TRUST_PROXY: '1' }, now: '2026-11-20T00:00:00Z' });
 const from = (address: string, key: string | null = 'wrong'): Promise<Answer> =>
   service().ask('/api/v1/apps', { key, headers: { 'X-Forwarded-For': address } });
 
 test('more than 30 in 60 s from an address, counted from the first', async () => {
   for (let i = 0; i < 30; i++) expectProblem(await from('198.51.100.1'), 'unauthorized');
-  now += 45_000;
+  service().clock.advance(45_000);
   const answer = await from('198.51.100.1');
   expectProblem(answer, 'too_many_invalid_attempts');
   expect(answer.headers['retry-after']).toBe('15');
@@ -25,7 +23,7 @@ test('more than 30 in 60 s from an address, counted from the first', async () =>
   expectProblem(await from('198.51.100.9, 198.51.100.1'), 'too_many_invalid_attempts');
   expectProblem(await from('198.51.100.1, 198.51.100.9'), 'unauthorized');
 
-  now += 15_000;
+  service().clock.advance(15_000);
   expectProblem(await from('198.51.100.1'), 'unauthorized');
 });
 

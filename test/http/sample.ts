@@ -1,8 +1,7 @@
-import { epochMs } from '../../src/domain/time.ts';
 import type { TestServiceOptions } from './support.ts';
 
 /** Friday 2026-11-20, 12:00 UTC, 15:30 in Tehran: the time of the questions about the sample. */
-export const AT_NOON: TestServiceOptions = { clock: () => epochMs(Date.UTC(2026, 10, 20, 12)) };
+export const AT_NOON: TestServiceOptions = { now: '2026-11-20T12:00:00Z' };
 
 const CHROME =
   'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/128.0.0.0 Safari/537.36';

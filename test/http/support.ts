@@ -1,20 +1,14 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect } from 'vitest';
-import { wallClock } from '../../src/cli/wall-clock.ts';
-import { readConfig } from '../../src/config.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId } from '../../src/domain/ids.ts';
-import type { Clock } from '../../src/domain/time.ts';
 import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { Problem } from '../../src/http/request/problem.ts';
-import { createLog } from '../../src/http/server/log.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
-import { type Service, startService } from '../../src/service.ts';
+import type { Service } from '../../src/service.ts';
+import { openService } from '../../src/testing/in-process.ts';
+import type { Instant, SessionSeed, TestClock } from '../../src/testing/types.ts';
 import { type Answer, type Ask, send } from '../support/http.ts';
 
 export { type Answer, type Ask, send };
@@ -32,61 +26,54 @@ export interface Tenant {
 
 /** The service and its first tenant. */
 export interface TestService extends Service, Tenant {
+  readonly clock: TestClock;
   newAccount(plan?: PlanName): Promise<{ readonly account: AccountId; readonly key: string }>;
   newTenant(): Promise<Tenant>;
   /** Stores sessions in the form of an SDK. `into` is an app; default: `app`. */
-  record(sessions: readonly unknown[], into?: string): Promise<void>;
+  record(sessions: readonly SessionSeed[], into?: string): Promise<void>;
 }
 
 export interface TestServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
-  readonly clock?: Clock;
+  /** The time at which the service's clock stands still. */
+  readonly now?: Instant;
 }
 
 /**
- * Starts the whole service on its own embedded store and on free ports, with an account, a key and an app.
+ * Starts the whole service with the test kit, on its own store and on free ports, with an account, a key and an app.
  */
-export async function testService({ env = {}, clock }: TestServiceOptions = {}): Promise<TestService> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'analytics-http-'));
+export async function testService({ env = {}, now }: TestServiceOptions = {}): Promise<TestService> {
   const lines: string[] = [];
-  const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
-  const config = readConfig({ PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: dataDir, ...env });
-  const service = await startService(config, { log, clock: clock ?? wallClock, wallClock });
+  const kit = await openService({
+    settings: { LOG_LEVEL: 'debug', ...env },
+    onLog: (line) => void lines.push(line),
+    now,
+  });
   const newAccount = async (plan: PlanName = 'pro') => {
-    const account = accountId((await service.metadata.createAccount({ name: 'Acme', plan })).accountId);
-    const { apiKey } = await service.metadata.createKey(account, { expiresAt: null });
-    return { account, key: apiKey };
+    const { id, apiKey } = (await kit.plant({ accounts: [{ name: 'Acme', plan }] })).account();
+    return { account: accountId(id), key: apiKey };
   };
   const newTenant = async (): Promise<Tenant> => {
-    const { account, key } = await newAccount();
-    // Not over HTTP, so the key's window stays unused.
-    const principal = await service.metadata.authenticate(key);
-    if (principal === null) throw new Error('the new key does not work');
-    const { id: app, secretKey } = await service.metadata.createApp(principal, {
-      name: 'Shop',
-      domain: 'https://shop.example',
-    });
-    const ask: Tenant['ask'] = (path, { key: asked = key, ...rest } = {}) =>
-      send(service.url, path, { key: asked, ...rest });
-    return { account, key, app, secretKey, ask };
+    const apps = [{ name: 'Shop', domain: 'https://shop.example' }];
+    const planted = await kit.plant({ accounts: [{ name: 'Acme', apps }] });
+    const { id: account, apiKey } = planted.account();
+    const { id: app, secretKey } = planted.app();
+    const ask: Tenant['ask'] = (path, { key = apiKey, ...rest } = {}) =>
+      send(kit.url, path, { key, ...rest });
+    return { account: accountId(account), key: apiKey, app: appId(app), secretKey, ask };
   };
   const first = await newTenant();
   return {
-    ...service,
+    ...kit.service,
     ...first,
+    clock: kit.clock,
     newAccount,
     newTenant,
     record: async (sessions, into = first.app) => {
-      const { rejected } = await service.ingestion.accept(
-        { id: appId(into), domain: 'https://shop.example' },
-        { batchId: randomUUID(), sessions },
-        { userAgent: 'Mozilla/5.0', address: '203.0.113.7' },
-      );
-      expect(rejected).toEqual([]);
+      await kit.record(into, sessions);
     },
     close: async () => {
-      await service.close();
-      rmSync(dataDir, { recursive: true, force: true });
+      await kit.close();
       // Checks in every test file that the process printed no credential.
       expect(credentialsIn(lines.join(''))).toEqual([]);
     },

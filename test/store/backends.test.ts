@@ -4,9 +4,10 @@ import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { AppError } from '../../src/domain/errors.ts';
+import { embeddedPlace } from '../../src/testing/place.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
-import { embeddedLocation, serverStore, testLocation } from '../support/store.ts';
+import { serverStore, testLocation } from '../support/store.ts';
 
 const APP = '0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11';
 const START = Date.parse('2026-03-01T10:00:00.250Z');
@@ -190,7 +191,7 @@ describe('a server that cannot be used', () => {
 });
 
 test('an invalid name is refused before it reaches the store', async () => {
-  const place = embeddedLocation();
+  const place = embeddedPlace();
   const location = { ...place.location, database: 'x; DROP DATABASE y' };
   await expect(openDatabase(location)).rejects.toThrow('not a database name');
   place.remove();

@@ -9,7 +9,7 @@ import { writeArrow, writeParquet } from '../../src/http/forms/columnar.ts';
 import type { Column } from '../../src/http/forms/columns.ts';
 import { writeJson } from '../../src/http/forms/json-lines.ts';
 import { type WriteForm, writeCsv, writeNdjson } from '../../src/http/forms/rows.ts';
-import { embeddedLocation } from '../support/store.ts';
+import { embeddedPlace } from '../../src/testing/place.ts';
 
 const COLUMNS: readonly Column[] = [
   { name: 'date', type: 'Date32', nullable: false },
@@ -32,7 +32,7 @@ const MANY = Array.from({ length: 40_000 }, (_, i) => ({
   city: i % 5 === 0 ? null : `${i % 7}`,
 }));
 
-const place = embeddedLocation();
+const place = embeddedPlace();
 const folder = mkdtempSync(join(tmpdir(), 'analytics-forms-'));
 const bodies = new Bodies(join(folder, 'bodies'));
 let db: Database;

@@ -1,13 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { wallClock } from '../../src/cli/wall-clock.ts';
-import { readConfig } from '../../src/config.ts';
-import { createLog } from '../../src/http/server/log.ts';
 import { managementSecretFile } from '../../src/management/secret.ts';
-import { type Service, startService } from '../../src/service.ts';
+import type { Service } from '../../src/service.ts';
+import { openService } from '../../src/testing/in-process.ts';
 
 /** The whole service on its own embedded store, with its command line. */
 export interface ManagedService extends Service {
@@ -26,24 +22,20 @@ export interface CommandResult {
 }
 
 export async function managedService(): Promise<ManagedService> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'analytics-management-'));
   const lines: string[] = [];
-  const log = createLog({ level: 'debug', destination: { write: (line) => void lines.push(line) } });
-  const service = await startService(readConfig({ PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: dataDir }), {
-    log,
-    clock: wallClock,
+  const kit = await openService({
+    settings: { LOG_LEVEL: 'debug' },
+    onLog: (line) => void lines.push(line),
   });
-  const { port } = new URL(service.managementUrl);
+  const { dataDir, managementUrl } = kit;
+  const { port } = new URL(managementUrl);
   return {
-    ...service,
+    ...kit.service,
     dataDir,
     jwtSecret: readFileSync(managementSecretFile(dataDir), 'utf8').trim(),
     printed: () => lines.join(''),
     admin: (args, env = {}) => runAdmin(args, { MANAGEMENT_PORT: port, DATA_DIR: dataDir, ...env }),
-    close: async () => {
-      await service.close();
-      rmSync(dataDir, { recursive: true, force: true });
-    },
+    close: kit.close,
   };
 }
 

@@ -1,10 +1,7 @@
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { embeddedPlace, newDatabase, type Place } from '../../src/testing/place.ts';
 
 /** A database for one test, removed by `close`. */
 export interface TestStore {
@@ -44,52 +41,16 @@ export function testLocation(): Place {
     const password = process.env['CLICKHOUSE_PASSWORD'] ?? '';
     return { location: serverLocation({ url, username, password }), remove: () => undefined };
   }
-  return embeddedLocation();
+  return embeddedPlace();
 }
-
-interface Place {
-  readonly location: StoreLocation;
-  remove(): void;
-}
-
-const newName = (): string => `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
 
 const serverLocation = (server: { url: string; username?: string; password?: string }): StoreLocation => ({
   kind: 'server',
   url: server.url,
   username: server.username ?? 'default',
   password: server.password ?? '',
-  database: newName(),
+  database: newDatabase(),
 });
-
-/** The engine holds one folder per process. Stores of one process are databases in the same folder. */
-let folder: string | null = null;
-let stores = 0;
-
-/** Returns a place for a new database on the embedded engine, whatever the environment names. */
-export function embeddedLocation(): Place {
-  folder ??= newFolder();
-  stores += 1;
-  let removed = false;
-  return {
-    location: { kind: 'embedded', dataDir: folder, database: newName() },
-    remove: () => {
-      if (removed) return;
-      removed = true;
-      stores -= 1;
-      if (stores > 0 || folder === null) return;
-      rmSync(folder, { recursive: true, force: true });
-      folder = null;
-    },
-  };
-}
-
-function newFolder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'analytics-store-'));
-  // For a test that failed before it closed its store.
-  process.once('exit', () => rmSync(made, { recursive: true, force: true }));
-  return made;
-}
 
 async function openStore({ location, remove }: Place): Promise<TestStore> {
   const db = await openDatabase(location);

@@ -8,7 +8,7 @@ import type { Principal } from '../../metadata/types.ts';
 import { hashed } from '../../redis/keys.ts';
 import { RedisAway, type RedisLink } from '../../redis/link.ts';
 import { nextTurn } from '../request/turns.ts';
-import { LocalWindows, SharedWindows } from './shared-windows.ts';
+import { type LocalWindows, SharedWindows } from './shared-windows.ts';
 
 /** The most window names that are cached. */
 const NAMES = 20_000;
@@ -18,6 +18,8 @@ export interface RateLimitDeps {
   readonly replicas: number;
   /** Null: this process alone grants the whole limit. */
   readonly redis: RedisLink | null;
+  /** The windows in this process. */
+  readonly windows: LocalWindows;
   /** Called for each request that is counted without Redis, because Redis does not answer. */
   readonly onFallback?: () => void;
   /** The machine's clock, because the libraries' windows end by it. */
@@ -36,11 +38,12 @@ export function createRateLimit({
   requestsPerMinute,
   replicas,
   redis,
+  windows,
   onFallback,
   wallClock,
 }: RateLimitDeps): RateLimit {
   const nameOf = windowNames();
-  const own = opened(new LocalWindows());
+  const own = opened(windows);
   if (redis === null) {
     return async ({ keyId }, res) => {
       const counted = await own.increment(nameOf(keyId));

@@ -65,6 +65,12 @@ export class SharedWindows implements Store {
  * copy made before any other request runs is exact.
  */
 export class LocalWindows extends MemoryStore {
+  /** Sets a key's window, as if the key had made `totalHits` requests. `resetMs`: when it ends, epoch ms. */
+  set(key: string, totalHits: number, resetMs: number): void {
+    this.previous.delete(key);
+    this.current.set(key, { totalHits, resetTime: new Date(resetMs) });
+  }
+
   override increment(key: string): Promise<ClientRateLimitInfo> {
     const counted = super.increment(key);
     const window = this.current.get(key);

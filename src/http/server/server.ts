@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Logger } from 'pino';
@@ -41,6 +41,9 @@ export interface HttpServerDeps {
   readonly onServed?: (request: Served) => void;
 }
 
+/** Serves a request. A rejection becomes an answer in the form of all errors. */
+export type RequestHandler = (req: IncomingMessage, res: ServerResponse) => void | Promise<void>;
+
 export interface HttpServer {
   /** Starts listening and resolves to the address as a URL. Rejects if, for example, the port is taken. */
   listen(listener: Listener): Promise<string>;
@@ -53,7 +56,7 @@ export interface HttpServer {
  * that Node's parser refuses. `listener` gets the request with its id in X-Request-Id and its target in
  * origin form.
  */
-export function createHttpServer(listener: RequestListener, deps: HttpServerDeps): HttpServer {
+export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps): HttpServer {
   const logRequest = requestLog(deps.log, deps.onServed);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());

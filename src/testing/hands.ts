@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { accountId, appId, keyId } from '../domain/ids.ts';
+import { epochMs } from '../domain/time.ts';
+import type { IngestResult } from '../ingestion/ingestion.ts';
+import { PLANS } from '../metadata/plans.ts';
+import type { PlanName } from '../metadata/types.ts';
+import type { Service } from '../service.ts';
+import type { CreatedApp } from './types.ts';
+
+/** The actions of which planting a seed is made, in one service. Ids are text, as in answers. */
+export interface Hands {
+  createAccount(name: string): Promise<string>;
+  setPlan(account: string, plan: PlanName): Promise<void>;
+  /** `expiresAt`: epoch ms. */
+  createKey(
+    account: string,
+    expiresAt: number | null,
+  ): Promise<{ readonly keyId: string; readonly apiKey: string }>;
+  revokeKey(key: string): Promise<void>;
+  createApp(
+    account: string,
+    app: { readonly name: string; readonly domain: string },
+  ): Promise<{ readonly id: string; readonly secretKey: string }>;
+  shareApp(app: string, account: string): Promise<void>;
+  send(app: CreatedApp, sessions: readonly object[]): Promise<IngestResult>;
+}
+
+/** Works on a service in this process, past its listeners: no fault and no rate window is in the way. */
+export function directHands({ metadata, ingestion }: Service): Hands {
+  return {
+    createAccount: async (name) => (await metadata.createAccount({ name, plan: 'pro' })).accountId,
+    setPlan: async (account, plan) => {
+      await metadata.setPlan(accountId(account), plan);
+    },
+    createKey: (account, expiresAt) =>
+      metadata.createKey(accountId(account), { expiresAt: expiresAt === null ? null : epochMs(expiresAt) }),
+    revokeKey: async (key) => {
+      await metadata.revokeKey(keyId(key));
+    },
+    createApp: (account, app) => {
+      // The account alone decides.
+      const owner = { accountId: accountId(account), keyId: keyId(randomUUID()), plan: PLANS.pro };
+      return metadata.createApp(owner, app);
+    },
+    shareApp: (app, account) => metadata.shareApp(appId(app), accountId(account)),
+    send: ({ id, domain }, sessions) =>
+      ingestion.accept(
+        { id: appId(id), domain },
+        { batchId: randomUUID(), sessions },
+        { userAgent: '', address: '127.0.0.1' },
+      ),
+  };
+}

@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { StoreLocation } from '../clickhouse/connect.ts';
+
+/** A place for a new database; nothing is opened. */
+export interface Place {
+  readonly location: StoreLocation;
+  /** Call it after the database was closed. */
+  remove(): void;
+}
+
+/** The engine holds one folder per process. Stores of one process are databases in the same folder. */
+let shared: string | null = null;
+let stores = 0;
+
+/** Returns a place on the embedded engine for a database that no other store of this process uses. */
+export function embeddedPlace(): Place {
+  shared ??= newFolder();
+  stores += 1;
+  let removed = false;
+  return {
+    location: { kind: 'embedded', dataDir: shared, database: newDatabase() },
+    remove: () => {
+      if (removed) return;
+      removed = true;
+      stores -= 1;
+      if (stores > 0 || shared === null) return;
+      removeFolder(shared);
+      shared = null;
+    },
+  };
+}
+
+/** Returns a name for a database. */
+export const newDatabase = (): string => `test_${randomUUID().replaceAll('-', '').slice(0, 16)}`;
+
+/** The folders that are still there: those of a test that fails before it closes its service. */
+const folders = new Set<string>();
+
+/** Creates a folder named after this process, which it does not outlive. */
+export function newFolder(): string {
+  if (folders.size === 0) process.once('exit', removeAll);
+  const made = mkdtempSync(join(tmpdir(), `session-analytics-test-${process.pid}-`));
+  folders.add(made);
+  return made;
+}
+
+export function removeFolder(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  folders.delete(folder);
+  if (folders.size === 0) process.off('exit', removeAll);
+}
+
+function removeAll(): void {
+  for (const folder of folders) removeFolder(folder);
+}

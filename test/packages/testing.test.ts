@@ -1,0 +1,94 @@
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { envOf, expectDone, NODES, run } from './commands.ts';
+import { bringProductionPackages, emptyFolder, install } from './install.ts';
+
+const tarballs = inject('tarballs');
+const EXAMPLE = 'docs/testing-example';
+const bin = (name: string): string => resolve('node_modules/.bin', name);
+
+/* `session-analytics/testing`, as an integrator has it. */
+
+const folder = emptyFolder();
+beforeAll(() => {
+  bringProductionPackages(folder, { optional: true });
+  install(folder, [tarballs['session-analytics'], tarballs['session-analytics-client']]);
+  mkdirSync(join(folder, 'example'));
+  for (const file of readdirSync(EXAMPLE)) copyFileSync(join(EXAMPLE, file), join(folder, 'example', file));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each(Object.keys(NODES))('the tests of the example project pass on Node %s', (version) => {
+  const printed = expectDone('npm', ['test'], { cwd: join(folder, 'example'), env: envOf(version) });
+  expect(printed).toMatch(/^[#ℹ] pass 5$/m);
+  expect(printed).toMatch(/^[#ℹ] fail 0$/m);
+});
+
+test('the types are clean for arethetypeswrong', () => {
+  const args = ['--no-definitely-typed', '--profile', 'esm-only', tarballs['session-analytics']];
+  expectDone(bin('attw'), args, { cwd: folder });
+});
+
+describe('strict TypeScript', () => {
+  const CONSUMER = `
+    import { SessionAnalyticsContainer, startTestService, type InProcessService, type Seed, type TestService } from 'session-analytics/testing';
+    const seed: Seed = {
+      accounts: [{ name: 'Acme', plan: undefined, apps: [{ name: 'Shop', sessions: [
+        { startedAt: new Date(0), visitorId: undefined, events: [{ type: 'pageview', path: '/' }] }] }] }],
+    };
+    export async function viewsOf(service: TestService): Promise<string> {
+      return service.url + service.app('Shop').id + service.account().key('default').apiKey;
+    }
+    const inProcess: InProcessService = await startTestService({ seed, now: '2026-11-20T12:00:00Z', settings: { TRUST_PROXY: '1' } });
+    const hits: number = inProcess.fail({ status: 503, times: 1 }).hits;
+    await viewsOf(inProcess);
+    const inContainer: TestService = await new SessionAnalyticsContainer('registry.example/session-analytics')
+      .withSeed(seed)
+      .withSettings({ PUBLIC_API_REQUESTS_PER_MINUTE: '10' })
+      .withContainer((container: { withReuse(): typeof container }) => container.withReuse())
+      .start();
+    // @ts-expect-error: a container has the machine's clock.
+    inContainer.clock;
+    // @ts-expect-error: there is no such event.
+    await inProcess.record('Shop', [{ startedAt: new Date(hits), events: [{ type: 'scroll', path: '/' }] }]);
+    // @ts-expect-error: no other status fails on demand.
+    inProcess.fail({ status: 500 });
+  `;
+
+  test.each([
+    ['nodenext', { module: 'nodenext' }],
+    ['a bundler', { module: 'esnext', moduleResolution: 'bundler' }],
+  ])("accepts the declarations with %s, without anybody else's types", (_, options) => {
+    const compilerOptions = {
+      ...options,
+      strict: true,
+      noEmit: true,
+      skipLibCheck: false,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      target: 'es2022',
+      lib: ['es2022'],
+      types: [],
+    };
+    writeFileSync(join(folder, 'consumer.mts'), CONSUMER);
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({ compilerOptions, files: ['consumer.mts'] }),
+    );
+    const { stdout, status } = run(bin('tsc'), ['-p', '.'], { cwd: folder });
+    expect({ stdout, status }).toEqual({ stdout: '', status: 0 });
+  });
+});
+
+test('without testcontainers one line says what to install', () => {
+  writeFileSync(
+    join(folder, 'container.mjs'),
+    `import { SessionAnalyticsContainer } from 'session-analytics/testing';
+     await new SessionAnalyticsContainer().start().catch(({ message }) => console.log(message));`,
+  );
+  expect(expectDone('node', ['container.mjs'], { cwd: folder })).toBe(
+    'SessionAnalyticsContainer needs the package testcontainers, which is not installed. Install it ' +
+      '(npm install --save-dev testcontainers), or use startTestService, which needs no Docker engine.\n',
+  );
+});
