@@ -107,6 +107,12 @@ async function start(
   const deletions = every({ name: 'resume deletions', ms: MINUTE_MS, log }, () => metadata.resumeDeletions());
   deletions.start();
   opened.push(() => deletions.end());
+  const keyUses = every({ name: 'write uses of keys', ms: MINUTE_MS, log }, () => metadata.writeKeyUses());
+  keyUses.start();
+  opened.push(async () => {
+    await keyUses.end();
+    await keyUses.run();
+  });
   const snapshots = createSnapshots(db);
   const analytics = createAnalytics({
     db,

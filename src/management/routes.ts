@@ -12,6 +12,7 @@ import {
   AppParams,
   KeyBody,
   KeyParams,
+  NameBody,
   PlanBody,
   RotateKeyBody,
   RotateSecretBody,
@@ -44,6 +45,26 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
       replyToPost(req, res, 201, account);
     },
   },
+  '/accounts/:accountId': {
+    DELETE: async (req, res) => {
+      const { accountId } = parse(AccountParams, req.params);
+      await metadata.deleteAccount(accountId);
+      replyToPost(req, res, 200, { accountId, deleted: true });
+    },
+  },
+  '/accounts/:accountId/name': {
+    PUT: async (req, res) => {
+      const { accountId } = parse(AccountParams, req.params);
+      const { name } = await bodyOf(req, res, NameBody);
+      replyToPost(req, res, 200, await metadata.renameAccount(accountId, name));
+    },
+  },
+  '/accounts/:accountId/shares': {
+    GET: async (req, res) => {
+      const { accountId: account } = parse(AccountParams, req.params);
+      await replyToGet(req, res, await metadata.listShares({ account }));
+    },
+  },
   '/accounts/:accountId/plan': {
     PUT: async (req, res) => {
       const { accountId } = parse(AccountParams, req.params);
@@ -57,7 +78,9 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
     },
     POST: async (req, res) => {
       const { accountId } = parse(AccountParams, req.params);
-      replyToPost(req, res, 201, await metadata.createKey(accountId, await bodyOf(req, res, KeyBody)));
+      const { name, expiresAt } = await bodyOf(req, res, KeyBody);
+      const key = { expiresAt, ...(name === undefined ? {} : { name }) };
+      replyToPost(req, res, 201, await metadata.createKey(accountId, key));
     },
   },
   '/accounts/:accountId/apps': {
@@ -76,6 +99,14 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
   '/keys/:keyId/revoke': {
     POST: async (req, res) => {
       replyToPost(req, res, 200, await metadata.revokeKey(parse(KeyParams, req.params).keyId));
+    },
+  },
+  '/apps': { GET: async (req, res) => replyToGet(req, res, await metadata.allApps()) },
+  '/shares': { GET: async (req, res) => replyToGet(req, res, await metadata.listShares()) },
+  '/apps/:appId/shares': {
+    GET: async (req, res) => {
+      const { appId: app } = parse(AppParams, req.params);
+      await replyToGet(req, res, await metadata.listShares({ app }));
     },
   },
   '/apps/:appId/rotate-secret': {

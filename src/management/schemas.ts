@@ -31,6 +31,7 @@ const OverlapSeconds = z
 
 export const AccountBody = z.strictObject({ name: AppName, plan: PlanField.default('free') });
 export const PlanBody = z.strictObject({ plan: PlanField });
-export const KeyBody = z.strictObject({ expiresAt: ExpiresAt });
+export const NameBody = z.strictObject({ name: AppName });
+export const KeyBody = z.strictObject({ name: AppName.optional(), expiresAt: ExpiresAt });
 export const RotateKeyBody = z.strictObject({ overlapSeconds: OverlapSeconds, expiresAt: ExpiresAt });
 export const RotateSecretBody = z.strictObject({ overlapSeconds: OverlapSeconds });

@@ -37,17 +37,20 @@ const Row = z.object({
 
 const ACCOUNTS_BY_ID: Query<AccountRow> = {
   name: 'accounts by id',
-  sql: `SELECT ${COLUMNS} FROM accounts FINAL WHERE account_id IN {accounts:Array(UUID)}`,
+  sql: `SELECT ${COLUMNS} FROM accounts FINAL
+WHERE account_id IN {accounts:Array(UUID)}
+  AND account_id NOT IN (SELECT account_id FROM deleted_accounts WHERE account_id IN {accounts:Array(UUID)})`,
   row: Row,
 };
 
 const ACCOUNTS: Query<AccountRow> = {
   name: 'accounts',
-  sql: `SELECT ${COLUMNS} FROM accounts FINAL ORDER BY created_at, name, id`,
+  sql: `SELECT ${COLUMNS} FROM accounts FINAL
+WHERE account_id NOT IN (SELECT account_id FROM deleted_accounts) ORDER BY created_at, name, id`,
   row: Row,
 };
 
-/** The lock for changes of an account's plan and of its set of apps. */
+/** The lock for changes of an account and of its set of apps. */
 export const accountLock = (id: AccountId): string => `account:${id}`;
 
 export type Accounts = ReturnType<typeof accountsIn>;
@@ -89,6 +92,7 @@ export function accountsIn({ db, changes, clock, locks, nextVersion }: MetadataP
     get,
     /** Returns a state that is at most 4.5 s old. */
     cached: (id: AccountId): Promise<AccountRow | null> => cache.get(id),
+    invalidate: (id: AccountId): void => cache.invalidate(id),
 
     async create(input: { readonly name: string; readonly plan: PlanName }): Promise<Account> {
       const id = accountId(randomUUID());
@@ -102,10 +106,11 @@ export function accountsIn({ db, changes, clock, locks, nextVersion }: MetadataP
       return (await db.query(ACCOUNTS)).map(summary);
     },
 
-    setPlan(id: AccountId, plan: PlanName): Promise<Account> {
+    /** Changes the account's name, its plan, or both. */
+    change(id: AccountId, changed: Partial<Pick<AccountRow, 'name' | 'plan'>>): Promise<Account> {
       return locks.withLock(accountLock(id), async () => {
         const before = await get(id);
-        const row: AccountRow = { ...before, plan, version: nextVersion(before.version) };
+        const row: AccountRow = { ...before, ...changed, version: nextVersion(before.version) };
         await write(row);
         return summary(row);
       });

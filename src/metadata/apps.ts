@@ -100,6 +100,35 @@ ORDER BY created_at, name, domain, id`,
   }),
 };
 
+/** An app as an operator sees it among those of all accounts. */
+export interface AppOfAccount {
+  readonly id: AppId;
+  readonly name: string;
+  readonly domain: string;
+  readonly accountId: AccountId;
+  readonly accountName: string;
+  readonly createdAt: string;
+}
+
+const ALL_APPS: Query<AppOfAccount> = {
+  name: 'apps of all accounts',
+  sql: `SELECT toString(apps.app_id) AS id, apps.name AS name, apps.domain AS domain,
+  toString(apps.account_id) AS accountId, accounts.name AS accountName,
+  toUnixTimestamp64Milli(apps.created_at) AS createdAt
+FROM (SELECT * FROM apps FINAL) AS apps
+LEFT JOIN (SELECT * FROM accounts FINAL) AS accounts ON accounts.account_id = apps.account_id
+WHERE apps.app_id NOT IN (SELECT app_id FROM deleted_apps)
+ORDER BY accounts.created_at, accountId, createdAt, id`,
+  row: z.object({
+    id: z.string().transform(appId),
+    name: z.string(),
+    domain: z.string(),
+    accountId: z.string().transform(accountId),
+    accountName: z.string(),
+    createdAt: Instant.transform(toIso),
+  }),
+};
+
 /** The lock for changes of an app's secrets and shares. */
 export const appLock = (id: AppId): string => `app:${id}`;
 
@@ -178,6 +207,9 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       const valid = app.secrets.some((one) => !hasExpired(one.expiresAt, now) && sameHash(one.hash, hash));
       return valid ? { id: app.id, domain: app.domain } : null;
     },
+
+    /** The apps of all accounts, by the age of their accounts. */
+    all: (): Promise<AppOfAccount[]> => db.query(ALL_APPS),
 
     /** Reads the store: the next answer holds an app that another process has just created. */
     list(account: AccountId): Promise<AppSummary[]> {

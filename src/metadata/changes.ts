@@ -82,7 +82,7 @@ GROUP BY bucket`;
 const FINGERPRINTS: Query<readonly [Kind, string, string]> = {
   name: 'fingerprints of metadata',
   sql: [
-    fingerprintsOf('account', statesOf('accounts', 'account_id')),
+    fingerprintsOf('account', statesOf('accounts', 'account_id'), statesOf('deleted_accounts', 'account_id')),
     fingerprintsOf('key', statesOf('api_keys', 'key_hash')),
     fingerprintsOf(
       'app',
@@ -169,9 +169,11 @@ class SeenChanges implements Changes {
   #take(rows: readonly (readonly [Kind, string, string])[]): void {
     this.#order++;
     let changed = false;
+    const fingerprints = new Map(rows.map(([kind, start, text]) => [bucketOf(kind, start), text]));
     const buckets = new Map<string, Bucket>();
-    for (const [kind, start, fingerprint] of rows) {
-      const name = bucketOf(kind, start);
+    // A bucket without rows is remembered: its last row may have been erased since the look before.
+    for (const name of new Set([...fingerprints.keys(), ...this.#buckets.keys()])) {
+      const fingerprint = fingerprints.get(name) ?? NO_ROWS;
       const before = this.#buckets.get(name);
       const same = before?.fingerprint === fingerprint;
       changed ||= !same;
@@ -182,4 +184,5 @@ class SeenChanges implements Changes {
   }
 }
 
+const NO_ROWS = '';
 const bucketOf = (kind: Kind, key: string): string => `${kind} ${key.slice(0, 2)}`;

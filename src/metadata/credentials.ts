@@ -4,13 +4,15 @@ import { crc32 } from 'node:zlib';
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 40;
 const CHECKSUM_LENGTH = 6;
+/** The beginning of every API key. */
+export const API_KEY_START = 'service_api_';
 const API_KEY = /^service_api_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
 const APP_SECRET = /^app_secret_[0-9A-Za-z]{40}$/;
 
 /** `service_api_`, 40 random base62 characters, and their CRC32 in 6 base62 digits. */
 export function newApiKey(): string {
   const random = randomBase62();
-  return `service_api_${random}${checksum(random)}`;
+  return `${API_KEY_START}${random}${checksum(random)}`;
 }
 
 /** True if form and checksum are right. Any other text needs no look-up. */
@@ -18,6 +20,10 @@ export function isApiKey(text: string): boolean {
   const [, random, sum] = API_KEY.exec(text) ?? [];
   return random !== undefined && checksum(random) === sum;
 }
+
+/** The characters after a key's `service_api_` that tell it from others. The other 34 stay unknown. */
+export const shownPart = (apiKey: string): string =>
+  apiKey.slice(API_KEY_START.length, API_KEY_START.length + 6);
 
 /** `app_secret_` and 40 random base62 characters. */
 export const newAppSecret = (): string => `app_secret_${randomBase62()}`;

@@ -55,6 +55,8 @@ const ROWS_OF_APP: Query<{ found: number }> = {
   row: z.object({ found: z.int() }),
 };
 
+export type Deletions = ReturnType<typeof deletionsIn>;
+
 export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: MetadataParts, apps: Apps) {
   /** When this process first saw each deletion, by a monotonic clock. */
   const knownSince = new Map<AppId, number>();
@@ -100,18 +102,23 @@ export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: Metadata
     knownSince.delete(id);
   };
 
+  const endApp = (id: AppId): Promise<DeletionRow> =>
+    locks.withLock(appLock(id), async () => {
+      const [known] = await db.query(DELETION, { app: id });
+      if (known !== undefined) return known;
+      await apps.get(id);
+      const row: DeletionRow = { id, deletedAt: clock(), erasedAt: null, version: nextVersion() };
+      await write(row);
+      return row;
+    });
+
   return {
+    /** Ends the app at once. `resumeDeletions` erases its data. */
+    endApp,
+
     /** Ends the app at once, then erases its data. A repeated call resumes an interrupted deletion. */
     async deleteApp(id: AppId): Promise<void> {
-      const deletion = await locks.withLock(appLock(id), async () => {
-        const [known] = await db.query(DELETION, { app: id });
-        if (known !== undefined) return known;
-        await apps.get(id);
-        const row: DeletionRow = { id, deletedAt: clock(), erasedAt: null, version: nextVersion() };
-        await write(row);
-        return row;
-      });
-      await erase(deletion);
+      await erase(await endApp(id));
     },
 
     /** Resumes every unfinished deletion. Returns how many are still unfinished. */

@@ -1,34 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
-import { dateTime64, type Query } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
-import { type AccountId, accountId, type KeyId, keyId } from '../domain/ids.ts';
-import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import { type AccountId, type KeyId, keyId } from '../domain/ids.ts';
+import { type EpochMs, epochMs } from '../domain/time.ts';
 import type { Accounts } from './accounts.ts';
 import { batched, byKey } from './batched.ts';
-import { hashCredential, isApiKey, newApiKey } from './credentials.ts';
+import { hashCredential, isApiKey, newApiKey, shownPart } from './credentials.ts';
 import { FreshCache } from './fresh-cache.ts';
 import {
-  CACHED,
-  earlier,
-  hasExpired,
-  Instant,
-  instantColumn,
-  isoOrNull,
-  LOOK_UP,
-  type MetadataParts,
-  Version,
-} from './rows.ts';
-
-/** A key in the lists of the management API, without the key itself. */
-export interface ApiKeySummary {
-  readonly keyId: KeyId;
-  readonly state: 'active' | 'expired' | 'revoked';
-  readonly createdAt: string;
-  /** Its own expiry or the end of a rotation's overlap, whichever comes first. */
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-}
+  type ApiKeySummary,
+  KEY_BY_ID,
+  KEYS_BY_HASH,
+  KEYS_OF_ACCOUNT,
+  type KeyRow,
+  keyColumns,
+  summaryOf,
+} from './key-rows.ts';
+import type { KeyUses } from './key-uses.ts';
+import { CACHED, earlier, hasExpired, LOOK_UP, type MetadataParts } from './rows.ts';
 
 /** A new key: the only answer that shows the key itself. */
 export interface CreatedKey {
@@ -36,50 +24,13 @@ export interface CreatedKey {
   readonly apiKey: string;
 }
 
-export interface KeyRow {
-  readonly hash: string;
-  readonly id: KeyId;
-  readonly account: AccountId;
-  readonly createdAt: EpochMs;
-  readonly expiresAt: EpochMs | null;
-  readonly revokedAt: EpochMs | null;
-  readonly version: number;
-}
-
-const COLUMNS = `key_hash AS hash, toString(key_id) AS id, toString(account_id) AS account,
-  toUnixTimestamp64Milli(created_at) AS createdAt, toUnixTimestamp64Milli(expires_at) AS expiresAt,
-  toUnixTimestamp64Milli(revoked_at) AS revokedAt, version`;
-const Row = z.object({
-  hash: z.string(),
-  id: z.string().transform(keyId),
-  account: z.string().transform(accountId),
-  createdAt: Instant,
-  expiresAt: Instant.nullable(),
-  revokedAt: Instant.nullable(),
-  version: Version,
-});
-
-const KEYS_BY_HASH: Query<KeyRow> = {
-  name: 'keys by hash',
-  sql: `SELECT ${COLUMNS} FROM api_keys FINAL WHERE key_hash IN {hashes:Array(String)}`,
-  row: Row,
-};
-
-const KEY_BY_ID: Query<KeyRow> = {
-  name: 'key by id',
-  sql: `SELECT ${COLUMNS} FROM api_keys FINAL WHERE key_id = {key:UUID}`,
-  row: Row,
-};
-
-const KEYS_OF_ACCOUNT: Query<KeyRow> = {
-  name: 'keys of account',
-  sql: `SELECT ${COLUMNS} FROM api_keys FINAL WHERE account_id = {account:UUID} ORDER BY created_at, id`,
-  row: Row,
-};
-
 const keyLock = (id: KeyId): string => `key:${id}`;
 
-export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
+export function keysIn(
+  { db, changes, clock, locks, nextVersion }: MetadataParts,
+  accounts: Accounts,
+  uses: KeyUses,
+) {
   const cache = new FreshCache<KeyRow>({
     kind: 'key',
     changes,
@@ -97,13 +48,17 @@ export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts
 
   const write = async (...rows: readonly KeyRow[]): Promise<void> => {
     try {
-      await db.insert('api_keys', rows.map(columns));
+      await db.insert('api_keys', rows.map(keyColumns));
     } finally {
       for (const { hash } of rows) cache.invalidate(hash);
     }
   };
 
-  const fresh = (account: AccountId, expiresAt: EpochMs | null): { apiKey: string; row: KeyRow } => {
+  const fresh = (
+    account: AccountId,
+    name: string,
+    expiresAt: EpochMs | null,
+  ): { apiKey: string; row: KeyRow } => {
     const now = clock();
     if (hasExpired(expiresAt, now)) throw expiryIsPast();
     const apiKey = newApiKey();
@@ -111,9 +66,12 @@ export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       hash: hashCredential(apiKey),
       id: keyId(randomUUID()),
       account,
+      name,
+      prefix: shownPart(apiKey),
       createdAt: now,
       expiresAt,
       revokedAt: null,
+      replacedBy: null,
       version: nextVersion(),
     };
     return { apiKey, row };
@@ -128,29 +86,31 @@ export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       return row;
     },
 
-    async create(account: AccountId, expiresAt: EpochMs | null): Promise<CreatedKey> {
+    async create(account: AccountId, name: string, expiresAt: EpochMs | null): Promise<CreatedKey> {
       await accounts.get(account);
-      const { apiKey, row } = fresh(account, expiresAt);
+      const { apiKey, row } = fresh(account, name, expiresAt);
       await write(row);
       return { keyId: row.id, apiKey };
     },
 
     async list(account: AccountId): Promise<ApiKeySummary[]> {
       await accounts.get(account);
-      const rows = await db.query(KEYS_OF_ACCOUNT, { account });
-      return rows.map((row) => summary(row, clock()));
+      const [rows, usedAt] = await Promise.all([db.query(KEYS_OF_ACCOUNT, { account }), uses.of(account)]);
+      return rows.map((row) => summaryOf(row, usedAt.get(row.id) ?? null, clock()));
     },
 
     /**
-     * Replaces a key. Both keys are one insert: there are never two dead keys, nor an old one without an end.
+     * Replaces a key with one of the same name. Both keys are one insert: there are never two dead keys, nor
+     * an old one without an end.
      */
     rotate(id: KeyId, overlapMs: number, expiresAt: EpochMs | null): Promise<CreatedKey> {
       return locks.withLock(keyLock(id), async () => {
         const old = await get(id);
         if (old.revokedAt !== null) throw revoked(id);
-        const { apiKey, row } = fresh(old.account, expiresAt);
+        const { apiKey, row } = fresh(old.account, old.name, expiresAt);
         const end = earlier(old.expiresAt, epochMs(clock() + overlapMs));
-        await write(row, { ...old, expiresAt: end, version: nextVersion(old.version) });
+        const version = nextVersion(old.version);
+        await write(row, { ...old, expiresAt: end, replacedBy: row.id, version });
         return { keyId: row.id, apiKey };
       });
     },
@@ -159,33 +119,13 @@ export function keysIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     revoke(id: KeyId): Promise<ApiKeySummary> {
       return locks.withLock(keyLock(id), async () => {
         const old = await get(id);
-        if (old.revokedAt !== null) return summary(old, clock());
-        const row: KeyRow = { ...old, revokedAt: clock(), version: nextVersion(old.version) };
-        await write(row);
-        return summary(row, clock());
+        const row =
+          old.revokedAt === null ? { ...old, revokedAt: clock(), version: nextVersion(old.version) } : old;
+        if (row !== old) await write(row);
+        const usedAt = await uses.of(row.account);
+        return summaryOf(row, usedAt.get(row.id) ?? null, clock());
       });
     },
-  };
-}
-
-const columns = (row: KeyRow): object => ({
-  key_hash: row.hash,
-  key_id: row.id,
-  account_id: row.account,
-  created_at: dateTime64(row.createdAt),
-  expires_at: instantColumn(row.expiresAt),
-  revoked_at: instantColumn(row.revokedAt),
-  version: row.version,
-});
-
-function summary(row: KeyRow, now: EpochMs): ApiKeySummary {
-  const unrevoked = hasExpired(row.expiresAt, now) ? 'expired' : 'active';
-  return {
-    keyId: row.id,
-    state: row.revokedAt === null ? unrevoked : 'revoked',
-    createdAt: toIso(row.createdAt),
-    expiresAt: isoOrNull(row.expiresAt),
-    revokedAt: isoOrNull(row.revokedAt),
   };
 }
 

@@ -116,6 +116,11 @@ const CHANGES: Record<string, readonly [(tenant: Tenant) => Promise<unknown>, ob
   'another plan': [({ owner }) => here.setPlan(owner.accountId, 'suspended'), { owner: 'suspended' }],
   'the end of a share': [({ guest, app }) => here.unshareApp(app.id, guest.accountId), { shared: false }],
   'another secret': [({ app }) => here.rotateSecret(app.id, { overlapMs: 0 }), { sdk: false }],
+  'a deleted account': [
+    ({ owner }) => here.deleteAccount(owner.accountId),
+    { owner: null, own: false, shared: false, sdk: false },
+  ],
+  'a deleted guest': [({ guest }) => here.deleteAccount(guest.accountId), { guest: null, shared: false }],
   'a deleted app': [({ app }) => here.deleteApp(app.id), { own: false, shared: false, sdk: false }],
 };
 

@@ -30,6 +30,14 @@ describe('accounts', () => {
     expect(ours).toEqual([changed, second]);
   });
 
+  test('are renamed; the plan stays', async () => {
+    const { metadata } = bench;
+    const before = await metadata.createAccount({ name: 'Old', plan: 'pro' });
+    const renamed = await metadata.renameAccount(before.accountId, 'New');
+    expect(renamed).toEqual({ ...before, name: 'New' });
+    expect(await bench.another().listAccounts()).toContainEqual(renamed);
+  });
+
   test('a plan change counts at once here and within 5 s elsewhere', async () => {
     const { metadata, wait } = bench;
     const { principal, apiKey } = await bench.account();
@@ -50,6 +58,9 @@ describe('accounts', () => {
     const { metadata } = bench;
     for (const call of [
       () => metadata.setPlan(nobody, 'pro'),
+      () => metadata.renameAccount(nobody, 'New'),
+      () => metadata.deleteAccount(nobody),
+      () => metadata.listShares({ account: nobody }),
       () => metadata.createKey(nobody, { expiresAt: null }),
       () => metadata.listKeys(nobody),
       () => metadata.appsOfAccount(nobody),
@@ -68,6 +79,23 @@ describe('API keys', () => {
       keyId: key?.keyId,
       plan: { name: 'pro', maxApps: 100, analytics: true },
     });
+  });
+
+  test('show a name, and the part of the key that tells it from others', async () => {
+    const { metadata } = bench;
+    const { accountId } = await metadata.createAccount({ name: 'Acme', plan: 'free' });
+    const named = await metadata.createKey(accountId, { name: 'CI', expiresAt: null });
+    const nameless = await metadata.createKey(accountId, { expiresAt: null });
+    expect(await metadata.listKeys(accountId)).toEqual(
+      expect.arrayContaining(
+        [
+          { ...named, name: 'CI' },
+          { ...nameless, name: null },
+        ].map(({ apiKey, ...shown }) =>
+          expect.objectContaining({ ...shown, prefix: apiKey.slice(0, 'service_api_'.length + 6) }),
+        ),
+      ),
+    );
   });
 
   test('that are unknown, malformed or of another kind are refused alike', async () => {
@@ -157,6 +185,27 @@ describe('rotating a key', () => {
     const { apiKey, keyId: id } = await bench.metadata.rotateKey(principal.keyId, { overlapMs, expiresAt });
     return { account: principal.accountId, oldId: principal.keyId, old, id, apiKey };
   };
+
+  test('gives the new one the name of the old one, which says by what it was replaced', async () => {
+    const { metadata } = bench;
+    const { accountId } = await metadata.createAccount({ name: 'Acme', plan: 'free' });
+    const first = await metadata.createKey(accountId, { name: 'CI', expiresAt: null });
+    const input = { overlapMs: 60_000, expiresAt: null };
+    bench.wait(1);
+    const second = await metadata.rotateKey(first.keyId, input);
+    bench.wait(1);
+    const third = await metadata.rotateKey(second.keyId, input);
+    const shown = (await metadata.listKeys(accountId)).map(({ keyId, name, replacedBy }) => [
+      keyId,
+      name,
+      replacedBy,
+    ]);
+    expect(shown).toEqual([
+      [first.keyId, 'CI', second.keyId],
+      [second.keyId, 'CI', third.keyId],
+      [third.keyId, 'CI', null],
+    ]);
+  });
 
   test('without an overlap stops the old one at once', async () => {
     const { old, apiKey } = await rotated(0);

@@ -111,6 +111,11 @@ describe('a wrong request', () => {
       ['POST', '/accounts', {}, ['name']],
       ['POST', '/accounts', { name: ' ', plan: 'gold', colour: 'red' }, ['name', 'plan', 'colour']],
       ['PUT', '/accounts/7/plan', { plan: 'pro' }, ['accountId']],
+      ['PUT', `/accounts/${accountId}/name`, { name: '' }, ['name']],
+      ['DELETE', '/accounts/7', undefined, ['accountId']],
+      ['GET', '/accounts/7/shares', undefined, ['accountId']],
+      ['GET', '/apps/7/shares', undefined, ['appId']],
+      ['POST', `/accounts/${accountId}/keys`, { name: 'x'.repeat(101) }, ['name']],
       ['PUT', `/accounts/${id}/plan`, { plan: '' }, ['plan']],
       ['POST', `/accounts/${accountId}/keys`, { expiresAt: '2027-01-01' }, ['expiresAt']],
       ['POST', `/accounts/${accountId}/keys`, { expiresAt: '2027-01-01T00:00:00' }, ['expiresAt']],
@@ -135,6 +140,10 @@ describe('a wrong request', () => {
     const id = randomUUID();
     const cases: readonly [string, string, unknown?][] = [
       ['PUT', `/accounts/${id}/plan`, { plan: 'pro' }],
+      ['PUT', `/accounts/${id}/name`, { name: 'Acme' }],
+      ['DELETE', `/accounts/${id}`],
+      ['GET', `/accounts/${id}/shares`],
+      ['GET', `/apps/${id}/shares`],
       ['GET', `/accounts/${id}/keys`],
       ['POST', `/accounts/${id}/keys`],
       ['GET', `/accounts/${id}/apps`],
@@ -158,7 +167,10 @@ test('an account, its keys and apps from beginning to end', async () => {
   expect(account).toEqual({ accountId, name: 'Acme', plan: 'pro', createdAt: expect.stringMatching(/Z$/) });
   expect((await get('/accounts')).json).toContainEqual(account);
 
-  const created = await post(`/accounts/${accountId}/keys`, { expiresAt: '2100-01-01T03:30:00+03:30' });
+  const created = await post(`/accounts/${accountId}/keys`, {
+    name: 'CI',
+    expiresAt: '2100-01-01T03:30:00+03:30',
+  });
   const { keyId, apiKey } = created.json as { keyId: string; apiKey: string };
   expect(created.status).toBe(201);
   expect(created.headers.get('cache-control')).toBe('no-store');
@@ -166,10 +178,14 @@ test('an account, its keys and apps from beginning to end', async () => {
   expect(keys).toEqual([
     {
       keyId,
+      name: 'CI',
+      prefix: apiKey.slice(0, 18),
       state: 'active',
       createdAt: expect.any(String),
       expiresAt: '2100-01-01T00:00:00.000Z',
       revokedAt: null,
+      lastUsedAt: null,
+      replacedBy: null,
     },
   ]);
 
@@ -194,7 +210,22 @@ test('an account, its keys and apps from beginning to end', async () => {
     },
   ]);
 
-  const rotatedKey = (await post(`/keys/${keyId}/rotate`)).json as { apiKey: string };
+  expect((await get('/apps')).json).toEqual([
+    {
+      id: appId,
+      name: 'Shop',
+      domain: 'https://shop.example',
+      accountId,
+      accountName: 'Acme',
+      createdAt: expect.any(String),
+    },
+  ]);
+
+  const rotatedKey = (await post(`/keys/${keyId}/rotate`)).json as { keyId: string; apiKey: string };
+  expect((await get(`/accounts/${accountId}/keys`)).json).toMatchObject([
+    { keyId, lastUsedAt: expect.stringMatching(/:00\.000Z$/), replacedBy: rotatedKey.keyId },
+    { keyId: rotatedKey.keyId, name: 'CI', lastUsedAt: null, replacedBy: null },
+  ]);
   expect([(await api(apiKey)).status, (await api(rotatedKey.apiKey)).status]).toEqual([401, 200]);
   const rotatedSecret = (await post(`/apps/${appId}/rotate-secret`, { overlapSeconds: 60 })).json as {
     secretKey: string;
@@ -207,6 +238,17 @@ test('an account, its keys and apps from beginning to end', async () => {
   expect((await get(`/accounts/${guest.accountId}/apps`)).json).toMatchObject([
     { id: appId, access: 'shared' },
   ]);
+  const shared = {
+    appId,
+    appName: 'Shop',
+    ownerName: 'Acme',
+    accountId: guest.accountId,
+    accountName: 'Guest',
+  };
+  expect((await get('/shares')).json).toMatchObject([shared]);
+  expect((await get(`/apps/${appId}/shares`)).json).toMatchObject([shared]);
+  expect((await get(`/accounts/${guest.accountId}/shares`)).json).toMatchObject([shared]);
+  expect((await get(`/accounts/${accountId}/shares`)).json).toEqual([]);
   expect((await ask(share, { method: 'DELETE' })).status).toBe(200);
   expect((await get(`/accounts/${guest.accountId}/apps`)).json).toEqual([]);
 
@@ -215,6 +257,17 @@ test('an account, its keys and apps from beginning to end', async () => {
     deleted: true,
   });
   expect(await (await api(rotatedKey.apiKey)).json()).toEqual([]);
+
+  const rename = { method: 'PUT', body: { name: ' Acme Ltd ' } };
+  expect((await ask(`/management/v1/accounts/${accountId}/name`, rename)).json).toEqual({
+    ...account,
+    name: 'Acme Ltd',
+  });
+  expect((await ask(`/management/v1/accounts/${accountId}`, { method: 'DELETE' })).json).toEqual({
+    accountId,
+    deleted: true,
+  });
+  expect((await api(rotatedKey.apiKey)).status).toBe(401);
 
   const printed = service.printed();
   for (const secret of [
