@@ -1,67 +1,61 @@
-import { InvalidArgumentError, type Option } from 'commander';
-import { CommandLine, valueOption } from './command-line.ts';
+import type { Option } from 'commander';
+import { jsonOption, type OptionName, optionOf, type Values, yesOption } from './admin-options.ts';
+import { CommandLine } from './command-line.ts';
+import { anAccount, anApp, aSetAsideGroup, type FindDoomed } from './deletion.ts';
 import type { ManagementMethod } from './management-client.ts';
 
-/** One call of the management API. */
+/** One call of the management API, as a command asks for it. */
 export interface AdminCall {
   readonly method: ManagementMethod;
   readonly path: string;
   readonly body?: object;
+  /** The options as they were typed. */
+  readonly values: Values;
+  /** Finds the data that the call deletes, if it deletes any. */
+  readonly deletes?: FindDoomed;
 }
-
-type Name = keyof typeof OPTIONS;
-/** The values of a command's options. Those that it requires are there: Commander has checked that. */
-interface Values extends Readonly<Record<'account' | 'app' | 'id' | 'key', string>> {
-  readonly expires?: string;
-  readonly name?: string;
-  /** Seconds. */
-  readonly overlap?: number;
-  readonly plan?: string;
-}
-
-/** The options of all commands. */
-const OPTIONS = {
-  account: () => valueOption('--account <id>', "The account's id, as account list shows it."),
-  app: () => valueOption('--app <id>', "The app's id, as app list shows it."),
-  expires: () =>
-    valueOption('--expires <instant>', 'The new key stops at this instant, such as 2027-01-31T00:00:00Z.'),
-  id: () => valueOption('--id <id>', "The group's id, as set-aside list shows it."),
-  key: () => valueOption('--key <id>', "The key's id, as key list shows it. Not the key itself."),
-  name: () => valueOption('--name <text>', "The account's name."),
-  overlap: () =>
-    valueOption(
-      '--overlap <time>',
-      'The old one goes on for this time, such as 8s, 30m, 24h or 7d.',
-      seconds,
-    ),
-  plan: () => valueOption('--plan <plan>', 'free (3 apps), pro (100 apps) or suspended (no analytics).'),
-} as const satisfies Readonly<Record<string, () => Option>>;
 
 interface AdminCommand {
   readonly says: string;
-  readonly required?: readonly Name[];
-  readonly optional?: readonly Name[];
-  readonly call: (values: Values) => AdminCall;
+  /** The arguments of an example. */
+  readonly example?: string;
+  readonly required?: readonly OptionName[];
+  readonly optional?: readonly OptionName[];
+  /** Only one of the optional options may be given. */
+  readonly oneOption?: boolean;
+  readonly call: (values: Values) => Pick<AdminCall, 'method' | 'path' | 'body'>;
+  readonly deletes?: (values: Values) => FindDoomed;
 }
 
 const GROUPS = {
   account: 'Accounts and their plans.',
   key: "Accounts' API keys.",
   app: 'Apps: their secrets, shares and deletion.',
+  share: 'Shares of apps with other accounts.',
   ingestion: 'Events as they come in.',
   'set-aside': 'Groups of events that the store refused.',
   seal: 'Sealed facts: how far, and computing them again.',
 } as const;
 
+/** Ids for the examples. */
+const ID = 'd4a1f6c0-2b7e-4e39-9a55-0c1f8e7b6d32';
+const OTHER_ID = '7be0c9d4-51f3-4d0a-8c66-e2a94b1f3057';
+
 /** Encodes an id as it is: the service validates it. */
 const id = encodeURIComponent;
 const sharePath = ({ app, account }: Values): string => `/apps/${id(app)}/shares/${id(account)}`;
+
+function sharesPath({ app, account }: Partial<Values>): string {
+  if (app !== undefined) return `/apps/${id(app)}/shares`;
+  return account === undefined ? '/shares' : `/accounts/${id(account)}/shares`;
+}
 
 const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand>> = {
   'account create': {
     says: 'Creates an account.',
     required: ['name'],
     optional: ['plan'],
+    example: `--name "Acme" --plan pro`,
     call: ({ name, plan }) => ({ method: 'POST', path: '/accounts', body: { name, plan } }),
   },
   'account list': {
@@ -71,27 +65,44 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'account set-plan': {
     says: "Changes an account's plan. It takes effect within 5 s.",
     required: ['account', 'plan'],
+    example: `--account ${ID} --plan suspended`,
     call: ({ account, plan }) => ({ method: 'PUT', path: `/accounts/${id(account)}/plan`, body: { plan } }),
+  },
+  'account rename': {
+    says: 'Gives an account another name.',
+    required: ['account', 'name'],
+    example: `--account ${ID} --name "Acme Ltd"`,
+    call: ({ account, name }) => ({ method: 'PUT', path: `/accounts/${id(account)}/name`, body: { name } }),
+  },
+  'account delete': {
+    says: 'Deletes an account with its keys, its apps and all their data. Asks for its name.',
+    required: ['account'],
+    example: `--account ${ID}`,
+    call: ({ account }) => ({ method: 'DELETE', path: `/accounts/${id(account)}` }),
+    deletes: ({ account }) => anAccount(account),
   },
   'key create': {
     says: 'Creates an API key. It is shown once.',
     required: ['account'],
-    optional: ['expires'],
-    call: ({ account, expires }) => ({
+    optional: ['name', 'expires'],
+    example: `--account ${ID} --name "CI" --expires 2027-01-31T00:00:00Z`,
+    call: ({ account, name, expires }) => ({
       method: 'POST',
       path: `/accounts/${id(account)}/keys`,
-      body: { expiresAt: expires },
+      body: { name, expiresAt: expires },
     }),
   },
   'key list': {
-    says: "Lists an account's keys, without the keys themselves.",
+    says: "Lists an account's keys: names, first characters, states and last uses; not the keys themselves.",
     required: ['account'],
+    example: `--account ${ID}`,
     call: ({ account }) => ({ method: 'GET', path: `/accounts/${id(account)}/keys` }),
   },
   'key rotate': {
-    says: 'Creates a key in the place of another one. It is shown once.',
+    says: 'Creates a key of the same name in the place of another one. It is shown once.',
     required: ['key'],
     optional: ['overlap', 'expires'],
+    example: `--key ${ID} --overlap 24h`,
     call: ({ key, overlap, expires }) => ({
       method: 'POST',
       path: `/keys/${id(key)}/rotate`,
@@ -101,17 +112,23 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'key revoke': {
     says: 'Ends a key within 5 s.',
     required: ['key'],
+    example: `--key ${ID}`,
     call: ({ key }) => ({ method: 'POST', path: `/keys/${id(key)}/revoke` }),
   },
   'app list': {
-    says: 'Lists the apps that an account owns and those shared with it.',
-    required: ['account'],
-    call: ({ account }) => ({ method: 'GET', path: `/accounts/${id(account)}/apps` }),
+    says: 'Lists all apps; or those that an account owns and those shared with it.',
+    optional: ['account'],
+    example: `--account ${ID}`,
+    call: ({ account }: Partial<Values>) => ({
+      method: 'GET',
+      path: account === undefined ? '/apps' : `/accounts/${id(account)}/apps`,
+    }),
   },
   'app rotate-secret': {
     says: "Creates a secret in the place of the app's old one. It is shown once.",
     required: ['app'],
     optional: ['overlap'],
+    example: `--app ${ID} --overlap 24h`,
     call: ({ app, overlap }) => ({
       method: 'POST',
       path: `/apps/${id(app)}/rotate-secret`,
@@ -119,19 +136,30 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     }),
   },
   'app delete': {
-    says: 'Deletes an app with all its data.',
+    says: 'Deletes an app with all its data. Asks for its name.',
     required: ['app'],
+    example: `--app ${ID}`,
     call: ({ app }) => ({ method: 'DELETE', path: `/apps/${id(app)}` }),
+    deletes: ({ app }) => anApp(app),
   },
   'app share': {
     says: "Lets an account read an app's analytics.",
     required: ['app', 'account'],
+    example: `--app ${ID} --account ${OTHER_ID}`,
     call: (values) => ({ method: 'PUT', path: sharePath(values) }),
   },
   'app unshare': {
     says: 'Ends a share within 5 s.',
     required: ['app', 'account'],
+    example: `--app ${ID} --account ${OTHER_ID}`,
     call: (values) => ({ method: 'DELETE', path: sharePath(values) }),
+  },
+  'share list': {
+    says: 'Lists the shares: all, those of an app, or those with an account.',
+    optional: ['app', 'account'],
+    oneOption: true,
+    example: `--app ${ID}`,
+    call: (values) => ({ method: 'GET', path: sharesPath(values) }),
   },
   'ingestion status': {
     says: 'Shows what was accepted and rejected since the start.',
@@ -144,12 +172,15 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'set-aside repeat': {
     says: 'Stores a group, once.',
     required: ['id'],
+    example: `--id ${ID}`,
     call: (values) => ({ method: 'POST', path: `/ingestion/set-aside/${id(values.id)}/repeat` }),
   },
   'set-aside drop': {
-    says: 'Drops a group for good.',
+    says: 'Drops a group for good. Asks for the name of its app.',
     required: ['id'],
+    example: `--id ${ID}`,
     call: (values) => ({ method: 'DELETE', path: `/ingestion/set-aside/${id(values.id)}` }),
+    deletes: (values) => aSetAsideGroup(values.id),
   },
   'seal status': {
     says: 'Shows how far each app is sealed.',
@@ -158,14 +189,17 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'seal rebuild': {
     says: 'Forgets the sealed facts of an app, or of all apps, and computes them again.',
     optional: ['app'],
+    example: `--app ${ID}`,
     call: ({ app }) => ({ method: 'POST', path: '/seal/rebuild', body: { appId: app } }),
   },
 };
 
+type Run = (call: AdminCall) => Promise<void> | void;
+
 /** Adds the groups of commands, or those named, to `parent`. `run` is called with the call of the command that is given. */
 export function addAdminCommands(
   parent: CommandLine,
-  run: (call: AdminCall) => Promise<void> | void,
+  run: Run,
   groups = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[],
 ): void {
   for (const group of groups) {
@@ -179,14 +213,28 @@ export function addAdminCommands(
 function addCommand(
   group: CommandLine,
   name: string,
-  { says, required = [], optional = [], call }: AdminCommand,
-  run: (call: AdminCall) => Promise<void> | void,
+  { says, example, required = [], optional = [], oneOption = false, call, deletes }: AdminCommand,
+  run: Run,
 ): void {
+  const options: Option[] = [
+    ...required.map((option) => optionOf(option).makeOptionMandatory()),
+    ...optional.map((option) =>
+      optionOf(option).conflicts(oneOption ? optional.filter((other) => other !== option) : []),
+    ),
+    ...(deletes === undefined ? [] : [yesOption()]),
+    jsonOption(),
+  ];
   const line = group.command(name).description(says);
-  for (const option of required) line.addOption(OPTIONS[option]().makeOptionMandatory());
-  for (const option of optional) line.addOption(OPTIONS[option]());
-  line.action((values: Values) => run(call(values)));
+  for (const option of options) line.addOption(option);
+  line.addHelpText('after', () => `\nExample:\n  ${[wholeName(line), example ?? ''].join(' ').trim()}`);
+  line.action((values: Values) =>
+    run({ ...call(values), values, ...(deletes === undefined ? {} : { deletes: deletes(values) }) }),
+  );
 }
+
+/** `session-analytics admin key list`. */
+const wholeName = (line: CommandLine): string =>
+  (line.parent === null ? '' : `${wholeName(line.parent as CommandLine)} `) + line.name();
 
 /** Turns a command line into a call. Throws CliError with the problem. */
 export function adminCall(args: readonly string[]): AdminCall {
@@ -198,21 +246,4 @@ export function adminCall(args: readonly string[]): AdminCall {
   line.parse(args, { from: 'user' });
   if (found === undefined) throw new Error('no command was run');
   return found;
-}
-
-const UNIT_SECONDS = new Map([
-  ['s', 1],
-  ['m', 60],
-  ['h', 3_600],
-  ['d', 86_400],
-]);
-
-/** Parses `8s`, `30m`, `24h`, `7d` to seconds. */
-function seconds(text: string): number {
-  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const size = UNIT_SECONDS.get(unit);
-  if (amount === undefined || size === undefined) {
-    throw new InvalidArgumentError('It must be a number with a unit, such as 8s, 30m, 24h or 7d.');
-  }
-  return Number(amount) * size;
 }

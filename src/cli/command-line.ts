@@ -3,6 +3,11 @@ import { CliError, onOneLine } from './cli-error.ts';
 
 /** A command whose errors are a CliError: one line, which says how to see the options. Help goes to standard output. */
 export class CommandLine extends Command {
+  constructor(name?: string) {
+    super(name);
+    this.helpOption('-h, --help', 'Prints this help.');
+  }
+
   override createCommand(name?: string): CommandLine {
     return new CommandLine(name);
   }

@@ -19,6 +19,19 @@ export interface ManagementClient {
   callWith(method: ManagementMethod, path: string, json: string | undefined): Promise<unknown>;
 }
 
+/** The service refused a request. */
+export class RefusedCall extends CliError {
+  readonly detail: string;
+  /** The wrong fields of the request. */
+  readonly errors: readonly { readonly field: string; readonly message: string }[];
+
+  constructor({ detail, errors }: z.infer<typeof Problem>) {
+    super([detail, ...errors.map(({ field, message }) => `${field}: ${message}`)].join(' '));
+    this.detail = detail;
+    this.errors = errors;
+  }
+}
+
 export type ClientConfig = Pick<Config, 'managementListener' | 'managementJwtSecret' | 'dataDir' | 'store'>;
 
 interface Answer {
@@ -117,8 +130,7 @@ function read({ status, text }: Answer, address: string): unknown {
       `The server at ${address} is not this service (status ${status}): check MANAGEMENT_HOST and MANAGEMENT_PORT.`,
     );
   }
-  const { detail, errors } = problem.data;
-  throw new CliError([detail, ...errors.map(({ field, message }) => `${field}: ${message}`)].join(' '));
+  throw new RefusedCall(problem.data);
 }
 
 function parseJson(text: string): unknown {

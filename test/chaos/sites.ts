@@ -101,7 +101,7 @@ export async function deleteSite(world: World, site: Site, asker: Asker, history
   history.happened(`app ${app} is deleted`);
   await insist(world, 'app delete', async ({ life }) => {
     try {
-      await life?.admin('app', 'delete', '--app', app);
+      await life?.admin('app', 'delete', '--yes', '--app', app);
     } catch (error) {
       // The previous attempt has worked, and its answer was lost.
       if (!String(error).includes('no app')) throw error;

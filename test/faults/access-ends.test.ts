@@ -54,7 +54,11 @@ async function accesses(): Promise<Access[]> {
       refusal: 403,
       end: () => here.admin('app', 'unshare', ...share),
     },
-    { ...of(deleted), refusal: 403, end: () => here.admin('app', 'delete', '--app', deleted.app.id) },
+    {
+      ...of(deleted),
+      refusal: 403,
+      end: () => here.admin('app', 'delete', '--yes', '--app', deleted.app.id),
+    },
   ];
 }
 

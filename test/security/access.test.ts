@@ -119,7 +119,7 @@ test('a deleted app is an unknown one', async () => {
   await service.record(app, ['/']);
   const path = `/api/v1/sessions/pageviews?appId=${app.id}`;
   expect((await service.ask(path, { key: owner.key })).status).toBe(200);
-  await service.admin('app', 'delete', '--app', app.id);
+  await service.admin('app', 'delete', '--yes', '--app', app.id);
   const gone = await service.ask(path, { key: owner.key });
   expectProblem(gone, 'app_access_denied');
   expect((await service.record(app, ['/'])).status).toBe(401);

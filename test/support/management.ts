@@ -39,6 +39,18 @@ export async function managedService(): Promise<ManagedService> {
   };
 }
 
+/** `admin …args` with the service's settings, as a line of a shell. */
+export function terminalCommand(
+  { managementUrl, dataDir }: ManagedService,
+  args: readonly string[],
+): { readonly command: string; readonly env: Record<string, string> } {
+  const words = [process.execPath, '--import', 'tsx', MAIN, 'admin', ...args];
+  return {
+    command: words.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' '),
+    env: { PATH: process.env['PATH'] ?? '', MANAGEMENT_PORT: new URL(managementUrl).port, DATA_DIR: dataDir },
+  };
+}
+
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 /** Runs the script of package.json with these settings and no others. */

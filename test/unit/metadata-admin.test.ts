@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { adminCall } from '../../src/cli/admin-commands.ts';
+import { addAdminCommands, adminCall } from '../../src/cli/admin-commands.ts';
 import { CliError } from '../../src/cli/cli-error.ts';
+import { CommandLine } from '../../src/cli/command-line.ts';
 
 const id = randomUUID();
 
@@ -24,6 +25,14 @@ test.each<[string, string, string, object | undefined]>([
     { overlapSeconds: 604_800 },
   ],
   ['app delete --app ../accounts', 'DELETE', '/apps/..%2Faccounts', undefined],
+  [`account rename --account ${id} --name Acme`, 'PUT', `/accounts/${id}/name`, { name: 'Acme' }],
+  [`account delete --yes --account ${id}`, 'DELETE', `/accounts/${id}`, undefined],
+  [`key create --account ${id} --name CI`, 'POST', `/accounts/${id}/keys`, { name: 'CI' }],
+  ['app list', 'GET', '/apps', undefined],
+  [`app list --account ${id}`, 'GET', `/accounts/${id}/apps`, undefined],
+  ['share list', 'GET', '/shares', undefined],
+  [`share list --app ${id}`, 'GET', `/apps/${id}/shares`, undefined],
+  [`share list --account ${id}`, 'GET', `/accounts/${id}/shares`, undefined],
 ])('admin %s', (line, method, path, body) => {
   const call = adminCall(line.split(' '));
   expect([call.method, call.path]).toEqual([method, path]);
@@ -36,6 +45,11 @@ test.each([
   ['account create --name=', `Option '--name <text>' argument '' is invalid. It is empty. ${HELP}`],
   ['account create --name', `Option '--name <text>' argument missing. ${HELP}`],
   ['account create --name x --title x', `Unknown option '--title'. ${HELP}`],
+  [
+    `share list --app ${id} --account ${id}`,
+    `Option '--app <id>' cannot be used with option '--account <id>'. ${HELP}`,
+  ],
+  [`key list --account ${id} --yes`, `Unknown option '--yes'. ${HELP}`],
   [
     'account create --name a --name b',
     `Option '--name <text>' argument 'b' is invalid. It is given more than once. ${HELP}`,
@@ -58,3 +72,26 @@ test.each(['constructor', 'account', 'account destroy', 'list account', 'key hel
     expect(() => adminCall(line.split(' '))).toThrow(/^(Unknown command|Say a command: one of create, )/);
   },
 );
+
+test('each command says what it does, has an example that it accepts, and a sentence for each option', () => {
+  const admin = new CommandLine('admin');
+  addAdminCommands(admin, () => undefined);
+  const commands = admin.commands.flatMap((group) => group.commands);
+  expect(commands.length).toBeGreaterThan(20);
+  for (const command of commands) {
+    expect(command.description(), command.name()).toMatch(/\.$/);
+    for (const option of command.options) expect(option.description, option.flags).toMatch(/^[A-Za-z].*\.$/);
+    let help = '';
+    command
+      .configureOutput({
+        writeOut: (text) => {
+          help += text;
+        },
+      })
+      .outputHelp();
+    const [, example = ''] = /\nExample:\n {2}admin (.*)\n$/.exec(help) ?? [];
+    const words = example.match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? [];
+    expect(words.slice(0, 2)).toEqual([command.parent?.name(), command.name()]);
+    expect(() => adminCall(words)).not.toThrow();
+  }
+});

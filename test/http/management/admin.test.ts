@@ -93,8 +93,16 @@ test('every command works on the running service', async () => {
   ]);
   await admin('app', 'unshare', '--app', app, '--account', guest.accountId);
   expect(await admin('app', 'list', '--account', guest.accountId)).toEqual([]);
-  await admin('app', 'delete', '--app', app);
+  expect(await admin('share', 'list')).toEqual([]);
+  expect(await admin('app', 'list')).toMatchObject([{ id: app, accountId, accountName: 'Acme شرکت' }]);
+  expect(await admin('account', 'rename', '--account', guest.accountId, '--name', 'Visitor')).toMatchObject({
+    name: 'Visitor',
+    plan: 'pro',
+  });
+  await admin('app', 'delete', '--yes', '--app', app);
   expect(await admin('app', 'list', '--account', accountId)).toEqual([]);
+  await admin('account', 'delete', '--yes', '--account', guest.accountId);
+  expect(await admin('account', 'list')).toMatchObject([{ accountId }]);
 });
 
 describe('errors are one line', () => {
@@ -105,10 +113,29 @@ describe('errors are one line', () => {
       ['key', 'create', '--account', id, '--expire', 'x'],
       /^Unknown option '--expire' \(Did you mean --expires\?\)\. Add --help /,
     ],
-    [['key', 'rotate', '--key', id], new RegExp(`^There is no API key ${id}\\.$`)],
-    [['app', 'delete', '--app', 'shop'], /appId: Must be a UUID\.$/],
-    [['account', 'create', '--name', 'A', '--plan', 'gold'], /plan: Must be one of free, pro, suspended\.$/],
-    [['key', 'create', '--account', id, '--expires', 'tomorrow'], /expiresAt: Must be an ISO 8601 date-time/],
+    [['key', 'rotate', '--key', id], new RegExp(`^--key: There is no API key ${id}\\.$`)],
+    [
+      ['app', 'share', '--account', randomUUID(), '--app', id.toUpperCase()],
+      new RegExp(`--app: There is no app ${id}\\.$`),
+    ],
+    [['app', 'delete', '--yes', '--app', 'shop'], /^--app: Must be a UUID\.$/],
+    [
+      ['app', 'share', '--app', 'a', '--account', 'b'],
+      /^--app: Must be a UUID\. --account: Must be a UUID\.$/,
+    ],
+    [
+      ['account', 'create', '--name', 'A', '--plan', 'gold'],
+      /^--plan: Must be one of free, pro, suspended\.$/,
+    ],
+    [
+      ['key', 'create', '--account', id, '--expires', 'tomorrow'],
+      /^--expires: Must be an ISO 8601 date-time/,
+    ],
+    [['key', 'rotate', '--key', id, '--overlap', '9999d'], /^--overlap: Must be at most 3650 days\.$/],
+    ...(['app', 'account'] as const).map((kind): [string[], RegExp] => [
+      [kind, 'delete', `--${kind}`, id],
+      /^Nothing was deleted: there is no terminal to ask for the name\. Add --yes to delete\.$/,
+    ]),
   ])('admin %j', async (args, line) => {
     expect(lineOf(await service.admin(args))).toMatch(line);
   });

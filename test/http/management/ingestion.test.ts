@@ -3,10 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
-import { adminCall } from '../../../src/cli/admin-commands.ts';
-import { managementClient } from '../../../src/cli/management-client.ts';
-import { readConfig } from '../../../src/config.ts';
-import { epochMs } from '../../../src/domain/time.ts';
+import { adminOf } from '../../support/admin.ts';
 import { mmdb } from '../../support/mmdb.ts';
 import { batchFor, post, visit } from '../sdk-events/support.ts';
 import { type TestService, testService } from '../support.ts';
@@ -30,9 +27,7 @@ afterAll(async () => {
 
 const admin = (...args: string[]): Promise<unknown> => {
   const { port } = new URL(service.managementUrl);
-  const config = readConfig({ MANAGEMENT_PORT: port, MANAGEMENT_JWT_SECRET: SECRET });
-  const { method, path, body } = adminCall(args);
-  return managementClient(config, () => epochMs(Date.now())).call(method, path, body);
+  return adminOf({ MANAGEMENT_PORT: port, MANAGEMENT_JWT_SECRET: SECRET })(...args);
 };
 
 test('accepted and rejected parts are counted by reason', async () => {
@@ -96,7 +91,9 @@ test('the sender of a batch that the store refuses gets 400, and the operator li
   await expect(admin('set-aside', 'repeat', '--id', one ?? '')).rejects.toThrow();
   await service.db.command('mend', 'ALTER TABLE events DROP CONSTRAINT poison');
   expect(await admin('set-aside', 'repeat', '--id', one ?? '')).toEqual({ id: one, outcome: 'stored' });
-  expect(await admin('set-aside', 'drop', '--id', two ?? '')).toEqual({ id: two, dropped: true });
+  expect(await admin('set-aside', 'drop', '--yes', '--id', two ?? '')).toEqual({ id: two, dropped: true });
   expect(await admin('set-aside', 'list')).toEqual([]);
-  await expect(admin('set-aside', 'drop', '--id', two ?? '')).rejects.toThrow('No batch is put aside');
+  await expect(admin('set-aside', 'drop', '--yes', '--id', two ?? '')).rejects.toThrow(
+    'No batch is put aside',
+  );
 });

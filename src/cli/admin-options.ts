@@ -1,0 +1,99 @@
+import { InvalidArgumentError, Option } from 'commander';
+import { valueOption } from './command-line.ts';
+import type { RefusedCall } from './management-client.ts';
+
+/** The options with a value, of all commands. `field` is the name that the service's errors use. */
+const VALUES = {
+  account: {
+    field: 'accountId',
+    make: () => valueOption('--account <id>', "The account's id, as account list shows it."),
+  },
+  app: {
+    field: 'appId',
+    make: () => valueOption('--app <id>', "The app's id, as app list shows it."),
+  },
+  expires: {
+    field: 'expiresAt',
+    make: () =>
+      valueOption('--expires <instant>', 'The new key stops at this instant, such as 2027-01-31T00:00:00Z.'),
+  },
+  id: {
+    field: 'id',
+    make: () => valueOption('--id <id>', "The group's id, as set-aside list shows it."),
+  },
+  key: {
+    field: 'keyId',
+    make: () => valueOption('--key <id>', "The key's id, as key list shows it. Not the key itself."),
+  },
+  name: {
+    field: 'name',
+    make: () => valueOption('--name <text>', 'A name of 1 to 100 characters, for people.'),
+  },
+  overlap: {
+    field: 'overlapSeconds',
+    make: () =>
+      valueOption(
+        '--overlap <time>',
+        'The old one goes on for this time, such as 8s, 30m, 24h or 7d.',
+        seconds,
+      ),
+  },
+  plan: {
+    field: 'plan',
+    make: () => valueOption('--plan <plan>', 'free (3 apps), pro (100 apps) or suspended (no analytics).'),
+  },
+} as const;
+
+export type OptionName = keyof typeof VALUES;
+
+/** The values of a command's options. Those that it requires are there: Commander has checked that. */
+export interface Values extends Readonly<Record<'account' | 'app' | 'id' | 'key', string>> {
+  readonly expires?: string;
+  readonly name?: string;
+  /** Seconds. */
+  readonly overlap?: number;
+  readonly plan?: string;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}
+
+export const optionOf = (name: OptionName): Option => VALUES[name].make();
+export const jsonOption = (): Option => new Option('--json', 'Prints JSON, also on a terminal.');
+export const yesOption = (): Option => new Option('--yes', 'Deletes without asking for the name.');
+
+/** Says what the service refused, with the options that were typed in the place of the request's fields. */
+export function refusalByOption({ detail, errors }: RefusedCall, values: Partial<Values>): string {
+  const names = Object.keys(VALUES) as OptionName[];
+  if (errors.length > 0) {
+    const options = new Map<string, OptionName>(names.map((name) => [VALUES[name].field, name]));
+    return errors
+      .map(({ field, message }) => {
+        const option = options.get(field);
+        return `${option === undefined ? field : `--${option}`}: ${message}`;
+      })
+      .join(' ');
+  }
+  // Such as "There is no account …", with the id that was given.
+  const about = names.find((name) => {
+    const value = values[name];
+    return typeof value === 'string' && value.length > 30 && detail.includes(value.toLowerCase());
+  });
+  return about === undefined ? detail : `--${about}: ${detail}`;
+}
+
+const UNIT_SECONDS = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3_600],
+  ['d', 86_400],
+]);
+
+/** Parses `8s`, `30m`, `24h`, `7d` to seconds. */
+function seconds(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const size = UNIT_SECONDS.get(unit);
+  if (amount === undefined || size === undefined) {
+    throw new InvalidArgumentError('It must be a number with a unit, such as 8s, 30m, 24h or 7d.');
+  }
+  return Number(amount) * size;
+}
