@@ -8,7 +8,8 @@ const HTTP_ROOMS = {
   forms: [],
   answer: ['request', 'forms'],
   docs: ['request', 'forms', 'answer'],
-  routes: ['request', 'gate', 'forms', 'answer', 'docs'],
+  live: ['request', 'gate', 'forms', 'answer'],
+  routes: ['request', 'gate', 'forms', 'answer', 'docs', 'live'],
   server: ['request'],
 };
 

@@ -9,9 +9,11 @@ import type { ReadSnapshot } from './facts/snapshots.ts';
 import type { AnswerSource } from './http/answer/answers.ts';
 import { docsPages } from './http/docs/pages.ts';
 import type { Bodies } from './http/forms/bodies.ts';
+import { authenticationByKey } from './http/gate/authenticate.ts';
 import type { FailedAttempts } from './http/gate/failed-attempts.ts';
 import { type Overload, shed } from './http/gate/overload.ts';
 import type { LocalWindows } from './http/gate/shared-windows.ts';
+import type { LiveHub } from './http/live/hub.ts';
 import { errorHandler } from './http/request/problem.ts';
 import { type HealthDeps, servicePages } from './http/routes/health.ts';
 import { publicApi } from './http/routes/public-api.ts';
@@ -34,6 +36,7 @@ export interface AppDeps extends Services, HealthDeps {
   readonly onFallback: () => void;
   readonly questionsAtOnce: number;
   readonly overload: Overload;
+  readonly live: LiveHub;
   /** Bodies of answers, in memory or in files. */
   readonly bodies: Bodies;
   /** Routes of the SDK: its script and its events. */
@@ -53,7 +56,8 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   app.set('trust proxy', config.trustProxy);
 
   // The most frequent requests first: each step costs time.
-  app.use(publicApi({ ...deps, ...config, redis, overload }));
+  const api = publicApi({ ...deps, ...config, redis, overload });
+  app.use(api({ below: '', authentication: authenticationByKey({ ...deps, ...config }) }));
   app.use(servicePages(deps));
   app.use(docsPages());
   app.use(shed(overload));

@@ -18,10 +18,12 @@ import { Bodies } from './http/forms/bodies.ts';
 import { createFailedAttempts } from './http/gate/failed-attempts.ts';
 import { watchOverload } from './http/gate/overload.ts';
 import { LocalWindows } from './http/gate/shared-windows.ts';
+import { LiveHub } from './http/live/hub.ts';
 import { sdkEventsRouter } from './http/routes/sdk-events.ts';
 import { sdkScriptRouter } from './http/routes/sdk-script.ts';
 import { createLog } from './http/server/log.ts';
 import { createHttpServer, type HttpServer, type RequestHandler } from './http/server/server.ts';
+import { createCommitted } from './ingestion/committed.ts';
 import { openGeo } from './ingestion/geo.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
@@ -139,11 +141,14 @@ async function start(
   const sealer = createSealer({ db, clock, log, intervalMs: config.sealIntervalMs });
   opened.push(() => sealer.stop());
   sealer.start();
+  const live = new LiveHub(createCommitted(db));
+  opened.push(async () => live.close());
   metrics.observe({
     ingestion: () => ingestion.stats(),
     sealing: () => sealer.health,
     redisState: () => redis?.state ?? null,
     waiting: () => db.waiting,
+    streams: () => live.stats,
   });
   const failedAttempts = createFailedAttempts(clock);
 
@@ -176,6 +181,7 @@ async function start(
     windows,
     failedAttempts,
     overload,
+    live,
     questionsAtOnce: db.questionsAtOnce,
     ping: () => db.ping(),
     redisState: () => redis?.state ?? null,
@@ -190,6 +196,7 @@ async function start(
   );
   opened.push(async () => {
     draining = true;
+    live.endAll();
     await Promise.all(servers.map((server) => server.finish()));
   });
   const [url = '', managementUrl = ''] = await listenAll(servers, [

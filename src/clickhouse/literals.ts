@@ -18,6 +18,12 @@ export function ofApp(app: AppId): string {
   return `app_id = '${app}'`;
 }
 
+/** Selects the rows of any of the apps. */
+export function ofApps(apps: readonly AppId[]): string {
+  if (!apps.every(isUuid)) throw new Error('not an app id');
+  return apps.length === 0 ? 'false' : `app_id IN (${apps.map((app) => `'${app}'`).join(', ')})`;
+}
+
 export const anyOf = (conditions: readonly string[]): string =>
   conditions.length === 0 ? 'false' : `(${conditions.join(' OR ')})`;
 

@@ -1,4 +1,5 @@
 import type { CreatedApp } from './answers.ts';
+import { liveAnswers } from './live.ts';
 import { changes } from './poll.ts';
 import { type Call, createSend, numberIn, rateLimitOf, type Send } from './send.ts';
 import type { CallOptions, Client, ClientOptions, Data, Format, Params, Question, Result } from './types.ts';
@@ -54,16 +55,28 @@ export function createClient(options: ClientOptions): Client {
       return resultOf(response, (await response.json()) as CreatedApp, false);
     },
     download: async (list, params, { format, ...options }) => {
-      const accept = MEDIA_TYPES[format];
-      const response = await send({ ...options, url: urlOf(list, params), accept });
-      const type = response.headers.get('Content-Type') ?? 'nothing';
-      if (!type.startsWith(accept))
-        throw new Error(`The service answered with ${type} and not with ${accept}.`);
+      const call = { ...options, url: urlOf(list, params), accept: MEDIA_TYPES[format] };
+      const response = await sendForType(send, call);
       return resultOf(response, new Uint8Array(await response.arrayBuffer()), false);
+    },
+    live: (question, params, { signal } = {}) => {
+      const stream = { url: urlOf(question, params), accept: 'text/event-stream', isStream: true };
+      return liveAnswers(
+        (lastEventId, signal) => sendForType(send, { ...stream, lastEventId, signal }),
+        signal,
+      );
     },
     poll: (question, params, pollOptions = {}) =>
       changes(() => ask(question, params, pollOptions), pollOptions),
   };
+}
+
+/** Rejects if the answer is of another type, as from a service that does not know it. */
+async function sendForType(send: Send, call: Call & { readonly accept: string }): Promise<Response> {
+  const response = await send(call);
+  const type = response.headers.get('Content-Type') ?? 'nothing';
+  if (type.startsWith(call.accept)) return response;
+  throw new Error(`The service answered with ${type} and not with ${call.accept}.`);
 }
 
 async function askKept<T>(send: Send, kept: Kept, call: Call): Promise<Result<T>> {

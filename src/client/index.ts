@@ -13,6 +13,8 @@ export type {
   Instant,
   ListParams,
   ListQuestion,
+  LiveAnswer,
+  LiveQuestion,
   NoParams,
   Params,
   PollOptions,

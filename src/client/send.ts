@@ -14,6 +14,9 @@ export interface Call extends CallOptions {
   readonly etag?: string | undefined;
   /** The media type of the answer; JSON by default. */
   readonly accept?: string;
+  /** True for an event stream: the time limit ends with its headers. */
+  readonly isStream?: boolean;
+  readonly lastEventId?: string | undefined;
   /** The body of a POST. It is not sent again if the first attempt may have succeeded. */
   readonly body?: unknown;
 }
@@ -42,9 +45,13 @@ export function createSend(options: ClientOptions): Send {
 async function attemptOnce(
   ask: typeof globalThis.fetch,
   apiKey: string,
-  { url, etag, accept = 'application/json', body, signal, maxStaleSeconds }: Call,
+  { url, etag, accept = 'application/json', isStream, lastEventId, body, signal, maxStaleSeconds }: Call,
 ): Promise<Response | ApiError | ConnectionError> {
-  const limit = AbortSignal.timeout(ATTEMPT_MS);
+  const limit = new AbortController();
+  let isOpen = false;
+  AbortSignal.timeout(ATTEMPT_MS).addEventListener('abort', () => {
+    if (!isOpen) limit.abort();
+  });
   try {
     const response = await ask(url, {
       method: body === undefined ? 'GET' : 'POST',
@@ -52,13 +59,15 @@ async function attemptOnce(
         Accept: accept,
         Authorization: `Bearer ${apiKey}`,
         ...(etag === undefined ? {} : { 'If-None-Match': etag }),
+        ...(lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }),
         ...(maxStaleSeconds === undefined ? {} : { 'Cache-Control': `max-stale=${maxStaleSeconds}` }),
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       redirect: 'error',
-      signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
+      signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
+    isOpen = isStream === true;
     if (response.ok || response.status === 304) return response;
     return new ApiError(response.status, await problemOf(response), {
       retryAfterSeconds: numberIn(response.headers, 'Retry-After'),

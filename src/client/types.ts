@@ -53,6 +53,9 @@ interface Questions {
 /** A question that can be polled. */
 export type Question = keyof Questions;
 
+/** A question that can be streamed: every one about an app. */
+export type LiveQuestion = Exclude<Question, 'listApps'>;
+
 /** A list that can be downloaded. */
 export type ListQuestion =
   | 'listPageviews'
@@ -93,6 +96,12 @@ export interface Result<T> {
   readonly dataAsOf: Date | null;
   /** The answer's age, if `maxStaleSeconds` was given and the answer was computed before; otherwise null. */
   readonly ageSeconds: number | null;
+}
+
+/** An answer of a stream. */
+export interface LiveAnswer<T> {
+  readonly data: T;
+  readonly etag: string;
 }
 
 export interface CallOptions {
@@ -142,6 +151,16 @@ export interface Client extends Asks {
     params: Params<Q>,
     options: DownloadOptions,
   ): Promise<Result<Uint8Array>>;
+  /**
+   * Streams until `signal` is aborted: yields the answer now, and each one that differs, at most once a second.
+   * Connects again after a lost connection, from the last answer on. Ends quietly on abort. Throws an error that no
+   * retry could solve, such as that of a revoked key.
+   */
+  live<Q extends LiveQuestion>(
+    question: Q,
+    params: Params<Q>,
+    options?: Pick<CallOptions, 'signal'>,
+  ): AsyncGenerator<LiveAnswer<Data<Q>>, void, void>;
   /**
    * Polls until `signal` is aborted, at the pace that the key's window allows. Yields the first answer and
    * then each answer that differs. Ends quietly on abort. Throws an error that no retry could solve.

@@ -28,6 +28,8 @@ export interface MetricSources {
   readonly redisState: () => RedisState | null;
   /** The number of callers that wait for a place at the store, by lane. */
   readonly waiting: () => Readonly<Record<string, number>>;
+  /** The number of open event streams, and of the answers that they have sent. */
+  readonly streams: () => { readonly open: number; readonly answers: number };
 }
 
 /** From a 304 out of memory to the longest question. */
@@ -109,7 +111,9 @@ export class Metrics {
     });
   }
 
-  readonly request = ({ route, status, ms, requestId }: Served): void => {
+  readonly request = ({ route, status, ms, requestId, isStream }: Served): void => {
+    // Its time is how long the caller stayed: it would spoil the percentiles.
+    if (isStream) return;
     const exemplarLabels = ms >= EXEMPLAR_MS ? { request_id: requestId } : {};
     this.#requests.observe({ labels: { route, status }, value: ms / 1_000, exemplarLabels });
   };
@@ -160,6 +164,12 @@ export class Metrics {
     this.#add(Gauge, 'analytics_store_waiting', 'Callers that wait for a place at the store.', 'lane', () =>
       Object.entries(sources.waiting()),
     );
+    this.#add(Gauge, 'analytics_streams_open', 'Open event streams.', null, () => [
+      ['', sources.streams().open],
+    ]);
+    this.#add(Counter, 'analytics_stream_answers_total', 'Answers sent on event streams.', null, () => [
+      ['', sources.streams().answers],
+    ]);
     this.#add(
       Gauge,
       'analytics_process_threads',

@@ -158,3 +158,33 @@ test('poll yields after a new event, and not before', async () => {
   }
   expect(seen).toEqual([0, 2]);
 });
+
+test('live yields after a new event, and throws when the key is revoked', async () => {
+  const { key, app: appId, account } = await service().newTenant();
+  const seen: number[] = [];
+  const answers = client(key).live('listPageviews', { appId });
+  const read = async (): Promise<void> => {
+    for await (const { data, etag } of answers) {
+      expect(etag).toMatch(/^".+"$/);
+      seen.push(data.length);
+      if (seen.length === 1) await service().record(SAMPLE, appId);
+      else
+        for (const { keyId } of await service().metadata.listKeys(account))
+          await service().metadata.revokeKey(keyId);
+    }
+  };
+  await expect(read()).rejects.toMatchObject({ status: 401, code: 'unauthorized' });
+  expect(seen).toEqual([0, 2]);
+});
+
+test('live ends quietly when it is aborted', async () => {
+  const controller = new AbortController();
+  const { key, app: appId } = await service().newTenant();
+  const answers = client(key).live('getDataBounds', { appId }, { signal: controller.signal });
+  const seen: unknown[] = [];
+  for await (const { data } of answers) {
+    seen.push(data);
+    controller.abort();
+  }
+  expect(seen).toEqual([{ oldest: null, newest: null }]);
+});

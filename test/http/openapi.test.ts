@@ -5,7 +5,9 @@ import { parametersOf } from '../../src/endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { openApiText } from '../../src/http/docs/openapi.ts';
 import { EXAMPLE_BODY, EXAMPLE_RANGE } from '../../src/http/docs/openapi-examples.ts';
+import { EVENT_STREAM } from '../../src/http/forms/event-stream.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
+import { openStream } from '../support/event-stream.ts';
 import { DOCUMENT_TEXT, DOCUMENTED, documentedSchema, likeExample } from './openapi-support.ts';
 import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
@@ -35,12 +37,15 @@ const newKey = async (): Promise<string> =>
 const parameters = (operationId: string) => parametersOf(endpointOf(operationId).query).shape;
 
 /** Sends the example's request, with the example's range if it has one. */
-async function askExample(operationId: string, ask: Ask = {}, more = ''): Promise<Answer> {
-  const { path, method } = endpointOf(operationId);
-  const search = new URLSearchParams({
+const searchOf = (operationId: string): URLSearchParams =>
+  new URLSearchParams({
     ...('appId' in parameters(operationId) ? { appId: service().app } : {}),
     ...('from' in parameters(operationId) ? EXAMPLE_RANGE : {}),
   });
+
+async function askExample(operationId: string, ask: Ask = {}, more = ''): Promise<Answer> {
+  const { path, method } = endpointOf(operationId);
+  const search = searchOf(operationId);
   return service().ask(`${path}?${search}${more}`, {
     key: await newKey(),
     ...(method === 'post' ? { method: 'POST', body: EXAMPLE_BODY } : {}),
@@ -105,6 +110,7 @@ describe.each(ENDPOINTS.map(({ operationId }) => operationId))('%s', (operationI
     '$status answers its example in every form',
     async ({ status, response }) => {
       for (const [type, media] of Object.entries(response.content ?? {})) {
+        if (type === EVENT_STREAM) continue;
         const answer = await askExample(operationId, { headers: { Accept: type, ...WITH_AGE } });
         expect(String(answer.status)).toBe(status);
         expect(answer.headers['content-type']?.split(';')[0]).toBe(type);
@@ -114,6 +120,21 @@ describe.each(ENDPOINTS.map(({ operationId }) => operationId))('%s', (operationI
         documentedSchema(media.schema).parse(answer.json ?? answer.text);
       }
       provoked.add(`${operationId} ${status}`);
+    },
+  );
+
+  test.each(mine.filter(({ status }) => status === '200' && operationId !== 'listApps'))(
+    '$status streams its example',
+    async ({ response }) => {
+      const search = searchOf(operationId);
+      const path = `${endpointOf(operationId).path}?${search}`;
+      const { headers, next, close } = await openStream(service().url, path, { key: await newKey() });
+      const first = await next();
+      close();
+      expect(headers['content-type']).toBe(EVENT_STREAM);
+      const example = String(response.content?.[EVENT_STREAM]?.example);
+      expect(example).toMatch(/^id: ".+"\ndata: .+\n\n$/);
+      expect(JSON.parse(first?.data ?? '')).toEqual(JSON.parse(example.slice(example.indexOf('data: ') + 6)));
     },
   );
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { openStream } from '../support/event-stream.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 
@@ -135,6 +136,26 @@ test('a batch that is sent to both processes, at once and later, is stored once'
     const pageviews = await call(service, apiKey, `/api/v1/sessions/pageviews?appId=${app.id}`);
     expect(await pageviews.json()).toEqual([{ path: '/', views: 1, uniqueSessions: 1 }]);
   }
+});
+
+test('a stream on one process sends events that the other process stores', async () => {
+  const { apiKey, keyId } = await newKey();
+  const app = App.parse(await (await createApp(one, apiKey, 'https://live.example')).json());
+  const path = `/api/v1/sessions/pageviews?appId=${app.id}`;
+  const { next } = await openStream(two.url, path, { key: apiKey });
+  expect((await next())?.data).toBe('[]');
+  const startedAt = new Date().toISOString();
+  const events = [{ type: 'pageview', timestamp: startedAt, path: '/' }];
+  const sessions = [{ id: 's1', visitorId: 'v1', startedAt, events }];
+  const { id: appId, secretKey } = app;
+  await call(one, apiKey, '/sdk/v1/events', {
+    method: 'POST',
+    body: JSON.stringify({ appId, secretKey, batchId: randomUUID(), sessions }),
+  });
+  expect(JSON.parse((await next())?.data ?? '')).toEqual([{ path: '/', views: 1, uniqueSessions: 1 }]);
+  await one.admin('key', 'revoke', '--key', keyId);
+  const last = await next();
+  expect([last?.event, JSON.parse(last?.data ?? '').code]).toEqual(['end', 'unauthorized']);
 });
 
 test('a stopped process ends by itself, and the other goes on', async () => {

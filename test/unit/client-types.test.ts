@@ -84,7 +84,7 @@ const others: [
   Equal<ErrorCode, ServiceErrorCode>,
   Equal<NewApp, Readonly<z.input<(typeof createApp)['body']>>>,
   Same<CreatedApp, Answer<z.output<(typeof createApp)['response']>>>,
-  Equal<keyof Client, Question | 'createApp' | 'download' | 'poll'>,
+  Equal<keyof Client, Question | 'createApp' | 'download' | 'live' | 'poll'>,
 ] = [true, true, true, true];
 
 test("the client's questions are the service's, with its parameters and answers", () => {

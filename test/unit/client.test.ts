@@ -190,3 +190,81 @@ test('a download of another type than asked for is refused', async () => {
     'The service answered with application/json and not with application/vnd.apache.parquet.',
   );
 });
+
+describe('live', () => {
+  /** The longest silence of a stream. It does not pass in these tests. */
+  const SILENCE_MS = 45_000;
+  beforeEach(() => {
+    vi.mocked(setTimeout).mockImplementation(((work: () => void, ms: number) => {
+      if (ms === SILENCE_MS) return 0;
+      waits.push(ms);
+      queueMicrotask(work);
+      return 0;
+    }) as never);
+  });
+
+  /** A stream of these pieces, which then ends. Null breaks it. */
+  const stream = (...pieces: readonly (string | Uint8Array | null)[]): Response => {
+    const left = [...pieces];
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        const piece = left.shift();
+        if (piece === undefined) controller.close();
+        else if (piece === null) controller.error(new TypeError('terminated'));
+        else controller.enqueue(typeof piece === 'string' ? new TextEncoder().encode(piece) : piece);
+      },
+    });
+    return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
+  };
+
+  /** Reads the stream until an error, and returns the answers, the error and the ids that were sent. */
+  async function read(...responses: readonly (Response | Error)[]) {
+    const sent: (string | null)[] = [];
+    const fetch = async (_url: unknown, init: RequestInit = {}): Promise<Response> => {
+      const response = responses[sent.length];
+      sent.push(new Headers(init.headers).get('Last-Event-ID'));
+      if (response === undefined) return new Response('{}', { status: 401 });
+      if (response instanceof Error) throw response;
+      return response;
+    };
+    const seen: unknown[] = [];
+    const { live } = createClient({ ...KEY, fetch: fetch as typeof globalThis.fetch });
+    const error = await (async () => {
+      for await (const { etag, data } of live('listPageviews', { appId: 'a' })) seen.push([etag, data]);
+    })().catch((thrown: unknown) => thrown);
+    return { seen, sent, error };
+  }
+
+  test('joins the lines of an answer, however they are cut', async () => {
+    const text = ':\n\nretry: 1000\n\nid: "1"\ndata: [{"path":"/é"},\ndata: {"path":"/b"}]\n\n';
+    const whole = [['"1"', [{ path: '/é' }, { path: '/b' }]]];
+    expect((await read(stream(text))).seen).toEqual(whole);
+    const bytes = [...Buffer.from(text)].map((byte) => Buffer.from([byte]));
+    expect((await read(stream(...bytes))).seen).toEqual(whole);
+  });
+
+  test('connects again from the last id, also from one without an answer', async () => {
+    const { seen, sent, error } = await read(
+      stream('id: "1"\ndata: []\n\nid: "2"\n\n', null),
+      new TypeError('fetch failed'),
+      stream('event: end\ndata: {}\n\n'),
+      stream('id: "3"\ndata: [1]\n\n'),
+    );
+    expect(seen).toEqual([
+      ['"1"', []],
+      ['"3"', [1]],
+    ]);
+    expect(sent).toEqual([null, '"2"', '"2"', '"2"', '"3"']);
+    expect(error).toMatchObject({ status: 401 });
+  });
+
+  test('waits longer after each connection that brought nothing', async () => {
+    await read(stream(''), stream(''), stream(''), stream('id: "1"\ndata: []\n\n'));
+    expect(waits.map((ms) => 2 ** Math.ceil(Math.log2(ms / 500)))).toEqual([1, 2, 4, 1]);
+  });
+
+  test('rejects an answer of another type', async () => {
+    const { error } = await read(new Response('[]', { headers: { 'Content-Type': 'application/json' } }));
+    expect(String(error)).toContain('not with text/event-stream');
+  });
+});

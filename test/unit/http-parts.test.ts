@@ -118,6 +118,7 @@ describe('the OpenAPI document', () => {
       ['limit', false],
       ['If-None-Match', false],
       ['Cache-Control', false],
+      ['Last-Event-ID', false],
     ]);
   });
 

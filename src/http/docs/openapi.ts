@@ -8,6 +8,7 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import { type Endpoint, parametersOf } from '../../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
 import { columnsOf } from '../forms/columns.ts';
+import { EVENT_STREAM } from '../forms/event-stream.ts';
 import { type Form, JSON_FORM, LIST_FORMS } from '../forms/forms.ts';
 import { writeCsv, writeNdjson } from '../forms/rows.ts';
 import { EXAMPLE_BODY, EXAMPLES } from './openapi-examples.ts';
@@ -48,7 +49,13 @@ All timestamps are ISO 8601 UTC with milliseconds. \`HEAD\` works wherever \`GET
 counts in the rate limit like any other request.
 
 **Forms.** Lists are also available as CSV, NDJSON, Parquet and Arrow stream; choose with \`Accept\`. The answer is JSON if
-\`Accept\` names no form that is offered. Answers above 1 KiB are compressed according to \`Accept-Encoding\` (br, gzip).`;
+\`Accept\` names no form that is offered. Answers above 1 KiB are compressed according to \`Accept-Encoding\` (br, gzip).
+
+**Streams.** With \`Accept: text/event-stream\` every \`GET\` about an app sends the answer now, and again whenever it
+changes, as server-sent events, at most once a second. \`id\` is the answer's \`ETag\`; \`Last-Event-ID\` resumes. The
+joined \`data\` lines are the answer in JSON. Each answer that is sent counts as a request. While the window is used up,
+the next answer waits, and is then the newest. A comment every 15 s keeps the connection open. If the service ends the
+stream, the last event is \`end\`, and its data is the problem that a new request would get.`;
 
 let document: ReturnType<typeof createDocument> | undefined;
 
@@ -126,7 +133,7 @@ function operation(endpoint: Endpoint): ZodOpenApiOperationObject {
       query: parametersOf(endpoint.query),
     },
     ...(method === 'get'
-      ? { parameters: [IF_NONE_MATCH, ...(isAboutApp(endpoint) ? [MAX_STALE] : [])] }
+      ? { parameters: [IF_NONE_MATCH, ...(isAboutApp(endpoint) ? [MAX_STALE, LAST_EVENT_ID] : [])] }
       : {}),
     ...(method === 'post'
       ? {
@@ -161,6 +168,14 @@ const MAX_STALE = {
   example: 'max-stale=10',
 };
 
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header' as const,
+  description: 'Only for a stream: the `id` of the last answer that the caller has. It is not sent again.',
+  schema: { type: 'string' as const },
+  example: HEADERS.ETag.example,
+};
+
 function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObject> {
   const headers = headersOf(...COUNTED, ...VALIDATED, ...(isAboutApp(endpoint) ? AS_OF : []));
   const forms = columnsOf(endpoint) === null ? [JSON_FORM] : LIST_FORMS;
@@ -168,7 +183,10 @@ function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObje
     '200': {
       description: 'The answer.',
       headers,
-      content: Object.fromEntries(forms.map((form) => [form.type, mediaOf(endpoint, form)])),
+      content: {
+        ...Object.fromEntries(forms.map((form) => [form.type, mediaOf(endpoint, form)])),
+        ...(isAboutApp(endpoint) ? { [EVENT_STREAM]: streamOf(endpoint) } : {}),
+      },
     },
     '304': { description: 'The answer that If-None-Match names is unchanged. No body.', headers },
   };
@@ -188,6 +206,12 @@ function mediaOf({ operationId, response }: Endpoint, { type, write }: Form): Zo
   const rows = example as readonly Readonly<Record<string, unknown>>[];
   const lines = write === writeCsv ? csvLines(rows) : rows.map((row) => `${JSON.stringify(row)}\n`);
   return { schema: { type: 'string' }, example: lines.join('') };
+}
+
+/** One event, as it is on the wire. */
+function streamOf({ operationId }: Endpoint): ZodOpenApiMediaTypeObject {
+  const example = `id: ${HEADERS.ETag.example}\ndata: ${JSON.stringify(EXAMPLES[operationId])}\n\n`;
+  return { schema: { type: 'string' }, example };
 }
 
 /** Writes lines like `writeCsv`: quoted texts, bare numbers, nothing for null. */

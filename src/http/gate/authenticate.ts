@@ -14,14 +14,20 @@ export interface AuthenticationDeps {
   readonly dashboardUrl: string | null;
 }
 
-export type Authenticate = (req: Request) => Promise<Principal>;
+/** Finds the account behind a request. */
+export interface Authentication {
+  /** Throws `unauthorized` or `too_many_invalid_attempts`. */
+  authenticate(req: Request): Promise<Principal>;
+  /** Does the same again for a request that goes on. It does not count as an attempt. Throws `unauthorized`. */
+  confirm(req: Request): Promise<Principal>;
+}
 
-/** Returns the account of the request's API key. Throws `unauthorized` or `too_many_invalid_attempts`. */
-export function createAuthenticate({
+/** Finds the account by the request's API key. */
+export function authenticationByKey({
   access,
   failedAttempts,
   dashboardUrl,
-}: AuthenticationDeps): Authenticate {
+}: AuthenticationDeps): Authentication {
   const where = dashboardUrl === null ? '' : ` Keys are made at ${dashboardUrl}/dashboard/api-keys.`;
   // A missing, malformed, unknown, expired and revoked key get the same body, so it reveals nothing about
   // keys.
@@ -33,14 +39,25 @@ export function createAuthenticate({
     'unauthorized',
     `This is an app's SDK credential; an account API key is needed here.${where}`,
   );
-  return async (req) => {
+  const tokenOf = (req: Request): string | undefined => {
     const headers = headerValues(req, 'authorization');
-    if (headers.length === 0) throw refusal;
-    const token = headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
-    const isAppSecret = token?.startsWith(APP_SECRET) ?? false;
-    const principal = token === undefined || isAppSecret ? null : await access.authenticate(token);
-    if (principal !== null) return principal;
-    throw failedAttempts.record(addressOf(req), isAppSecret ? appSecretRefusal : refusal);
+    return headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
+  };
+  const principalOf = async (token: string | undefined): Promise<Principal | null> =>
+    token === undefined || token.startsWith(APP_SECRET) ? null : access.authenticate(token);
+  return {
+    async authenticate(req) {
+      if (headerValues(req, 'authorization').length === 0) throw refusal;
+      const token = tokenOf(req);
+      const principal = await principalOf(token);
+      if (principal !== null) return principal;
+      throw failedAttempts.record(addressOf(req), token?.startsWith(APP_SECRET) ? appSecretRefusal : refusal);
+    },
+    async confirm(req) {
+      const principal = await principalOf(tokenOf(req));
+      if (principal === null) throw refusal;
+      return principal;
+    },
   };
 }
 

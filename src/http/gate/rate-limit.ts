@@ -26,14 +26,23 @@ export interface RateLimitDeps {
   readonly wallClock: Clock;
 }
 
-export type RateLimit = (principal: Principal, res: Response) => Promise<void>;
+/** The state of a key's window after a request was counted in it. */
+export interface Counted {
+  readonly limit: number;
+  readonly remaining: number;
+  /** The time until the window ends. */
+  readonly leftMs: number;
+  /** False if the window was used up before. */
+  readonly passes: boolean;
+}
 
 /**
- * Counts an authenticated request in its key's window of 60 s, and passes exactly `requestsPerMinute`. Redis
- * counts for all processes; while Redis is away, each process grants its share from memory. Throws
- * `rate_limited`. The stores are those of express-rate-limit and rate-limit-redis; the library's middleware
- * does much more than count.
+ * Counts a request in its key's window of 60 s, and passes exactly `requestsPerMinute`. Redis counts for all
+ * processes; while Redis is away, each process grants its share from memory. The stores are those of
+ * express-rate-limit and rate-limit-redis; the library's middleware does much more than count.
  */
+export type RateLimit = (principal: Principal) => Promise<Counted>;
+
 export function createRateLimit({
   requestsPerMinute,
   replicas,
@@ -45,24 +54,24 @@ export function createRateLimit({
   const nameOf = windowNames();
   const own = opened(windows);
   if (redis === null) {
-    return async ({ keyId }, res) => {
+    return async ({ keyId }) => {
       const counted = await own.increment(nameOf(keyId));
       // Requests that wait for Redis's answers go on together. This does the same without Redis (see
       // `nextTurn`).
       await nextTurn();
-      announce(res, requestsPerMinute, counted, wallClock());
+      return countedOf(requestsPerMinute, counted, wallClock());
     };
   }
   const shared = opened(new SharedWindows(redis));
   const share = Math.ceil(requestsPerMinute / replicas);
-  return async ({ keyId }, res) => {
+  return async ({ keyId }) => {
     const name = nameOf(keyId);
     try {
-      announce(res, requestsPerMinute, await shared.increment(name), wallClock());
+      return countedOf(requestsPerMinute, await shared.increment(name), wallClock());
     } catch (error) {
       if (!(error instanceof RedisAway)) throw error;
       onFallback?.();
-      announce(res, share, await own.increment(name), wallClock());
+      return countedOf(share, await own.increment(name), wallClock());
     }
   };
 }
@@ -83,19 +92,20 @@ function windowNames(): (key: KeyId) => string {
   };
 }
 
+const countedOf = (limit: number, { totalHits, resetTime }: ClientRateLimitInfo, now: number): Counted => ({
+  limit,
+  remaining: Math.max(0, limit - totalHits),
+  leftMs: (resetTime?.getTime() ?? 0) - now,
+  passes: totalHits <= limit,
+});
+
 /** Sets the three headers. Throws `rate_limited` beyond the limit. Seconds are whole, at least 1. */
-function announce(
-  res: Response,
-  limit: number,
-  { totalHits, resetTime }: ClientRateLimitInfo,
-  now: number,
-): void {
-  const left = (resetTime?.getTime() ?? 0) - now;
-  const seconds = Math.max(1, Math.ceil(left / 1000));
+export function announce(res: Response, { limit, remaining, leftMs, passes }: Counted): void {
+  const seconds = Math.max(1, Math.ceil(leftMs / 1000));
   res.setHeader('X-RateLimit-Limit', limit);
-  res.setHeader('X-RateLimit-Remaining', Math.max(0, limit - totalHits));
+  res.setHeader('X-RateLimit-Remaining', remaining);
   res.setHeader('X-RateLimit-Reset', seconds);
-  if (totalHits <= limit) return;
+  if (passes) return;
   throw new AppError('rate_limited', `This key may make ${limit} requests in 60 s. Wait ${seconds} s.`, {
     retryAfterSeconds: seconds,
   });

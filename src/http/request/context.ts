@@ -18,6 +18,8 @@ interface Context {
   /** The endpoint's path, set once it is known: the log never shows the caller's own text. */
   route?: string;
   timing?: Timing;
+  /** True for an answer that goes on until the caller leaves. */
+  isStream?: boolean;
 }
 
 /** The stages of a request: authentication, rate limit, the plan of the question, and the answer itself. */

@@ -1,6 +1,7 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { LRUCache } from 'lru-cache';
-import { type Caller, onBehalfOf } from '../../domain/caller.ts';
+import type { Basis } from '../../analytics/scopes.ts';
+import { onBehalfOf } from '../../domain/caller.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type Endpoint, parametersOf, type Services } from '../../endpoints/endpoint.ts';
@@ -13,13 +14,18 @@ import { maxStaleOf } from '../answer/max-stale.ts';
 import { replyToGet, replyToPost, replyVersioned } from '../answer/reply.ts';
 import { Representations } from '../answer/representations.ts';
 import { type Column, columnsOf } from '../forms/columns.ts';
-import { type AuthenticationDeps, createAuthenticate } from '../gate/authenticate.ts';
+import { prefersStream } from '../forms/event-stream.ts';
+import type { Authentication } from '../gate/authenticate.ts';
 import { readJson } from '../gate/body.ts';
 import { type Overload, refuseIfOverloaded } from '../gate/overload.ts';
-import { createRateLimit, type RateLimitDeps } from '../gate/rate-limit.ts';
+import { announce, createRateLimit, type RateLimitDeps } from '../gate/rate-limit.ts';
 import { parseBody, parseQuery } from '../gate/validate.ts';
+import type { LiveQuestion } from '../live/channel.ts';
+import type { LiveHub } from '../live/hub.ts';
+import { replyWithStream } from '../live/reply.ts';
 import { contextOf, Timing, targetOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
+import { Waiting } from '../request/waiting.ts';
 
 const PREFIX = '/api/v1';
 const BODY_LIMIT = 100 * 1024;
@@ -27,10 +33,18 @@ const BODY_LIMIT = 100 * 1024;
 const PARSED = 10_000;
 const PARSED_LENGTH = 300;
 
-export interface PublicApiDeps extends Services, AuthenticationDeps, RateLimitDeps, AnswersOptions {
+export interface PublicApiDeps extends Services, RateLimitDeps, AnswersOptions {
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
   readonly overload: Overload;
+  readonly live: LiveHub;
+}
+
+/** Where the Public API is served, and for whom. */
+export interface Mount {
+  /** The text before `/api/v1`. */
+  readonly below: string;
+  readonly authentication: Authentication;
 }
 
 /** An endpoint with everything that is known of it before a request. */
@@ -41,68 +55,113 @@ interface Route {
   readonly columns: readonly Column[] | null;
 }
 
+/** A request that passed the checks of its form, its caller and its app. */
+interface Checked {
+  readonly route: Route;
+  readonly principal: Principal;
+  readonly query: object;
+  readonly app: AppId | null;
+  compute(): Promise<unknown>;
+  /** Throws if the caller may no longer ask this. */
+  confirm(): Promise<void>;
+}
+
 /**
- * Serves everything under /api/v1. The order of checks is part of the contract: 401, 429, 404 and 405, 415
- * and 413, 400, 403, 409.
+ * Serves everything under /api/v1 at each place that it is mounted. The order of checks is part of the contract:
+ * 401, 429, 404 and 405, 415 and 413, 400, 403, 409.
  */
-export function publicApi(deps: PublicApiDeps): RequestHandler {
-  const authenticate = createAuthenticate(deps);
+export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler {
   const rateLimit = createRateLimit(deps);
   const routes = routesOf(ENDPOINTS);
   const answers = new Answers(deps.snapshots, deps.begun, deps);
   const representations = new Representations(deps);
   const parsed = parsedQueries();
-  const { analytics, access, clock } = deps;
+  const { analytics, access, clock, live: hub } = deps;
   const services: Services = { analytics, access, clock };
-  return async (req, res, next) => {
+
+  async function check(req: Request, res: Response, { below, authentication }: Mount): Promise<Checked> {
     const { path, search } = targetOf(req);
-    if (path !== PREFIX && !path.startsWith(`${PREFIX}/`)) {
+    const context = contextOf(res);
+    const timing = new Timing();
+    context.timing = timing;
+    const principal = await authentication.authenticate(req);
+    context.principal = principal;
+    timing.end('auth');
+    announce(res, await rateLimit(principal));
+    timing.end('limit');
+    const route = pick(routes.get(path.slice(below.length)), req, res);
+    const { endpoint, isAboutApp } = route;
+    context.route = `${below}${endpoint.path}`;
+    const json = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
+    const query = parsed(endpoint, search);
+    const body = endpoint.method === 'post' ? parseBody(endpoint.body, json) : undefined;
+    endpoint.check(query, clock);
+    const app = isAboutApp ? (query as { appId: AppId }).appId : null;
+    if (app !== null) await authorize(services, principal, app);
+    return {
+      route,
+      principal,
+      query,
+      app,
+      compute: async () => endpoint.handler({ ...services, query, body, principal }),
+      confirm: async () => {
+        const again = await authentication.confirm(req);
+        if (app !== null) await authorize(services, again, app);
+      },
+    };
+  }
+
+  /** Null for an answer that is not about an app: its version is not known before it is computed. */
+  function questionOf({ route: { endpoint }, principal, query, app, compute }: Checked) {
+    const first = endpoint.basis(query, clock);
+    if (app === null || first === null) return null;
+    const { accountId: account, keyId: key } = principal;
+    const { operationId } = endpoint;
+    const basisNow = (): Basis => endpoint.basis(query, clock) ?? first;
+    const ask = (maxStaleMs: number | null, basis = first) =>
+      answers.ask({ account, app, operationId, query, basis, compute }, maxStaleMs);
+    const live = (): LiveQuestion => ({
+      name: `${account} ${operationId} ${JSON.stringify(query)}`,
+      app,
+      key,
+      window: () => basisNow().window,
+      ask: () => ask(null, basisNow()),
+    });
+    return { ask, live };
+  }
+
+  async function answer(req: Request, res: Response, checked: Checked): Promise<void> {
+    const { route, principal, compute, confirm } = checked;
+    const timing = contextOf(res).timing;
+    const question = questionOf(checked);
+    if (question === null) {
+      timing?.end('plan');
+      const value = await compute();
+      timing?.end('store');
+      if (route.endpoint.method === 'post') replyToPost(req, res, 201, value);
+      else await replyToGet(req, res, value as object);
+      return;
+    }
+    if (req.method === 'GET' && prefersStream(req.headers.accept)) {
+      const count = () => rateLimit(principal);
+      await replyWithStream(req, res, { hub, question: question.live(), count, confirm });
+      return;
+    }
+    const versioned = await question.ask(maxStaleOf(req.headers['cache-control']));
+    timing?.end('plan');
+    await replyVersioned(req, res, versioned, { columns: route.columns, representations });
+  }
+
+  return (mount) => async (req, res, next) => {
+    const { path } = targetOf(req);
+    const prefix = `${mount.below}${PREFIX}`;
+    if (path !== prefix && !path.startsWith(`${prefix}/`)) {
       next();
       return;
     }
     refuseIfOverloaded(deps.overload);
-    const context = contextOf(res);
-    const timing = new Timing();
-    context.timing = timing;
-    const principal = await authenticate(req);
-    context.principal = principal;
-    timing.end('auth');
-    await rateLimit(principal, res);
-    timing.end('limit');
-    const { endpoint, isAboutApp, columns } = pick(routes.get(path), req, res);
-    context.route = endpoint.path;
-    const body = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
-    const query = parsed(endpoint, search);
-    const input = {
-      ...services,
-      query,
-      body: endpoint.method === 'post' ? parseBody(endpoint.body, body) : undefined,
-      principal,
-    };
-    endpoint.check(query, deps.clock);
-    const app = isAboutApp ? (query as { appId: AppId }).appId : null;
-    if (app !== null) await authorize(deps, principal, app);
-    const basis = endpoint.basis(query, deps.clock);
-    const compute = async (): Promise<unknown> => endpoint.handler(input);
-    const answer = async (): Promise<void> => {
-      if (app === null || basis === null) {
-        timing.end('plan');
-        const value = await compute();
-        timing.end('store');
-        if (endpoint.method === 'post') replyToPost(req, res, 201, value);
-        else await replyToGet(req, res, value as object);
-        return;
-      }
-      const { accountId: account } = principal;
-      const { operationId } = endpoint;
-      const versioned = await answers.ask(
-        { account, app, operationId, query, basis, compute },
-        maxStaleOf(req.headers['cache-control']),
-      );
-      timing.end('plan');
-      await replyVersioned(req, res, versioned, { columns, representations });
-    };
-    await onBehalfOf(new Waiting(principal.keyId, res), answer);
+    const checked = await check(req, res, mount);
+    await onBehalfOf(new Waiting(checked.principal.keyId, res), () => answer(req, res, checked));
   };
 }
 
@@ -118,38 +177,6 @@ function parsedQueries(): (endpoint: Endpoint, search: string) => object {
     known.set(key, query);
     return query;
   };
-}
-
-/**
- * The caller that waits for the answer. Most answers come from memory, so the signal is made only if it is
- * needed.
- */
-class Waiting implements Caller {
-  readonly key: string;
-  readonly #res: Response;
-  #signal: AbortSignal | undefined;
-
-  constructor(key: string, res: Response) {
-    this.key = key;
-    this.#res = res;
-  }
-
-  onRowsRead(rows: number): void {
-    contextOf(this.#res).timing?.read(rows);
-  }
-
-  /** Aborts if the connection closes before the answer is written. */
-  get signal(): AbortSignal {
-    if (this.#signal !== undefined) return this.#signal;
-    const gone = new AbortController();
-    const res = this.#res;
-    if (res.destroyed && !res.writableFinished) gone.abort();
-    res.once('close', () => {
-      if (!res.writableFinished) gone.abort();
-    });
-    this.#signal = gone.signal;
-    return gone.signal;
-  }
 }
 
 /** Endpoints by path, then by method in upper case. */

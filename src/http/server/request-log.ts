@@ -38,17 +38,20 @@ export interface Served {
   readonly route: string;
   readonly status: number;
   readonly ms: number;
+  /** True for a stream: `ms` is how long the caller stayed. */
+  readonly isStream: boolean;
 }
 
 function line(req: IncomingMessage, res: ServerResponse, ms: number): Served {
   // Absent if the request did not reach Express.
-  const { route, principal } = contextOf(res as Response) ?? {};
+  const { route, principal, isStream = false } = contextOf(res as Response) ?? {};
   return {
     requestId: req.id,
     method: req.method,
     route: route ?? 'none',
     status: res.statusCode,
     ms,
+    isStream,
     ...(principal === undefined ? {} : { accountId: principal.accountId, keyId: principal.keyId }),
   };
 }
