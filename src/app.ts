@@ -20,10 +20,7 @@ import { publicApi } from './http/routes/public-api.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {
-  readonly config: Pick<
-    Config,
-    'requestsPerMinute' | 'replicas' | 'trustProxy' | 'dashboardUrl' | 'answerCacheBytes'
-  >;
+  readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'dashboardUrl' | 'answerCacheBytes'>;
   readonly log: Logger;
   /** The machine's clock, by which the rate windows end. */
   readonly wallClock: Clock;
@@ -53,7 +50,6 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   app.disable('query parser');
   app.enable('case sensitive routing');
   app.enable('strict routing');
-  app.set('trust proxy', config.trustProxy);
 
   // The most frequent requests first: each step costs time.
   const api = publicApi({ ...deps, ...config, redis, overload });

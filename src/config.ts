@@ -22,6 +22,8 @@ export interface Config {
   readonly trustProxy: number;
   readonly dashboardUrl: string | null;
   readonly logLevel: LogLevel;
+  /** From here on the log calls a request slow. */
+  readonly slowRequestMs: number;
   /** The most memory for cached answers. */
   readonly answerCacheBytes: number;
   /** The most memory for cached facts and open sessions; 0: no cache. */
@@ -29,6 +31,8 @@ export interface Config {
   /** From the start of one sealing pass to the start of the next. */
   readonly sealIntervalMs: number;
   readonly eventMaxAgeDays: number;
+  /** Values of these settings that must not be printed. */
+  readonly secrets: readonly string[];
   /** Null with the embedded store: the first start creates it in the data folder. */
   readonly managementJwtSecret: string | null;
   /** Path of a MaxMind city database. */
@@ -94,6 +98,7 @@ const Settings = z
     TRUST_PROXY: whole(0, 10).default(0),
     DASHBOARD_URL: url(['http:', 'https:']).optional(),
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+    SLOW_REQUEST_MS: whole(1, 3_600_000).default(1_000),
     // A hundred years, which the store's date type holds with room to spare.
     EVENT_MAX_AGE_DAYS: whole(1, 36_500).default(730),
     // HS256 wants a key at least as long as its hash (RFC 7518, section 3.2).
@@ -124,6 +129,15 @@ const Settings = z
       PORT === 0 || PORT !== MANAGEMENT_PORT || HOST !== MANAGEMENT_HOST,
     { path: ['MANAGEMENT_PORT'], message: 'must differ from PORT', when: () => true },
   );
+
+function passwordIn(url: string | undefined): string {
+  const { password } = new URL(url ?? 'redis://none');
+  try {
+    return decodeURIComponent(password);
+  } catch {
+    return password;
+  }
+}
 
 /**
  * Reads the environment; nothing else does. Throws one Error whose message names every wrong setting, never a
@@ -157,10 +171,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     trustProxy: settings.TRUST_PROXY,
     dashboardUrl: settings.DASHBOARD_URL?.replace(/\/+$/, '') ?? null,
     logLevel: settings.LOG_LEVEL,
+    slowRequestMs: settings.SLOW_REQUEST_MS,
     answerCacheBytes: settings.ANSWER_CACHE_MIB * 1024 ** 2,
     factsCacheBytes: settings.FACTS_CACHE_MIB * 1024 ** 2,
     sealIntervalMs: settings.SEAL_INTERVAL_SECONDS * 1000,
     eventMaxAgeDays: settings.EVENT_MAX_AGE_DAYS,
+    secrets: [
+      settings.MANAGEMENT_JWT_SECRET ?? '',
+      settings.CLICKHOUSE_PASSWORD,
+      passwordIn(settings.REDIS_URL),
+    ].filter((secret) => secret !== ''),
     managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
     geoipDatabase: settings.GEOIP_DATABASE ?? null,
   } satisfies Config);

@@ -3,12 +3,13 @@ import type { Logger } from 'pino';
 import { createAnalytics } from './analytics/analytics.ts';
 import type { Analytics } from './analytics/results.ts';
 import { createApp } from './app.ts';
-import type { Database } from './clickhouse/database.ts';
+import type { Database, StatementStats } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { every } from './domain/every.ts';
 import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, MINUTE_MS } from './domain/time.ts';
+import { currentWork } from './domain/work.ts';
 import { createBegun } from './facts/begun.ts';
 import { factsMemory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
@@ -72,7 +73,7 @@ export async function startService(config: Config, options: ServiceOptions): Pro
   const { clock } = options;
   const parts = {
     wallClock: clock,
-    log: options.log ?? createLog({ level: config.logLevel }),
+    log: options.log ?? createLog({ level: config.logLevel, secrets: config.secrets }),
     windows: new LocalWindows(),
     before: (listener: RequestHandler) => listener,
     ...options,
@@ -99,7 +100,13 @@ async function start(
   const redis = openRedis(config, log);
   if (redis !== null) opened.push(() => redis.close());
   await redis?.firstContact(REDIS_CONTACT_MS);
-  const db = await openStore(config.store, { onStatement: metrics.statement, onRowsRead: metrics.rowsRead });
+  const db = await openStore(config.store, {
+    onStatement: (statement) => {
+      metrics.statement(statement);
+      if (log.isLevelEnabled('debug')) log.debug(statementLine(statement), 'statement');
+    },
+    onRowsRead: metrics.rowsRead,
+  });
   opened.push(() => db.close());
   const locks = locksFor(db, redis);
   await locks.withLock('migrations', () => migrate(db));
@@ -192,7 +199,15 @@ async function start(
     sdk: [sdkEventsRouter({ access: metadata, ingestion, failedAttempts }), sdkScriptRouter()],
   });
   const servers = [before(app), management].map((listener) =>
-    createHttpServer(listener, { clock, log, isDraining, onServed: metrics.request }),
+    createHttpServer(listener, {
+      clock,
+      log,
+      isDraining,
+      // The management listener is not behind the proxies.
+      trustedProxies: listener === management ? 0 : config.trustProxy,
+      slowMs: config.slowRequestMs,
+      onServed: metrics.request,
+    }),
   );
   opened.push(async () => {
     draining = true;
@@ -206,6 +221,13 @@ async function start(
   log.info({ url, managementUrl, store: config.store.kind }, 'listening');
   return { url, managementUrl, db, metadata, ingestion, analytics, sealer, close };
 }
+
+const statementLine = ({ queuedMs, ms, ...statement }: StatementStats): object => ({
+  requestId: currentWork()?.requestId,
+  ...statement,
+  queueMs: Math.round(queuedMs * 100) / 100,
+  ms: Math.round(ms * 100) / 100,
+});
 
 async function listenAll(
   servers: readonly HttpServer[],

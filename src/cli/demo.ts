@@ -18,7 +18,7 @@ const ADMIN = import.meta.url.endsWith('.ts') ? 'npm run --silent admin --' : 'n
 export async function demo(): Promise<void> {
   const started = wallClock();
   const config = demoConfig(readConfig());
-  const log = createLog({ level: config.logLevel });
+  const log = createLog({ level: config.logLevel, secrets: config.secrets });
   const service = await startService(config, { clock: wallClock, log });
   let stopping = false;
   const stop = (): void => {

@@ -11,9 +11,12 @@ import { wallClock } from './wall-clock.ts';
  */
 export async function serve(): Promise<void> {
   const config = readConfig();
-  const log = createLog({ level: config.logLevel });
+  const log = createLog({ level: config.logLevel, secrets: config.secrets });
   const { close } = await startService(config, { clock: wallClock, log });
+  let stopping = false;
   const stop = async (signal: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
     log.info({ signal }, 'stopping');
     await close();
     log.info('stopped');

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { currentCaller, currentQuestion } from '../domain/caller.ts';
 import { mapped } from '../domain/lists.ts';
 import type { Question } from '../domain/question.ts';
+import { currentWork } from '../domain/work.ts';
 import { type Answer, asObject, asObjects, readList, readRows } from './answer.ts';
 import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
@@ -50,7 +51,8 @@ export interface StatementStats {
   readonly ms: number;
   /** The wait for a place, before `ms` begins. */
   readonly queuedMs: number;
-  readonly failed: boolean;
+  /** `refused`: it got no place. */
+  readonly outcome: 'ok' | 'failed' | 'refused';
 }
 
 export interface DatabaseOptions {
@@ -302,8 +304,17 @@ class ClickHouseDatabase {
     const question = isRead(lane) ? currentQuestion() : undefined;
     const gate = this.#gates[lane];
     const visitor = visitorOn(lane, question);
+    const sent = currentWork()?.send(name, lane);
     const asked = performance.now();
-    const place = await gate.enter(visitor);
+    const tell = (outcome: StatementStats['outcome'], queuedMs: number, ms: number): void => {
+      sent?.end(outcome);
+      this.#options.onStatement?.({ name, lane, ms, queuedMs, outcome });
+    };
+    const place = await gate.enter(visitor).catch((error: unknown) => {
+      tell('refused', performance.now() - asked, 0);
+      throw error;
+    });
+    sent?.start();
     const started = performance.now();
     let failed = true;
     // Never 0: that means no limit.
@@ -328,8 +339,7 @@ class ClickHouseDatabase {
     } finally {
       deadline?.end();
       gate.leave(place);
-      const ms = performance.now() - started;
-      this.#options.onStatement?.({ name, lane, ms, queuedMs: started - asked, failed });
+      tell(failed ? 'failed' : 'ok', started - asked, performance.now() - started);
     }
   }
 }

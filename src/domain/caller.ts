@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setMaxListeners } from 'node:events';
 import { QUESTION_MS, Question } from './question.ts';
+import { currentWork, inWork, Work } from './work.ts';
 
 /** A client that waits for an answer. */
 export interface Caller {
@@ -54,6 +55,7 @@ export const currentCaller = (): Caller | undefined => callers.getStore();
 export class Shared<T> {
   readonly #ending = new AbortController();
   readonly #result: Promise<T>;
+  readonly #work = new Work();
   #waiting = 0;
 
   /** Starts the work on behalf of the first caller, who joins like the others. */
@@ -62,7 +64,9 @@ export class Shared<T> {
     const { signal } = this.#ending;
     // Each of the work's statements listens.
     setMaxListeners(0, signal);
-    this.#result = caller === undefined ? work() : callers.run(ending(caller, signal), work);
+    this.#result = inWork(this.#work, () =>
+      caller === undefined ? work() : callers.run(ending(caller, signal), work),
+    );
   }
 
   /** True when all callers have gone: too late to join. */
@@ -77,6 +81,7 @@ export class Shared<T> {
       if (this.#waiting === 0) this.#ending.abort();
     };
     this.#waiting++;
+    currentWork()?.waitFor(this.#work);
     signal?.addEventListener('abort', leave, { once: true });
     try {
       return await this.#result;

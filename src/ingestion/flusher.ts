@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../domain/errors.ts';
+import { currentWork, inWork, Work } from '../domain/work.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Claim, Flush, Journal } from './journal.ts';
 import type { BatchRows } from './journal-rows.ts';
@@ -20,6 +21,8 @@ export type Outcome = 'stored' | 'duplicate';
 interface Waiting extends PendingBatch {
   readonly resolve: (outcome: Outcome) => void;
   readonly reject: (error: unknown) => void;
+  /** The request that waits. */
+  readonly work: Work | undefined;
   /** How often another process was found storing the same batch. */
   conflicts: number;
 }
@@ -121,6 +124,8 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
 export class Flusher {
   readonly #options: FlusherOptions;
   #queue: Waiting[] = [];
+  /** The flushes that run. */
+  readonly #flushes = new Set<Work>();
   readonly #submitted = new Set<Promise<Outcome>>();
   readonly #held = { batches: 0, events: 0, bytes: 0 };
   #running = 0;
@@ -152,7 +157,9 @@ export class Flusher {
     this.#held.bytes += batch.bytes;
     this.#peak = Math.max(this.#peak, this.#held.batches);
     const outcome = new Promise<Outcome>((resolve, reject) => {
-      this.#queue.push({ ...batch, resolve, reject, conflicts: 0 });
+      const work = currentWork();
+      for (const flush of this.#flushes) work?.waitFor(flush);
+      this.#queue.push({ ...batch, resolve, reject, work, conflicts: 0 });
       this.#wake();
     }).finally(() => {
       this.#submitted.delete(outcome);
@@ -207,11 +214,18 @@ export class Flusher {
   /** Runs one flush. `release` lets the next one begin; it may be called before this one ends. */
   async #next(release: () => void): Promise<void> {
     const group = this.#take();
+    const work = new Work();
+    for (const batch of group) batch.work?.waitFor(work);
+    this.#flushes.add(work);
     try {
-      await this.#options.settler.keepUp();
-      await this.#flushOrSplit(group, release);
+      await inWork(work, async () => {
+        await this.#options.settler.keepUp();
+        await this.#flushOrSplit(group, release);
+      });
     } catch (error) {
       rejectAll(group, error);
+    } finally {
+      this.#flushes.delete(work);
     }
   }
 

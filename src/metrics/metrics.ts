@@ -118,8 +118,7 @@ export class Metrics {
     this.#requests.observe({ labels: { route, status }, value: ms / 1_000, exemplarLabels });
   };
 
-  readonly statement = ({ name, lane, ms, queuedMs, failed }: StatementStats): void => {
-    const outcome = failed ? 'failed' : 'ok';
+  readonly statement = ({ name, lane, ms, queuedMs, outcome }: StatementStats): void => {
     this.#statements.observe({ name: this.#bounded(name), lane, outcome }, ms / 1_000);
     this.#queued.observe({ lane }, queuedMs / 1_000);
   };

@@ -37,7 +37,11 @@ export async function openService(options: InProcessOptions = {}): Promise<OpenS
     const log =
       onLog === undefined
         ? createLog({ level: 'silent' })
-        : createLog({ level: config.logLevel, destination: { write: onLog } });
+        : createLog({
+            level: config.logLevel,
+            secrets: config.secrets,
+            destination: { write: onLog },
+          });
     const service = await startService(config, {
       clock: clock.read,
       wallClock,

@@ -68,6 +68,14 @@ test('the output holds no key, secret or Authorization value, wherever it was se
     expect(output).not.toContain(known);
 });
 
+test('a second signal changes nothing: the log says once that the service stops', async () => {
+  process.kill(service.pid, 'SIGTERM');
+  process.kill(service.pid, 'SIGINT');
+  expect(await service.stop()).toBe(0);
+  const said = service.output().match(/"msg":"stop\w+"/g);
+  expect(said).toEqual(['"msg":"stopping"', '"msg":"stopped"']);
+});
+
 test('SIGTERM: begun requests are answered, /readyz fails, new connections are refused', async () => {
   const key = await newKey();
   const { hostname, port } = new URL(service.url);

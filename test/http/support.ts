@@ -27,6 +27,8 @@ export interface Tenant {
 /** The service and its first tenant. */
 export interface TestService extends Service, Tenant {
   readonly clock: TestClock;
+  /** The log so far. */
+  logged(): readonly Readonly<Record<string, unknown>>[];
   newAccount(plan?: PlanName): Promise<{ readonly account: AccountId; readonly key: string }>;
   newTenant(): Promise<Tenant>;
   /** Stores sessions in the form of an SDK. `into` is an app; default: `app`. */
@@ -67,6 +69,7 @@ export async function testService({ env = {}, now }: TestServiceOptions = {}): P
     ...kit.service,
     ...first,
     clock: kit.clock,
+    logged: () => lines.map((line) => JSON.parse(line)),
     newAccount,
     newTenant,
     record: async (sessions, into = first.app) => {

@@ -26,10 +26,12 @@ describe('readConfig', () => {
       trustProxy: 0,
       dashboardUrl: null,
       logLevel: 'info',
+      slowRequestMs: 1_000,
       answerCacheBytes: 64 * MIB,
       factsCacheBytes: Math.min(256, Math.floor(getHeapStatistics().heap_size_limit / 8 / MIB)) * MIB,
       sealIntervalMs: 60_000,
       eventMaxAgeDays: 730,
+      secrets: [],
       managementJwtSecret: null,
       geoipDatabase: null,
     });
@@ -37,7 +39,8 @@ describe('readConfig', () => {
   });
 
   test('a server store', () => {
-    const { store } = readConfig({
+    const { store, secrets } = readConfig({
+      REDIS_URL: 'redis://:r%20w@redis.example',
       CLICKHOUSE_URL: 'https://db.example:8443',
       CLICKHOUSE_USER: 'api',
       CLICKHOUSE_PASSWORD: 'p w',
@@ -51,6 +54,7 @@ describe('readConfig', () => {
       password: 'p w',
       database: 'shop',
     });
+    expect(secrets).toEqual(['x'.repeat(32), 'p w', 'r w']);
   });
 
   test('one message names every wrong setting, even those that depend on others, and never a value', () => {

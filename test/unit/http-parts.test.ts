@@ -88,6 +88,13 @@ describe('createLog', () => {
     expect(text).not.toMatch(/s3cret|abcDEF123|abc\.def|app_secret_XYZ/);
     expect(text).toContain('"code":"E1"');
     expect(text).toContain('auth failed for service_api_[hidden]');
+    const lines: string[] = [];
+    const secrets = ['a "secret"\\', 'short'];
+    createLog({ level: 'info', secrets, destination: { write: (line) => void lines.push(line) } }).info(
+      { userAgent: `x ${secrets.join(' ')}` },
+      secrets[0],
+    );
+    expect(JSON.parse(lines.join(''))).toMatchObject({ userAgent: 'x [hidden] short', msg: '[hidden]' });
   });
 });
 

@@ -71,7 +71,7 @@ export async function replyVersioned(
   dated(res, computed);
   if (tag !== versioned.tag && isKnown(req, res, tag, representation)) return;
   const { body, coding } = await representations.of(tag, json, representation, columns);
-  contextOf(res).timing?.end('store');
+  contextOf(res).timing?.next('answer');
   headers(res, etag(tag, form.mark, coding), coding, form.contentType, body.length);
   await send(req, res, body);
 }

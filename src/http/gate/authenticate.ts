@@ -51,7 +51,7 @@ export function authenticationByKey({
       const token = tokenOf(req);
       const principal = await principalOf(token);
       if (principal !== null) return principal;
-      throw failedAttempts.record(addressOf(req), token?.startsWith(APP_SECRET) ? appSecretRefusal : refusal);
+      throw failedAttempts.record(req.address, token?.startsWith(APP_SECRET) ? appSecretRefusal : refusal);
     },
     async confirm(req) {
       const principal = await principalOf(tokenOf(req));
@@ -60,6 +60,3 @@ export function authenticationByKey({
     },
   };
 }
-
-/** The connection's address, or the one that the last trusted proxy saw. */
-export const addressOf = (req: Request): string => req.ip ?? req.socket.remoteAddress ?? 'unknown';

@@ -1,10 +1,13 @@
 import type { Request, Response } from 'express';
+import type { AppId } from '../../domain/ids.ts';
 import type { Principal } from '../../metadata/types.ts';
 
 declare module 'http' {
   interface IncomingMessage {
     /** Names the request in logs and errors. */
     id: string;
+    /** The client's address (see `clientAddress`). */
+    address: string;
   }
   interface ServerResponse {
     /** The error of a 5xx, for the log. */
@@ -20,34 +23,67 @@ interface Context {
   timing?: Timing;
   /** True for an answer that goes on until the caller leaves. */
   isStream?: boolean;
+  /** The app that the request is about, if the caller has named one in a valid form. */
+  app?: AppId;
 }
 
-/** The stages of a request: authentication, rate limit, the plan of the question, and the answer itself. */
-export type Stage = 'auth' | 'limit' | 'plan' | 'store';
+/** The steps of a request: its body, authentication, rate limit, the plan of the question, the store, and the answer itself. */
+export type Step = 'body' | 'auth' | 'limit' | 'plan' | 'store' | 'answer';
 
-/** Measures the stages of a request. */
+/** Measures the steps of a request. */
 export class Timing {
-  #last = performance.now();
-  #header = '';
+  readonly #isShown: boolean;
+  readonly #ended: { readonly step: Step; readonly ms: number; readonly rowsRead: number }[] = [];
+  #current: Step;
+  #since = performance.now();
   #rowsRead = 0;
 
-  /** Ends a stage: the time since the previous one counts as its own. */
-  end(stage: Stage): void {
-    const now = performance.now();
-    this.#header += `${this.#header === '' ? '' : ', '}${stage};dur=${Math.round((now - this.#last) * 100) / 100}`;
-    if (this.#rowsRead > 0) this.#header += `;desc="${this.#rowsRead} rows read"`;
-    this.#rowsRead = 0;
-    this.#last = now;
+  /** `isShown`: the caller gets it as Server-Timing. */
+  constructor(first: Step, { isShown }: { readonly isShown: boolean }) {
+    this.#current = first;
+    this.#isShown = isShown;
   }
 
-  /** Adds rows that the current stage has read in the store. */
+  /** Ends the current step and begins another one. */
+  next(step: Step): void {
+    const now = performance.now();
+    const ms = Math.round((now - this.#since) * 100) / 100;
+    this.#ended.push({ step: this.#current, ms, rowsRead: this.#rowsRead });
+    this.#current = step;
+    this.#rowsRead = 0;
+    this.#since = now;
+  }
+
+  /** Adds rows that the current step has read in the store. */
   read(rows: number): void {
     this.#rowsRead += rows;
   }
 
-  /** The value of Server-Timing, in milliseconds. */
+  get current(): Step {
+    return this.#current;
+  }
+
+  get longest(): Step {
+    let [longest, most] = [this.#current, performance.now() - this.#since];
+    for (const { step, ms } of this.#ended) if (ms > most) [longest, most] = [step, ms];
+    return longest;
+  }
+
+  /** The time of each step, for the log: `{ authMs: 0.4, … }`. */
+  get steps(): Readonly<Record<string, number>> {
+    const current = { step: this.#current, ms: Math.round((performance.now() - this.#since) * 100) / 100 };
+    return Object.fromEntries([...this.#ended, current].map(({ step, ms }) => [`${step}Ms`, ms]));
+  }
+
+  /** The value of Server-Timing, in milliseconds; '' if it is not shown. */
   get header(): string {
-    return this.#header;
+    if (!this.#isShown) return '';
+    let header = '';
+    for (const { step, ms, rowsRead } of this.#ended) {
+      header += `${header === '' ? '' : ', '}${step};dur=${ms}`;
+      if (rowsRead > 0) header += `;desc="${rowsRead} rows read"`;
+    }
+    return header;
   }
 }
 

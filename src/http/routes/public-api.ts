@@ -82,13 +82,13 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   async function check(req: Request, res: Response, { below, authentication }: Mount): Promise<Checked> {
     const { path, search } = targetOf(req);
     const context = contextOf(res);
-    const timing = new Timing();
+    const timing = new Timing('auth', { isShown: true });
     context.timing = timing;
     const principal = await authentication.authenticate(req);
     context.principal = principal;
-    timing.end('auth');
+    timing.next('limit');
     announce(res, await rateLimit(principal));
-    timing.end('limit');
+    timing.next('plan');
     const route = pick(routes.get(path.slice(below.length)), req, res);
     const { endpoint, isAboutApp } = route;
     context.route = `${below}${endpoint.path}`;
@@ -97,7 +97,10 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const body = endpoint.method === 'post' ? parseBody(endpoint.body, json) : undefined;
     endpoint.check(query, clock);
     const app = isAboutApp ? (query as { appId: AppId }).appId : null;
-    if (app !== null) await authorize(services, principal, app);
+    if (app !== null) {
+      context.app = app;
+      await authorize(services, principal, app);
+    }
     return {
       route,
       principal,
@@ -135,9 +138,9 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const timing = contextOf(res).timing;
     const question = questionOf(checked);
     if (question === null) {
-      timing?.end('plan');
+      timing?.next('store');
       const value = await compute();
-      timing?.end('store');
+      timing?.next('answer');
       if (route.endpoint.method === 'post') replyToPost(req, res, 201, value);
       else await replyToGet(req, res, value as object);
       return;
@@ -148,7 +151,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
       return;
     }
     const versioned = await question.ask(maxStaleOf(req.headers['cache-control']));
-    timing?.end('plan');
+    timing?.next('store');
     await replyVersioned(req, res, versioned, { columns: route.columns, representations });
   }
 

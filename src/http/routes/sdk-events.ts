@@ -5,10 +5,9 @@ import { hostOf, isOwnHost } from '../../ingestion/referrer.ts';
 import { parseEnvelope } from '../../ingestion/wire.ts';
 import type { Access, SdkApp } from '../../metadata/types.ts';
 import { replyToPost } from '../answer/reply.ts';
-import { addressOf } from '../gate/authenticate.ts';
 import { readJson } from '../gate/body.ts';
 import type { FailedAttempts } from '../gate/failed-attempts.ts';
-import { contextOf } from '../request/context.ts';
+import { contextOf, Timing } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
 
 const PATH = '/sdk/v1/events';
@@ -34,17 +33,24 @@ export function sdkEventsRouter({ access, ingestion, failedAttempts }: SdkEvents
     // An answer before the app is known says nothing about it. Every page may read it, to learn that its
     // credentials are wrong.
     allowOrigin(req, res);
+    const context = contextOf(res);
+    const timing = new Timing('body', { isShown: false });
+    context.timing = timing;
     const envelope = parseEnvelope(await readJson(req, res, BODY_LIMIT, BODY_TYPES));
+    timing.next('auth');
     const app = await access.authenticateApp(envelope.appId, envelope.secretKey);
-    if (app === null) throw failedAttempts.record(addressOf(req), WRONG_CREDENTIALS);
+    if (app === null) throw failedAttempts.record(req.address, WRONG_CREDENTIALS);
     if (!isFromApp(req, app)) {
       res.removeHeader('Access-Control-Allow-Origin');
       throw new AppError('app_access_denied', "The page's origin is not of the app's domain.");
     }
+    context.app = app.id;
+    timing.next('store');
     const result = await ingestion.accept(app, envelope, {
       userAgent: req.headers['user-agent'] ?? '',
-      address: addressOf(req),
+      address: req.address,
     });
+    timing.next('answer');
     replyToPost(req, res, 200, result);
   }
 

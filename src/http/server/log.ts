@@ -12,6 +12,12 @@ const TEXT_FIELDS = new Set([
   'accountId',
   'keyId',
   'appId',
+  'address',
+  'userAgent',
+  'step',
+  'statement',
+  'lane',
+  'outcome',
   'batchId',
   'query',
   'name',
@@ -27,11 +33,28 @@ const TEXT_FIELDS = new Set([
 const CREDENTIAL =
   /(service_api_|app_secret_)[A-Za-z0-9_-]+|\b(Bearer|Basic)\s+[^\s"',]+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
 
-const scrub = (text: string): string =>
-  text.replace(CREDENTIAL, (_, prefix?: string, scheme?: string) => `${prefix ?? scheme ?? ''}[hidden]`);
+/** A shorter secret may be a word of its own, such as `test`, that many lines hold. */
+const LEAST_SECRET = 8;
+
+/** Returns a function that hides everything in the form of a credential, and these secrets, in a line of JSON. */
+function scrubber(secrets: readonly string[]): (line: string) => string {
+  const values = secrets
+    .filter((secret) => secret.length >= LEAST_SECRET)
+    .map((secret) => JSON.stringify(secret).slice(1, -1));
+  return (line) => {
+    let hidden = line.replace(
+      CREDENTIAL,
+      (_, prefix?: string, scheme?: string) => `${prefix ?? scheme ?? ''}[hidden]`,
+    );
+    for (const value of values) hidden = hidden.replaceAll(value, '[hidden]');
+    return hidden;
+  };
+}
 
 export interface LogOptions {
   readonly level: string;
+  /** Hidden in every line, wherever they come from. */
+  readonly secrets?: readonly string[];
   /** Default: standard output. */
   readonly destination?: DestinationStream;
 }
@@ -40,14 +63,14 @@ export interface LogOptions {
  * Makes the process's log: one JSON document per line. Fields pass an allowlist; `err` is logged as name,
  * code, message and stack.
  */
-export function createLog({ level, destination }: LogOptions): Logger {
+export function createLog({ level, secrets = [], destination }: LogOptions): Logger {
   const options = {
     level,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }), log: allowed },
     // Scrubs the whole line, because an error's message may hold a credential too.
-    hooks: { streamWrite: scrub },
+    hooks: { streamWrite: scrubber(secrets) },
     serializers: { err: (error: unknown) => error },
   };
   const log: Logger = pino(options, destination ?? standardOutput());

@@ -2,33 +2,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import type { Logger } from 'pino';
 import { pinoHttp } from 'pino-http';
+import { AppError } from '../../domain/errors.ts';
+import type { Work } from '../../domain/work.ts';
 import { contextOf } from '../request/context.ts';
 
-/**
- * Logs one line per request. Of the caller's data it holds only the method; the route is the endpoint's own
- * path. Takes the bare request: on a request extended by Express, this took a seventh of the time of a 304.
- */
-export function requestLog(
-  log: Logger,
-  onServed: (request: Served) => void = () => undefined,
-): (req: IncomingMessage, res: ServerResponse) => void {
-  const told = (req: IncomingMessage, res: ServerResponse, ms: number): object => {
-    const served = line(req, res, ms);
-    onServed(served);
-    return served;
-  };
-  return pinoHttp<IncomingMessage, ServerResponse>({
-    logger: log,
-    customLogLevel: (_req, res) => (res.statusCode >= 500 ? 'error' : 'info'),
-    customSuccessMessage: () => 'request',
-    customErrorMessage: () => 'request failed',
-    customSuccessObject: (req, res, { responseTime }: { responseTime: number }) =>
-      told(req, res, responseTime),
-    customErrorObject: (req, res, err, { responseTime }: { responseTime: number }) => ({
-      ...told(req, res, responseTime),
-      err,
-    }),
-  });
+/** User agents are mostly shorter. A longer one would cost the log more than it says. */
+const MAX_USER_AGENT = 256;
+/** A proxy may pass on any text as an address. */
+const MAX_ADDRESS = 64;
+
+export interface RequestLogOptions {
+  readonly log: Logger;
+  /** From here on a request is slow. */
+  readonly slowMs: number;
+  /** Called for each request that was answered. */
+  readonly onServed?: ((request: Served) => void) | undefined;
 }
 
 /** A request that was answered, as its log line has it. */
@@ -40,18 +28,114 @@ export interface Served {
   readonly ms: number;
   /** True for a stream: `ms` is how long the caller stayed. */
   readonly isStream: boolean;
+  /** The bytes of the answer that were written to the connection, its headers included. */
+  readonly bytes: number;
+  readonly address: string;
+  readonly userAgent: string;
 }
 
-function line(req: IncomingMessage, res: ServerResponse, ms: number): Served {
+/**
+ * Logs one line per request. Of the caller's data it holds the method, the address, the user agent and the app; the
+ * route is the endpoint's own path. A failed or slow request also says in which step and by which statement. Takes the
+ * bare request: on a request extended by Express, this took a seventh of the time of a 304.
+ */
+export function requestLog({
+  log,
+  slowMs,
+  onServed,
+}: RequestLogOptions): (req: IncomingMessage, res: ServerResponse, work: Work) => void {
+  const told = (req: IncomingMessage, res: ServerResponse): object => {
+    const served = servedOf(req, res);
+    onServed?.(served);
+    const fields = { ...served, ...whoseOf(res) };
+    return isSlow(req, res, slowMs) || res.statusCode >= 500 ? { ...fields, ...whereOf(req, res) } : fields;
+  };
+  const middleware = pinoHttp<IncomingMessage, ServerResponse>({
+    logger: log,
+    customLogLevel: (req, res) => levelOf(res.statusCode, isSlow(req, res, slowMs)),
+    customSuccessMessage: (req, res) => (isSlow(req, res, slowMs) ? 'slow request' : 'request'),
+    customErrorMessage: () => 'request failed',
+    customSuccessObject: (req, res) => told(req, res),
+    customErrorObject: (req, res, err) => ({ ...told(req, res), err }),
+  });
+  return (req, res, work) => {
+    req.begun = { work, at: performance.now(), bytesBefore: req.socket.bytesWritten };
+    middleware(req, res);
+  };
+}
+
+declare module 'http' {
+  interface IncomingMessage {
+    begun: Begun;
+  }
+}
+
+/** The state at the beginning of a request. */
+interface Begun {
+  readonly work: Work;
+  readonly at: number;
+  readonly bytesBefore: number;
+}
+
+const msOf = ({ begun }: IncomingMessage): number => Math.round((performance.now() - begun.at) * 100) / 100;
+/** A stream lasts as long as its caller stays. */
+const isSlow = (req: IncomingMessage, res: ServerResponse, slowMs: number): boolean =>
+  msOf(req) >= slowMs && contextOf(res as Response)?.isStream !== true;
+
+/** `error`: a person has to look. `warn`: the service does worse than it should, and recovers by itself. */
+function levelOf(status: number, slow: boolean): 'error' | 'warn' | 'info' {
+  if (status >= 500 && status !== 503) return 'error';
+  return status === 503 || slow ? 'warn' : 'info';
+}
+
+function servedOf(req: IncomingMessage, res: ServerResponse): Served {
   // Absent if the request did not reach Express.
-  const { route, principal, isStream = false } = contextOf(res as Response) ?? {};
+  const { route = 'none', isStream = false } = contextOf(res as Response) ?? {};
   return {
     requestId: req.id,
     method: req.method,
-    route: route ?? 'none',
+    route,
     status: res.statusCode,
-    ms,
+    ms: msOf(req),
     isStream,
+    bytes: req.socket.bytesWritten - req.begun.bytesBefore,
+    address: req.address.slice(0, MAX_ADDRESS),
+    userAgent: userAgentOf(req),
+  };
+}
+
+/** A word of a user agent that is as long as this is a token or a key, sent to the wrong place. */
+const OPAQUE = /[\w+/=-]{32,}/g;
+
+export const userAgentOf = ({ headers }: IncomingMessage): string =>
+  (headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT).replace(OPAQUE, '[hidden]');
+
+/** The account, key and app of a request, as far as they are known. */
+function whoseOf(res: ServerResponse): object {
+  const { principal, app } = contextOf(res as Response) ?? {};
+  return {
     ...(principal === undefined ? {} : { accountId: principal.accountId, keyId: principal.keyId }),
+    ...(app === undefined ? {} : { appId: app }),
+  };
+}
+
+/** The steps of a request and one statement: its slowest one, or that which failed. */
+function whereOf({ begun: { work } }: IncomingMessage, res: ServerResponse): object {
+  const { timing } = contextOf(res as Response) ?? {};
+  const hasFailed = res.statusCode >= 500;
+  const slowest = (hasFailed ? work.stuck : null) ?? work.slowest;
+  return {
+    ...(res.err instanceof AppError ? { code: res.err.code } : {}),
+    ...(timing === undefined ? {} : { step: hasFailed ? timing.current : timing.longest, ...timing.steps }),
+    ...(slowest === null
+      ? {}
+      : {
+          statements: work.statements,
+          statement: slowest.name,
+          lane: slowest.lane,
+          state: slowest.state,
+          queueMs: Math.round(slowest.queueMs),
+          statementMs: Math.round(slowest.ms),
+        }),
   };
 }

@@ -5,12 +5,14 @@ import type { Logger } from 'pino';
 import type { Listener } from '../../config.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
+import { inWork, Work } from '../../domain/work.ts';
+import { clientAddress } from '../request/address.ts';
 import { problem } from '../request/problem.ts';
 import { headerValues } from '../request/raw-headers.ts';
 import { newRequestId, requestIdFor } from '../request/request-id.ts';
 import { nextTurn } from '../request/turns.ts';
 import { FinishingServer } from './finishing-server.ts';
-import { requestLog, type Served } from './request-log.ts';
+import { requestLog, type Served, userAgentOf } from './request-log.ts';
 
 const MAX_URL = 8 * 1024;
 const MAX_HEADERS = 16 * 1024;
@@ -37,6 +39,10 @@ export interface HttpServerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly isDraining: () => boolean;
+  /** The number of proxies in front whose X-Forwarded-For is trusted. */
+  readonly trustedProxies: number;
+  /** From here on the log calls a request slow. */
+  readonly slowMs: number;
   /** Called for each request that was answered. */
   readonly onServed?: (request: Served) => void;
 }
@@ -57,21 +63,23 @@ export interface HttpServer {
  * origin form.
  */
 export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps): HttpServer {
-  const logRequest = requestLog(deps.log, deps.onServed);
+  const logRequest = requestLog(deps);
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());
     res.setHeader('X-Request-Id', requestId);
     if (deps.isDraining()) res.setHeader('Connection', 'close');
     req.id = requestId;
     req.url = originForm(req.url ?? '');
+    req.address = clientAddress(req, deps.trustedProxies);
     const refusal = refusalOf(req);
     if (refusal !== null) {
-      refuse(res, refusal, requestId, deps.log);
+      refuse(req, res, refusal, deps.log);
       return;
     }
-    logRequest(req, res);
+    const work = new Work(requestId);
+    logRequest(req, res, work);
     nextTurn()
-      .then(() => listener(req, res))
+      .then(() => inWork(work, () => listener(req, res)))
       .catch((error: Error) => fail(res, error, requestId));
   };
   const server = new FinishingServer(
@@ -130,9 +138,11 @@ function refusalOf(req: IncomingMessage): AppError | null {
   return null;
 }
 
-function refuse(res: ServerResponse, error: AppError, requestId: string, log: Logger): void {
+function refuse(req: IncomingMessage, res: ServerResponse, error: AppError, log: Logger): void {
+  const { id: requestId, address } = req;
   const status = writeProblem(res, error, requestId);
-  log.info({ requestId, status, code: error.code }, 'request refused');
+  const userAgent = userAgentOf(req);
+  log.info({ requestId, status, code: error.code, address, userAgent }, 'request refused');
 }
 
 function writeProblem(res: ServerResponse, error: Error, requestId: string): number {
@@ -176,7 +186,8 @@ function answerRaw(
   }
   const requestId = newRequestId(clock());
   const { status, headers, body } = problem(refusal, requestId);
-  log.info({ requestId, status, code: refusal.code }, 'request refused');
+  const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : 'unknown';
+  log.info({ requestId, status, code: refusal.code, address }, 'request refused');
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,

@@ -14,7 +14,7 @@ const SECRET = 'a secret of at least 32 characters';
 const clock = () => epochMs(Date.now());
 const lines: string[] = [];
 const log = createLog({ level: 'error', destination: { write: (line) => void lines.push(line) } });
-const deps = { clock, log, isDraining: () => false };
+const deps = { clock, log, isDraining: () => false, trustedProxies: 0, slowMs: 1_000 };
 
 /** Throws when it is serialised, after the handler has finished. */
 const unwritable = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BridgeProcess, bridgeProcess } from '../../support/bridge-process.ts';
 import { type FaultProxy, faultProxy } from '../../support/fault-proxy.ts';
-import { expectProblem, type TestService, testService } from '../support.ts';
+import { type Answer, expectProblem, type TestService, testService } from '../support.ts';
 import { batchFor, post, visit } from './support.ts';
 
 let bridge: BridgeProcess;
@@ -29,6 +29,8 @@ afterAll(async () => {
 
 /** Statements of ingestion only: credentials are still looked up. */
 const INGESTION = /ingest_|INSERT INTO events/;
+const lineOf = ({ headers }: Answer) =>
+  service.logged().find(({ requestId, status }) => requestId === headers['x-request-id'] && status === 503);
 const views = async (path: string): Promise<number | undefined> => {
   const { json } = await service.ask(`/api/v1/sessions/pageviews?appId=${service.app}`);
   return (json as { path: string; views: number }[]).find((item) => item.path === path)?.views;
@@ -42,6 +44,18 @@ test('a store that does not accept events: a repeated batch is stored once', asy
   expect(answer.headers['access-control-allow-origin']).toBe('https://shop.example');
   expect(answer.headers['access-control-expose-headers']).toContain('Retry-After');
   expect(answer.text).not.toMatch(/clickhouse|ingest_|DB::Exception/i);
+  await expect
+    .poll(() => lineOf(answer))
+    .toMatchObject({
+      level: 'warn',
+      msg: 'request failed',
+      code: 'store_unavailable',
+      appId: service.app,
+      step: 'store',
+      statement: 'insert ingest_journal',
+      lane: 'write',
+      state: 'failed',
+    });
   // The store has failed for a while: other senders do not wait.
   expectProblem(await post(service, batchFor(service)), 'store_unavailable');
   await proxy.set('pass');

@@ -1,0 +1,18 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * Returns the address of the client: that of the connection, or the one that the last trusted proxy saw. Proxies append
+ * to X-Forwarded-For, so its end can be trusted and its beginning cannot.
+ */
+export function clientAddress({ socket, headers }: IncomingMessage, trustedProxies: number): string {
+  const nearest = socket.remoteAddress ?? 'unknown';
+  const forwarded = trustedProxies === 0 ? undefined : headers['x-forwarded-for'];
+  if (forwarded === undefined) return nearest;
+  const seen = [forwarded]
+    .flat()
+    .join(',')
+    .split(',')
+    .map((address) => address.trim());
+  const addresses = [nearest, ...seen.filter((address) => address !== '').reverse()];
+  return addresses[Math.min(trustedProxies, addresses.length - 1)] ?? nearest;
+}
