@@ -14,6 +14,7 @@ export interface Hands {
   /** `expiresAt`: epoch ms. */
   createKey(
     account: string,
+    name: string,
     expiresAt: number | null,
   ): Promise<{ readonly keyId: string; readonly apiKey: string }>;
   revokeKey(key: string): Promise<void>;
@@ -32,8 +33,11 @@ export function directHands({ metadata, ingestion }: Service): Hands {
     setPlan: async (account, plan) => {
       await metadata.setPlan(accountId(account), plan);
     },
-    createKey: (account, expiresAt) =>
-      metadata.createKey(accountId(account), { expiresAt: expiresAt === null ? null : epochMs(expiresAt) }),
+    createKey: (account, name, expiresAt) =>
+      metadata.createKey(accountId(account), {
+        name,
+        expiresAt: expiresAt === null ? null : epochMs(expiresAt),
+      }),
     revokeKey: async (key) => {
       await metadata.revokeKey(keyId(key));
     },

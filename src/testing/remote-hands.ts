@@ -31,9 +31,10 @@ export function remoteHands({ url, managementUrl, managementSecret, clock }: Rem
       body,
       await signManagementToken(managementSecret, clock),
     );
-  const createKey: Hands['createKey'] = async (account, expiresAt) =>
+  const createKey: Hands['createKey'] = async (account, name, expiresAt) =>
     Key.parse(
       await manage('POST', `/accounts/${account}/keys`, {
+        name,
         ...(expiresAt === null ? {} : { expiresAt: new Date(expiresAt).toISOString() }),
       }),
     );
@@ -50,7 +51,7 @@ export function remoteHands({ url, managementUrl, managementSecret, clock }: Rem
     revokeKey,
     createApp: async (account, app) => {
       // A key of its own, so that the rate windows of the seeded keys stay unused.
-      const key = await createKey(account, null);
+      const key = await createKey(account, 'seeding', null);
       const created = App.parse(await request(`${url}/api/v1/apps`, 'POST', app, key.apiKey));
       await revokeKey(key.keyId);
       return created;

@@ -84,7 +84,8 @@ export class Garden implements Planted {
 
   async #plantKey(account: string, { name, expiresAt, revoked = false }: KeySeed): Promise<TestKey> {
     const expiry = expiresAt === undefined ? null : msOf(expiresAt, `the expiry of key ${name}`);
-    const { keyId, apiKey } = await this.#hands.createKey(account, expiry);
+    const shown = valid(`key ${name}: name`, AppName, name);
+    const { keyId, apiKey } = await this.#hands.createKey(account, shown, expiry);
     if (revoked) await this.#hands.revokeKey(keyId);
     return { name, id: keyId, apiKey };
   }

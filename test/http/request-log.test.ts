@@ -33,6 +33,7 @@ describe('a request', () => {
       requestId: answer.headers['x-request-id'],
       method: 'GET',
       route: '/api/v1/sessions/pageviews',
+      isStream: false,
       status: 200,
       accountId: service.account,
       keyId: expect.any(String),
