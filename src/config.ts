@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { StoreLocation } from './clickhouse/connect.ts';
+import { readSecretFiles } from './secret-files.ts';
 
 export interface Listener {
   readonly host: string;
@@ -15,7 +16,10 @@ export interface Config {
   readonly store: StoreLocation;
   /** The folder of the embedded store and of large answers. */
   readonly dataDir: string;
+  /** With the password, if Redis has one. */
   readonly redisUrl: string | null;
+  /** The longest that a start waits for a ClickHouse server and its Redis. */
+  readonly storeWaitSeconds: number;
   readonly requestsPerMinute: number;
   readonly replicas: number;
   /** Number of trusted proxies in front. */
@@ -92,6 +96,9 @@ const Settings = z
       .default('analytics'),
     DATA_DIR: text.default('./data'),
     REDIS_URL: url(['redis:', 'rediss:']).optional(),
+    REDIS_PASSWORD: text.optional(),
+    // Longer than an hour is no wait but a failure that nobody sees.
+    STORE_WAIT_SECONDS: whole(1, 3_600).default(60),
     // More than a million a minute is no limit: one process could not even count them.
     PUBLIC_API_REQUESTS_PER_MINUTE: whole(1, 1_000_000).default(120),
     PUBLIC_API_REPLICAS: whole(1, 1_000).default(1),
@@ -118,6 +125,16 @@ const Settings = z
       when: () => true,
     },
   )
+  .refine(({ REDIS_URL, REDIS_PASSWORD }) => REDIS_PASSWORD === undefined || REDIS_URL !== undefined, {
+    path: ['REDIS_PASSWORD'],
+    message: 'is set without REDIS_URL',
+    when: () => true,
+  })
+  .refine(({ REDIS_URL, REDIS_PASSWORD }) => REDIS_PASSWORD === undefined || !holdsPassword(REDIS_URL), {
+    path: ['REDIS_PASSWORD'],
+    message: 'is set, and REDIS_URL holds a password too: use one of them',
+    when: () => true,
+  })
   .refine(({ PUBLIC_API_REPLICAS, REDIS_URL }) => !(PUBLIC_API_REPLICAS > 1) || REDIS_URL !== undefined, {
     path: ['REDIS_URL'],
     message:
@@ -130,7 +147,7 @@ const Settings = z
     { path: ['MANAGEMENT_PORT'], message: 'must differ from PORT', when: () => true },
   );
 
-function passwordIn(url: string | undefined): string {
+function passwordIn(url: string | null): string {
   const { password } = new URL(url ?? 'redis://none');
   try {
     return decodeURIComponent(password);
@@ -139,18 +156,27 @@ function passwordIn(url: string | undefined): string {
   }
 }
 
+/** The names of all settings, without those that end in `_FILE`. */
+export const SETTINGS = Object.keys(Settings.shape);
+
 /**
- * Reads the environment; nothing else does. Throws one Error whose message names every wrong setting, never a
- * value.
+ * Reads the environment and the files of secrets; nothing else does. Throws one Error whose message names every
+ * wrong setting, never a value.
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const parsed = Settings.safeParse(env);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')} ${issue.message}`);
-    throw new Error(`Wrong settings:\n${[...new Set(lines)].join('\n')}`);
+  const { secrets, problems } = readSecretFiles(env);
+  const parsed = Settings.safeParse({ ...env, ...secrets });
+  if (!parsed.success || problems.size > 0) {
+    const lines = parsed.error?.issues
+      // A secret whose file is wrong is not reported as missing too.
+      .filter(({ path: [setting] }) => !problems.has(String(setting)))
+      .map(({ path, message }) => `${path.join('.')} ${message}`);
+    const all = [...problems.values(), ...new Set(lines)].map((line) => `  ${line}`);
+    throw new Error(`Wrong settings:\n${all.join('\n')}`);
   }
   const settings = parsed.data;
   const database = settings.CLICKHOUSE_DATABASE;
+  const redisUrl = redisUrlOf(settings);
   return Object.freeze({
     publicListener: { host: settings.HOST, port: settings.PORT },
     managementListener: { host: settings.MANAGEMENT_HOST, port: settings.MANAGEMENT_PORT },
@@ -165,7 +191,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
             database,
           },
     dataDir: settings.DATA_DIR,
-    redisUrl: settings.REDIS_URL ?? null,
+    redisUrl,
+    storeWaitSeconds: settings.STORE_WAIT_SECONDS,
     requestsPerMinute: settings.PUBLIC_API_REQUESTS_PER_MINUTE,
     replicas: settings.PUBLIC_API_REPLICAS,
     trustProxy: settings.TRUST_PROXY,
@@ -179,9 +206,21 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     secrets: [
       settings.MANAGEMENT_JWT_SECRET ?? '',
       settings.CLICKHOUSE_PASSWORD,
-      passwordIn(settings.REDIS_URL),
+      passwordIn(redisUrl),
     ].filter((secret) => secret !== ''),
     managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
     geoipDatabase: settings.GEOIP_DATABASE ?? null,
   } satisfies Config);
+}
+
+function holdsPassword(redisUrl: string | undefined): boolean {
+  return redisUrl !== undefined && URL.canParse(redisUrl) && new URL(redisUrl).password !== '';
+}
+
+function redisUrlOf({ REDIS_URL, REDIS_PASSWORD }: z.infer<typeof Settings>): string | null {
+  if (REDIS_URL === undefined) return null;
+  if (REDIS_PASSWORD === undefined) return REDIS_URL;
+  const url = new URL(REDIS_URL);
+  url.password = encodeURIComponent(REDIS_PASSWORD);
+  return url.href;
 }

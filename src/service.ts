@@ -3,13 +3,11 @@ import type { Logger } from 'pino';
 import { createAnalytics } from './analytics/analytics.ts';
 import type { Analytics } from './analytics/results.ts';
 import { createApp } from './app.ts';
-import type { Database, StatementStats } from './clickhouse/database.ts';
+import type { Database } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { every } from './domain/every.ts';
-import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { type Clock, MINUTE_MS } from './domain/time.ts';
-import { currentWork } from './domain/work.ts';
 import { createBegun } from './facts/begun.ts';
 import { factsMemory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
@@ -34,12 +32,8 @@ import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { RedisLink } from './redis/link.ts';
-import { createRedisLocks } from './redis/locks.ts';
-import { listenFailure, openStore } from './start-errors.ts';
-
-/** How long a start waits for Redis. Without Redis the windows begin in this process. */
-const REDIS_CONTACT_MS = 1_000;
+import { listenFailure } from './start-errors.ts';
+import { locksFor, openRedis, openStoreOf } from './start-stores.ts';
 
 export interface ServiceOptions {
   readonly clock: Clock;
@@ -99,14 +93,7 @@ async function start(
   const metrics = new Metrics();
   const redis = openRedis(config, log);
   if (redis !== null) opened.push(() => redis.close());
-  await redis?.firstContact(REDIS_CONTACT_MS);
-  const db = await openStore(config.store, {
-    onStatement: (statement) => {
-      metrics.statement(statement);
-      if (log.isLevelEnabled('debug')) log.debug(statementLine(statement), 'statement');
-    },
-    onRowsRead: metrics.rowsRead,
-  });
+  const db = await openStoreOf(config, redis, metrics, log);
   opened.push(() => db.close());
   const locks = locksFor(db, redis);
   await locks.withLock('migrations', () => migrate(db));
@@ -222,13 +209,6 @@ async function start(
   return { url, managementUrl, db, metadata, ingestion, analytics, sealer, close };
 }
 
-const statementLine = ({ queuedMs, ms, ...statement }: StatementStats): object => ({
-  requestId: currentWork()?.requestId,
-  ...statement,
-  queueMs: Math.round(queuedMs * 100) / 100,
-  ms: Math.round(ms * 100) / 100,
-});
-
 async function listenAll(
   servers: readonly HttpServer[],
   listeners: readonly Config['publicListener'][],
@@ -244,25 +224,6 @@ async function listenAll(
     );
   }
   return urls;
-}
-
-function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
-  if (redisUrl === null) return null;
-  return new RedisLink(redisUrl, {
-    onChange: (state) => {
-      if (state === 'up') log.info({ state }, 'redis is up: rate limits are shared');
-      else log.warn({ state }, 'redis is away: this process grants its own share of the rate limits');
-    },
-  });
-}
-
-/**
- * Locks within this process if it is alone on its store (embedded) or has no Redis; otherwise between
- * processes.
- */
-function locksFor(db: Database, redis: RedisLink | null): Locks {
-  const local = inProcessLocks();
-  return db.exclusive || redis === null ? local : createRedisLocks(redis, local);
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -56,7 +56,10 @@ function folderAdvice(error: unknown): string {
 function openFailure(store: StoreLocation, error: unknown): Error {
   if (store.kind === 'server') {
     const advice = 'Check that it runs, CLICKHOUSE_URL, CLICKHOUSE_USER and CLICKHOUSE_PASSWORD.';
-    return new Error(`Cannot open the store at ${store.url}: ${reasonOf(error)} ${advice}`, { cause: error });
+    return new Error(
+      `Cannot open the store at ${store.url}: ${reasonOf(error).replace(/\.?$/, '.')} ${advice}`,
+      { cause: error },
+    );
   }
   const owner = ownerOf(store);
   const advice =

@@ -54,6 +54,12 @@ export class RedisLink {
     });
   }
 
+  /** Host and port, for messages. Never the password. */
+  get address(): string {
+    const { host = 'localhost', port = 6379 } = this.#client.options;
+    return `${host}:${port}`;
+  }
+
   get state(): RedisState {
     return this.#state;
   }

@@ -176,7 +176,13 @@ test('a start that fails prints no secret of its settings', async () => {
     { CLICKHOUSE_URL: `http://default:${inUrl}@127.0.0.1:1`, MANAGEMENT_JWT_SECRET: SECRET },
     { REDIS_URL: `http://:${inUrl}@127.0.0.1:1` },
     { MANAGEMENT_JWT_SECRET: short },
-    { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_PASSWORD: password, MANAGEMENT_JWT_SECRET: SECRET },
+    {
+      CLICKHOUSE_URL: 'http://127.0.0.1:1',
+      CLICKHOUSE_PASSWORD: password,
+      MANAGEMENT_JWT_SECRET: SECRET,
+      REDIS_URL: `redis://:${inUrl}@127.0.0.1:1`,
+      STORE_WAIT_SECONDS: '2',
+    },
     {
       DATA_DIR: '/dev/null/nothing',
       MANAGEMENT_JWT_SECRET: SECRET,

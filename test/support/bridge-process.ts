@@ -19,11 +19,11 @@ export interface BridgeProcess {
 
 const { loader, path: MAIN } = scriptBeside(import.meta.url, 'bridge-main');
 
-/** Resolves when the bridge listens. `close` ends the process and removes the folder. */
-export async function bridgeProcess(): Promise<BridgeProcess> {
+/** Resolves when the bridge listens, on any free port. `close` ends the process and removes the folder. */
+export async function bridgeProcess(port = 0): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'analytics-bridge-'));
   const access = { username: 'default', password: 'bridge' };
-  const bridge = spawn(process.execPath, [...loader, MAIN, folder], {
+  const bridge = spawn(process.execPath, [...loader, MAIN, folder, '127.0.0.1', String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,

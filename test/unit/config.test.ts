@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { getHeapStatistics } from 'node:v8';
 import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -21,6 +24,7 @@ describe('readConfig', () => {
       store: { kind: 'embedded', dataDir: './data', database: 'analytics' },
       dataDir: './data',
       redisUrl: null,
+      storeWaitSeconds: 60,
       requestsPerMinute: 120,
       replicas: 1,
       trustProxy: 0,
@@ -102,6 +106,52 @@ describe('readConfig', () => {
       );
     }
     expect(readConfig({ PORT: '0', MANAGEMENT_PORT: '0' }).publicListener.port).toBe(0);
+  });
+
+  test('a secret may be in a file, whose last line break does not count', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'analytics-config-'));
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const config = readConfig({
+      CLICKHOUSE_URL: 'http://db.example',
+      CLICKHOUSE_PASSWORD_FILE: file('clickhouse', 'p w\n'),
+      MANAGEMENT_JWT_SECRET_FILE: file('jwt', `${'x'.repeat(31)} \r\n`),
+      REDIS_URL_FILE: file('url', 'rediss://user@redis.example:6380/2\n'),
+      REDIS_PASSWORD_FILE: file('redis', 'p@ss:w/rd%41\n'),
+    });
+    expect(config.store).toMatchObject({ password: 'p w' });
+    expect(config.managementJwtSecret).toBe(`${'x'.repeat(31)} `);
+    expect(config.redisUrl).toBe('rediss://user:p%40ss%3Aw%2Frd%2541@redis.example:6380/2');
+    const message = complaint({
+      CLICKHOUSE_URL: 'http://db.example',
+      CLICKHOUSE_PASSWORD: 'hunter2',
+      CLICKHOUSE_PASSWORD_FILE: file('again', 'hunter3'),
+      MANAGEMENT_JWT_SECRET_FILE: join(folder, 'missing'),
+      REDIS_PASSWORD_FILE: file('empty', '\n'),
+      PORT: 'x',
+    });
+    rmSync(folder, { recursive: true });
+    expect(message.split('\n')).toEqual([
+      'Wrong settings:',
+      '  CLICKHOUSE_PASSWORD_FILE is set, and CLICKHOUSE_PASSWORD too: use one of them',
+      '  MANAGEMENT_JWT_SECRET_FILE names a file that cannot be read (ENOENT)',
+      '  REDIS_PASSWORD_FILE names an empty file',
+      expect.stringMatching(/^ {2}PORT must be/),
+    ]);
+  });
+
+  test('a password of Redis needs a URL that holds none', () => {
+    expect(complaint({ REDIS_PASSWORD: 'x' })).toBe(
+      'Wrong settings:\n  REDIS_PASSWORD is set without REDIS_URL',
+    );
+    expect(complaint({ REDIS_PASSWORD: 'x', REDIS_URL: 'redis://:y@redis' })).toBe(
+      'Wrong settings:\n  REDIS_PASSWORD is set, and REDIS_URL holds a password too: use one of them',
+    );
+    expect(readConfig({ REDIS_PASSWORD: 'x', REDIS_URL: 'redis://redis:6379' }).redisUrl).toBe(
+      'redis://:x@redis:6379',
+    );
   });
 
   test('several processes need Redis', () => {
