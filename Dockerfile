@@ -37,7 +37,8 @@ COPY clickhouse/migrations ./clickhouse/migrations
 COPY redis ./redis
 COPY --from=build /app/dist ./dist
 VOLUME /data
-ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+# Large answers of the store wait in files. /tmp may be in memory, which has a limit.
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data TMPDIR=/data
 # The management listener stays on 127.0.0.1 inside the container: use "docker exec … session-analytics admin".
 EXPOSE 3000
 USER 1000:1000
