@@ -1,5 +1,5 @@
-import { InvalidArgumentError, Option } from 'commander';
-import { valueOption } from './command-line.ts';
+import { Option } from 'commander';
+import { seconds, valueOption } from './command-line.ts';
 import type { RefusedCall } from './management-client.ts';
 
 /** The options with a value, of all commands. `field` is the name that the service's errors use. */
@@ -79,21 +79,4 @@ export function refusalByOption({ detail, errors }: RefusedCall, values: Partial
     return typeof value === 'string' && value.length > 30 && detail.includes(value.toLowerCase());
   });
   return about === undefined ? detail : `--${about}: ${detail}`;
-}
-
-const UNIT_SECONDS = new Map([
-  ['s', 1],
-  ['m', 60],
-  ['h', 3_600],
-  ['d', 86_400],
-]);
-
-/** Parses `8s`, `30m`, `24h`, `7d` to seconds. */
-function seconds(text: string): number {
-  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
-  const size = UNIT_SECONDS.get(unit);
-  if (amount === undefined || size === undefined) {
-    throw new InvalidArgumentError('It must be a number with a unit, such as 8s, 30m, 24h or 7d.');
-  }
-  return Number(amount) * size;
 }

@@ -50,3 +50,20 @@ export const wholeNumber =
     if (Number.isSafeInteger(number) && number >= least) return number;
     throw new InvalidArgumentError(`It must be a whole number from ${least} on.`);
   };
+
+const UNIT_SECONDS = new Map([
+  ['s', 1],
+  ['m', 60],
+  ['h', 3_600],
+  ['d', 86_400],
+]);
+
+/** Parses `8s`, `30m`, `24h`, `7d` to seconds. */
+export function seconds(text: string): number {
+  const [, amount, unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+  const size = UNIT_SECONDS.get(unit);
+  if (amount === undefined || size === undefined) {
+    throw new InvalidArgumentError('It must be a number with a unit, such as 8s, 30m, 24h or 7d.');
+  }
+  return Number(amount) * size;
+}

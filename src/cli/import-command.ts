@@ -1,15 +1,19 @@
 import { InvalidArgumentError } from 'commander';
 import { isUuid } from '../domain/ids.ts';
-import { type CommandLine, valueOption } from './command-line.ts';
-import type { LogFormat } from './import-file.ts';
+import { CliError } from './cli-error.ts';
+import { type CommandLine, seconds, valueOption } from './command-line.ts';
+import { FORMATS, type Format } from './import/formats.ts';
+import type { ImportCommand } from './running-service.ts';
 
-const FORMATS = ['ndjson', 'combined'] as const satisfies readonly LogFormat[];
+const HELP = `
+Files are NDJSON with one session a line, or access logs: combined (Apache, nginx), Caddy's JSON, CloudFront's
+standard logs. All files of one command are one log, in any order. gzip is unpacked by itself, zstd and bzip2
+by the programs of that name. An import that was interrupted goes on where it stopped if it is started again
+in the same way. Standard input cannot go on: events that are stored already are skipped.
 
-interface Values {
-  readonly app: string;
-  /** Null: by the first line. */
-  readonly format: LogFormat | null;
-}
+Examples:
+  import /var/log/nginx/access.log* --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11
+  zcat sessions.ndjson.gz | import - --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11`;
 
 /** `printed` prints the summary, or the error on one line. */
 export function addImportCommand(
@@ -19,16 +23,40 @@ export function addImportCommand(
   parent
     .command('import')
     .description(
-      'Loads a file through the running service, and prints a summary. Safe to interrupt and to repeat.',
+      'Loads files through the running service, and prints a summary. Safe to interrupt and to repeat.',
     )
-    .argument('<file>', 'NDJSON with one session a line, or an access log in the combined format.')
+    .argument('<files...>', 'Files or patterns such as "logs/*.gz"; - is standard input.')
     .addOption(valueOption('--app <id>', 'The app that the events belong to.', appId).makeOptionMandatory())
     .addOption(
-      valueOption('--format <format>', 'ndjson or combined.', format).default(null, 'by the first line'),
+      valueOption('--format <format>', `The format of all files: ${FORMATS.join(', ')}.`, format).default(
+        null,
+        'by the content of each file',
+      ),
     )
-    .action(async (file: string, { app, format }: Values) =>
-      printed((await import('./running-service.ts')).importInto(app, file, format)),
-    );
+    .addOption(
+      valueOption(
+        '--patience <time>',
+        'For how long a service that does not answer is asked again.',
+        seconds,
+      ).default(600, '10m'),
+    )
+    .addOption(
+      valueOption(
+        '--state <folder>',
+        'Where the import keeps sorted records and its progress, until it is done.',
+      ).default(null, 'import in DATA_DIR'),
+    )
+    .addHelpText('after', HELP)
+    .action(async (files: string[], command: ImportCommand) => {
+      const work = (await import('./running-service.ts')).importInto(files, command);
+      await printed(work);
+      const { lines, skipped } = await work;
+      if (lines > 0 && skipped.malformed === lines) {
+        throw new CliError(
+          'Nothing was imported: every line is malformed. Check that the files have one of the formats in import --help.',
+        );
+      }
+    });
 }
 
 function appId(value: string): string {
@@ -36,8 +64,8 @@ function appId(value: string): string {
   return value.toLowerCase();
 }
 
-function format(value: string): LogFormat {
+function format(value: string): Format {
   const found = FORMATS.find((name) => name === value);
-  if (found === undefined) throw new InvalidArgumentError(`It must be ${FORMATS.join(' or ')}.`);
+  if (found === undefined) throw new InvalidArgumentError(`It must be one of ${FORMATS.join(', ')}.`);
   return found;
 }

@@ -15,8 +15,27 @@ export interface ManagementClient {
    * do if the service is not running, or if it refused the token or the request.
    */
   call(method: ManagementMethod, path: string, body?: unknown): Promise<unknown>;
-  /** Calls with a body that is JSON text already. */
-  callWith(method: ManagementMethod, path: string, json: string | undefined): Promise<unknown>;
+  /** Calls with a body that is JSON text already. `limitMs`: the longest silence of the service. */
+  callWith(
+    method: ManagementMethod,
+    path: string,
+    json: string | undefined,
+    limitMs?: number,
+  ): Promise<unknown>;
+}
+
+/** The service is away, or has too much to do: the same call may succeed later. */
+export class Unavailable extends CliError {
+  /** False if nothing answered. */
+  readonly hasAnswered: boolean;
+  /** As the answer says it. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(message: string, hasAnswered: boolean, retryAfterSeconds: number | null, cause?: unknown) {
+    super(message, { cause });
+    this.hasAnswered = hasAnswered;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }
 
 /** The service refused a request. */
@@ -36,6 +55,7 @@ export type ClientConfig = Pick<Config, 'managementListener' | 'managementJwtSec
 
 interface Answer {
   readonly status: number;
+  readonly retryAfter: string | undefined;
   readonly text: string;
 }
 
@@ -51,11 +71,13 @@ export function managementClient(config: ClientConfig, clock: Clock): Management
   const client: ManagementClient = {
     call: (method, path, body) =>
       client.callWith(method, path, body === undefined ? undefined : JSON.stringify(body)),
-    async callWith(method, path, text) {
+    async callWith(method, path, text, limitMs = 0) {
       const token = await signManagementToken(secretOf(config, address), clock);
-      const answer = await send({ host, port, method, path, token, text }).catch((error: unknown) => {
-        throw notAnswering(address, error);
-      });
+      const answer = await send({ host, port, method, path, token, text, limitMs }).catch(
+        (error: unknown) => {
+          throw notAnswering(address, error);
+        },
+      );
       return read(answer, address);
     },
   };
@@ -81,10 +103,11 @@ interface Call {
   readonly path: string;
   readonly token: string;
   readonly text: string | undefined;
+  /** 0: none. Deleting an app with much data may take long. */
+  readonly limitMs: number;
 }
 
-/** Sends without a time limit: deleting an app with much data may take long. */
-function send({ host, port, method, path, token, text }: Call): Promise<Answer> {
+function send({ host, port, method, path, token, text, limitMs }: Call): Promise<Answer> {
   const headers = {
     Authorization: `Bearer ${token}`,
     ...(text === undefined
@@ -99,24 +122,34 @@ function send({ host, port, method, path, token, text }: Call): Promise<Answer> 
         answer.on('data', (chunk: Buffer) => chunks.push(chunk));
         answer.on('error', reject);
         answer.on('end', () =>
-          resolve({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString('utf8') }),
+          resolve({
+            status: answer.statusCode ?? 0,
+            retryAfter: answer.headers['retry-after'],
+            text: Buffer.concat(chunks).toString('utf8'),
+          }),
         );
       },
     );
     call.on('error', reject);
+    call.setTimeout(limitMs, () =>
+      call.destroy(Object.assign(new Error('no answer'), { code: 'ETIMEDOUT' })),
+    );
     call.end(text);
   });
 }
 
 const notAnswering = (address: string, error: unknown): CliError => {
   const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return new CliError(
+  const message =
     `The service does not answer at ${address}${code}: start it with session-analytics serve or npm start, or set MANAGEMENT_HOST and ` +
-      'MANAGEMENT_PORT to where it listens.',
-  );
+    'MANAGEMENT_PORT to where it listens.';
+  return new Unavailable(message, false, null, error);
 };
 
-function read({ status, text }: Answer, address: string): unknown {
+/** Also those of a proxy in front. */
+const LATER: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
+
+function read({ status, retryAfter, text }: Answer, address: string): unknown {
   const json = parseJson(text);
   if (status >= 200 && status < 300 && json !== undefined) return json;
   if (status === 401) {
@@ -125,6 +158,15 @@ function read({ status, text }: Answer, address: string): unknown {
     );
   }
   const problem = Problem.safeParse(json);
+  if (LATER.has(status)) {
+    const said = problem.success ? problem.data.detail : 'No reason is given.';
+    const seconds = /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : null;
+    throw new Unavailable(
+      `The service at ${address} is not ready (status ${status}): ${said}`,
+      true,
+      seconds,
+    );
+  }
   if (!problem.success) {
     throw new CliError(
       `The server at ${address} is not this service (status ${status}): check MANAGEMENT_HOST and MANAGEMENT_PORT.`,

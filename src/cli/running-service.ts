@@ -1,9 +1,12 @@
+import { join } from 'node:path';
 import { readConfig } from '../config.ts';
 import type { AdminCall } from './admin-commands.ts';
 import { refusalByOption } from './admin-options.ts';
 import { CliError } from './cli-error.ts';
 import { confirmDeletion } from './deletion.ts';
-import { type ImportSummary, importFile, type LogFormat } from './import-file.ts';
+import { filesOf } from './import/files.ts';
+import type { Format } from './import/formats.ts';
+import { type ImportSummary, importFiles } from './import/import.ts';
 import { type ClientConfig, managementClient, RefusedCall } from './management-client.ts';
 import { wallClock } from './wall-clock.ts';
 
@@ -21,20 +24,34 @@ export async function callService(
   });
 }
 
-/** Loads a file through the running service. Shows the progress on standard error. */
+/** A service that is silent for longer is taken for dead. It answers 503 after 15 s. */
+const LONGEST_SILENCE_MS = 120_000;
+
+export interface ImportCommand {
+  readonly app: string;
+  readonly format: Format | null;
+  readonly patience: number;
+  readonly state: string | null;
+}
+
+/** Loads files through the running service. Shows the progress on standard error. */
 export async function importInto(
-  app: string,
-  file: string,
-  format: LogFormat | null,
+  names: readonly string[],
+  { app, format, patience, state }: ImportCommand,
 ): Promise<ImportSummary> {
-  const client = managementClient(readConfig(), wallClock);
-  return importFile({
-    file,
+  const config = readConfig();
+  const client = managementClient(config, wallClock);
+  return importFiles({
+    files: await filesOf(names),
     app,
     format,
     now: wallClock(),
-    send: (body) => client.callWith('POST', `/apps/${app}/import`, body),
-    progress: (text) =>
-      process.stderr.write(process.stderr.isTTY ? `\r\x1b[K${text}` : `${text.trimEnd()}\n`),
+    stateRoot: state ?? join(config.dataDir, 'import'),
+    send: (body) => client.callWith('POST', `/apps/${app}/import`, body, LONGEST_SILENCE_MS),
+    patienceMs: patience * 1000,
+    screen: {
+      isTerminal: process.stderr.isTTY,
+      write: (text) => void process.stderr.write(text),
+    },
   });
 }

@@ -1,22 +1,5 @@
 import { type EpochMs, epochMs } from '../domain/time.ts';
-import { MAX_LENGTH } from './context.ts';
-import { cleanText } from './text.ts';
-import { isBot } from './user-agent.ts';
-
-/** Why a line of a log is no pageview. If several reasons apply, the first in this order counts. */
-export const SKIP_REASONS = ['malformed', 'methods', 'errors', 'bots', 'assets'] as const;
-export type SkipReason = (typeof SKIP_REASONS)[number];
-
-/** A request that counts as a pageview. */
-export interface LogRequest {
-  readonly address: string;
-  readonly at: EpochMs;
-  /** The path with its query, as requested. */
-  readonly path: string;
-  /** '' for none, also for the user agent. */
-  readonly referrer: string;
-  readonly userAgent: string;
-}
+import { judgeRequest, type LogRequest, type SkipReason } from './access-log.ts';
 
 /** host ident user [time] "request" status bytes "referrer" "user agent" */
 const LINE =
@@ -25,17 +8,8 @@ const REQUEST = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/\d(?:\.\d)?$/;
 const TIME = /^(\d\d)\/([A-Z][a-z]{2})\/(\d{4}):(\d\d):(\d\d):(\d\d) ([+-])(\d\d)(\d\d)$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Extensions of paths that are not pages: parts of a page, and files. */
-const ASSET = new RegExp(
-  `\\.(?:${[
-    'css|js|mjs|cjs|map|wasm|json|xml|txt|webmanifest',
-    'png|jpe?g|gif|svg|ico|cur|webp|avif|bmp|tiff?',
-    'woff2?|ttf|otf|eot',
-    'mp3|mp4|m4a|m4v|webm|ogg|ogv|wav|mov|avi|flv|swf',
-    'pdf|zip|gz|tgz|bz2|xz|rar|7z|tar|jar|deb|rpm|exe|dmg|iso',
-  ].join('|')})$`,
-  'i',
-);
+/** True for a line in the combined format, whatever its request. */
+export const isCombined = (line: string): boolean => LINE.test(line);
 
 /**
  * Parses one line of an Apache or nginx log in the combined format: a pageview, or the reason why it is none.
@@ -44,30 +18,23 @@ const ASSET = new RegExp(
 export function parseCombined(line: string): LogRequest | SkipReason {
   const [, address, time, request, status, referrer, agent] = LINE.exec(line) ?? [];
   const [, method, target = ''] = REQUEST.exec(unescapeLog(request ?? '')) ?? [];
-  const at = parseTime(time ?? '');
+  const at = parseLogTime(time ?? '');
   if (address === undefined || method === undefined || at === null) return 'malformed';
-  const path = pathOf(target);
-  if (method === 'GET' && path === null) return 'malformed';
-  if (method !== 'GET' || path === null) return 'methods';
-  if (Number(status) >= 400) return 'errors';
-  const userAgent = cleanText(unescapeLog(absent(agent)), MAX_LENGTH.userAgent);
-  if (isBot(userAgent)) return 'bots';
-  if (ASSET.test(path.replace(/[?#].*$/s, ''))) return 'assets';
-  return { address, at, path, referrer: unescapeLog(absent(referrer)), userAgent };
+  return judgeRequest({
+    address,
+    at,
+    method,
+    target,
+    status: Number(status),
+    referrer: unescapeLog(absent(referrer)),
+    userAgent: unescapeLog(absent(agent)),
+  });
 }
 
 const absent = (field: string | undefined): string => (field === undefined || field === '-' ? '' : field);
 
-/** Returns the path of a request. A proxy's client sends the whole address instead of a path. */
-function pathOf(target: string): string | null {
-  if (target.startsWith('/')) return target;
-  if (!/^https?:\/\//i.test(target) || !URL.canParse(target)) return null;
-  const { pathname, search } = new URL(target);
-  return pathname + search;
-}
-
 /** Returns `17/May/2015:10:05:03 +0000` as epoch ms; null for text in any other form. */
-function parseTime(text: string): EpochMs | null {
+export function parseLogTime(text: string): EpochMs | null {
   const [, day, monthName, year, hour, minute, second, sign, offsetHour, offsetMinute] =
     TIME.exec(text) ?? [];
   const month = MONTHS.indexOf(monthName ?? '');

@@ -53,7 +53,8 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
  * of the request.
  *
  * Imports into one app take turns, so that no other import stores events between the check and the insert.
- * The batch id is made from the content, so even a repetition that no lock could stop stores nothing twice.
+ * The batch id is made from all that was sent, with the events that are stored already. So a repetition has the
+ * same id, even if it meets a part of what a process that died was storing: it waits until that flush is whole.
  */
 export function createHistory({ db, clock, store, locks }: HistoryOptions) {
   return (app: SdkApp, sent: readonly unknown[]): Promise<HistoryResult> => {
@@ -66,8 +67,11 @@ export function createHistory({ db, clock, store, locks }: HistoryOptions) {
       const events = countEvents(missing);
       const nothing = { sessions: [], events: 0, duplicates: all, rejected };
       if (events === 0) return nothing;
-      const columns = missing.map((session) => sessionColumns(session, { app, place: null }));
-      const key = { app: app.id, batch: uuidOf([...columns, ...occurrences.ofSessions(missing)]) };
+      const columnsOf = (some: readonly ValidSession[]) =>
+        some.map((session) => sessionColumns(session, { app, place: null }));
+      const sentColumns = columnsOf(sessions);
+      const key = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
+      const columns = missing === sessions ? sentColumns : columnsOf(missing);
       const outcome = await store.storeOnce(key, () => batchRows(key, missing, columns));
       if (outcome === 'duplicate') return nothing;
       return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };

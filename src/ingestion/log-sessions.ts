@@ -1,6 +1,14 @@
 import { createHash } from 'node:crypto';
 import { DAY_MS, type EpochMs, MINUTE_MS, toIso } from '../domain/time.ts';
-import type { LogRequest } from './combined-log.ts';
+
+/** A pageview of a visitor. */
+export interface Visit {
+  readonly visitorId: string;
+  readonly userAgent: string;
+  readonly at: EpochMs;
+  readonly path: string;
+  readonly referrer: string;
+}
 
 /** A session as in a batch of the SDK. */
 export interface LogSession {
@@ -8,89 +16,134 @@ export interface LogSession {
   readonly visitorId: string;
   readonly startedAt: string;
   readonly context: { readonly referrer: string; readonly userAgent: string };
-  readonly events: readonly {
-    readonly type: 'pageview';
-    readonly timestamp: string;
-    readonly path: string;
-  }[];
+  readonly events: readonly LogEvent[];
+}
+
+interface LogEvent {
+  readonly type: 'pageview';
+  readonly timestamp: string;
+  readonly path: string;
+  /** 2 for the second of equal events, 3 for the third, … Absent for the first. */
+  readonly occurrence?: number;
+}
+
+/** A session, or a part of one that has very many events. */
+export interface SessionPart {
+  readonly session: LogSession;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
 }
 
 const IDLE_MS = 30 * MINUTE_MS;
+/** Beyond these, events are given out before their session is over. */
+const MAX_HELD = { ofSession: 10_000, ofAll: 200_000 } as const;
 
-interface Visitor {
-  readonly address: string;
-  readonly userAgent: string;
-  readonly requests: { readonly at: EpochMs; readonly path: string; readonly referrer: string }[];
+interface Open {
+  readonly head: Omit<LogSession, 'events'>;
+  readonly startedAt: EpochMs;
+  events: LogEvent[];
+  /** True once a part was given out. */
+  isBegun: boolean;
+  lastAt: EpochMs;
+  lastPath: string;
+  /** How often each path was requested at `lastAt`, if there is more than one request. */
+  counts: Map<string, number> | null;
 }
 
+/** Ids are hashes: the address is never stored. `app` keeps a visitor from being followed to another app. */
+export const logVisitorId = (app: string, address: string, userAgent: string): string =>
+  idOf(`${app} ${address} ${userAgent}`);
+
 /**
- * Collects the requests of a log, in any order, and groups them into sessions by address and user agent. A
- * session ends after more than 30 minutes without a request, or after 24 hours. Holds the whole log in
- * memory, about 100 bytes per request; equal texts are kept once.
+ * Groups the pageviews of a log into sessions by visitor. They come in the order of time. A session ends after
+ * more than 30 minutes without a request, or after 24 hours. Only visitors of the last 30 minutes are in
+ * memory, with at most 200,000 events.
  */
 export class LogSessions {
-  readonly #app: string;
-  readonly #visitors = new Map<string, Visitor>();
-  readonly #texts = new Map<string, string>();
+  /** By visitor. The least recently active one is the first. */
+  readonly #open = new Map<string, Open>();
+  #held = 0;
 
-  /** `app` is hashed into the ids, so that a visitor cannot be followed from one app to another. */
-  constructor(app: string) {
-    this.#app = app;
-  }
-
-  add({ address, at, path, referrer, userAgent }: LogRequest): void {
-    const key = `${address} ${userAgent}`;
-    let visitor = this.#visitors.get(key);
-    if (visitor === undefined) {
-      visitor = { address, userAgent: this.#once(userAgent), requests: [] };
-      this.#visitors.set(key, visitor);
+  /** Returns the sessions that are over by now. */
+  add(visit: Visit): SessionPart[] {
+    const parts: SessionPart[] = [];
+    const { visitorId, at } = visit;
+    for (const [id, open] of this.#open) {
+      if (at - open.lastAt <= IDLE_MS) break;
+      parts.push(this.#close(id, open));
     }
-    visitor.requests.push({ at, path: this.#once(path), referrer: this.#once(referrer) });
-  }
-
-  /** Returns the sessions by their start, so that an import fills the store in the order of time. */
-  sessions(): LogSession[] {
-    const sessions = [...this.#visitors.values()].flatMap((visitor) => this.#split(visitor));
-    return sessions.sort((a, b) => (a.startedAt < b.startedAt ? -1 : a.startedAt > b.startedAt ? 1 : 0));
-  }
-
-  #split({ address, userAgent, requests }: Visitor): LogSession[] {
-    // The address is hashed and never stored.
-    const visitorId = idOf(`${this.#app} ${address} ${userAgent}`);
-    const groups: Visitor['requests'][] = [];
-    for (const request of requests.sort((a, b) => a.at - b.at)) {
-      const group = groups.at(-1);
-      const [first, last] = [group?.at(0), group?.at(-1)];
-      const goesOn =
-        first !== undefined &&
-        last !== undefined &&
-        request.at - last.at <= IDLE_MS &&
-        request.at - first.at <= DAY_MS;
-      if (goesOn) group?.push(request);
-      else groups.push([request]);
+    let open = this.#open.get(visitorId);
+    if (open !== undefined && at - open.startedAt > DAY_MS) {
+      parts.push(this.#close(visitorId, open));
+      open = undefined;
     }
-    return groups.flatMap((group) => {
-      const [first] = group;
-      if (first === undefined) return [];
-      const startedAt = toIso(first.at);
-      return {
-        id: idOf(`${visitorId} ${startedAt}`),
-        visitorId,
-        startedAt,
-        context: { referrer: first.referrer, userAgent },
-        events: group.map(({ at, path }) => ({ type: 'pageview', timestamp: toIso(at), path })),
-      };
-    });
+    open ??= newSession(visit);
+    // The map keeps the order of insertion.
+    this.#open.delete(visitorId);
+    this.#open.set(visitorId, open);
+    addEvent(open, visit);
+    this.#held++;
+    if (open.events.length >= MAX_HELD.ofSession) parts.push(this.#part(open, false));
+    if (this.#held > MAX_HELD.ofAll) parts.push(...this.#relieve());
+    return parts;
   }
 
-  /** Returns a shared copy. The parser's texts are slices, which would keep their whole line in memory. */
-  #once(text: string): string {
-    const known = this.#texts.get(text);
-    if (known !== undefined) return known;
-    const copy = Buffer.from(text).toString();
-    this.#texts.set(copy, copy);
-    return copy;
+  /** Returns the sessions that are left. */
+  end(): SessionPart[] {
+    return [...this.#open].map(([id, open]) => this.#close(id, open));
   }
+
+  #close(id: string, open: Open): SessionPart {
+    this.#open.delete(id);
+    return this.#part(open, true);
+  }
+
+  #relieve(): SessionPart[] {
+    const parts: SessionPart[] = [];
+    for (const open of this.#open.values()) {
+      if (this.#held <= MAX_HELD.ofAll / 2) break;
+      if (open.events.length > 0) parts.push(this.#part(open, false));
+    }
+    return parts;
+  }
+
+  #part(open: Open, isLast: boolean): SessionPart {
+    const { events, isBegun } = open;
+    this.#held -= events.length;
+    open.events = [];
+    open.isBegun = true;
+    return { session: { ...open.head, events }, isFirst: !isBegun, isLast };
+  }
+}
+
+function newSession({ visitorId, at, referrer, userAgent, path }: Visit): Open {
+  const startedAt = toIso(at);
+  const id = idOf(`${visitorId} ${startedAt}`);
+  return {
+    head: { id, visitorId, startedAt, context: { referrer, userAgent } },
+    startedAt: at,
+    events: [],
+    isBegun: false,
+    lastAt: at,
+    lastPath: path,
+    counts: null,
+  };
+}
+
+/** Numbers equal events. They have the same time, so they follow one another. */
+function addEvent(open: Open, { at, path }: Visit): void {
+  let occurrence = 1;
+  const isFirst = open.events.length === 0 && !open.isBegun;
+  if (at > open.lastAt || isFirst) open.counts = null;
+  else {
+    open.counts ??= new Map([[open.lastPath, 1]]);
+    occurrence = (open.counts.get(path) ?? 0) + 1;
+    open.counts.set(path, occurrence);
+  }
+  open.lastAt = at;
+  open.lastPath = path;
+  const event = { type: 'pageview', timestamp: toIso(at), path } as const;
+  open.events.push(occurrence === 1 ? event : { ...event, occurrence });
 }
 
 const idOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

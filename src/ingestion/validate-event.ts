@@ -96,7 +96,7 @@ const isDuration = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_DURATION_MS;
 
 /** Returns the path without query and fragment; null if it is no path. */
-function validatePath(value: unknown): string | null {
+export function validatePath(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const clean = cleanText(value, Number.POSITIVE_INFINITY);
   if (!clean.startsWith('/')) return null;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ImportSummary, importFile, type LogFormat } from '../../src/cli/import-file.ts';
+import { type ImportSummary, importFiles } from '../../src/cli/import/import.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { type TestStore, testStore } from '../support/store.ts';
@@ -26,14 +26,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const run = (app: SdkApp, file: string, format: LogFormat | null = null): Promise<ImportSummary> =>
-  importFile({
-    file,
+const run = (app: SdkApp, ...files: string[]): Promise<ImportSummary> =>
+  importFiles({
+    files,
     app: app.id,
-    format,
+    format: null,
     now: NOW,
+    stateRoot: mkdtempSync(join(folder, 'state-')),
     send: (body) => ingestion.importHistory(app, JSON.parse(body).sessions),
-    progress: () => undefined,
+    patienceMs: 0,
+    screen: { isTerminal: false, write: () => undefined },
   });
 
 const ndjson = (name: string, items: readonly unknown[]): string => {

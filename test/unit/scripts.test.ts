@@ -85,7 +85,10 @@ test.each([
   [`bench soak --json ${A_FOLDER}`, `--json: ENOTDIR: not a directory, open '${A_FOLDER}'.`],
   ['import a.log b.log --app x', /^Option '--app <id>' .*'x' is invalid\. It must be an app's id\./],
   ['import a.log', /^Required option '--app <id>' not specified\./],
-  ['import --format csv', /^Option '--format <format>' .*'csv' is invalid\. It must be ndjson or combined\./],
+  [
+    'import --format csv',
+    /^Option '--format <format>' .*'csv' is invalid\. It must be one of ndjson, combined, caddy, cloudfront\./,
+  ],
   ['admin key', /^Say a command: one of create, list, rotate, revoke\./],
 ])('%s: one line says what is wrong', (line, message) => {
   const { status, stdout, stderr } = run('deploy/bin/session-analytics', ...line.split(' '));

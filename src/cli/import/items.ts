@@ -1,0 +1,139 @@
+import type { EpochMs } from '../../domain/time.ts';
+import { epochMs } from '../../domain/time.ts';
+import { eventIdentity } from '../../ingestion/history.ts';
+import { LogSessions, type SessionPart } from '../../ingestion/log-sessions.ts';
+import { validateSessions } from '../../ingestion/validate.ts';
+import type { SpoolRecord } from './spool.ts';
+
+/** The limits of a request. The service stores a request in one insert. */
+export const CHUNK = { events: 40_000, characters: 4 * 1024 ** 2 } as const;
+
+/** A session, or a part of one, as it is sent. */
+export interface Item {
+  /** JSON. */
+  readonly text: string;
+  readonly events: number;
+  /** The same for all parts of a session. */
+  readonly session: string;
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+  /** Where its first event comes from. */
+  readonly input: number;
+  readonly line: number;
+}
+
+/** Turns sorted records into items. The same records always give the same items. */
+export interface Items {
+  add(record: SpoolRecord): Item[];
+  /** Returns those that are left. */
+  end(): Item[];
+}
+
+interface SentSession {
+  readonly events: readonly object[];
+}
+
+/**
+ * Items of NDJSON. The lines of a session follow one another. A session of one line is sent as it is. If it has
+ * several, an event may equal one of an earlier line: its `occurrence` then says which of its equals it is,
+ * the 1st, 2nd, …
+ */
+export class SentItems implements Items {
+  readonly #now: EpochMs;
+  #held: SpoolRecord | null = null;
+  #isFirst = true;
+  #counts = new Map<string, number>();
+
+  constructor(now: EpochMs) {
+    this.#now = now;
+  }
+
+  add(record: SpoolRecord): Item[] {
+    const held = this.#held;
+    this.#held = record;
+    if (held === null) return [];
+    const goesOn = held.key !== 0 && held.key === record.key && held.at === record.at;
+    const items = this.#itemsOf(held, !goesOn);
+    this.#isFirst = !goesOn;
+    if (!goesOn && this.#counts.size > 0) this.#counts = new Map();
+    return items;
+  }
+
+  end(): Item[] {
+    return this.#held === null ? [] : this.#itemsOf(this.#held, true);
+  }
+
+  #itemsOf({ text, events, at, key, input, line }: SpoolRecord, isLast: boolean): Item[] {
+    const [isFirst, session] = [this.#isFirst, `${at} ${key}`];
+    const whole = { text, events, session, isFirst, isLast, input, line };
+    const parts = Math.ceil(Math.max(events / CHUNK.events, text.length / CHUNK.characters));
+    // The importer sets `occurrence` itself; a file must not.
+    if (isFirst && isLast && parts <= 1 && !text.includes('"occurrence"')) return [whole];
+    const counted = this.#counted(JSON.parse(text));
+    if (counted === null) return [whole];
+    const size = Math.ceil(events / parts);
+    return Array.from({ length: parts }, (_, part) => {
+      const some = counted.events.slice(part * size, (part + 1) * size);
+      return {
+        ...whole,
+        text: JSON.stringify({ ...counted, events: some }),
+        events: some.length,
+        isFirst: isFirst && part === 0,
+        isLast: isLast && part === parts - 1,
+      };
+    });
+  }
+
+  /** Null for a session that the service will reject. Invalid events stay as they are, for it to reject. */
+  #counted(sent: unknown): SentSession | null {
+    const rules = { now: this.#now, maxAgeDays: null, userAgent: '' };
+    const [session] = validateSessions([sent], rules).sessions;
+    if (session === undefined) return null;
+    const events = [...(sent as SentSession).events];
+    for (const event of session.events) {
+      const identity = eventIdentity(session, event);
+      const occurrence = (this.#counts.get(identity) ?? 0) + 1;
+      this.#counts.set(identity, occurrence);
+      events[event.position] = { ...events[event.position], occurrence };
+    }
+    return { ...(sent as SentSession), events };
+  }
+}
+
+/** The text of a record that is a pageview: visitor, user agent, path and referrer. */
+type LogText = readonly [string, string, string, string];
+
+/** Returns the text of a record for LogItems. */
+export const logText = (...text: LogText): string => JSON.stringify(text);
+
+/** Items of access logs. */
+export class LogItems implements Items {
+  readonly #sessions = new LogSessions();
+  #last: SpoolRecord | null = null;
+
+  add(record: SpoolRecord): Item[] {
+    const [visitorId, userAgent, path, referrer] = JSON.parse(record.text) as LogText;
+    this.#last = record;
+    return this.#sessions
+      .add({ visitorId, userAgent, path, referrer, at: epochMs(record.at) })
+      .map((part) => this.#item(part));
+  }
+
+  end(): Item[] {
+    return this.#sessions.end().map((part) => this.#item(part));
+  }
+
+  /** The line is the one that ended the session: only lines with impossible times are ever named. */
+  #item({ session, isFirst, isLast }: SessionPart): Item {
+    const { input = 0, line = 0 } = this.#last ?? {};
+    return {
+      text: JSON.stringify(session),
+      events: session.events.length,
+      session: session.id,
+      isFirst,
+      isLast,
+      input,
+      line,
+    };
+  }
+}

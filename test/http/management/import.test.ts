@@ -1,0 +1,127 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type CommandResult, type ManagedService, managedService } from '../../support/management.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+const EXCERPT = readFileSync(new URL('../../data/access-excerpt.log', import.meta.url));
+const SUMMARY = {
+  lines: 300,
+  sessions: 34,
+  events: 47,
+  skipped: { assets: 152, errors: 2, methods: 0, bots: 99, malformed: 0 },
+  duplicates: 0,
+};
+
+let service: ManagedService;
+let folder: string;
+let accountKey: string;
+
+beforeAll(async () => {
+  service = await managedService();
+  folder = mkdtempSync(join(tmpdir(), 'analytics-import-command-'));
+  const { accountId } = JSON.parse((await service.admin(['account', 'create', '--name', 'Acme'])).stdout);
+  await service.admin(['account', 'set-plan', '--account', accountId, '--plan', 'pro']);
+  accountKey = JSON.parse((await service.admin(['key', 'create', '--account', accountId])).stdout).apiKey;
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function newApp(name: string): Promise<string> {
+  const response = await fetch(`${service.url}/api/v1/apps`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${accountKey}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ name, domain: `https://${name}.example` }),
+  });
+  return z.object({ id: z.string() }).parse(await response.json()).id;
+}
+
+/** Runs the command as a shell does. `input` is its standard input. */
+async function command(args: readonly string[], input: Buffer | string = ''): Promise<CommandResult> {
+  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'import', ...args], {
+    env: {
+      PATH: process.env['PATH'],
+      MANAGEMENT_PORT: new URL(service.managementUrl).port,
+      DATA_DIR: service.dataDir,
+    },
+  });
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input);
+  const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
+  const [code] = await once(child, 'close');
+  return { code: Number(code), stdout: await stdout, stderr: await stderr };
+}
+
+test('a gzipped log is imported from standard input, once', async () => {
+  const app = await newApp('piped');
+  const first = await command(['-', '--app', app], gzipSync(EXCERPT));
+  expect(first.code).toBe(0);
+  expect(JSON.parse(first.stdout)).toEqual(SUMMARY);
+  expect(first.stderr).toBe('300 lines read, 47 events stored, 0 were stored already.\n');
+  const again = await command(['-', '--app', app], EXCERPT);
+  expect(JSON.parse(again.stdout)).toEqual({ ...SUMMARY, sessions: 0, events: 0, duplicates: 47 });
+});
+
+test('a pattern names several files, and their state goes to the data folder and away', async () => {
+  const app = await newApp('patterns');
+  const lines = EXCERPT.toString().split('\n');
+  writeFileSync(join(folder, 'access.log'), lines.slice(150).join('\n'));
+  writeFileSync(join(folder, 'access.log.1.gz'), gzipSync(lines.slice(0, 150).join('\n')));
+  const { code, stdout } = await command([join(folder, 'access.log*'), '--app', app]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toEqual(SUMMARY);
+});
+
+test('nothing but malformed lines: exit code 1, the summary, and samples', async () => {
+  const file = join(folder, 'photo.jpg');
+  writeFileSync(file, 'neither\nnor\n');
+  const { code, stdout, stderr } = await command([file, '--app', await newApp('malformed')]);
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({ lines: 2, events: 0, skipped: { malformed: 2 } });
+  expect(stderr).toContain(`malformed: ${file}, line 1: neither\n`);
+  expect(stderr).toMatch(/Nothing was imported: every line is malformed\. .*\n$/);
+});
+
+test('an empty file is imported', async () => {
+  const file = join(folder, 'empty');
+  writeFileSync(file, '');
+  const { code, stdout } = await command([file, '--app', await newApp('empty')]);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ lines: 0, events: 0 });
+});
+
+test.each([
+  [['none.log'], 'There is no file none.log.\n'],
+  [['none-*.log'], 'No file matches none-*.log.\n'],
+  [['-', 'a.log'], 'Standard input (-) and files cannot be imported together.\n'],
+  [['-', '--state', '/dev/null/x'], /The import cannot keep its state in \/dev\/null\/x .*--state\.\n/],
+  [['-', '--patience', 'long'], /'long' is invalid.*such as 8s, 30m, 24h or 7d/],
+  [['-', '--format', 'iis'], /It must be one of ndjson, combined, caddy, cloudfront/],
+])('says what is wrong with %j', async (args, message) => {
+  const { code, stdout, stderr } = await command([
+    ...args,
+    '--app',
+    await newApp(`e${args.join('').length}`),
+  ]);
+  expect(code).toBe(1);
+  expect(stdout).toBe('');
+  expect(stderr).toMatch(message);
+});
+
+test('an unknown app is found before anything is read', async () => {
+  const { code, stderr } = await command([
+    join(folder, 'access.log'),
+    '--app',
+    '0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11',
+  ]);
+  expect([code, stderr]).toEqual([1, 'There is no app with this id.\n']);
+});
