@@ -22,7 +22,7 @@ export interface SpoolRecord {
 }
 
 /** The memory of the sorter. Records of this size become a run. */
-const RUN = { bytes: 32 * 1024 ** 2, records: 256 * 1024 } as const;
+const RUN = { bytes: 26 * 1024 ** 2, records: 192 * 1024 } as const;
 /** Runs that are read at once. More are merged first. */
 const FAN = 64;
 const CHUNK_BYTES = 64 * 1024;
