@@ -25,19 +25,20 @@ function flushOf(sessions: number) {
   return { app, flush: { id: randomUUID(), batches: [batch], hours, rows: journalRows(batch, columns) } };
 }
 
-test.each([
-  100, 9_000, 30_000,
-])('a flush of %i rows that is repeated after its journal was merged changes nothing', async (rows) => {
-  const journal = createJournal(store.db);
-  const { app, flush } = flushOf(rows);
-  await journal.claim(flush, true);
-  const insert = async (): Promise<void> => {
-    await journal.insertEvents(flush.id);
-    await journal.commit(flush.id, null);
-  };
-  await insert();
-  for (let i = 0; i < 3; i++) await journal.claim(flushOf(5_000).flush, true);
-  await store.db.command('merge', 'OPTIMIZE TABLE ingest_journal FINAL', {});
-  await insert();
-  expect(await totalsOf(store.db, app)).toEqual(stored(rows, rows));
-});
+test.each([100, 9_000, 30_000])(
+  'a flush of %i rows that is repeated after its journal was merged changes nothing',
+  async (rows) => {
+    const journal = createJournal(store.db);
+    const { app, flush } = flushOf(rows);
+    await journal.claim(flush, true);
+    const insert = async (): Promise<void> => {
+      await journal.insertEvents(flush.id);
+      await journal.commit(flush.id, null);
+    };
+    await insert();
+    for (let i = 0; i < 3; i++) await journal.claim(flushOf(5_000).flush, true);
+    await store.db.command('merge', 'OPTIMIZE TABLE ingest_journal FINAL', {});
+    await insert();
+    expect(await totalsOf(store.db, app)).toEqual(stored(rows, rows));
+  },
+);
