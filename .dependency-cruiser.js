@@ -55,6 +55,12 @@ export default {
       { path: 'node_modules/prom-client/' },
     ),
     only(
+      'one-file-knows-the-tracing-library',
+      'Other parts know the spans of domain/tracing.ts.',
+      { path: '^src/', pathNot: '^src/tracing/' },
+      { path: 'node_modules/@opentelemetry/' },
+    ),
+    only(
       'one-file-knows-the-backend',
       'Only clickhouse/connect.ts chooses between embedded and server.',
       { path: '^src/', pathNot: '^src/clickhouse/connect\\.ts$' },

@@ -28,6 +28,8 @@ export interface Config {
   readonly logLevel: LogLevel;
   /** From here on the log calls a request slow. */
   readonly slowRequestMs: number;
+  /** The collector of traces, without a path; null: no traces. */
+  readonly otlpEndpoint: string | null;
   /** The most memory for cached answers. */
   readonly answerCacheBytes: number;
   /** The most memory for cached facts and open sessions; 0: no cache. */
@@ -106,6 +108,7 @@ const Settings = z
     DASHBOARD_URL: url(['http:', 'https:']).optional(),
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
     SLOW_REQUEST_MS: whole(1, 3_600_000).default(1_000),
+    OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']).optional(),
     // A hundred years, which the store's date type holds with room to spare.
     EVENT_MAX_AGE_DAYS: whole(1, 36_500).default(730),
     // HS256 wants a key at least as long as its hash (RFC 7518, section 3.2).
@@ -199,6 +202,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     dashboardUrl: settings.DASHBOARD_URL?.replace(/\/+$/, '') ?? null,
     logLevel: settings.LOG_LEVEL,
     slowRequestMs: settings.SLOW_REQUEST_MS,
+    otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
     answerCacheBytes: settings.ANSWER_CACHE_MIB * 1024 ** 2,
     factsCacheBytes: settings.FACTS_CACHE_MIB * 1024 ** 2,
     sealIntervalMs: settings.SEAL_INTERVAL_SECONDS * 1000,

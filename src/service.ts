@@ -8,6 +8,7 @@ import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { every } from './domain/every.ts';
 import { type Clock, MINUTE_MS } from './domain/time.ts';
+import type { Tracer } from './domain/tracing.ts';
 import { createBegun } from './facts/begun.ts';
 import { factsMemory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
@@ -91,6 +92,8 @@ async function start(
   close: () => Promise<void>,
 ): Promise<Service> {
   const metrics = new Metrics();
+  const tracer = await openTracing(config, log);
+  if (tracer !== null) opened.push(() => tracer.close());
   const redis = openRedis(config, log);
   if (redis !== null) opened.push(() => redis.close());
   const db = await openStoreOf(config, redis, metrics, log);
@@ -193,6 +196,7 @@ async function start(
       // The management listener is not behind the proxies.
       trustedProxies: listener === management ? 0 : config.trustProxy,
       slowMs: config.slowRequestMs,
+      tracer,
       onServed: metrics.request,
     }),
   );
@@ -224,6 +228,13 @@ async function listenAll(
     );
   }
   return urls;
+}
+
+/** Loads OpenTelemetry only if traces are wanted. */
+async function openTracing({ otlpEndpoint: endpoint }: Config, log: Logger): Promise<Tracer | null> {
+  if (endpoint === null) return null;
+  const { startTracing } = await import('./tracing/opentelemetry.ts');
+  return startTracing({ endpoint, log });
 }
 
 function once(work: () => Promise<void>): () => Promise<void> {

@@ -4,13 +4,15 @@ import { z } from 'zod';
 import { currentCaller, currentQuestion } from '../domain/caller.ts';
 import { mapped } from '../domain/lists.ts';
 import type { Question } from '../domain/question.ts';
-import { currentWork } from '../domain/work.ts';
 import { type Answer, asObject, asObjects, readList, readRows } from './answer.ts';
 import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
 import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
+import { commentOf, type Sent, type StatementStats, send } from './sent.ts';
 import { Writes } from './writes.ts';
+
+export type { StatementStats } from './sent.ts';
 
 /** A value for a typed `{name:Type}` place. Times are epoch milliseconds in Int64 places. */
 export type Param = string | number | boolean | readonly string[] | readonly number[];
@@ -42,17 +44,6 @@ export interface RunOptions {
   readonly parallel?: boolean;
   /** Uses the table's index for the results of subqueries. Worth it if they select few of many rows. */
   readonly searches?: boolean;
-}
-
-/** The cost of a statement. */
-export interface StatementStats {
-  readonly name: string;
-  readonly lane: Lane;
-  readonly ms: number;
-  /** The wait for a place, before `ms` begins. */
-  readonly queuedMs: number;
-  /** `refused`: it got no place. */
-  readonly outcome: 'ok' | 'failed' | 'refused';
 }
 
 export interface DatabaseOptions {
@@ -165,8 +156,11 @@ class ClickHouseDatabase {
     options: RunOptions,
   ): Promise<Answer<Rows>> {
     const lane = options.lane ?? 'read';
+    const id = randomUUID();
+    const comment = commentOf({ id, name: query.name });
     const sql = (seconds: number) =>
       `${query.sql}\nSETTINGS ${settings({
+        log_comment: comment,
         max_execution_time: seconds,
         max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
         max_result_rows: MAX_ROWS,
@@ -180,12 +174,12 @@ class ClickHouseDatabase {
         // index in vain.
         ...(lane === 'read' && options.searches !== true ? { use_index_for_in_with_subqueries: 0 } : {}),
       })}`;
-    const id = randomUUID();
-    const statement = { lane, name: query.name, seconds: options.maxSeconds ?? LANES[lane].seconds, id };
-    const answer = await this.#run(statement, async (client, abort, seconds) => {
+    const seconds = options.maxSeconds ?? LANES[lane].seconds;
+    const statement = { lane, name: query.name, seconds, id, isKilled: true };
+    const answer = await this.#run(statement, async (client, sending, seconds) => {
       const query = `${sql(seconds)}\nFORMAT JSONCompact`;
-      const { stream } = await client.exec({ query, query_params: { ...params }, query_id: id, ...abort });
-      return read(stream, abort.abort_signal);
+      const { stream } = await client.exec({ query, query_params: { ...params }, ...sending });
+      return read(stream, sending.abort_signal);
     });
     if (answer.rowsRead !== undefined) {
       currentCaller()?.onRowsRead?.(answer.rowsRead);
@@ -218,9 +212,9 @@ class ClickHouseDatabase {
     options: InsertOptions & RunOptions = {},
   ): Promise<void> {
     const sql = (settings: string) => `INSERT INTO ${table} SETTINGS ${settings} FORMAT JSONEachRow`;
-    await this.#insert(table, sql, options, async (client, query, abort) => {
-      const { stream } = await client.exec({ query, values: jsonLines as never, ...abort });
-      abort.abort_signal?.addEventListener('abort', () => stream.destroy(), { once: true });
+    await this.#insert(table, sql, options, async (client, query, sending) => {
+      const { stream } = await client.exec({ query, values: jsonLines as never, ...sending });
+      sending.abort_signal?.addEventListener('abort', () => stream.destroy(), { once: true });
       for await (const _ of stream);
     });
   }
@@ -239,8 +233,8 @@ class ClickHouseDatabase {
     const into = `INSERT INTO ${table} (${columns.join(', ')})`;
     const sql = (settings: string) =>
       `${into} ${select}\nSETTINGS ${settings}, ${ONE_BLOCK}, parallel_view_processing = 1`;
-    await this.#insert(table, sql, options, async (client, query, abort) => {
-      await client.command({ query, query_params: { ...params }, ...abort });
+    await this.#insert(table, sql, options, async (client, query, sending) => {
+      await client.command({ query, query_params: { ...params }, ...sending });
     });
   }
 
@@ -248,13 +242,15 @@ class ClickHouseDatabase {
     table: string,
     sql: (settings: string) => string,
     options: InsertOptions & RunOptions,
-    send: (client: Client, sql: string, abort: Abort) => Promise<void>,
+    work: (client: Client, sql: string, sending: Sending) => Promise<void>,
   ): Promise<void> {
     if (!IDENTIFIER.test(table)) throw new Error(`not a table: ${table}`);
     const lane = options.lane ?? 'write';
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
+    const [id, name] = [randomUUID(), `insert ${table}`];
     const statement = sql(
       settings({
+        log_comment: commentOf({ id, name }),
         max_execution_time: seconds,
         max_partitions_per_insert_block: 0,
         async_insert: 0,
@@ -269,8 +265,8 @@ class ClickHouseDatabase {
     );
     const ended = this.#writes.begin(options.about ?? (table === 'ledger' ? undefined : []));
     try {
-      await this.#run({ lane, name: `insert ${table}`, seconds }, (client, abort) =>
-        send(client, statement, abort),
+      await this.#run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
+        work(client, statement, sending),
       );
     } finally {
       ended();
@@ -289,8 +285,11 @@ class ClickHouseDatabase {
   async command(name: string, sql: string, params: Params = {}, options: RunOptions = {}): Promise<void> {
     const lane = options.lane ?? 'write';
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
-    await this.#run({ lane, name, seconds }, async (client, abort) => {
-      await client.command({ query: sql, query_params: { ...params }, ...abort });
+    const id = randomUUID();
+    // The embedded engine would keep the setting for the connection's next statements.
+    const comment = this.#isServer ? { clickhouse_settings: { log_comment: commentOf({ id, name }) } } : {};
+    await this.#run({ lane, name, seconds, id, isKilled: false }, async (client, sending) => {
+      await client.command({ query: sql, query_params: { ...params }, ...comment, ...sending });
     });
   }
 
@@ -304,49 +303,55 @@ class ClickHouseDatabase {
   }
 
   async #run<T>(
-    { lane, name, seconds: most, id }: Statement,
-    work: (client: Client, abort: Abort, seconds: number) => Promise<T>,
+    statement: Statement,
+    work: (client: Client, sending: Sending, seconds: number) => Promise<T>,
   ): Promise<T> {
+    const { lane, seconds: most, id, isKilled } = statement;
     const question = isRead(lane) ? currentQuestion() : undefined;
     const gate = this.#gates[lane];
     const visitor = visitorOn(lane, question);
-    const sent = currentWork()?.send(name, lane);
-    const asked = performance.now();
-    const tell = (outcome: StatementStats['outcome'], queuedMs: number, ms: number): void => {
-      sent?.end(outcome);
-      this.#options.onStatement?.({ name, lane, ms, queuedMs, outcome });
-    };
+    const sent = send(statement, this.#options.onStatement);
     const place = await gate.enter(visitor).catch((error: unknown) => {
-      tell('refused', performance.now() - asked, 0);
+      sent.end('refused', error);
       throw error;
     });
-    sent?.start();
-    const started = performance.now();
-    let failed = true;
+    sent.start();
     // Never 0: that means no limit.
     const seconds =
       question === undefined ? most : Math.min(most, Math.max(1, Math.ceil(question.msLeft)) / 1000);
     const deadline = this.#connections.cancels ? new Deadline(seconds, visitor.signal) : null;
     const run = (): Promise<T> => {
       question?.throwIfLate();
-      const abort = deadline === null ? {} : { abort_signal: deadline.signal };
-      return work(this.#connections.at(lane, place), abort, seconds);
+      const sending = this.#sendingOf(id, sent, deadline);
+      return work(this.#connections.at(lane, place), sending, seconds);
     };
     try {
       const result = await (question === undefined ? run() : question.statement(run));
       // After its end a question may have read facts that were deleted meanwhile.
       question?.throwIfLate();
-      failed = false;
+      sent.end('ok');
       return result;
     } catch (error) {
-      if (deadline?.signal.aborted && id !== undefined) this.#connections.kill(id);
+      if (deadline?.signal.aborted && isKilled) this.#connections.kill(id);
+      sent.end('failed', error);
       await this.#connections.clear(lane, place);
       throw storeError(error, this.#connections.kind);
     } finally {
       deadline?.end();
       gate.leave(place);
-      tell(failed ? 'failed' : 'ok', started - asked, performance.now() - started);
     }
+  }
+
+  #sendingOf(id: string, { headers }: Sent, deadline: Deadline | null): Sending {
+    return {
+      query_id: id,
+      ...(this.#isServer ? { http_headers: { ...headers } } : {}),
+      ...(deadline === null ? {} : { abort_signal: deadline.signal }),
+    };
+  }
+
+  get #isServer(): boolean {
+    return this.#connections.kind === 'server';
   }
 }
 
@@ -365,15 +370,22 @@ function visitorOn(lane: Lane, question: Question | undefined): Visitor {
 }
 
 type Client = ReturnType<Connections['at']>;
-type Abort = { readonly abort_signal?: AbortSignal };
+/** What the client needs besides the statement. */
+interface Sending {
+  readonly query_id: string;
+  readonly http_headers?: Record<string, string>;
+  readonly abort_signal?: AbortSignal;
+}
 
 interface Statement {
   readonly lane: Lane;
   readonly name: string;
   /** The statement's time limit; less if its question has less time left. */
   readonly seconds: number;
-  /** Set for a SELECT, so that it can be killed. */
-  readonly id?: string;
+  /** Its query_id in the store. */
+  readonly id: string;
+  /** True for a SELECT, which ends with its caller. Writes run to their end. */
+  readonly isKilled: boolean;
 }
 
 const PING: Query<{ one: number }> = {

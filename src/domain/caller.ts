@@ -55,7 +55,7 @@ export const currentCaller = (): Caller | undefined => callers.getStore();
 export class Shared<T> {
   readonly #ending = new AbortController();
   readonly #result: Promise<T>;
-  readonly #work = new Work();
+  readonly #work: Work;
   #waiting = 0;
 
   /** Starts the work on behalf of the first caller, who joins like the others. */
@@ -64,6 +64,8 @@ export class Shared<T> {
     const { signal } = this.#ending;
     // Each of the work's statements listens.
     setMaxListeners(0, signal);
+    const first = currentWork();
+    this.#work = new Work(first?.requestId, first?.span);
     this.#result = inWork(this.#work, () =>
       caller === undefined ? work() : callers.run(ending(caller, signal), work),
     );
@@ -74,6 +76,13 @@ export class Shared<T> {
     return this.#ending.signal.aborted;
   }
 
+  /** Notes in the work, and in the trace, of another caller who waits for this. */
+  #joinedBy(work: Work | undefined): void {
+    work?.waitFor(this.#work);
+    const { span } = this.#work;
+    if (span !== null && work?.span !== span) work?.span?.link(span);
+  }
+
   async join(): Promise<T> {
     const signal = callers.getStore()?.signal;
     const leave = (): void => {
@@ -81,7 +90,7 @@ export class Shared<T> {
       if (this.#waiting === 0) this.#ending.abort();
     };
     this.#waiting++;
-    currentWork()?.waitFor(this.#work);
+    this.#joinedBy(currentWork());
     signal?.addEventListener('abort', leave, { once: true });
     try {
       return await this.#result;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Span, SpanOptions } from './tracing.ts';
 
 /** How far a statement has come. `refused`: it got no place at the store. */
 export type StatementState = 'waiting' | 'running' | 'ok' | 'failed' | 'refused';
@@ -24,6 +25,8 @@ export interface SentStatement {
 export class Work {
   /** Set for a request's own work. */
   readonly requestId: string | null;
+  /** Its part of the trace, if it is traced. */
+  readonly span: Span | null;
   readonly #others: Work[] = [];
   readonly #open = new Set<OpenStatement>();
   #slowest: SentStatement | null = null;
@@ -31,8 +34,9 @@ export class Work {
   #failed: SentStatement | null = null;
   #statements = 0;
 
-  constructor(requestId: string | null = null) {
+  constructor(requestId: string | null = null, span: Span | null = null) {
     this.requestId = requestId;
+    this.span = span;
   }
 
   /** Notes that this work waits for another one. */
@@ -122,3 +126,20 @@ export const inWork = <T>(work: Work, run: () => T): T => works.run(work, run);
 
 /** Undefined outside of requests and flushes. */
 export const currentWork = (): Work | undefined => works.getStore();
+
+/** Runs `run` as a span of its own, if the current work is traced. */
+export async function traced<T>(name: string, options: SpanOptions, run: () => Promise<T>): Promise<T> {
+  const current = currentWork();
+  const span = current?.span?.child(name, options);
+  if (current === undefined || span === undefined) return run();
+  const work = new Work(current.requestId, span);
+  current.waitFor(work);
+  try {
+    const result = await inWork(work, run);
+    span.end();
+    return result;
+  } catch (error) {
+    span.end({ error });
+    throw error;
+  }
+}

@@ -92,6 +92,15 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
   for (const batch of group) batch.reject(failure);
 }
 
+/** The work of a flush. In a trace it is a part of its first batch, and is linked with the others. */
+function workOf(group: readonly Waiting[]): Work {
+  const [first, ...others] = group.flatMap(({ work }) => work?.span ?? []);
+  if (first === undefined) return new Work();
+  const span = first.child('flush', { attributes: { 'analytics.batches': group.length }, links: others });
+  for (const other of others) other.link(span);
+  return new Work(null, span);
+}
+
 /**
  * Stores batches, many in one insert, each exactly once. One flush runs at a time. Two run if no other
  * process is on the store; no batch is in both. The steps of a flush:
@@ -214,7 +223,7 @@ export class Flusher {
   /** Runs one flush. `release` lets the next one begin; it may be called before this one ends. */
   async #next(release: () => void): Promise<void> {
     const group = this.#take();
-    const work = new Work();
+    const work = workOf(group);
     for (const batch of group) batch.work?.waitFor(work);
     this.#flushes.add(work);
     try {
@@ -222,7 +231,9 @@ export class Flusher {
         await this.#options.settler.keepUp();
         await this.#flushOrSplit(group, release);
       });
+      work.span?.end();
     } catch (error) {
+      work.span?.end({ error });
       rejectAll(group, error);
     } finally {
       this.#flushes.delete(work);

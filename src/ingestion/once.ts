@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { traced } from '../domain/work.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Flusher, Outcome } from './flusher.ts';
 import type { BatchRows } from './journal-rows.ts';
@@ -34,7 +35,12 @@ export class BatchStore {
    * needed. Throws `overloaded` if there is no room, and `store_unavailable` if the store does not take the
    * rows in time. They may be stored all the same.
    */
-  async storeOnce(batch: BatchKey, make: () => BatchRows): Promise<Outcome> {
+  storeOnce(batch: BatchKey, make: () => BatchRows): Promise<Outcome> {
+    const attributes = { 'analytics.app_id': batch.app, 'analytics.batch_id': batch.batch };
+    return traced('batch', { attributes }, () => this.#storeOnce(batch, make));
+  }
+
+  async #storeOnce(batch: BatchKey, make: () => BatchRows): Promise<Outcome> {
     const key = batchKey(batch);
     for (let first = this.#underway.get(key); first !== undefined; first = this.#underway.get(key)) {
       if (await this.#succeeds(key, first)) return 'duplicate';

@@ -23,13 +23,14 @@ export interface BridgeOptions {
 /** Query parameters that are no settings. */
 const PROTOCOL = new Set(['query', 'query_id', 'database', 'default_format', 'user', 'password']);
 /**
- * Settings of the HTTP layer that the client always sends. They change nothing, because answers are buffered
- * whole.
+ * Settings of the HTTP layer that the client always sends, and the comment of a statement. They change no answer,
+ * because answers are buffered whole.
  */
 const HTTP_SETTINGS = new Set([
   'wait_end_of_query',
   'enable_http_compression',
   'send_progress_in_http_headers',
+  'log_comment',
 ]);
 /** As the server maps them; any other code is a 500. */
 const STATUS_BY_CODE: Readonly<Record<number, number>> = {

@@ -31,6 +31,7 @@ describe('readConfig', () => {
       dashboardUrl: null,
       logLevel: 'info',
       slowRequestMs: 1_000,
+      otlpEndpoint: null,
       answerCacheBytes: 64 * MIB,
       factsCacheBytes: Math.min(256, Math.floor(getHeapStatistics().heap_size_limit / 8 / MIB)) * MIB,
       sealIntervalMs: 60_000,

@@ -4,6 +4,7 @@ import { Gate, READERS_PATIENCE } from '../../clickhouse/gate.ts';
 import { asQuestion, currentCaller, forOthersToo, Shared } from '../../domain/caller.ts';
 import type { AccountId, AppId } from '../../domain/ids.ts';
 import { toIso } from '../../domain/time.ts';
+import { traced } from '../../domain/work.ts';
 import type { ReadBegun } from '../../facts/begun.ts';
 import type { ReadSnapshot } from '../../facts/snapshots.ts';
 import type { Snapshot } from '../../facts/watermarks.ts';
@@ -259,16 +260,18 @@ export class Answers {
   }
 
   /** Computes the answer as a question; its time limit starts here. */
-  #computed({ compute }: Asked): Promise<unknown> {
-    return asQuestion(async (question) => {
-      const place = await this.#gate.enter(currentCaller());
-      try {
-        return await compute();
-      } finally {
-        // An embedded engine may still compute for this question, so its place is freed only afterwards.
-        void question.settled().then(() => this.#gate.leave(place));
-      }
-    });
+  #computed({ app, operationId, compute }: Asked): Promise<unknown> {
+    const answer = () =>
+      asQuestion(async (question) => {
+        const place = await this.#gate.enter(currentCaller());
+        try {
+          return await compute();
+        } finally {
+          // An embedded engine may still compute for this question, so its place is freed only afterwards.
+          void question.settled().then(() => this.#gate.leave(place));
+        }
+      });
+    return traced(`question ${operationId}`, { attributes: { 'analytics.app_id': app } }, answer);
   }
 
   /**

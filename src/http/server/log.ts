@@ -6,6 +6,7 @@ import { type DestinationStream, type Logger, pino } from 'pino';
  */
 const TEXT_FIELDS = new Set([
   'requestId',
+  'traceId',
   'method',
   'route',
   'code',

@@ -47,7 +47,8 @@ export function requestLog({
   const told = (req: IncomingMessage, res: ServerResponse): object => {
     const served = servedOf(req, res);
     onServed?.(served);
-    const fields = { ...served, ...whoseOf(res) };
+    const traceId = req.begun.work.span?.traceId;
+    const fields = { ...served, ...whoseOf(res), ...(traceId === undefined ? {} : { traceId }) };
     return isSlow(req, res, slowMs) || res.statusCode >= 500 ? { ...fields, ...whereOf(req, res) } : fields;
   };
   const middleware = pinoHttp<IncomingMessage, ServerResponse>({

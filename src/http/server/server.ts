@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Listener } from '../../config.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
+import type { Tracer } from '../../domain/tracing.ts';
 import { inWork, Work } from '../../domain/work.ts';
 import { clientAddress } from '../request/address.ts';
 import { problem } from '../request/problem.ts';
@@ -13,6 +14,7 @@ import { newRequestId, requestIdFor } from '../request/request-id.ts';
 import { nextTurn } from '../request/turns.ts';
 import { FinishingServer } from './finishing-server.ts';
 import { requestLog, type Served, userAgentOf } from './request-log.ts';
+import { endWithAnswer } from './request-span.ts';
 
 const MAX_URL = 8 * 1024;
 const MAX_HEADERS = 16 * 1024;
@@ -43,6 +45,8 @@ export interface HttpServerDeps {
   readonly trustedProxies: number;
   /** From here on the log calls a request slow. */
   readonly slowMs: number;
+  /** Null: requests are not traced. */
+  readonly tracer?: Tracer | null;
   /** Called for each request that was answered. */
   readonly onServed?: (request: Served) => void;
 }
@@ -76,7 +80,9 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
       refuse(req, res, refusal, deps.log);
       return;
     }
-    const work = new Work(requestId);
+    const span = deps.tracer?.request(req.headers) ?? null;
+    if (span !== null) endWithAnswer(span, req, res);
+    const work = new Work(requestId, span);
     logRequest(req, res, work);
     nextTurn()
       .then(() => inWork(work, () => listener(req, res)))
