@@ -33,6 +33,7 @@ import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { Metrics } from './metrics/metrics.ts';
+import { watchedSealing } from './metrics/sealing-log.ts';
 import { listenFailure } from './start-errors.ts';
 import { locksFor, openRedis, openStoreOf } from './start-stores.ts';
 
@@ -135,7 +136,12 @@ async function start(
   });
   opened.push(() => ingestion.drain());
   await ingestion.start();
-  const sealer = createSealer({ db, clock, log, intervalMs: config.sealIntervalMs });
+  const sealer = createSealer({
+    db,
+    clock,
+    log: watchedSealing(log, metrics.stretch),
+    intervalMs: config.sealIntervalMs,
+  });
   opened.push(() => sealer.stop());
   sealer.start();
   const live = new LiveHub(createCommitted(db));

@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import {
   Counter,
   collectDefaultMetrics,
@@ -14,11 +13,21 @@ import type { Served } from '../http/server/request-log.ts';
 import type { StoredFlush } from '../ingestion/flusher.ts';
 import type { IngestStats } from '../ingestion/ingestion.ts';
 import type { RedisState } from '../redis/link.ts';
+import { engineThreads, processThreads } from './threads.ts';
 
 /*
  * What a process tells its monitoring. Names and units follow the conventions of Prometheus: base units, `_total` for
  * counters. Labels take few values: no app, no key, no path of a visitor is one.
  */
+
+/** Hours that were sealed. */
+export interface SealedStretch {
+  readonly kind: string;
+  /** True for hours that got late events. */
+  readonly isRepair: boolean;
+  readonly events: number;
+  readonly ms: number;
+}
 
 /** State that is read when the metrics are asked for. */
 export interface MetricSources {
@@ -37,6 +46,8 @@ const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const STATEMENT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 120];
 const FLUSH_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const FLUSH_EVENTS = [1, 10, 100, 1_000, 10_000, 40_000];
+/** From one small app to the longest statement of sealing. */
+const STRETCH_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
 /** A request above this is worth a link from the metrics to its log line. */
 const EXEMPLAR_MS = 100;
 /** Statements beyond this many names count as `other`. */
@@ -49,6 +60,8 @@ export class Metrics {
   readonly #queued: Histogram<'lane'>;
   readonly #rows: Counter<'name'>;
   readonly #answers: Counter<'source'>;
+  readonly #stretches: Histogram<'kind' | 'work'>;
+  readonly #sealed: Counter<'kind' | 'work'>;
   readonly #fallbacks: Counter;
   readonly #flushSeconds: Histogram;
   readonly #flushEvents: Histogram;
@@ -88,8 +101,21 @@ export class Metrics {
     });
     this.#answers = new Counter({
       name: 'analytics_answers_total',
-      help: 'Answers of analytics: computed, shared with another caller, cached, or cached and older (max-stale).',
+      help: 'Answers of analytics: computed, shared with another caller, cached, cached and older (max-stale), or a 304.',
       labelNames: ['source'],
+      registers,
+    });
+    this.#stretches = new Histogram({
+      name: 'analytics_sealing_stretch_duration_seconds',
+      help: 'Time that sealing a stretch of hours took: new hours, or a repair of hours that got late events.',
+      labelNames: ['kind', 'work'],
+      buckets: STRETCH_SECONDS,
+      registers,
+    });
+    this.#sealed = new Counter({
+      name: 'analytics_sealing_events_total',
+      help: 'Events of the hours that were sealed or repaired.',
+      labelNames: ['kind', 'work'],
       registers,
     });
     this.#fallbacks = new Counter({
@@ -111,7 +137,9 @@ export class Metrics {
     });
   }
 
-  readonly request = ({ route, status, ms, requestId, isStream }: Served): void => {
+  readonly request = ({ route, status, ms, requestId, isStream, appId }: Served): void => {
+    // Whether an answer is unchanged is known after its source.
+    if (status === 304 && appId !== undefined) this.#answers.inc({ source: 'unchanged' });
     // Its time is how long the caller stayed: it would spoil the percentiles.
     if (isStream) return;
     const exemplarLabels = ms >= EXEMPLAR_MS ? { request_id: requestId } : {};
@@ -129,6 +157,12 @@ export class Metrics {
 
   readonly answer = (source: AnswerSource): void => {
     this.#answers.inc({ source });
+  };
+
+  readonly stretch = ({ kind, isRepair, events, ms }: SealedStretch): void => {
+    const labels = { kind, work: isRepair ? 'repair' : 'new' };
+    this.#stretches.observe(labels, ms / 1_000);
+    this.#sealed.inc(labels, events);
   };
 
   readonly fallback = (): void => {
@@ -174,7 +208,14 @@ export class Metrics {
       'analytics_process_threads',
       'Threads of the process, with those of the engine.',
       null,
-      () => [['', readdirSync('/proc/self/task').length]],
+      processThreads,
+    );
+    this.#add(
+      Gauge,
+      'analytics_engine_threads',
+      'Threads of the embedded engine; 0 with a server.',
+      null,
+      engineThreads,
     );
   }
 

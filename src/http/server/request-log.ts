@@ -32,6 +32,8 @@ export interface Served {
   readonly bytes: number;
   readonly address: string;
   readonly userAgent: string;
+  /** The app that it is about, if the caller has named one in a valid form. */
+  readonly appId?: string;
 }
 
 /**
@@ -91,7 +93,7 @@ function levelOf(status: number, slow: boolean): 'error' | 'warn' | 'info' {
 
 function servedOf(req: IncomingMessage, res: ServerResponse): Served {
   // Absent if the request did not reach Express.
-  const { route = 'none', isStream = false } = contextOf(res as Response) ?? {};
+  const { route = 'none', isStream = false, app } = contextOf(res as Response) ?? {};
   return {
     requestId: req.id,
     method: req.method,
@@ -102,6 +104,7 @@ function servedOf(req: IncomingMessage, res: ServerResponse): Served {
     bytes: req.socket.bytesWritten - req.begun.bytesBefore,
     address: req.address.slice(0, MAX_ADDRESS),
     userAgent: userAgentOf(req),
+    ...(app === undefined ? {} : { appId: app }),
   };
 }
 
@@ -111,13 +114,10 @@ const OPAQUE = /[\w+/=-]{32,}/g;
 export const userAgentOf = ({ headers }: IncomingMessage): string =>
   (headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT).replace(OPAQUE, '[hidden]');
 
-/** The account, key and app of a request, as far as they are known. */
+/** The account and key of a request, if they are known. */
 function whoseOf(res: ServerResponse): object {
-  const { principal, app } = contextOf(res as Response) ?? {};
-  return {
-    ...(principal === undefined ? {} : { accountId: principal.accountId, keyId: principal.keyId }),
-    ...(app === undefined ? {} : { appId: app }),
-  };
+  const { principal } = contextOf(res as Response) ?? {};
+  return principal === undefined ? {} : { accountId: principal.accountId, keyId: principal.keyId };
 }
 
 /** The steps of a request and one statement: its slowest one, or that which failed. */

@@ -65,6 +65,7 @@ test('requests, answers, statements, ingestion, sealing and Redis are measured',
   expect(grown(`${request}{route="${path}",status="304"}`)).toBe(1);
   expect(grown('analytics_answers_total{source="computed"}')).toBe(1);
   expect(grown('analytics_answers_total{source="cached"}')).toBe(1);
+  expect(grown('analytics_answers_total{source="unchanged"}')).toBe(1);
   expect(grown('analytics_store_statement_duration_seconds_count{name="insert events"')).toBeGreaterThan(0);
   expect(grown('analytics_store_queue_duration_seconds_count{lane="read"}')).toBeGreaterThan(0);
   expect(grown('analytics_ingestion_events_total')).toBe(1);
@@ -73,7 +74,33 @@ test('requests, answers, statements, ingestion, sealing and Redis are measured',
   expect(after.get('analytics_sealing_lag_seconds{kind="page"}')).toBeGreaterThanOrEqual(0);
   expect(after.get('analytics_store_waiting{lane="read"}')).toBe(0);
   expect(after.get('analytics_process_threads')).toBeGreaterThan(1);
+  const engine = after.get('analytics_engine_threads') ?? 0;
+  expect(engine).toBeGreaterThan(0);
+  expect(engine).toBeLessThan(after.get('analytics_process_threads') ?? 0);
   expect(after.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
+});
+
+test('sealing is measured by its stretches', async () => {
+  const tenant = await service.newTenant();
+  const hourAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000).toISOString();
+  const visit = (hours: number) => ({
+    startedAt: hourAgo(hours),
+    events: [{ type: 'pageview' as const, path: '/' }],
+  });
+  const name = 'analytics_sealing_stretch_duration_seconds';
+  const before = await scraped();
+  await service.record([visit(60), visit(80)], tenant.app);
+  await service.sealer.run();
+  await service.sealer.run();
+  const after = await scraped();
+  for (const kind of ['page', 'session']) {
+    const labels = `{kind="${kind}",work="new"}`;
+    expect(after.get(`${name}_count${labels}`) ?? 0).toBeGreaterThan(
+      before.get(`${name}_count${labels}`) ?? 0,
+    );
+    const events = `analytics_sealing_events_total${labels}`;
+    expect((after.get(events) ?? 0) - (before.get(events) ?? 0)).toBe(2);
+  }
 });
 
 test('requests that are counted without Redis are counted as such', async () => {
