@@ -7,16 +7,19 @@ import type { Services } from './endpoints/endpoint.ts';
 import type { ReadBegun } from './facts/begun.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
 import type { AnswerSource } from './http/answer/answers.ts';
+import type { ConsoleParts } from './http/console/console.ts';
 import { docsPages } from './http/docs/pages.ts';
 import type { Bodies } from './http/forms/bodies.ts';
 import { authenticationByKey } from './http/gate/authenticate.ts';
 import type { FailedAttempts } from './http/gate/failed-attempts.ts';
 import { type Overload, shed } from './http/gate/overload.ts';
+import { type Counted, createRateLimit } from './http/gate/rate-limit.ts';
 import type { LocalWindows } from './http/gate/shared-windows.ts';
 import type { LiveHub } from './http/live/hub.ts';
 import { errorHandler } from './http/request/problem.ts';
 import { type HealthDeps, servicePages } from './http/routes/health.ts';
 import { publicApi } from './http/routes/public-api.ts';
+import type { Principal } from './metadata/types.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {
@@ -31,6 +34,10 @@ export interface AppDeps extends Services, HealthDeps {
   readonly begun: ReadBegun;
   readonly onAnswer: (source: AnswerSource) => void;
   readonly onFallback: () => void;
+  /** Called for each request that is counted in a key's window. */
+  readonly onCounted: (principal: Principal, passes: boolean) => void;
+  /** The console's own routes; null without a console. */
+  readonly people: ConsoleParts | null;
   readonly questionsAtOnce: number;
   readonly overload: Overload;
   readonly live: LiveHub;
@@ -43,7 +50,7 @@ export interface AppDeps extends Services, HealthDeps {
 /**
  * Creates the public listener's application. Serve it with `createHttpServer`, which gives a request its id.
  */
-export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDeps): Express {
+export function createApp({ config, log, redis, sdk, overload, people, ...deps }: AppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -52,8 +59,19 @@ export function createApp({ config, log, redis, sdk, overload, ...deps }: AppDep
   app.enable('strict routing');
 
   // The most frequent requests first: each step costs time.
-  const api = publicApi({ ...deps, ...config, redis, overload });
-  app.use(api({ below: '', authentication: authenticationByKey({ ...deps, ...config }) }));
+  const api = publicApi({ ...deps, ...config, overload });
+  const limit = createRateLimit({ ...deps, ...config, redis });
+  const count = async (principal: Principal): Promise<Counted> => {
+    const counted = await limit(principal.keyId);
+    deps.onCounted(principal, counted.passes);
+    return counted;
+  };
+  app.use(api({ below: '', authentication: authenticationByKey({ ...deps, ...config }), count }));
+  if (people !== null) {
+    const mount = { ...people, below: '/dashboard', count: ({ keyId }: Principal) => people.count(keyId) };
+    app.use(api(mount));
+    app.use(people.router);
+  }
   app.use(servicePages(deps));
   app.use(docsPages());
   app.use(shed(overload));

@@ -9,6 +9,21 @@ export interface Listener {
   readonly port: number;
 }
 
+/** The console's settings. */
+export interface ConsoleConfig {
+  /** Signs the cookies of sessions. Null: a secret that the service makes and keeps in the store. */
+  readonly secret: string | null;
+  /** Null: people sign in by links alone. */
+  readonly oidc: OidcConfig | null;
+}
+
+/** An OpenID Connect provider at which people sign in. */
+export interface OidcConfig {
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+}
+
 /** The service's settings, read once at the start. */
 export interface Config {
   readonly publicListener: Listener;
@@ -24,7 +39,10 @@ export interface Config {
   readonly replicas: number;
   /** Number of trusted proxies in front. */
   readonly trustProxy: number;
+  /** The address at which people use the console; null: this service's own. */
   readonly dashboardUrl: string | null;
+  /** Null: no console. */
+  readonly console: ConsoleConfig | null;
   readonly logLevel: LogLevel;
   /** From here on the log calls a request slow. */
   readonly slowRequestMs: number;
@@ -57,6 +75,11 @@ const whole = (least: number, most: number) => {
     .transform(Number)
     .pipe(z.number().min(least, message).max(most, message));
 };
+
+const isSafeIssuer = (issuer: string): boolean =>
+  !URL.canParse(issuer) ||
+  issuer.startsWith('https:') ||
+  ['localhost', '127.0.0.1', '[::1]'].includes(new URL(issuer).hostname);
 
 const text = z.string().min(1, 'is empty: give it a value or leave it out');
 
@@ -105,7 +128,15 @@ const Settings = z
     PUBLIC_API_REQUESTS_PER_MINUTE: whole(1, 1_000_000).default(120),
     PUBLIC_API_REPLICAS: whole(1, 1_000).default(1),
     TRUST_PROXY: whole(0, 10).default(0),
+    DASHBOARD: z.enum(['on', 'off'], 'must be on or off').default('on'),
     DASHBOARD_URL: url(['http:', 'https:']).optional(),
+    DASHBOARD_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
+    // Over plain HTTP anybody on the way could sign in as anybody.
+    OIDC_ISSUER: url(['http:', 'https:'])
+      .refine(isSafeIssuer, 'must start with https://, unless the provider is on this machine')
+      .optional(),
+    OIDC_CLIENT_ID: text.optional(),
+    OIDC_CLIENT_SECRET: text.optional(),
     LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
     SLOW_REQUEST_MS: whole(1, 3_600_000).default(1_000),
     OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']).optional(),
@@ -138,6 +169,16 @@ const Settings = z
     message: 'is set, and REDIS_URL holds a password too: use one of them',
     when: () => true,
   })
+  .refine(
+    ({ OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET }) =>
+      new Set([OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET].map((value) => value === undefined)).size ===
+      1,
+    {
+      path: ['OIDC_ISSUER'],
+      message: 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: set all three or none',
+      when: () => true,
+    },
+  )
   .refine(({ PUBLIC_API_REPLICAS, REDIS_URL }) => !(PUBLIC_API_REPLICAS > 1) || REDIS_URL !== undefined, {
     path: ['REDIS_URL'],
     message:
@@ -200,6 +241,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     replicas: settings.PUBLIC_API_REPLICAS,
     trustProxy: settings.TRUST_PROXY,
     dashboardUrl: settings.DASHBOARD_URL?.replace(/\/+$/, '') ?? null,
+    console: settings.DASHBOARD === 'off' ? null : consoleOf(settings),
     logLevel: settings.LOG_LEVEL,
     slowRequestMs: settings.SLOW_REQUEST_MS,
     otlpEndpoint: settings.OTEL_EXPORTER_OTLP_ENDPOINT ?? null,
@@ -210,6 +252,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     secrets: [
       settings.MANAGEMENT_JWT_SECRET ?? '',
       settings.CLICKHOUSE_PASSWORD,
+      settings.DASHBOARD_SECRET ?? '',
+      settings.OIDC_CLIENT_SECRET ?? '',
       passwordIn(redisUrl),
     ].filter((secret) => secret !== ''),
     managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
@@ -227,4 +271,14 @@ function redisUrlOf({ REDIS_URL, REDIS_PASSWORD }: z.infer<typeof Settings>): st
   const url = new URL(REDIS_URL);
   url.password = encodeURIComponent(REDIS_PASSWORD);
   return url.href;
+}
+
+function consoleOf({
+  DASHBOARD_SECRET: secret,
+  OIDC_ISSUER: issuer,
+  OIDC_CLIENT_ID: clientId,
+  OIDC_CLIENT_SECRET: clientSecret,
+}: z.output<typeof Settings>): ConsoleConfig {
+  const isSet = issuer !== undefined && clientId !== undefined && clientSecret !== undefined;
+  return { secret: secret ?? null, oidc: isSet ? { issuer, clientId, clientSecret } : null };
 }

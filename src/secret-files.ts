@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 /** The settings that may hold a secret. Each can be read from a file instead, which `…_FILE` names. */
 export const SECRET_SETTINGS = [
   'CLICKHOUSE_PASSWORD',
+  'DASHBOARD_SECRET',
   'MANAGEMENT_JWT_SECRET',
+  'OIDC_CLIENT_SECRET',
   'REDIS_PASSWORD',
   'REDIS_URL',
 ] as const;

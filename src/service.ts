@@ -14,6 +14,7 @@ import { factsMemory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
 import { Underway } from './facts/underway.ts';
+import { createConsole } from './http/console/console.ts';
 import { Bodies } from './http/forms/bodies.ts';
 import { createFailedAttempts } from './http/gate/failed-attempts.ts';
 import { watchOverload } from './http/gate/overload.ts';
@@ -29,6 +30,7 @@ import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
 import { importRouter } from './management/import.ts';
 import { ingestionRouter } from './management/ingestion.ts';
+import { peopleRouter } from './management/people.ts';
 import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
@@ -162,14 +164,39 @@ async function start(
 
   let draining = false;
   const isDraining = (): boolean => draining;
+  let publicUrl = '';
+  const consoleUrl = (): string | null =>
+    config.console === null ? null : (config.dashboardUrl ?? publicUrl);
   const management = createManagementApp({
     metadata,
     jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
     clock,
     log,
     metrics,
-    routers: [importRouter({ metadata, ingestion }), ingestionRouter(ingestion), sealRouter(sealer)],
+    routers: [
+      peopleRouter({ metadata, consoleUrl }),
+      importRouter({ metadata, ingestion }),
+      ingestionRouter(ingestion),
+      sealRouter(sealer),
+    ],
   });
+  const { requestsPerMinute, replicas, dashboardUrl } = config;
+  const people =
+    config.console === null
+      ? null
+      : createConsole({
+          config: config.console,
+          metadata,
+          failedAttempts,
+          clock,
+          wallClock,
+          dashboardUrl,
+          requestsPerMinute,
+          replicas,
+          redis,
+          windows,
+          onFallback: metrics.fallback,
+        });
   const app = createApp({
     config,
     clock,
@@ -185,6 +212,8 @@ async function start(
     failedAttempts,
     overload,
     live,
+    people,
+    onCounted: metadata.noteRequest,
     questionsAtOnce: db.questionsAtOnce,
     ping: () => db.ping(),
     redisState: () => redis?.state ?? null,
@@ -215,6 +244,7 @@ async function start(
     config.publicListener,
     config.managementListener,
   ]);
+  publicUrl = url;
   log.info({ url, managementUrl, store: config.store.kind }, 'listening');
   return { url, managementUrl, db, metadata, ingestion, analytics, sealer, close };
 }

@@ -32,6 +32,7 @@ const GROUPS = {
   key: "Accounts' API keys.",
   app: 'Apps: their secrets, shares and deletion.',
   share: 'Shares of apps with other accounts.',
+  member: 'People who may sign in to an account.',
   ingestion: 'Events as they come in.',
   'set-aside': 'Groups of events that the store refused.',
   seal: 'Sealed facts: how far, and computing them again.',
@@ -43,6 +44,7 @@ const OTHER_ID = '7be0c9d4-51f3-4d0a-8c66-e2a94b1f3057';
 
 /** Encodes an id as it is: the service validates it. */
 const id = encodeURIComponent;
+const memberPath = ({ account, email }: Values): string => `/accounts/${id(account)}/members/${id(email)}`;
 const sharePath = ({ app, account }: Values): string => `/apps/${id(app)}/shares/${id(account)}`;
 
 function sharesPath({ app, account }: Partial<Values>): string {
@@ -161,6 +163,24 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     example: `--app ${ID}`,
     call: (values) => ({ method: 'GET', path: sharesPath(values) }),
   },
+  'member set': {
+    says: 'Lets a person sign in to an account, as an owner or a viewer, or changes the role.',
+    required: ['account', 'email', 'role'],
+    example: `--account ${ID} --email ada@example.com --role viewer`,
+    call: (values) => ({ method: 'PUT', path: memberPath(values), body: { role: values.role } }),
+  },
+  'member remove': {
+    says: 'Ends a membership, and its sessions within 5 s.',
+    required: ['account', 'email'],
+    example: `--account ${ID} --email ada@example.com`,
+    call: (values) => ({ method: 'DELETE', path: memberPath(values) }),
+  },
+  'member list': {
+    says: "Lists an account's members.",
+    required: ['account'],
+    example: `--account ${ID}`,
+    call: ({ account }) => ({ method: 'GET', path: `/accounts/${id(account)}/members` }),
+  },
   'ingestion status': {
     says: 'Shows what was accepted and rejected since the start.',
     call: () => ({ method: 'GET', path: '/ingestion' }),
@@ -196,6 +216,36 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
 
 type Run = (call: AdminCall) => Promise<void> | void;
 
+/** Commands without a group. */
+const SINGLE: Readonly<Record<string, AdminCommand>> = {
+  'sign-in-link': {
+    says: 'Makes a link that signs a person in to the console, once, within 10 minutes.',
+    required: ['account'],
+    optional: ['email'],
+    example: `--account ${ID} --email ada@example.com`,
+    call: ({ account, email }) => ({
+      method: 'POST',
+      path: `/accounts/${id(account)}/sign-in-link`,
+      body: { email },
+    }),
+  },
+  'sign-out': {
+    says: 'Signs everybody of an account out of the console, within 5 s.',
+    required: ['account'],
+    example: `--account ${ID}`,
+    call: ({ account }) => ({ method: 'DELETE', path: `/accounts/${id(account)}/sessions` }),
+  },
+  audit: {
+    says: 'Lists who did what, newest first: in an account, or in all.',
+    optional: ['account'],
+    example: `--account ${ID}`,
+    call: ({ account }: Partial<Values>) => ({
+      method: 'GET',
+      path: account === undefined ? '/audit' : `/accounts/${id(account)}/audit`,
+    }),
+  },
+};
+
 /** Adds the groups of commands, or those named, to `parent`. `run` is called with the call of the command that is given. */
 export function addAdminCommands(
   parent: CommandLine,
@@ -207,6 +257,9 @@ export function addAdminCommands(
     for (const [name, command] of Object.entries(COMMANDS)) {
       if (name.startsWith(`${group} `)) addCommand(line, name.slice(group.length + 1), command, run);
     }
+  }
+  if (groups.length > 1) {
+    for (const [name, command] of Object.entries(SINGLE)) addCommand(parent, name, command, run);
   }
 }
 

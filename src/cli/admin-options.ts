@@ -12,6 +12,10 @@ const VALUES = {
     field: 'appId',
     make: () => valueOption('--app <id>', "The app's id, as app list shows it."),
   },
+  email: {
+    field: 'email',
+    make: () => valueOption('--email <address>', "A person's e-mail address."),
+  },
   expires: {
     field: 'expiresAt',
     make: () =>
@@ -38,6 +42,10 @@ const VALUES = {
         seconds,
       ),
   },
+  role: {
+    field: 'role',
+    make: () => valueOption('--role <role>', 'owner, or viewer: sees everything and changes nothing.'),
+  },
   plan: {
     field: 'plan',
     make: () => valueOption('--plan <plan>', 'free (3 apps), pro (100 apps) or suspended (no analytics).'),
@@ -47,12 +55,13 @@ const VALUES = {
 export type OptionName = keyof typeof VALUES;
 
 /** The values of a command's options. Those that it requires are there: Commander has checked that. */
-export interface Values extends Readonly<Record<'account' | 'app' | 'id' | 'key', string>> {
+export interface Values extends Readonly<Record<'account' | 'app' | 'email' | 'id' | 'key', string>> {
   readonly expires?: string;
   readonly name?: string;
   /** Seconds. */
   readonly overlap?: number;
   readonly plan?: string;
+  readonly role?: string;
   readonly json?: boolean;
   readonly yes?: boolean;
 }

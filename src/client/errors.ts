@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'too_many_invalid_attempts'
   | 'app_access_denied'
   | 'plan_blocked'
+  | 'forbidden'
   | 'not_found'
   | 'method_not_allowed'
   | 'domain_conflict'

@@ -8,6 +8,7 @@ export const ERROR_CODES = {
   too_many_invalid_attempts: { status: 401, title: 'Unauthorized' },
   app_access_denied: { status: 403, title: 'Forbidden' },
   plan_blocked: { status: 403, title: 'Forbidden' },
+  forbidden: { status: 403, title: 'Forbidden' },
   not_found: { status: 404, title: 'Not Found' },
   method_not_allowed: { status: 405, title: 'Method Not Allowed' },
   domain_conflict: { status: 409, title: 'Conflict' },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { accountId, appId, isUuid, keyId } from '../domain/ids.ts';
 import { epochMs } from '../domain/time.ts';
+import { ROLES } from '../metadata/members.ts';
 import { AppName } from '../metadata/names.ts';
 import { PLAN_NAMES } from '../metadata/plans.ts';
 
@@ -29,6 +30,17 @@ const OverlapSeconds = z
   .max(MAX_OVERLAP_SECONDS, 'Must be at most 3650 days.')
   .default(0);
 
+/** An e-mail address in lower case. Letters beyond ASCII are not used in sign-in. */
+const Email = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(254, 'Must have at most 254 characters.')
+  .regex(/^[!-?A-~]+@[a-z0-9.-]+$/, 'Must be an e-mail address, such as ada@example.com.');
+
+export const MemberParams = z.strictObject({ ...AccountParams.shape, email: Email });
+export const RoleBody = z.strictObject({ role: z.enum(ROLES, `Must be one of ${ROLES.join(', ')}.`) });
+export const LinkBody = z.strictObject({ email: Email.optional() });
 export const AccountBody = z.strictObject({ name: AppName, plan: PlanField.default('free') });
 export const PlanBody = z.strictObject({ plan: PlanField });
 export const NameBody = z.strictObject({ name: AppName });

@@ -9,7 +9,7 @@ export const IN_USE_MS = 300_000;
 export type Elapsed = () => number;
 
 /** A kind of data with its own cache. */
-export type Kind = 'account' | 'key' | 'app' | 'share';
+export type Kind = 'account' | 'key' | 'app' | 'share' | 'member' | 'session';
 
 /** The position of a read of the store among other reads. */
 export interface Reading {
@@ -91,8 +91,10 @@ const FINGERPRINTS: Query<readonly [Kind, string, string]> = {
       statesOf('deleted_apps', 'app_id'),
     ),
     fingerprintsOf('share', statesOf('app_shares', 'app_id', 'account_id')),
+    fingerprintsOf('member', statesOf('console_members', 'email', 'account_id')),
+    fingerprintsOf('session', statesOf('console_sessions', 'session_id')),
   ].join('\nUNION ALL\n'),
-  row: z.tuple([z.enum(['account', 'key', 'app', 'share']), z.string(), z.string()]),
+  row: z.tuple([z.enum(['account', 'key', 'app', 'share', 'member', 'session']), z.string(), z.string()]),
 };
 
 interface Bucket {

@@ -26,6 +26,8 @@ export interface CreatedKey {
 
 const keyLock = (id: KeyId): string => `key:${id}`;
 
+export type Keys = ReturnType<typeof keysIn>;
+
 export function keysIn(
   { db, changes, clock, locks, nextVersion }: MetadataParts,
   accounts: Accounts,
@@ -78,6 +80,9 @@ export function keysIn(
   };
 
   return {
+    /** Reads the store. Throws `not_found`. */
+    get,
+
     /** Returns the key's row if it is valid now; null for a malformed, unknown, expired or revoked key. */
     async authenticate(apiKey: string): Promise<KeyRow | null> {
       if (!isApiKey(apiKey)) return null;

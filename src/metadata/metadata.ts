@@ -1,32 +1,39 @@
 import type { Database } from '../clickhouse/database.ts';
-import type { AccountId, AppId, KeyId } from '../domain/ids.ts';
+import type { AccountId, AppId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
-import type { Clock, EpochMs } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
 import { accountDeletionsIn } from './account-deletions.ts';
 import { type Account, accountsIn } from './accounts.ts';
 import { type AppOfAccount, appsIn } from './apps.ts';
+import { type Audit, type AuditEntry, auditIn } from './audit.ts';
 import { changesIn, type Elapsed } from './changes.ts';
+import { createdBy, type Deeds, deedsOf } from './deeds.ts';
 import { deletionsIn } from './deletions.ts';
+import { type KeyHour, keyRequestsIn } from './key-requests.ts';
 import type { ApiKeySummary } from './key-rows.ts';
 import { keyUsesIn } from './key-uses.ts';
-import { type CreatedKey, keysIn } from './keys.ts';
+import { keysIn } from './keys.ts';
+import { type Member, membersIn } from './members.ts';
 import { PLANS } from './plans.ts';
+import { actorOf, type Session, type SessionsOfPeople, sessionsIn } from './sessions.ts';
 import { type Share, type ShareFilter, sharesIn } from './shares.ts';
-import type { Access, AppSummary, PlanName, SdkApp } from './types.ts';
+import type { Access, AppSummary, PlanName, Principal, SdkApp } from './types.ts';
 import { monotonicVersions } from './versions.ts';
 
 export type { Account } from './accounts.ts';
 export type { AppOfAccount } from './apps.ts';
+export type { AuditEntry } from './audit.ts';
 export type { ApiKeySummary } from './key-rows.ts';
-export type { CreatedKey } from './keys.ts';
+export type { Member } from './members.ts';
+export type { Session } from './sessions.ts';
 export type { Share } from './shares.ts';
 
 /**
  * Accounts, API keys, apps and shares. An unknown id throws AppError `not_found`. A store that does not
  * answer throws `store_unavailable` or `overloaded`. A change takes effect at once in this process and within
- * 5 s in others.
+ * 5 s in others. The changes of `Deeds` are the operator's.
  */
-export interface Metadata extends Access {
+export interface Metadata extends Access, Deeds {
   createAccount(input: { readonly name: string; readonly plan: PlanName }): Promise<Account>;
   /** Sorted by age, oldest first. */
   listAccounts(): Promise<Account[]>;
@@ -36,43 +43,48 @@ export interface Metadata extends Access {
    * Ends the account and its apps at once. Resolves when their rows are gone from every table. Can be repeated.
    */
   deleteAccount(account: AccountId): Promise<void>;
-  /** Throws `validation_failed` for an expiry that is not in the future. */
-  createKey(
-    account: AccountId,
-    input: { readonly name?: string; readonly expiresAt: EpochMs | null },
-  ): Promise<CreatedKey>;
   listKeys(account: AccountId): Promise<ApiKeySummary[]>;
-  /**
-   * The old key stays valid for `overlapMs`, never beyond its own expiry. Throws `validation_failed` if it is
-   * revoked.
-   */
-  rotateKey(
-    key: KeyId,
-    input: { readonly overlapMs: number; readonly expiresAt: EpochMs | null },
-  ): Promise<CreatedKey>;
-  revokeKey(key: KeyId): Promise<ApiKeySummary>;
   /** Returns owned and shared apps. Throws `not_found` for an unknown account. */
   appsOfAccount(account: AccountId): Promise<AppSummary[]>;
   /** Returns the apps of all accounts. */
   allApps(): Promise<AppOfAccount[]>;
   /** Finds an app by its id alone, for actions of the operator. */
   findApp(app: AppId): Promise<SdkApp | null>;
-  rotateSecret(app: AppId, input: { readonly overlapMs: number }): Promise<{ readonly secretKey: string }>;
   listShares(filter?: ShareFilter): Promise<Share[]>;
-  shareApp(app: AppId, account: AccountId): Promise<void>;
-  unshareApp(app: AppId, account: AccountId): Promise<void>;
-  /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
-  deleteApp(app: AppId): Promise<void>;
   /**
    * Finishes interrupted deletions, and erases rows that arrived late for a deleted app or account. Call it after
    * the start and about once a minute. Returns how many apps' deletions are still open.
    */
   resumeDeletions(): Promise<number>;
-  /** Stores when keys were last used. Call it once a minute and at the end, never twice at once. */
+  /** Stores when keys were last used, and how often. Call it once a minute and at the end, never twice at once. */
   writeKeyUses(): Promise<void>;
+  /** The same changes as somebody else than the operator. */
+  by(actor: string): Deeds;
+  listMembers(account: AccountId): Promise<Member[]>;
+  /** Returns the accounts that a person may sign in to. */
+  accountsOfPerson(email: string): Promise<Member[]>;
+  /** Returns the newest entries first: of one account, or of all. */
+  listAudit(account: AccountId | null): Promise<AuditEntry[]>;
+  /** Counts a request of a key. */
+  noteRequest(principal: Pick<Principal, 'accountId' | 'keyId'>, passes: boolean): void;
+  /** Returns the requests of the account's keys in the last 24 hours. */
+  requestsOfKeys(account: AccountId): Promise<KeyHour[]>;
+  /** Returns an account in a state that is at most 4.5 s old; null if there is none. */
+  findAccount(account: AccountId): Promise<Pick<Account, 'accountId' | 'name' | 'plan'> | null>;
+  readonly sessions: Pick<SessionsOfPeople, 'find' | 'secret'> & {
+    /** Opens a session for a link. Null for a link that is unknown, expired or used. */
+    redeem(token: string): Promise<Session | null>;
+    /** Opens a session for a person who has proved the address. Null for one who is no member of the account. */
+    open(account: AccountId, email: string): Promise<Session | null>;
+    /** Ends a session at once in this process, and within 5 s in others. */
+    end(session: Session): Promise<void>;
+  };
   /** Stops the look for changes. */
   close(): Promise<void>;
 }
+
+/** The actor of the management API. */
+const OPERATOR = 'operator';
 
 export interface MetadataOptions {
   readonly db: Database;
@@ -96,14 +108,22 @@ export function createMetadata({
   const apps = appsIn(parts, accounts);
   const shares = sharesIn(parts, accounts, apps);
   const deletions = deletionsIn(parts, apps);
+  const members = membersIn(parts, accounts);
+  const sessions = sessionsIn(parts, accounts, members);
+  const audit = auditIn(parts);
+  const requests = keyRequestsIn(parts);
+  const deeds = { accounts, audit, keys, apps, shares, deletions, members, sessions };
+  const by = (actor: string): Deeds => deedsOf(deeds, actor);
   const accountDeletions = accountDeletionsIn(parts, accounts, deletions);
   return {
+    ...by(OPERATOR),
+    by,
     async authenticate(apiKey) {
       const key = await keys.authenticate(apiKey);
       const account = key && (await accounts.cached(key.account));
       if (key === null || account === null) return null;
       uses.note(key.id, account.id);
-      return { accountId: account.id, keyId: key.id, plan: PLANS[account.plan] };
+      return { accountId: account.id, keyId: key.id, plan: PLANS[account.plan], actor: `key ${key.id}` };
     },
     authenticateApp: apps.authenticate,
     async canRead(account, app) {
@@ -112,16 +132,13 @@ export function createMetadata({
       return found.account === account || shares.isShared(app, account);
     },
     listApps: apps.list,
-    createApp: (principal, input) => apps.create(principal.accountId, input),
+    createApp: ({ actor, accountId }, input) => createdBy(deeds, actor, accountId, input),
     createAccount: accounts.create,
     listAccounts: accounts.list,
     setPlan: (account, plan) => accounts.change(account, { plan }),
     renameAccount: (account, name) => accounts.change(account, { name }),
     deleteAccount: accountDeletions.deleteAccount,
-    createKey: (account, { name = '', expiresAt }) => keys.create(account, name, expiresAt),
     listKeys: keys.list,
-    rotateKey: (key, { overlapMs, expiresAt }) => keys.rotate(key, overlapMs, expiresAt),
-    revokeKey: keys.revoke,
     async appsOfAccount(account) {
       await accounts.get(account);
       return apps.list(account);
@@ -131,16 +148,48 @@ export function createMetadata({
       const found = await apps.cached(app);
       return found && { id: found.id, domain: found.domain };
     },
-    rotateSecret: (app, { overlapMs }) => apps.rotateSecret(app, overlapMs),
     listShares: (filter = {}) => shares.list(filter),
-    shareApp: shares.share,
-    unshareApp: shares.unshare,
-    deleteApp: deletions.deleteApp,
     async resumeDeletions() {
       await accountDeletions.sweep();
       return deletions.resumeDeletions();
     },
-    writeKeyUses: uses.write,
+    async writeKeyUses() {
+      await uses.write();
+      await requests.write();
+    },
+    listMembers: members.list,
+    accountsOfPerson: members.ofPerson,
+    listAudit: audit.list,
+    noteRequest: ({ keyId, accountId }, passes) => requests.note(keyId, accountId, passes),
+    requestsOfKeys: requests.of,
+    async findAccount(account) {
+      const found = await accounts.cached(account);
+      return found && { accountId: found.id, name: found.name, plan: found.plan };
+    },
+    sessions: peopleIn(sessions, audit),
     close: () => changes.close(),
   };
 }
+
+/** Records when people sign in and out. */
+function peopleIn(sessions: SessionsOfPeople, audit: Audit): Metadata['sessions'] {
+  const opened = async (session: Session | null): Promise<Session | null> => {
+    if (session !== null)
+      await audit.recorded({ ...deedOf(session), action: 'session.open' }, async () => undefined);
+    return session;
+  };
+  return {
+    find: sessions.find,
+    secret: sessions.secret,
+    redeem: async (token) => opened(await sessions.redeem(token)),
+    open: async (account, email) => opened(await sessions.open(account, email)),
+    end: (session) =>
+      audit.recorded({ ...deedOf(session), action: 'session.end' }, () => sessions.end(session.id)),
+  };
+}
+
+const deedOf = (session: Session) => ({
+  account: session.account,
+  actor: actorOf(session),
+  subject: session.id,
+});

@@ -70,6 +70,8 @@ ORDER BY appName, appId, accountName, accountId`,
   }),
 };
 
+export type Shares = ReturnType<typeof sharesIn>;
+
 export function sharesIn({ db, changes, locks, nextVersion }: MetadataParts, accounts: Accounts, apps: Apps) {
   const read = (appIds: readonly string[], accountIds: readonly string[]): Promise<ShareRow[]> =>
     db.query(SHARES, { apps: appIds, accounts: accountIds }, LOOK_UP);

@@ -9,11 +9,14 @@ export interface Plan {
   readonly analytics: boolean;
 }
 
-/** The account behind an API key. */
+/** The account behind an API key or a session. */
 export interface Principal {
   readonly accountId: AccountId;
+  /** The key, or the session: requests are counted by it. */
   readonly keyId: KeyId;
   readonly plan: Plan;
+  /** Who asks, as the audit names them. */
+  readonly actor: string;
 }
 
 export interface AppSummary {

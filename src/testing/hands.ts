@@ -43,7 +43,12 @@ export function directHands({ metadata, ingestion }: Service): Hands {
     },
     createApp: (account, app) => {
       // The account alone decides.
-      const owner = { accountId: accountId(account), keyId: keyId(randomUUID()), plan: PLANS.pro };
+      const owner = {
+        accountId: accountId(account),
+        keyId: keyId(randomUUID()),
+        plan: PLANS.pro,
+        actor: 'operator',
+      };
       return metadata.createApp(owner, app);
     },
     shareApp: (app, account) => metadata.shareApp(appId(app), accountId(account)),

@@ -65,6 +65,7 @@ test('deleting an account ends it with its apps, and leaves others alone', async
     'api_keys',
     'app_shares',
     'apps',
+    'audit_log',
   ]);
   await metadata.deleteAccount(owner);
   expect(await tablesAbout('account_id', owner)).toEqual(['deleted_accounts']);

@@ -78,6 +78,7 @@ describe('API keys', () => {
       accountId: principal.accountId,
       keyId: key?.keyId,
       plan: { name: 'pro', maxApps: 100, analytics: true },
+      actor: `key ${key?.keyId}`,
     });
   });
 

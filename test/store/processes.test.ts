@@ -158,6 +158,33 @@ test('a stream on one process sends events that the other process stores', async
   expect([last?.event, JSON.parse(last?.data ?? '').code]).toEqual(['end', 'unauthorized']);
 });
 
+test('a link signs in once, on whichever process; a sign-out on one ends the session on the other', async () => {
+  const url = String(
+    z.object({ url: z.string() }).parse(await one.admin('sign-in-link', '--account', account)).url,
+  );
+  const token = new URL(url).hash.slice(1);
+  const page = ({ url: base }: ServiceProcess, path: string, cookie: string, init: RequestInit = {}) =>
+    fetch(`${base}/dashboard/api${path}`, {
+      ...init,
+      headers: { Origin: base, Cookie: cookie, 'Content-Type': 'application/json' },
+    });
+  const body = JSON.stringify({ token });
+  const answers = await Promise.all(
+    [one, two, one, two].map((service) => page(service, '/sign-in/link', '', { method: 'POST', body })),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401]);
+  const cookie =
+    answers
+      .find(({ status }) => status === 200)
+      ?.headers.get('set-cookie')
+      ?.split(';')[0] ?? '';
+  for (const service of [one, two]) expect((await page(service, '/session', cookie)).status).toBe(200);
+  expect((await page(one, '/sign-out', cookie, { method: 'POST' })).status).toBe(200);
+  await expect
+    .poll(async () => (await page(two, '/session', cookie)).status, { interval: 250, timeout: 30_000 })
+    .toBe(401);
+});
+
 test('a stopped process ends by itself, and the other goes on', async () => {
   const { apiKey } = await newKey();
   expect(await two.stop()).toBe(0);

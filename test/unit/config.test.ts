@@ -29,6 +29,7 @@ describe('readConfig', () => {
       replicas: 1,
       trustProxy: 0,
       dashboardUrl: null,
+      console: { secret: null, oidc: null },
       logLevel: 'info',
       slowRequestMs: 1_000,
       otlpEndpoint: null,

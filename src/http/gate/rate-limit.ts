@@ -2,9 +2,7 @@ import type { Response } from 'express';
 import type { ClientRateLimitInfo, Options } from 'express-rate-limit';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
-import type { KeyId } from '../../domain/ids.ts';
 import { type Clock, MINUTE_MS } from '../../domain/time.ts';
-import type { Principal } from '../../metadata/types.ts';
 import { hashed } from '../../redis/keys.ts';
 import { RedisAway, type RedisLink } from '../../redis/link.ts';
 import { nextTurn } from '../request/turns.ts';
@@ -41,7 +39,7 @@ export interface Counted {
  * processes; while Redis is away, each process grants its share from memory. The stores are those of
  * express-rate-limit and rate-limit-redis; the library's middleware does much more than count.
  */
-export type RateLimit = (principal: Principal) => Promise<Counted>;
+export type RateLimit = (key: string) => Promise<Counted>;
 
 export function createRateLimit({
   requestsPerMinute,
@@ -54,8 +52,8 @@ export function createRateLimit({
   const nameOf = windowNames();
   const own = opened(windows);
   if (redis === null) {
-    return async ({ keyId }) => {
-      const counted = await own.increment(nameOf(keyId));
+    return async (key) => {
+      const counted = await own.increment(nameOf(key));
       // Requests that wait for Redis's answers go on together. This does the same without Redis (see
       // `nextTurn`).
       await nextTurn();
@@ -64,8 +62,8 @@ export function createRateLimit({
   }
   const shared = opened(new SharedWindows(redis));
   const share = Math.ceil(requestsPerMinute / replicas);
-  return async ({ keyId }) => {
-    const name = nameOf(keyId);
+  return async (key) => {
+    const name = nameOf(key);
     try {
       return countedOf(requestsPerMinute, await shared.increment(name), wallClock());
     } catch (error) {
@@ -81,8 +79,8 @@ function opened<T extends { init(options: Options): void }>(store: T): T {
   return store;
 }
 
-function windowNames(): (key: KeyId) => string {
-  const names = new LRUCache<KeyId, string>({ max: NAMES });
+function windowNames(): (key: string) => string {
+  const names = new LRUCache<string, string>({ max: NAMES });
   return (key) => {
     const known = names.get(key);
     if (known !== undefined) return known;

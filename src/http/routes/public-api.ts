@@ -18,7 +18,7 @@ import { prefersStream } from '../forms/event-stream.ts';
 import type { Authentication } from '../gate/authenticate.ts';
 import { readJson } from '../gate/body.ts';
 import { type Overload, refuseIfOverloaded } from '../gate/overload.ts';
-import { announce, createRateLimit, type RateLimitDeps } from '../gate/rate-limit.ts';
+import { announce, type Counted } from '../gate/rate-limit.ts';
 import { parseBody, parseQuery } from '../gate/validate.ts';
 import type { LiveQuestion } from '../live/channel.ts';
 import type { LiveHub } from '../live/hub.ts';
@@ -33,7 +33,7 @@ const BODY_LIMIT = 100 * 1024;
 const PARSED = 10_000;
 const PARSED_LENGTH = 300;
 
-export interface PublicApiDeps extends Services, RateLimitDeps, AnswersOptions {
+export interface PublicApiDeps extends Services, AnswersOptions {
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
   readonly overload: Overload;
@@ -45,6 +45,8 @@ export interface Mount {
   /** The text before `/api/v1`. */
   readonly below: string;
   readonly authentication: Authentication;
+  /** Counts a request in the caller's window. */
+  count(principal: Principal): Promise<Counted>;
 }
 
 /** An endpoint with everything that is known of it before a request. */
@@ -62,6 +64,8 @@ interface Checked {
   readonly query: object;
   readonly app: AppId | null;
   compute(): Promise<unknown>;
+  /** Counts one more answer. */
+  count(): Promise<Counted>;
   /** Throws if the caller may no longer ask this. */
   confirm(): Promise<void>;
 }
@@ -71,7 +75,6 @@ interface Checked {
  * 401, 429, 404 and 405, 415 and 413, 400, 403, 409.
  */
 export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler {
-  const rateLimit = createRateLimit(deps);
   const routes = routesOf(ENDPOINTS);
   const answers = new Answers(deps.snapshots, deps.begun, deps);
   const representations = new Representations(deps);
@@ -79,7 +82,11 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   const { analytics, access, clock, live: hub } = deps;
   const services: Services = { analytics, access, clock };
 
-  async function check(req: Request, res: Response, { below, authentication }: Mount): Promise<Checked> {
+  async function check(
+    req: Request,
+    res: Response,
+    { below, authentication, count }: Mount,
+  ): Promise<Checked> {
     const { path, search } = targetOf(req);
     const context = contextOf(res);
     const timing = new Timing('auth', { isShown: true });
@@ -87,7 +94,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const principal = await authentication.authenticate(req);
     context.principal = principal;
     timing.next('limit');
-    announce(res, await rateLimit(principal));
+    announce(res, await count(principal));
     timing.next('plan');
     const route = pick(routes.get(path.slice(below.length)), req, res);
     const { endpoint, isAboutApp } = route;
@@ -104,6 +111,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     return {
       route,
       principal,
+      count: () => count(principal),
       query,
       app,
       compute: async () => endpoint.handler({ ...services, query, body, principal }),
@@ -134,7 +142,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   }
 
   async function answer(req: Request, res: Response, checked: Checked): Promise<void> {
-    const { route, principal, compute, confirm } = checked;
+    const { route, compute, count, confirm } = checked;
     const timing = contextOf(res).timing;
     const question = questionOf(checked);
     if (question === null) {
@@ -146,7 +154,6 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
       return;
     }
     if (req.method === 'GET' && prefersStream(req.headers.accept)) {
-      const count = () => rateLimit(principal);
       await replyWithStream(req, res, { hub, question: question.live(), count, confirm });
       return;
     }

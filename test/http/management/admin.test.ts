@@ -108,7 +108,7 @@ test('every command works on the running service', async () => {
 describe('errors are one line', () => {
   const id = randomUUID();
   test.each<[string[], RegExp]>([
-    [[], /^Say a command: one of account, key, app, .*seal\. Add --help /],
+    [[], /^Say a command: one of account, key, app, .*seal, sign-in-link, sign-out, audit\. Add --help /],
     [
       ['key', 'create', '--account', id, '--expire', 'x'],
       /^Unknown option '--expire' \(Did you mean --expires\?\)\. Add --help /,

@@ -1,0 +1,57 @@
+import type { Router } from 'express';
+import type { ConsoleConfig } from '../../config.ts';
+import type { Clock } from '../../domain/time.ts';
+import type { Metadata } from '../../metadata/metadata.ts';
+import type { Authentication } from '../gate/authenticate.ts';
+import type { FailedAttempts } from '../gate/failed-attempts.ts';
+import { createRateLimit, type RateLimit, type RateLimitDeps } from '../gate/rate-limit.ts';
+import { SignedCookies } from './cookies.ts';
+import { Oidc } from './oidc.ts';
+import { People } from './people.ts';
+import { consoleRoutes } from './routes.ts';
+
+/** A page with all panels asks a dozen questions, and streams each of them. */
+const SESSION_REQUESTS_PER_MINUTE = 1_200;
+const ATTEMPTS_PER_MINUTE = 10;
+
+export interface ConsoleDeps extends RateLimitDeps {
+  readonly config: ConsoleConfig;
+  readonly metadata: Metadata;
+  readonly failedAttempts: FailedAttempts;
+  readonly clock: Clock;
+  readonly dashboardUrl: string | null;
+}
+
+/** The console's server side. */
+export interface ConsoleParts {
+  readonly router: Router;
+  readonly authentication: Authentication;
+  /** Counts a request in a session's window. */
+  readonly count: RateLimit;
+}
+
+export function createConsole(deps: ConsoleDeps): ConsoleParts {
+  const { config, metadata, dashboardUrl, failedAttempts, clock, requestsPerMinute } = deps;
+  const cookies = once(
+    async () => new SignedCookies(config.secret ?? (await metadata.sessions.secret()), clock),
+  );
+  const people = new People({ metadata, cookies, dashboardUrl });
+  const oidc =
+    config.oidc === null ? null : new Oidc({ config: config.oidc, metadata, people, cookies, dashboardUrl });
+  const count = createRateLimit({ ...deps, requestsPerMinute: SESSION_REQUESTS_PER_MINUTE });
+  const countAttempt = createRateLimit({ ...deps, requestsPerMinute: ATTEMPTS_PER_MINUTE });
+  const routes = { metadata, people, oidc, count, countAttempt, failedAttempts, requestsPerMinute, clock };
+  return { router: consoleRoutes(routes), authentication: people, count };
+}
+
+/** Does the work once; again only after a failure. */
+function once<T>(work: () => Promise<T>): () => Promise<T> {
+  let done: Promise<T> | undefined;
+  return () => {
+    done ??= work().catch((error: unknown) => {
+      done = undefined;
+      throw error;
+    });
+    return done;
+  };
+}

@@ -1,0 +1,150 @@
+import type { Request, Response, Router } from 'express';
+import * as client from 'openid-client';
+import type { OidcConfig } from '../../config.ts';
+import { AppError } from '../../domain/errors.ts';
+import type { Metadata } from '../../metadata/metadata.ts';
+import { contextOf } from '../request/context.ts';
+import { pick } from '../request/methods.ts';
+import { type CookieKind, removal, type SignedCookies } from './cookies.ts';
+import type { People } from './people.ts';
+
+const ATTEMPT_SECONDS = 600;
+const PROVIDER_SECONDS = 10;
+
+export interface OidcDeps {
+  readonly config: OidcConfig;
+  readonly metadata: Pick<Metadata, 'sessions' | 'accountsOfPerson'>;
+  readonly people: People;
+  cookies(): Promise<SignedCookies>;
+  /** The console's address without a path; null: that of the request. */
+  readonly dashboardUrl: string | null;
+}
+
+/**
+ * Signs people in with OpenID Connect: the code flow with PKCE, state and nonce. The provider says which e-mail
+ * address somebody has, and that it is verified; the account's members say what the person may do.
+ */
+export class Oidc {
+  readonly #deps: OidcDeps;
+  #provider: Promise<client.Configuration> | undefined;
+
+  constructor(deps: OidcDeps) {
+    this.#deps = deps;
+  }
+
+  /** `attempt` counts an attempt to sign in, and throws beyond the limit. */
+  addRoutes(router: Router, path: string, attempt: (req: Request, res: Response) => Promise<void>): void {
+    // The provider's answer comes from its own site, so a strict cookie would not come with it.
+    const cookie: CookieKind = {
+      name: 'analytics_sign_in',
+      audience: 'console sign-in',
+      path,
+      sameSite: 'Lax',
+      seconds: ATTEMPT_SECONDS,
+    };
+    const route = (at: string, handle: (req: Request, res: Response) => Promise<void>): void => {
+      router.all(at, async (req, res) => {
+        contextOf(res).route = at;
+        const get = pick(new Map([['GET', handle]]), req, res);
+        await attempt(req, res);
+        await get(req, res);
+      });
+    };
+    const callback = `${path}/callback`;
+    route(path, (req, res) => this.#begin(req, res, cookie, callback));
+    route(callback, (req, res) => this.#finish(req, res, cookie, callback));
+  }
+
+  async #begin(req: Request, res: Response, cookie: CookieKind, callback: string): Promise<void> {
+    const provider = await this.#discovered();
+    const verifier = client.randomPKCECodeVerifier();
+    const claims = { verifier, state: client.randomState(), nonce: client.randomNonce() };
+    const url = client.buildAuthorizationUrl(provider, {
+      redirect_uri: this.#addressOf(req, callback),
+      scope: 'openid email',
+      code_challenge: await client.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      state: claims.state,
+      nonce: claims.nonce,
+    });
+    const signed = await (await this.#deps.cookies()).sign(cookie, claims, this.#deps.people.isSecure(req));
+    res.append('Set-Cookie', signed);
+    res.setHeader('Cache-Control', 'no-store');
+    res.redirect(302, url.href);
+  }
+
+  async #finish(req: Request, res: Response, cookie: CookieKind, callback: string): Promise<void> {
+    const { people, metadata, cookies } = this.#deps;
+    const claims = await (await cookies()).read(req, cookie);
+    if (claims === null) throw notFinished();
+    const query = req.originalUrl.slice(req.originalUrl.indexOf('?'));
+    const email = await this.#emailOf(new URL(`${this.#addressOf(req, callback)}${query}`), claims);
+    const [membership] = await metadata.accountsOfPerson(email);
+    const session =
+      membership === undefined ? null : await metadata.sessions.open(membership.accountId, email);
+    if (session === null) throw noMember();
+    await people.signIn(req, res, session);
+    res.append('Set-Cookie', removal(cookie, people.isSecure(req)));
+    res.setHeader('Cache-Control', 'no-store');
+    res.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+    res.setHeader('Content-Type', 'text/html; charset=utf-8');
+    // Not a redirect: to a browser the whole chain would come from the provider's site, without the strict cookie.
+    res.end(SIGNED_IN);
+  }
+
+  /** Returns the verified address in lower case. */
+  async #emailOf(url: URL, claims: Readonly<Record<string, unknown>>): Promise<string> {
+    const provider = await this.#discovered();
+    const { verifier, state, nonce } = claims;
+    try {
+      const tokens = await client.authorizationCodeGrant(provider, url, {
+        pkceCodeVerifier: String(verifier),
+        expectedState: String(state),
+        expectedNonce: String(nonce),
+        idTokenExpected: true,
+      });
+      const token = tokens.claims();
+      if (token === undefined) throw notFinished();
+      const person =
+        token['email'] === undefined
+          ? await client.fetchUserInfo(provider, tokens.access_token, token.sub)
+          : token;
+      if (typeof person['email'] === 'string' && person['email_verified'] === true) {
+        return person['email'].toLowerCase();
+      }
+    } catch (error) {
+      throw error instanceof AppError ? error : notFinished(error);
+    }
+    throw new AppError('forbidden', 'The sign-in provider did not confirm your e-mail address.');
+  }
+
+  /** Asks the provider for its addresses and keys once. After a failure, the next person's attempt asks again. */
+  #discovered(): Promise<client.Configuration> {
+    const { issuer, clientId, clientSecret } = this.#deps.config;
+    this.#provider ??= client
+      .discovery(new URL(issuer), clientId, clientSecret, undefined, {
+        timeout: PROVIDER_SECONDS,
+        execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
+      })
+      .catch((cause: unknown) => {
+        this.#provider = undefined;
+        throw new AppError('overloaded', 'The sign-in provider does not answer. Try again shortly.', {
+          retryAfterSeconds: 5,
+          cause,
+        });
+      });
+    return this.#provider;
+  }
+
+  #addressOf(req: Request, path: string): string {
+    return `${this.#deps.dashboardUrl ?? `${req.protocol}://${req.headers.host ?? ''}`}${path}`;
+  }
+}
+
+const SIGNED_IN = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/dashboard">
+<title>Signed in</title><p>You are signed in. <a href="/dashboard">Go on</a></p></html>`;
+
+const notFinished = (cause?: unknown): AppError =>
+  new AppError('forbidden', 'The sign-in was not finished. Start again at /dashboard.', { cause });
+const noMember = (): AppError =>
+  new AppError('forbidden', 'You are no member of an account here. Ask an owner or the operator to add you.');

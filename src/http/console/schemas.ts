@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { accountId, appId, isUuid, keyId } from '../../domain/ids.ts';
+import { RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
+
+/*
+ * The console's own API: bodies, and answers. A front end takes its types from the answers:
+ * `import type { ConsoleAnswers } from '…/http/console/schemas.ts'`.
+ */
+
+const uuid = z.string().refine(isUuid, 'Must be a UUID.');
+const Timestamp = z.string();
+
+export const AppPath = z.strictObject({ appId: uuid.transform(appId) });
+export const KeyPath = z.strictObject({ keyId: uuid.transform(keyId) });
+export const SharePath = z.strictObject({ ...AppPath.shape, accountId: uuid.transform(accountId) });
+export const LinkBody = z.strictObject({ token: z.string() });
+export const AccountBody = z.strictObject({ accountId: uuid.transform(accountId) });
+/** The app's name, as typed by the person who deletes it. */
+export const DeletionBody = z.strictObject({ name: z.string() });
+export { RotateKeyBody, RotateSecretBody };
+
+const Role = z.enum(['owner', 'viewer']);
+const SessionAnswer = z.strictObject({
+  account: z.strictObject({ accountId: z.string(), name: z.string(), plan: z.string() }),
+  /** Null: an owner without a name, by a link of the operator. */
+  email: z.string().nullable(),
+  role: Role,
+  expiresAt: Timestamp,
+  /** Every account that the person may choose. */
+  accounts: z.array(z.strictObject({ accountId: z.string(), name: z.string(), role: Role })),
+});
+const Key = z.strictObject({
+  keyId: z.string(),
+  name: z.string().nullable(),
+  prefix: z.string().nullable(),
+  state: z.enum(['active', 'expired', 'revoked']),
+  createdAt: Timestamp,
+  expiresAt: Timestamp.nullable(),
+  revokedAt: Timestamp.nullable(),
+  lastUsedAt: Timestamp.nullable(),
+  replacedBy: z.string().nullable(),
+});
+const CreatedKey = z.strictObject({ keyId: z.string(), apiKey: z.string() });
+const Share = z.strictObject({ accountId: z.string(), accountName: z.string().nullable() });
+const Usage = z.strictObject({
+  /** Requests that each key may make in 60 s. */
+  requestsPerMinute: z.int(),
+  keys: z.array(
+    z.strictObject({
+      keyId: z.string(),
+      name: z.string().nullable(),
+      /** The last 24 UTC hours, this one included, oldest first. */
+      hours: z.array(z.strictObject({ hour: Timestamp, requests: z.int(), limited: z.int() })).length(24),
+    }),
+  ),
+});
+const Audit = z.array(
+  z.strictObject({
+    accountId: z.string(),
+    at: Timestamp,
+    actor: z.string(),
+    action: z.string(),
+    subject: z.string(),
+    details: z.record(z.string(), z.union([z.string(), z.number(), z.null()])),
+    outcome: z.string(),
+  }),
+);
+
+/** What each request answers with, by method and path below /dashboard/api. */
+export const ConsoleAnswers = {
+  'GET /sign-in': z.strictObject({ oidc: z.boolean() }),
+  'POST /sign-in/link': SessionAnswer,
+  'POST /sign-out': z.strictObject({ signedOut: z.literal(true) }),
+  'GET /session': SessionAnswer,
+  'PUT /session/account': SessionAnswer,
+  'GET /keys': z.array(Key),
+  'POST /keys': CreatedKey,
+  'POST /keys/:keyId/rotate': CreatedKey,
+  'POST /keys/:keyId/revoke': Key,
+  'POST /apps/:appId/rotate-secret': z.strictObject({ secretKey: z.string() }),
+  'POST /apps/:appId/delete': z.strictObject({ appId: z.string(), deleted: z.literal(true) }),
+  'GET /apps/:appId/shares': z.array(Share),
+  'PUT /apps/:appId/shares/:accountId': z.strictObject({
+    appId: z.string(),
+    accountId: z.string(),
+    shared: z.literal(true),
+  }),
+  'DELETE /apps/:appId/shares/:accountId': z.strictObject({
+    appId: z.string(),
+    accountId: z.string(),
+    shared: z.literal(false),
+  }),
+  'GET /usage': Usage,
+  'GET /audit': Audit,
+} as const;
+export type ConsoleAnswers = {
+  readonly [Route in keyof typeof ConsoleAnswers]: z.infer<(typeof ConsoleAnswers)[Route]>;
+};

@@ -1,0 +1,136 @@
+import { AppError } from '../domain/errors.ts';
+import type { AccountId, AppId, KeyId } from '../domain/ids.ts';
+import type { EpochMs } from '../domain/time.ts';
+import type { Accounts } from './accounts.ts';
+import type { Apps } from './apps.ts';
+import type { Audit, AuditAction, Deed } from './audit.ts';
+import type { Deletions } from './deletions.ts';
+import type { ApiKeySummary } from './key-rows.ts';
+import type { CreatedKey, Keys } from './keys.ts';
+import type { Member, Members, Role } from './members.ts';
+import type { SessionsOfPeople, SignInLink } from './sessions.ts';
+import type { Shares } from './shares.ts';
+import type { CreatedApp } from './types.ts';
+
+/** Changes of an account's things by somebody. Each is recorded in the audit. An unknown id throws `not_found`. */
+export interface Deeds {
+  /** Throws `validation_failed` for an expiry that is not in the future. */
+  createKey(
+    account: AccountId,
+    input: { readonly name?: string; readonly expiresAt: EpochMs | null },
+  ): Promise<CreatedKey>;
+  /**
+   * The old key stays valid for `overlapMs`, never beyond its own expiry. Throws `validation_failed` if it is
+   * revoked.
+   */
+  rotateKey(
+    key: KeyId,
+    input: { readonly overlapMs: number; readonly expiresAt: EpochMs | null },
+  ): Promise<CreatedKey>;
+  revokeKey(key: KeyId): Promise<ApiKeySummary>;
+  rotateSecret(app: AppId, input: { readonly overlapMs: number }): Promise<{ readonly secretKey: string }>;
+  shareApp(app: AppId, account: AccountId): Promise<void>;
+  unshareApp(app: AppId, account: AccountId): Promise<void>;
+  /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
+  deleteApp(app: AppId): Promise<void>;
+  setMember(account: AccountId, email: string, role: Role): Promise<Member>;
+  removeMember(account: AccountId, email: string): Promise<void>;
+  /** Ends all sessions of the account's people: at once in this process, within 5 s in others. */
+  endSessions(account: AccountId): Promise<{ readonly ended: number }>;
+  /** Makes a link that signs in once, within 10 minutes. `email`: empty for an owner without a name. */
+  createSignInLink(account: AccountId, email: string): Promise<SignInLink>;
+}
+
+export interface DeedsParts {
+  readonly accounts: Accounts;
+  readonly audit: Audit;
+  readonly keys: Keys;
+  readonly apps: Apps;
+  readonly shares: Shares;
+  readonly deletions: Deletions;
+  readonly members: Members;
+  readonly sessions: SessionsOfPeople;
+}
+
+/** An app of a repeated deletion is gone, and its account is not known any more. */
+const foundOf = (apps: Apps, app: AppId) =>
+  apps.get(app).catch((error: unknown) => {
+    if (error instanceof AppError && error.code === 'not_found') return null;
+    throw error;
+  });
+
+export function deedsOf(
+  { accounts, audit, keys, apps, shares, deletions, members, sessions }: DeedsParts,
+  actor: string,
+): Deeds {
+  const { recorded } = audit;
+  const onKey = async (key: KeyId, action: AuditAction): Promise<Deed> => {
+    const { account, name } = await keys.get(key);
+    return { account, actor, action, subject: key, details: name === '' ? {} : { name } };
+  };
+  const onApp = async <T>(
+    app: AppId,
+    action: AuditAction,
+    details: Deed['details'],
+    act: () => Promise<T>,
+  ): Promise<T> => {
+    const found = await foundOf(apps, app);
+    // Nothing of it can be changed: the act itself says so.
+    if (found === null) return act();
+    const { account, domain } = found;
+    return recorded({ account, actor, action, subject: app, details: { domain, ...details } }, act);
+  };
+  const onPerson = async <T>(
+    account: AccountId,
+    action: AuditAction,
+    email: string,
+    details: NonNullable<Deed['details']>,
+    act: () => Promise<T>,
+  ): Promise<T> => {
+    await accounts.get(account);
+    return recorded({ account, actor, action, subject: email, details }, act);
+  };
+  return {
+    async createKey(account, { name = '', expiresAt }) {
+      await accounts.get(account);
+      const details = name === '' ? {} : { name };
+      return recorded(
+        { account, actor, action: 'key.create', subject: '', details },
+        () => keys.create(account, name, expiresAt),
+        ({ keyId }) => ({ subject: keyId }),
+      );
+    },
+    async rotateKey(key, { overlapMs, expiresAt }) {
+      const deed = await onKey(key, 'key.rotate');
+      const rotate = () => keys.rotate(key, overlapMs, expiresAt);
+      return recorded(deed, rotate, ({ keyId }) => ({ details: { ...deed.details, replacedBy: keyId } }));
+    },
+    revokeKey: async (key) => recorded(await onKey(key, 'key.revoke'), () => keys.revoke(key)),
+    rotateSecret: (app, { overlapMs }) =>
+      onApp(app, 'app.rotate-secret', { overlapMs }, () => apps.rotateSecret(app, overlapMs)),
+    shareApp: (app, account) => onApp(app, 'app.share', { account }, () => shares.share(app, account)),
+    unshareApp: (app, account) => onApp(app, 'app.unshare', { account }, () => shares.unshare(app, account)),
+    deleteApp: (app) => onApp(app, 'app.delete', {}, () => deletions.deleteApp(app)),
+    setMember: (account, email, role) =>
+      onPerson(account, 'member.set', email, { role }, () => members.set(account, email, role)),
+    removeMember: (account, email) =>
+      onPerson(account, 'member.remove', email, {}, () => members.remove(account, email)),
+    endSessions: (account) =>
+      onPerson(account, 'session.end', 'all', {}, async () => ({ ended: await sessions.endAll(account) })),
+    createSignInLink: (account, email) =>
+      onPerson(account, 'link.create', email, {}, () => sessions.createLink(account, email)),
+  };
+}
+
+/** Records the creation of an app. */
+export const createdBy = (
+  { audit, apps }: Pick<DeedsParts, 'audit' | 'apps'>,
+  actor: string,
+  account: AccountId,
+  input: { readonly name: string; readonly domain: string },
+): Promise<CreatedApp> =>
+  audit.recorded(
+    { account, actor, action: 'app.create', subject: '', details: { ...input } },
+    () => apps.create(account, input),
+    ({ id }) => ({ subject: id }),
+  );

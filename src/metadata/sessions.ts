@@ -1,0 +1,202 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+import { type AccountId, accountId } from '../domain/ids.ts';
+import { type EpochMs, epochMs, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
+import type { Accounts } from './accounts.ts';
+import { batched, byKey } from './batched.ts';
+import { hashCredential } from './credentials.ts';
+import { FreshCache } from './fresh-cache.ts';
+import type { Members, Role } from './members.ts';
+import { CACHED, hasExpired, Instant, instantColumn, LOOK_UP, type MetadataParts, Version } from './rows.ts';
+
+const SESSION_MS = 12 * HOUR_MS;
+const LINK_MS = 10 * MINUTE_MS;
+const SECRET_BYTES = 32;
+const TOKEN = /^[\w-]{43}$/;
+
+/** Somebody who is signed in. */
+export interface Session {
+  readonly id: string;
+  readonly account: AccountId;
+  /** Empty: an owner without a name, by a link of the operator. */
+  readonly email: string;
+  readonly role: Role;
+  readonly expiresAt: EpochMs;
+}
+
+/** The name of a session's person in the audit. */
+export const actorOf = ({ email }: Pick<Session, 'email'>): string => (email === '' ? 'sign-in link' : email);
+
+export interface SignInLink {
+  /** Shown once. */
+  readonly token: string;
+  readonly expiresAt: string;
+}
+
+interface SessionRow extends Omit<Session, 'role'> {
+  readonly endedAt: EpochMs | null;
+  readonly version: number;
+}
+
+const COLUMNS = `toString(session_id) AS id, toString(account_id) AS account, email, toUnixTimestamp64Milli(expires_at) AS expiresAt,
+  toUnixTimestamp64Milli(ended_at) AS endedAt, version`;
+const Row = z.object({
+  id: z.string(),
+  account: z.string().transform(accountId),
+  email: z.string(),
+  expiresAt: Instant,
+  endedAt: Instant.nullable(),
+  version: Version,
+});
+const SESSIONS: Query<SessionRow> = {
+  name: 'sessions by id',
+  sql: `SELECT ${COLUMNS} FROM console_sessions FINAL WHERE session_id IN {ids:Array(UUID)}`,
+  row: Row,
+};
+const OPEN_SESSIONS: Query<SessionRow> = {
+  name: 'open sessions of account',
+  sql: `SELECT ${COLUMNS} FROM console_sessions FINAL WHERE account_id = {account:UUID} AND ended_at IS NULL`,
+  row: Row,
+};
+const LINK: Query<{ account: AccountId; email: string; expiresAt: EpochMs }> = {
+  name: 'sign-in link',
+  sql: `SELECT toString(account_id) AS account, email, toUnixTimestamp64Milli(expires_at) AS expiresAt
+FROM console_links WHERE link_hash = {hash:String}`,
+  row: z.object({ account: z.string().transform(accountId), email: z.string(), expiresAt: Instant }),
+};
+const LINK_USE: Query<{ session: string }> = {
+  name: 'use of sign-in link',
+  sql: 'SELECT toString(session_id) AS session FROM console_link_uses WHERE link_hash = {hash:String}',
+  row: z.object({ session: z.string() }),
+};
+const SECRET: Query<{ value: string }> = {
+  name: 'console secret',
+  sql: "SELECT value FROM console_secrets WHERE name = 'session'",
+  row: z.object({ value: z.string() }),
+};
+
+export type SessionsOfPeople = ReturnType<typeof sessionsIn>;
+
+export function sessionsIn(
+  { db, changes, clock, nextVersion }: MetadataParts,
+  accounts: Accounts,
+  members: Members,
+) {
+  const cache = new FreshCache<SessionRow>({
+    kind: 'session',
+    changes,
+    max: CACHED,
+    load: batched(async (ids) => byKey(await db.query(SESSIONS, { ids }, LOOK_UP), ({ id }) => id)),
+  });
+
+  const write = async (row: SessionRow): Promise<void> => {
+    try {
+      await db.insert('console_sessions', [
+        {
+          session_id: row.id,
+          account_id: row.account,
+          email: row.email,
+          expires_at: dateTime64(row.expiresAt),
+          ended_at: instantColumn(row.endedAt),
+          version: row.version,
+        },
+      ]);
+    } finally {
+      cache.invalidate(row.id);
+    }
+  };
+
+  /** Null if the account is gone, or the person is no member any more. */
+  const withRole = async (row: SessionRow): Promise<Session | null> => {
+    const { id, account, email, expiresAt } = row;
+    if ((await accounts.cached(account)) === null) return null;
+    const role = email === '' ? 'owner' : await members.roleOf(account, email);
+    return role === null ? null : { id, account, email, role, expiresAt };
+  };
+
+  /** Opens a session of 12 h. Null for a person who is no member of the account. */
+  const open = async (
+    account: AccountId,
+    email: string,
+    id: string = randomUUID(),
+  ): Promise<Session | null> => {
+    const row: SessionRow = {
+      id,
+      account,
+      email,
+      expiresAt: epochMs(clock() + SESSION_MS),
+      endedAt: null,
+      version: nextVersion(),
+    };
+    const session = await withRole(row);
+    if (session !== null) await write(row);
+    return session;
+  };
+
+  return {
+    open,
+
+    /** Returns the session if it is valid now. Its state is at most 4.5 s old. */
+    async find(id: string): Promise<Session | null> {
+      const row = await cache.get(id);
+      if (row === null || row.endedAt !== null || hasExpired(row.expiresAt, clock())) return null;
+      return withRole(row);
+    },
+
+    /** Ends a session at once in this process, and within 5 s in others. */
+    async end(id: string): Promise<void> {
+      const [row] = await db.query(SESSIONS, { ids: [id] });
+      if (row === undefined || row.endedAt !== null) return;
+      await write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
+    },
+
+    /** Ends all sessions of an account. Returns how many. */
+    async endAll(account: AccountId): Promise<number> {
+      const rows = await db.query(OPEN_SESSIONS, { account });
+      for (const row of rows) await write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
+      return rows.length;
+    },
+
+    /** Makes a link that signs in once, within 10 minutes. Throws `not_found` for an unknown account or member. */
+    async createLink(account: AccountId, email: string): Promise<SignInLink> {
+      await accounts.get(account);
+      if (email !== '' && (await members.roleOf(account, email)) === null) {
+        throw new AppError('not_found', `${email} is no member of account ${account}. Add the member first.`);
+      }
+      const token = randomBytes(SECRET_BYTES).toString('base64url');
+      const expiresAt = epochMs(clock() + LINK_MS);
+      const link = { link_hash: hashCredential(token), account_id: account, email };
+      await db.insert('console_links', [{ ...link, expires_at: dateTime64(expiresAt) }]);
+      return { token, expiresAt: toIso(expiresAt) };
+    },
+
+    /**
+     * Opens the session of a link. Null for a link that is unknown, expired or used. Of several attempts the first
+     * insert wins, on any process: a later one has the same token and is dropped. If this process stops after that
+     * insert, the link is used up.
+     */
+    async redeem(token: string): Promise<Session | null> {
+      if (!TOKEN.test(token)) return null;
+      const hash = hashCredential(token);
+      const [link] = await db.query(LINK, { hash });
+      if (link === undefined || hasExpired(link.expiresAt, clock())) return null;
+      if ((await db.query(LINK_USE, { hash })).length > 0) return null;
+      const id = randomUUID();
+      await db.insert('console_link_uses', [{ link_hash: hash, session_id: id }], { token: hash });
+      const [use] = await db.query(LINK_USE, { hash });
+      return use?.session === id ? open(link.account, link.email, id) : null;
+    },
+
+    /** Returns the secret that signs cookies, the same in every process. The first call makes it. */
+    async secret(): Promise<string> {
+      const [known] = await db.query(SECRET);
+      if (known !== undefined) return known.value;
+      const value = randomBytes(SECRET_BYTES).toString('base64url');
+      await db.insert('console_secrets', [{ name: 'session', value }], { token: 'session' });
+      const [stands] = await db.query(SECRET);
+      return stands?.value ?? value;
+    },
+  };
+}
