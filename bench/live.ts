@@ -6,7 +6,7 @@ import type { Analytics } from '../src/analytics/results.ts';
 import { type Database, openDatabase } from '../src/clickhouse/database.ts';
 import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
-import { factsMemory } from '../src/facts/memory.ts';
+import { Memory } from '../src/facts/memory.ts';
 import { createSealer } from '../src/facts/sealer.ts';
 import { commitEvents } from '../test/support/ledger.ts';
 import type { Case } from './cases.ts';
@@ -70,7 +70,7 @@ async function askedLive(
   factsBytes: number,
 ): Promise<readonly Live[]> {
   const clock = () => NOW;
-  const analytics = createAnalytics({ db, clock, ...factsMemory(factsBytes) });
+  const analytics = createAnalytics({ db, clock, memory: new Memory(factsBytes) });
   const raw = createRawAnalytics({ db, clock });
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')

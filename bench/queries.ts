@@ -1,7 +1,7 @@
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { StatementStats } from '../src/clickhouse/database.ts';
 import { readConfig } from '../src/config.ts';
-import { factsMemory } from '../src/facts/memory.ts';
+import { Memory } from '../src/facts/memory.ts';
 import { casesOf } from './cases.ts';
 import { type Live, measureLive } from './live.ts';
 import { type Measured, type MeasuredLive, measure } from './measure.ts';
@@ -61,7 +61,7 @@ export async function benchQueries(
   const { db, location, manifest } = await openBenchStore(dir, shape, (stats) => statements.push(stats));
   const clock = () => NOW;
   const { factsCacheBytes } = readConfig({});
-  const memory = factsMemory(factsCacheBytes);
+  const memory = new Memory(factsCacheBytes);
   const counter = await openReadCounter(location);
   let measured: Measured[];
   let rollups: boolean;
@@ -70,11 +70,10 @@ export async function benchQueries(
     measured = await measure(
       {
         db,
-        polled: createAnalytics({ db, clock, ...factsMemory(factsCacheBytes) }),
-        fresh: createAnalytics({ db, clock, ...memory }),
+        polled: createAnalytics({ db, clock, memory: new Memory(factsCacheBytes) }),
+        fresh: createAnalytics({ db, clock, memory }),
         forget: () => {
-          memory.sealed.clear();
-          memory.live.clear();
+          memory.clear();
         },
         raw: createRawAnalytics({ db, clock }),
         countReads: counter.count,

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { createAnalytics } from '../src/analytics/analytics.ts';
-import { LiveCache } from '../src/facts/live-sessions.ts';
-import { SealedCache } from '../src/facts/sealed-cache.ts';
+import { Memory } from '../src/facts/memory.ts';
 import { casesOf } from './cases.ts';
 import { type AnswerSchema, AskSchema } from './protocol.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
@@ -18,7 +17,7 @@ const shape = { events: Number(events), days: Number(days) };
 const { db } = await openBenchStore(dir, shape, () => undefined);
 const clock = () => NOW;
 // Caches are off, so that the store is measured.
-const analytics = createAnalytics({ db, clock, sealed: new SealedCache(0), live: new LiveCache(0) });
+const analytics = createAnalytics({ db, clock, memory: new Memory(0) });
 const raw = createRawAnalytics({ db, clock });
 const cases = casesOf(shape);
 

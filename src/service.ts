@@ -10,7 +10,7 @@ import { every } from './domain/every.ts';
 import { type Clock, MINUTE_MS } from './domain/time.ts';
 import type { Tracer } from './domain/tracing.ts';
 import { createBegun } from './facts/begun.ts';
-import { factsMemory } from './facts/memory.ts';
+import { Memory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
 import { createSnapshots } from './facts/snapshots.ts';
 import { Underway } from './facts/underway.ts';
@@ -120,7 +120,7 @@ async function start(
     db,
     clock,
     snapshots,
-    ...factsMemory(config.factsCacheBytes),
+    memory: new Memory(config.factsCacheBytes),
   });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(() => geo.close());

@@ -3,8 +3,7 @@ import { asQuestion } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { Clock } from '../domain/time.ts';
-import { LiveCache } from '../facts/live-sessions.ts';
-import { SealedCache } from '../facts/sealed-cache.ts';
+import { Memory } from '../facts/memory.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
 import type { Asker } from './ask.ts';
 import { createFacts } from './facts.ts';
@@ -25,10 +24,7 @@ export interface AnalyticsDeps {
   readonly clock: Clock;
   /** Share it with other readers of the data's version; a new one by default. */
   readonly snapshots?: ReadSnapshot;
-  /** The cache for sealed data. */
-  readonly sealed?: SealedCache;
-  /** The cache for unsealed sessions. */
-  readonly live?: LiveCache;
+  readonly memory?: Memory;
 }
 
 /** How often a question is asked again because rows were deleted meanwhile. Even once is rare. */
@@ -39,8 +35,7 @@ export function createAnalytics({
   db,
   clock,
   snapshots = createSnapshots(db),
-  sealed = new SealedCache(),
-  live = new LiveCache(),
+  memory = new Memory(),
 }: AnalyticsDeps): Analytics {
   /**
    * Asks a question with one snapshot of the facts. Sealing does not wait for readers: if it has deleted rows
@@ -50,9 +45,9 @@ export function createAnalytics({
     let patched = true;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const snapshot = await snapshots(app);
-      const facts = createFacts({ db, sealed, app, snapshot, patched });
+      const facts = createFacts({ db, memory, app, snapshot, patched });
       try {
-        const answer = await ask({ db, clock, live, facts });
+        const answer = await ask({ clock, facts });
         if ((await snapshots(app)).era === snapshot.era) return answer;
       } catch (error) {
         if (!(error instanceof TooManyLate)) throw error;
@@ -66,14 +61,14 @@ export function createAnalytics({
   const asked = <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> =>
     asQuestion(() => untilSteady(app, ask));
   return {
-    dataBounds: (app) => dataBounds({ db }, app),
-    overview: (app, range) => asked(app, (asker) => overview(asker, app, range)),
+    dataBounds: (app) => dataBounds(db, app),
+    overview: (app, range) => asked(app, (asker) => overview(asker, range)),
     kpis: (app, current) => asked(app, (asker) => kpis(asker, current)),
-    pageviews: (app, range, limit) => asked(app, (asker) => pageviews(asker, app, range, limit)),
-    timeSpent: (app, range, limit) => asked(app, (asker) => timeSpent(asker, app, range, limit)),
-    userGrowth: (app, range) => asked(app, (asker) => userGrowth(asker, app, range)),
-    trafficHeatmap: (app) => asked(app, (asker) => trafficHeatmap(asker, app)),
-    audienceActivity: (app) => asked(app, (asker) => audienceActivity(asker, app)),
+    pageviews: (app, range, limit) => asked(app, (asker) => pageviews(asker, range, limit)),
+    timeSpent: (app, range, limit) => asked(app, (asker) => timeSpent(asker, range, limit)),
+    userGrowth: (app, range) => asked(app, (asker) => userGrowth(asker, range)),
+    trafficHeatmap: (app) => asked(app, trafficHeatmap),
+    audienceActivity: (app) => asked(app, audienceActivity),
     locations: (app, range, limit) => asked(app, (asker) => locations(asker, range, limit)),
     utmCampaigns: (app, range) => asked(app, (asker) => utmCampaigns(asker, range)),
   };

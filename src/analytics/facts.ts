@@ -1,8 +1,8 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, HOUR_MS, type Span } from '../domain/time.ts';
-import { type LateSession, lateSessions } from '../facts/late.ts';
-import type { SealedCache } from '../facts/sealed-cache.ts';
+import { lateSessions } from '../facts/late.ts';
+import type { Memory } from '../facts/memory.ts';
 import {
   type FactKind,
   type LateHour,
@@ -10,15 +10,14 @@ import {
   type Snapshot,
   without,
 } from '../facts/watermarks.ts';
-import type { AppFacts, EventFacts, Facts, Memory, PageFacts, SessionFacts } from './ask.ts';
-import type { LateKey, LateSessions } from './late.ts';
+import type { AppFacts, EventFacts, Facts, PageFacts, SessionFacts } from './ask.ts';
+import type { LateKey } from './late.ts';
 import { readLateKeys } from './late-pages.ts';
-import { readLateSessions } from './late-sessions.ts';
 import { ofApp } from './sql.ts';
 
 export interface FactsDeps {
   readonly db: Database;
-  readonly sealed: SealedCache;
+  readonly memory: Memory;
   readonly app: AppId;
   readonly snapshot: Snapshot;
   /** Whether answers are corrected for late events. Otherwise raw rows answer from the first late hour on. */
@@ -34,66 +33,52 @@ export function createFacts(deps: FactsDeps): AppFacts {
   let sessions: Promise<SessionFacts> | undefined;
   let pages: Promise<PageFacts> | undefined;
   return {
+    db: deps.db,
+    app: deps.app,
     events,
     sessions: () => (sessions ??= sessionFacts(deps)),
     pages: () => (pages ??= pageFacts(deps, events)),
   };
 }
 
-/** The cache of one version; null turns it off. */
-const memoryOf = (sealed: SealedCache, version: string | null): Memory => ({
-  recall: (query, load, keep) => sealed.get(query, version, load, (rows) => rows, keep),
-  recallMade: (query, load, make, keep) => sealed.get(query, version, load, make, keep),
-  recallEach: (query, keys, load) => sealed.each(query, version, keys, load),
-  isRepeated: (query) => sealed.isRepeated(query, version),
-});
-
-/** Returns the facts of a kind, with the sessions that have late events in sealed hours. */
-async function factsOf(
-  { db, sealed, app, snapshot, patched }: FactsDeps,
-  kind: FactKind,
-): Promise<Facts & { readonly sessions: readonly LateSession[] }> {
+async function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: FactKind): Promise<Facts> {
   const { until, step, dead } = snapshot.published[kind];
-  const hours = snapshot.late[kind];
-  const of = { app, where: ofApp(app) + without('run', dead) };
-  const memory = memoryOf(sealed, `${step}`);
-  const sessions = patched ? await lateSessions(db, memory.recallEach, app, kind, hours) : null;
-  const [first] = hours;
-  if (sessions === null && first !== undefined) {
-    return { ...memoryOf(sealed, null), ...of, until: epochMs(first.hour), hasLate: false, sessions: [] };
+  const lateHours = snapshot.late[kind];
+  const cache = memory.of(`${kind} ${step}`);
+  const of = { db, app, where: ofApp(app) + without('run', dead) };
+  const late = patched ? await lateSessions(db, cache, app, kind, lateHours) : null;
+  const [first] = lateHours;
+  if (late === null && first !== undefined) {
+    const nothing = { lateSessions: [], lateHours: [], cache: memory.of(null) };
+    return { ...of, ...nothing, until: epochMs(first.hour) };
   }
-  return { ...memory, ...of, until, hasLate: hours.length > 0, sessions: sessions ?? [] };
+  return { ...of, until, cache, lateSessions: late ?? [], lateHours };
 }
 
 async function sessionFacts(deps: FactsDeps): Promise<SessionFacts> {
   const facts = await factsOf(deps, 'session');
-  const { keptFrom, late } = deps.snapshot;
-  let read: Promise<LateSessions> | undefined;
-  return {
-    ...facts,
-    keptFrom,
-    late: () => (read ??= readLateSessions(deps.db, facts, facts.sessions, late.session)),
-  };
+  const { keptFrom, sessionEvents, published } = deps.snapshot;
+  const version = `${published.session.step} ${facts.until} ${sessionEvents}`;
+  return { ...facts, keptFrom, version, live: deps.memory.of('live') };
 }
 
 async function pageFacts(deps: FactsDeps, events: EventFacts): Promise<PageFacts> {
   const facts = await factsOf(deps, 'page');
   let read: Promise<readonly LateKey[]> | undefined;
-  return {
-    ...facts,
-    events,
-    late: () => (read ??= readLateKeys(deps.db, facts, facts.sessions, deps.snapshot.late.page)),
-  };
+  return { ...facts, events, late: () => (read ??= readLateKeys(facts)) };
 }
 
-function eventFacts({ sealed, app, snapshot }: FactsDeps): EventFacts {
+function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
   const { until, step } = snapshot.published.page;
   const hours = snapshot.late.page;
   return {
+    db,
     app,
     until,
-    of: (spans) =>
-      memoryOf(sealed, hours.length > MOST_LATE_HOURS ? null : `${step} ${lateIn(hours, spans)}`),
+    of: (spans) => {
+      const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
+      return memory.of(isKept ? `event ${step} ${lateIn(hours, spans)}` : null);
+    },
   };
 }
 

@@ -1,18 +1,16 @@
 import { z } from 'zod';
-import type { Database } from '../clickhouse/database.ts';
 import { inEachHour } from '../clickhouse/literals.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
 import type { LateHour } from '../facts/watermarks.ts';
 import type { Facts } from './ask.ts';
+import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
 import { type LateKey, TooManyLate } from './late.ts';
 import type { Plan } from './plan.ts';
-import { type KeySums, PAIRED_KINDS } from './questions/key-hours.ts';
-import { EVERYTHING, type KeyGroup } from './questions/key-rows.ts';
 import { ofApp } from './sql.ts';
 
 /*
- * Corrections to page facts for sessions with late events: for each hour and key, subtracts what the facts
+ * Corrections to page facts for sessions with late events: for each hour and pair, subtracts what the facts
  * count and adds what they should count. A late event also changes later hours, in which `prevAt` of its pair
  * moves.
  */
@@ -26,24 +24,22 @@ export const lateKeySums = (
   { range, sealed, right }: Plan,
   { kinds }: KeyGroup,
 ): KeySums[] =>
-  late.flatMap(({ sign, hour, kind, key, events, engagedMs, engagements, prevAt, firstAt }) => {
-    if (!kinds.includes(kind)) return [];
-    const isMet = events > 0 && PAIRED_KINDS.includes(kind);
+  late.flatMap(({ sign, hour, pair, events, engagedMs, engagements, prevAt, firstAt }) => {
+    if (!kinds.some((kind) => pair.startsWith(`${kind} `))) return [];
+    const isMet = events > 0 && isPaired(pair);
     if (hour >= sealed.start && hour < sealed.end) {
-      const sessions = isMet && prevAt < range.from ? sign : 0;
       return {
-        kind,
-        key,
+        pair,
         events: sign * events,
-        sessions,
-        engaged_ms: sign * engagedMs,
+        sessions: isMet && prevAt < range.from ? sign : 0,
+        engagedMs: sign * engagedMs,
         engagements: sign * engagements,
       };
     }
     // The edge counts each pair once. The facts tell which of these pairs occurred earlier in the range.
     const isRight = right !== null && hour === hourOf(right.from);
     if (!isRight || !isMet || prevAt < range.from || firstAt > right.to) return [];
-    return { kind, key, events: 0, sessions: -sign, engaged_ms: 0, engagements: 0 };
+    return { pair, events: 0, sessions: -sign, engagedMs: 0, engagements: 0 };
   });
 
 /** Limits of one statement: sessions that it names, and events that it returns. */
@@ -51,30 +47,30 @@ const MOST_NAMED = 500;
 const MOST_EVENTS = 200_000;
 
 /** Returns the corrections for all sessions with late events. */
-export async function readLateKeys(
-  db: Database,
-  facts: Facts,
-  late: readonly LateSession[],
-  hours: readonly LateHour[],
-): Promise<readonly LateKey[]> {
-  if (late.length === 0) return [];
-  const byKey = new Map(late.map((session) => [keyOf(session, hours), session]));
-  const query = { name: 'late keys', sql: ofApp(facts.app) };
-  const found = await facts.recallEach(query, [...byKey.keys()], async (unknown) => {
-    const read = new Map<string, readonly LateKey[]>();
-    for (let at = 0; at < unknown.length; at += MOST_NAMED) {
-      const keys = unknown.slice(at, at + MOST_NAMED);
-      const sessions = keys.flatMap((key) => byKey.get(key) ?? []);
-      const events = await readEvents(db, facts, sessions, hours);
-      for (const [i, key] of keys.entries()) {
-        const session = sessions[i];
-        const own = events.filter(([started, id]) => started === session?.startedAt && id === session.id);
-        read.set(key, changesOf(own));
+export async function readLateKeys(facts: Facts): Promise<readonly LateKey[]> {
+  const { lateSessions, lateHours } = facts;
+  if (lateSessions.length === 0) return [];
+  const byKey = new Map(lateSessions.map((session) => [keyOf(session, lateHours), session]));
+  const found = await facts.cache.recallEach(
+    `late keys ${facts.app}`,
+    [...byKey.keys()],
+    async (unknown) => {
+      const read = new Map<string, readonly LateKey[]>();
+      for (let at = 0; at < unknown.length; at += MOST_NAMED) {
+        const keys = unknown.slice(at, at + MOST_NAMED);
+        const sessions = keys.flatMap((key) => byKey.get(key) ?? []);
+        const events = await readEvents(facts, sessions);
+        for (const [i, key] of keys.entries()) {
+          const session = sessions[i];
+          const own = events.filter(([started, id]) => started === session?.startedAt && id === session.id);
+          read.set(key, changesOf(own));
+        }
       }
-    }
-    return read;
-  });
-  return [...byKey.keys()].flatMap((key) => (found.get(key) ?? []) as readonly LateKey[]);
+      return read;
+    },
+    (changes) => 3 * changes.length,
+  );
+  return [...byKey.keys()].flatMap((key) => found.get(key) ?? []);
 }
 
 /** Cache key of a session: it changes when another event comes late in one of the session's hours. */
@@ -84,14 +80,13 @@ const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): stri
 };
 
 /**
- * The session's start and id; the event's time, kind, key, whether it is an engagement, its duration, and
- * whether the facts hold it.
+ * The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether
+ * the facts hold it.
  */
 const EVENT = z.tuple([
   z.number(),
   z.string(),
   z.number(),
-  z.string(),
   z.string(),
   z.number(),
   z.number(),
@@ -100,22 +95,20 @@ const EVENT = z.tuple([
 type Event = z.infer<typeof EVENT>;
 
 async function readEvents(
-  db: Database,
-  facts: Facts,
+  { db, app, until, lateHours }: Facts,
   sessions: readonly LateSession[],
-  hours: readonly LateHour[],
 ): Promise<readonly Event[]> {
   const ranges = sessions.map(({ startedAt }) => ({
     from: epochMs(startedAt),
-    to: epochMs(Math.min(startedAt + DAY_MS, facts.until - 1)),
+    to: epochMs(Math.min(startedAt + DAY_MS, until - 1)),
   }));
   const { event } = await db.queryOne(
     {
       name: 'late keys',
       sql: `SELECT groupArray(${MOST_EVENTS + 1})((toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
-    ${EVERYTHING.kind}, ${EVERYTHING.key}, type = 'engagement', duration_ms, ${isHeld('page', hours)})) AS event
+    ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)})) AS event
 FROM events
-WHERE ${ofApp(facts.app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
+WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
     AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
       row: z.object({ event: z.array(EVENT) }),
     },
@@ -128,7 +121,7 @@ WHERE ${ofApp(facts.app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array
 /** Compares a session's events that the facts hold with all of its events. */
 function changesOf(events: readonly Event[]): LateKey[] {
   const inOrder = events.toSorted(([, , a], [, , b]) => a - b);
-  const held = keysOf(inOrder.filter((event) => event[7] === 1));
+  const held = keysOf(inOrder.filter((event) => event[6] === 1));
   const now = keysOf(inOrder);
   return [
     ...[...held]
@@ -154,13 +147,12 @@ const isSame = (a: HourOfKey, b: HourOfKey | undefined): boolean =>
 function keysOf(events: readonly Event[]): Map<string, HourOfKey> {
   const found = new Map<string, HourOfKey>();
   const last = new Map<string, number>();
-  for (const [, , at, kind, key, isEngagement, durationMs] of events) {
+  for (const [, , at, pair, isEngagement, durationMs] of events) {
     const hour = hourOf(at);
-    const pair = `${kind} ${key}`;
     const name = `${hour} ${pair}`;
     let row = found.get(name);
     if (row === undefined) {
-      row = { hour, kind, key, events: 0, engagedMs: 0, engagements: 0, prevAt: -1, firstAt: -1 };
+      row = { hour, pair, events: 0, engagedMs: 0, engagements: 0, prevAt: -1, firstAt: -1 };
       found.set(name, row);
     }
     row.engagedMs += durationMs;

@@ -16,8 +16,8 @@ const COLUMNS = {
   clicks: 'sum(s.clicks)',
   errors: 'sum(s.errors)',
   bounced: 'sum(s.pageviews) <= 1 AND sum(s.clicks) = 0 AND sum(s.customs) = 0',
-  entry_path: firstText('s.entry'),
-  exit_path: lastText('s.exit'),
+  entry_page: firstText('s.entry'),
+  exit_page: lastText('s.exit'),
   // 128 bits identify a visitor in the facts. No two ids collide in practice, and the id itself stays in one
   // place.
   visitor: `reinterpretAsUInt128(sipHash128(${firstText('s.visitor')}))`,
@@ -26,7 +26,7 @@ const COLUMNS = {
   device: `${FIRST.technology}[4]`,
   language: firstText('s.language'),
   screen: firstText('s.screen'),
-  referrer_host: `${FIRST.referrer}[2]`,
+  referrer: `${FIRST.referrer}[2]`,
   utm_source: `${FIRST.source}[1]`,
   utm_medium: `${FIRST.medium}[1]`,
   utm_campaign: firstText('s.utm_campaign'),
@@ -62,8 +62,8 @@ const OF_ALL_EVENTS: ReadonlySet<SessionColumn> = new Set([
   'clicks',
   'errors',
   'bounced',
-  'entry_path',
-  'exit_path',
+  'entry_page',
+  'exit_page',
 ]);
 
 /** `sessions` holds all of the app's sessions that started at `keptFrom` or later. */

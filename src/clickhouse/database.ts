@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { currentCaller, currentQuestion } from '../domain/caller.ts';
 import { mapped } from '../domain/lists.ts';
 import type { Question } from '../domain/question.ts';
-import { type Answer, asObject, asObjects, readList, readRows } from './answer.ts';
+import { type Answer, asObjects, readList, readRows } from './answer.ts';
 import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
@@ -137,15 +137,22 @@ class ClickHouseDatabase {
     return z.array(query.row).parse(asObjects(await this.#select(readRows, query, params, options)));
   }
 
-  /** Returns rows like `query`, for an answer that may be large. Each iteration decodes the rows anew. */
-  async list<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Iterable<Row>> {
-    const { names, rows } = await this.#select(readList, query, params, options);
-    return mapped(rows, (values) => query.row.parse(asObject(names, values)));
+  /** Returns rows like `rows`, for an answer that may be large. Each iteration decodes the rows anew. */
+  async list<Row extends readonly unknown[]>(
+    query: Query<Row>,
+    options: RunOptions = {},
+  ): Promise<Iterable<Row>> {
+    const { rows } = await this.#select(readList, query, {}, options);
+    return mapped(rows, (values) => query.row.parse(values));
   }
 
-  /** Returns each row as a tuple of its columns, for answers of many rows. Takes no params. */
-  async rows<Row extends readonly unknown[]>(query: Query<Row>, options: RunOptions = {}): Promise<Row[]> {
-    const { rows } = await this.#select(readRows, query, {}, options);
+  /** Returns each row as a tuple of its columns, for answers of many rows. */
+  async rows<Row extends readonly unknown[]>(
+    query: Query<Row>,
+    options: RunOptions = {},
+    params: Params = {},
+  ): Promise<Row[]> {
+    const { rows } = await this.#select(readRows, query, params, options);
     return z.array(query.row).parse(rows);
   }
 

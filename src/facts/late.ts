@@ -3,7 +3,7 @@ import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
-import type { CachedValue } from './sealed-cache.ts';
+import type { Cache } from './memory.ts';
 import { type FactKind, type LateHour, MOST_LATE_HOURS } from './watermarks.ts';
 
 /*
@@ -23,20 +23,13 @@ export interface LateSession {
 /** If there are more, raw rows answer from the first late hour on. */
 const MOST_LATE_SESSIONS = 2_000;
 
-/** Returns a value for each of `keys`, cached or loaded now. */
-export type RecallEach = <Value extends CachedValue>(
-  query: { readonly name: string; readonly sql: string },
-  keys: readonly string[],
-  load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
-) => Promise<ReadonlyMap<string, Value>>;
-
 /** Marks an hour whose late events are unknown. */
 const UNKNOWN: readonly LateSession[] = [];
 
 /** Returns the sessions with late events in `hours`; null if some are unknown or there are too many. */
 export async function lateSessions(
   db: Database,
-  recallEach: RecallEach,
+  cache: Cache,
   app: AppId,
   kind: FactKind,
   hours: readonly LateHour[],
@@ -44,12 +37,11 @@ export async function lateSessions(
   if (hours.length === 0) return [];
   if (hours.length > MOST_LATE_HOURS) return null;
   const byKey = new Map(hours.map((late) => [keyOf(late), late]));
-  const query = { name: `late sessions, ${kind}`, sql: ofApp(app) };
-  const found = await recallEach(query, [...byKey.keys()], async (unknown) => {
+  const found = await cache.recallEach(`late sessions ${app} ${kind}`, [...byKey.keys()], async (unknown) => {
     const asked = hours.filter((late) => unknown.includes(keyOf(late)));
     const sessions = await sessionsOf(db, app, kind, asked);
     return new Map(asked.map((late): [string, readonly LateSession[]] => [keyOf(late), sessions(late)]));
-  });
+  }, (own) => own.length);
   const sessions = new Map<string, LateSession>();
   for (const key of byKey.keys()) {
     const own = found.get(key) ?? UNKNOWN;

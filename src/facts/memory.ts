@@ -1,11 +1,113 @@
-import { LiveCache } from './live-sessions.ts';
-import { SealedCache } from './sealed-cache.ts';
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+
+/** Estimated overhead of an entry, and size of one value in it: a number, a short text or a small row. */
+const ENTRY_BYTES = 1_000;
+const VALUE_BYTES = 100;
+const DEFAULT_BYTES = 64 * 1024 ** 2;
+/** Limit of the list of keys that were asked for once. */
+const MOST_ASKED = 10_000;
 
 /**
- * Creates the caches, of about `bytes` in all: three quarters for sealed facts, one quarter for unsealed
- * sessions. 0 turns them off.
+ * The memory of all questions: one cache with one limit, least recently used out first. Everything in it
+ * belongs to a version of the data and is never used for another one, so nothing in it is ever wrong.
  */
-export function factsMemory(bytes: number): { readonly sealed: SealedCache; readonly live: LiveCache } {
-  const liveBytes = Math.floor(bytes / 4);
-  return { sealed: new SealedCache(bytes - liveBytes), live: new LiveCache(liveBytes) };
+export class Memory {
+  readonly #values: LRUCache<string, object> | null;
+  readonly #asked = new LRUCache<string, true>({ max: MOST_ASKED });
+
+  /** Holds about `maxBytes` at most; 0 turns it off. */
+  constructor(maxBytes = DEFAULT_BYTES) {
+    this.#values = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes });
+  }
+
+  /** The part of the memory that belongs to `version`; null for one that keeps nothing. */
+  of(version: string | null): Cache {
+    return version === null || this.#values === null
+      ? new Cache(null, this.#asked, '')
+      : new Cache(this.#values, this.#asked, version);
+  }
+
+  /** Empties the memory, for measurements. */
+  clear(): void {
+    this.#values?.clear();
+    this.#asked.clear();
+  }
+}
+
+/** The memory of one version of the data. Callers must not modify what it returns. */
+export class Cache {
+  readonly #values: LRUCache<string, object> | null;
+  readonly #asked: LRUCache<string, true>;
+  readonly #version: string;
+
+  constructor(values: LRUCache<string, object> | null, asked: LRUCache<string, true>, version: string) {
+    this.#values = values;
+    this.#asked = asked;
+    this.#version = version;
+  }
+
+  /** Returns the value, or undefined. */
+  get<Value extends object>(key: string): Value | undefined {
+    return this.#values?.get(this.#keyOf(key)) as Value | undefined;
+  }
+
+  /** Keeps a value that consists of about `count` small ones. */
+  set(key: string, value: object, count: number): void {
+    const own = this.#keyOf(key);
+    this.#values?.set(own, value, { size: ENTRY_BYTES + own.length + Math.ceil(count) * VALUE_BYTES });
+  }
+
+  delete(key: string): void {
+    this.#values?.delete(this.#keyOf(key));
+  }
+
+  /** Returns the value, kept or loaded now. If `load` rejects, so does this, and nothing is kept. */
+  async recall<Value extends object>(
+    key: string,
+    load: () => Promise<Value>,
+    countOf: (value: Value) => number,
+  ): Promise<Value> {
+    const known = this.get<Value>(key);
+    if (known !== undefined) return known;
+    const value = await load();
+    this.set(key, value, countOf(value));
+    return value;
+  }
+
+  /**
+   * Returns values by name, among them one for each of `names`. `load` gets the names that are not known, and
+   * returns a value for each. All of them are one entry.
+   */
+  async recallEach<Value>(
+    key: string,
+    names: readonly string[],
+    load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+    countOf: (value: Value) => number = () => 2,
+  ): Promise<ReadonlyMap<string, Value>> {
+    if (this.#values === null) return load(names);
+    const known = this.get<Map<string, Value>>(key) ?? new Map<string, Value>();
+    const unknown = names.filter((name) => !known.has(name));
+    if (unknown.length === 0) return known;
+    for (const [name, value] of await load(unknown)) known.set(name, value);
+    let count = 0;
+    for (const value of known.values()) count += 1 + countOf(value);
+    this.set(key, known, count);
+    return known;
+  }
+
+  /**
+   * Notes that `key` is asked for, and returns whether it was asked for before. For what is worth keeping only
+   * from the second time on. False if nothing is kept.
+   */
+  noteAsked(key: string): boolean {
+    if (this.#values === null) return false;
+    const own = this.#keyOf(key);
+    const short = createHash('sha1').update(own).digest('base64');
+    const isKnown = this.#values.has(own) || this.#asked.has(short);
+    this.#asked.set(short, true);
+    return isKnown;
+  }
+
+  #keyOf = (key: string): string => `${this.#version} ${key}`;
 }

@@ -5,6 +5,7 @@ import { appId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { sessionRows } from './compute.ts';
 import { lateSessions } from './late.ts';
+import { Memory } from './memory.ts';
 import { FIRST, firstText } from './session-states.ts';
 import type { FactKind, LateHour } from './watermarks.ts';
 
@@ -63,12 +64,7 @@ const HOUR_ROW: z.ZodType<{ hour: number }> = z.object({ hour: z.number() });
  * they may lie.
  */
 async function hoursOfSessions({ db, app }: Touched, late: readonly LateHour[]): Promise<number[]> {
-  const load = <Value>(
-    _query: object,
-    keys: readonly string[],
-    read: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
-  ) => read(keys);
-  const sessions = await lateSessions(db, load, appId(app), 'page', late);
+  const sessions = await lateSessions(db, new Memory(0).of(null), appId(app), 'page', late);
   if (sessions === null) {
     return late.flatMap(({ hour }) => Array.from({ length: SESSION_HOURS }, (_, i) => hour + i * HOUR_MS));
   }

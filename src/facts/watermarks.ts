@@ -74,6 +74,8 @@ export interface Snapshot {
    * Events are only ever added, so equal numbers mean equal answers.
    */
   readonly version: readonly [number, number];
+  /** Number of committed events of all sessions. */
+  readonly sessionEvents: number;
   /** When the app's newest event was stored; null if there is none. */
   readonly asOf: EpochMs | null;
 }
@@ -110,7 +112,7 @@ SELECT 'sealed', [${below('page', page, without('h.run', page.dead))}, ${below('
 FROM sealed_hours AS h WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, ${eventsWithin('event', events)}, ${eventsWithin('session', sessions)},
-    toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert))]
+    toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf("kind = 'session'")}]
 FROM ledger AS h WHERE ${ofApp(app)}`,
     row: ROWS,
   };
@@ -194,7 +196,7 @@ export async function readSnapshot(
   }
   const [keptFrom = 0] = found.get('kept') ?? [];
   const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
-  const [pageLedger, sessionLedger, inEvents = 0, inSessions = 0, hours, asOf = 0] =
+  const [pageLedger, sessionLedger, inEvents = 0, inSessions = 0, hours, asOf = 0, sessionEvents = 0] =
     found.get('ledger') ?? [];
   const whole = { page: pageLedger === pageSealed, session: sessionLedger === sessionSealed };
   const [page, session] = await Promise.all([
@@ -208,6 +210,7 @@ export async function readSnapshot(
     era: `${published.page.era} ${published.session.era} ${keptFrom}`,
     rebuilt: `${published.page.rebuilt} ${published.session.rebuilt}`,
     version: [inEvents, inSessions],
+    sessionEvents,
     asOf: hours === 0 ? null : epochMs(asOf),
   };
 }

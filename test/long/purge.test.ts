@@ -5,11 +5,10 @@ import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
-import { LiveCache } from '../../src/facts/live-sessions.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
 import { unseal } from '../../src/facts/seal.ts';
-import { SealedCache } from '../../src/facts/sealed-cache.ts';
+import { Memory } from '../../src/facts/memory.ts';
 import { rowsFromEvents } from '../../src/facts/session-rows.ts';
 import { ingestionOn, NOW, REQUEST } from '../store/ingestion-support.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
@@ -37,7 +36,7 @@ beforeAll(async () => {
   ingestion = ingestionOn(store.db);
   const clock = () => NOW;
   analytics = createAnalytics({ db: store.db, clock });
-  fresh = createAnalytics({ db: store.db, clock, sealed: new SealedCache(0), live: new LiveCache(0) });
+  fresh = createAnalytics({ db: store.db, clock, memory: new Memory(0) });
 });
 afterAll(() => store.close());
 

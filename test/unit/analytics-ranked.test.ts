@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { first, Ranked, type Ranking } from '../../src/analytics/questions/ranked.ts';
+import { first, Ranked, type Ranking } from '../../src/analytics/ranked.ts';
 import { forAll } from '../support/random.ts';
 
 interface Row {
@@ -36,9 +36,6 @@ test('cached rows and others are added up and sorted, repeatedly', async () => {
         expect(ranked.with(more, first(limit))).toEqual(expected.slice(0, limit));
         const isListed = ({ n }: Row) => n > 0;
         expect(ranked.with(more, { limit, isListed })).toEqual(expected.filter(isListed).slice(0, limit));
-        for (const areCached of [false, true, true]) {
-          expect(ranked.withBoth(more, kept, areCached)).toEqual(sorted([...kept, ...more, ...kept]));
-        }
       }
       expect(ranked.with([])).toEqual(sorted(kept));
     },

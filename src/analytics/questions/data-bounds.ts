@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { Query } from '../../clickhouse/database.ts';
+import type { Database, Query } from '../../clickhouse/database.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, toIso } from '../../domain/time.ts';
-import type { Asker } from '../ask.ts';
 import type { DataBounds } from '../results.ts';
 
 const BOUNDS: Query<{ sessions: number; oldest: number; newest: number }> = {
@@ -16,7 +15,7 @@ WHERE l.app_id = {app:UUID} AND l.kind = 'session'`,
   row: z.object({ sessions: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
-export async function dataBounds({ db }: Pick<Asker, 'db'>, app: AppId): Promise<DataBounds> {
+export async function dataBounds(db: Database, app: AppId): Promise<DataBounds> {
   const { sessions, oldest, newest } = await db.queryOne(BOUNDS, { app });
   if (sessions === 0) return { oldest: null, newest: null };
   return { oldest: toIso(epochMs(oldest)), newest: toIso(epochMs(newest)) };

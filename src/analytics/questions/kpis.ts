@@ -1,26 +1,19 @@
 import { epochMs, type Range, toIso } from '../../domain/time.ts';
 import type { Asker } from '../ask.ts';
 import { decimalsOf, KPI_FIGURES, UNITS } from '../figures.ts';
-import { plan } from '../plan.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
 import { figureOf, lastPlaces, ratio } from '../rounding.ts';
 import { type EventTotals, eventTotals } from './event-totals.ts';
-import type { SessionTotals } from './session-hours.ts';
+import type { SessionTotals } from '../singles.ts';
 import { sessionTotals } from './session-totals.ts';
 
-export async function kpis({ db, facts }: Asker, current: Range): Promise<KpiComparison> {
+export async function kpis({ facts }: Asker, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
-  const session = await facts.sessions();
   const periods = [previous, current];
   const [sessions, events] = await Promise.all([
-    sessionTotals(
-      db,
-      session,
-      periods.map((range) => plan(range, session.until)),
-      { newVisitors: false },
-    ),
-    eventTotals(db, facts.events, periods),
+    sessionTotals(await facts.sessions(), periods),
+    eventTotals(facts.events, periods),
   ]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');

@@ -1,35 +1,26 @@
-import type { AppId } from '../../domain/ids.ts';
 import { type OpenRange, toIso } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
+import type { Dimension } from '../dimensions.ts';
 import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { figureOf } from '../rounding.ts';
-import type { Dimension } from './dimensions.ts';
-import { EVERYTHING } from './key-rows.ts';
-import { topKeys } from './keys.ts';
+
+import { EVERYTHING } from '../key-rows.ts';
+import { topKeys } from '../keys.ts';
 import { topValues } from './lists.ts';
-import { liveTail } from './live-tail.ts';
 import { sessionTotals } from './session-totals.ts';
 
 /** Limit of each list. */
 const TOP = 10;
 
-export async function overview(
-  { db, facts, live }: Asker,
-  app: AppId,
-  range: OpenRange,
-): Promise<ExtendedOverview> {
+export async function overview({ facts }: Asker, range: OpenRange): Promise<ExtendedOverview> {
   const bounds = closed(range);
   const [page, session] = await Promise.all([facts.pages(), facts.sessions()]);
-  const pieces = plan(bounds, session.until);
-  const tail = liveTail(db, live, session, pieces);
-  // Awaited below; this only avoids an unhandled rejection until then.
-  tail.catch(() => undefined);
   // The slowest part starts first.
   const [listed, keys, [totals]] = await Promise.all([
-    topValues(db, session, pieces, TOP, tail),
-    topKeys({ db, facts: page, app, range: bounds, group: EVERYTHING }, TOP),
-    sessionTotals(db, session, [pieces], { newVisitors: true, tail }),
+    topValues(session, plan(bounds, session.until), TOP),
+    topKeys({ facts: page, range: bounds, group: EVERYTHING }, TOP),
+    sessionTotals(session, [bounds]),
   ]);
   if (totals === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;

@@ -1,24 +1,21 @@
-import type { AppId } from '../../domain/ids.ts';
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
+import { PAGES } from '../key-rows.ts';
+import { type KeyQuestion, keysIn, nameOf } from '../keys.ts';
 import type { PageView } from '../results.ts';
-import { PAGES } from './key-rows.ts';
-import { keySums } from './keys.ts';
-import { VIEWS } from './measures.ts';
+
+const VIEWS = { group: PAGES, sums: ['events', 'sessions'], listed: 'events' } as const;
 
 export async function pageviews(
-  { db, facts }: Asker,
-  app: AppId,
+  { facts }: Asker,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<PageView>> {
-  const page = await facts.pages();
-  const asked = { db, facts: page, app, range: closed(range), group: PAGES, measures: VIEWS };
-  const rows = await keySums(asked, limit);
-  return mapped(rows, ({ name, events, sessions }) => ({
-    path: name,
-    views: events,
-    uniqueSessions: sessions,
+  const asked: KeyQuestion = { ...VIEWS, facts: await facts.pages(), range: closed(range) };
+  return mapped(await keysIn(asked, limit), ([pair, views = 0, uniqueSessions = 0]) => ({
+    path: nameOf(pair),
+    views,
+    uniqueSessions,
   }));
 }

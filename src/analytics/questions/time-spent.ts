@@ -1,25 +1,22 @@
-import type { AppId } from '../../domain/ids.ts';
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
+import { TIMES } from '../key-rows.ts';
+import { type KeyQuestion, keysIn, nameOf } from '../keys.ts';
 import type { TimeSpent } from '../results.ts';
 import { figureOf } from '../rounding.ts';
-import { TIMES } from './key-rows.ts';
-import { keySums } from './keys.ts';
-import { TIME } from './measures.ts';
+
+const TIME = { group: TIMES, sums: ['engagedMs', 'events', 'engagements'], listed: 'engagements' } as const;
 
 export async function timeSpent(
-  { db, facts }: Asker,
-  app: AppId,
+  { facts }: Asker,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<TimeSpent>> {
-  const page = await facts.pages();
-  const asked = { db, facts: page, app, range: closed(range), group: TIMES, measures: TIME };
-  const rows = await keySums(asked, limit);
-  return mapped(rows, ({ name, engagedMs, events, engagements }) => ({
-    path: name,
-    totalMs: engagedMs,
-    averageMs: figureOf('averageMs', engagedMs, events > 0 ? events : engagements),
+  const asked: KeyQuestion = { ...TIME, facts: await facts.pages(), range: closed(range) };
+  return mapped(await keysIn(asked, limit), ([pair, totalMs = 0, events = 0, engagements = 0]) => ({
+    path: nameOf(pair),
+    totalMs,
+    averageMs: figureOf('averageMs', totalMs, events > 0 ? events : engagements),
   }));
 }

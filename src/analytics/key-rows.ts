@@ -1,7 +1,7 @@
-import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, type Range } from '../../domain/time.ts';
-import type { Facts } from '../ask.ts';
-import type { Plan } from '../plan.ts';
+import type { AppId } from '../domain/ids.ts';
+import { DAY_MS, type Range } from '../domain/time.ts';
+import type { Facts } from './ask.ts';
+import type { Plan } from './plan.ts';
 import {
   anyOf,
   BY_DAY,
@@ -15,11 +15,11 @@ import {
   isEmpty,
   ofApp,
   unionAll,
-} from '../sql.ts';
+} from './sql.ts';
 
 /*
- * SQL of rows (kind, key, events, sessions, engaged_ms, engagements) for the pieces of a plan. Their sums by
- * kind and key are exact for the plan's range. Null if the plan has no such piece.
+ * SQL of rows (kind, key, events, sessions, engagedMs, engagements) for the pieces of a plan. Null if the plan
+ * has no such piece.
  */
 
 /**
@@ -62,6 +62,20 @@ export const EVERYTHING: KeyGroup = {
   paired: `type IN ('pageview', 'error')`,
 };
 
+/** The sums of a key: its events, the distinct sessions of these, and the engagement with a page. */
+export const KEY_SUMS = ['events', 'sessions', 'engagedMs', 'engagements'] as const;
+export type KeySum = (typeof KEY_SUMS)[number];
+/** A pair is the kind and the key, such as `page /pricing`. A kind contains no space. */
+export type KeySums = { readonly pair: string } & { readonly [Sum in KeySum]: number };
+export const NO_SUMS = { events: 0, sessions: 0, engagedMs: 0, engagements: 0 };
+
+/** SQL of a key with its kind in front: `page /pricing`. A kind contains no space. */
+export const pairOf = ({ kind, key }: Pick<KeyGroup, 'kind' | 'key'>): string =>
+  `concat(${kind}, ' ', toString(${key}))`;
+
+/** Whether the distinct sessions of a pair are counted. */
+export const isPaired = (pair: string): boolean => pair.startsWith('page ') || pair.startsWith('error ');
+
 /**
  * Rows of the sealed hours, counted as if nothing had occurred before them. A pair with an earlier occurrence
  * (`revisits`) still counts if that lies before these hours. A session lasts at most 24 h, so only revisits
@@ -84,13 +98,13 @@ export function sealedRows(facts: Facts, pieces: Plan, { kinds, paired }: KeyGro
 }
 
 const pageSums = (facts: Facts, pieces: Plan): string => `
-SELECT 'page' AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, f.engaged_ms AS engaged_ms,
+SELECT 'page' AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, f.engaged_ms AS engagedMs,
     f.engagements AS engagements
 FROM page_facts AS f
 WHERE ${facts.where} AND ${inGrains([pieces], BY_DAY)}`;
 
 const labelSums = (facts: Facts, pieces: Plan, kinds: readonly string[]): string => `
-SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, toUInt64(0) AS engaged_ms,
+SELECT toString(kind) AS kind, key, toInt64(f.events) AS events, toInt64(f.events - f.repeats) AS sessions, toUInt64(0) AS engagedMs,
     toUInt64(0) AS engagements
 FROM label_facts AS f
 WHERE ${facts.where} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
@@ -129,7 +143,7 @@ const revisitsWhere = (
   sessions: string,
   conditions: readonly string[],
 ): string => `
-SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engaged_ms,
+SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engagedMs,
     toUInt64(0) AS engagements
 FROM revisits AS v
 WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
@@ -149,7 +163,7 @@ function rawEdges(app: AppId, plan: Plan, group: KeyGroup): string | null {
 /** Raw rows of ranges. A pair counts once for each value of `session`. */
 const rawRows = (app: AppId, ranges: readonly Range[], group: KeyGroup, session: string): string => `
 SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
-    toInt64(${group.paired === null ? '0' : `uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engaged_ms, countIf(type = 'engagement') AS engagements
+    toInt64(${group.paired === null ? '0' : `uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements
 FROM events
 WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
 GROUP BY kind, key`;

@@ -22,12 +22,15 @@ export class Ranked<Row> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   #numbers: ReadonlyMap<string, number> | undefined;
-  #including: { readonly edges: readonly Row[]; readonly made: Ranked<Row> } | undefined;
 
   /** `rows` must be in the order of `ranking`: the engine has sorted them. */
   constructor(rows: readonly Row[], ranking: Ranking<Row>) {
     this.#ranking = ranking;
     this.#rows = rows;
+  }
+
+  get size(): number {
+    return this.#rows.length;
   }
 
   /** Adds `more`, which may contain the same keys, and returns the first rows in order. */
@@ -50,19 +53,6 @@ export class Ranked<Row> {
     }
     for (; next < sorted.length; next++) putIn(sorted[next] as Row);
     return found;
-  }
-
-  /**
-   * The same with `edges` and `more`. If `areCached`, the result with `edges` is kept for the next call with
-   * the same array.
-   */
-  withBoth(edges: readonly Row[], more: readonly Row[], areCached: boolean, wanted?: First<Row>): Row[] {
-    if (edges.length === 0) return this.with(more, wanted);
-    if (!areCached) return this.with([...edges, ...more], wanted);
-    if (this.#including?.edges !== edges) {
-      this.#including = { edges, made: new Ranked(this.with(edges), this.#ranking) };
-    }
-    return this.#including.made.with(more, wanted);
   }
 
   /** Sums `more` with the rows of the same keys; `isReplaced` tells which rows have such a sum. */
@@ -105,28 +95,3 @@ export function byList<Row>(
   }
   return lists;
 }
-
-/** The rows of edges by list, and whether they are cached. */
-export interface EdgeLists<Row> {
-  readonly lists: ReadonlyMap<string, readonly Row[]>;
-  readonly areCached: boolean;
-}
-
-/**
- * Answers from lists with cached, sorted sealed hours. Cached edges are merged in once, other rows for each
- * question.
- */
-export const rankedLists =
-  <Row>(
-    sealed: ReadonlyMap<string, Ranked<Row>>,
-    edges: EdgeLists<Row>,
-    tail: ReadonlyMap<string, readonly Row[]>,
-    ranking: Ranking<Row>,
-  ) =>
-  (list: string, wanted?: First<Row>): Row[] =>
-    (sealed.get(list) ?? new Ranked<Row>([], ranking)).withBoth(
-      edges.lists.get(list) ?? [],
-      tail.get(list) ?? [],
-      edges.areCached,
-      wanted,
-    );

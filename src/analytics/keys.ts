@@ -1,0 +1,216 @@
+import { z } from 'zod';
+import { mapped } from '../domain/lists.ts';
+import type { Range } from '../domain/time.ts';
+import type { PageFacts } from './ask.ts';
+import { edgeKeys } from './key-edges.ts';
+import {
+  edgeRows,
+  type KeyGroup,
+  type KeySum,
+  type KeySums,
+  NO_SUMS,
+  sealedRows,
+  tailRows,
+} from './key-rows.ts';
+import { lateKeySums } from './late-pages.ts';
+import { metBefore } from './met-before.ts';
+import { byText, descending } from './order.ts';
+import { isWide, type Plan, plan } from './plan.ts';
+import { byList, type First, Ranked, type Ranking } from './ranked.ts';
+import { ROW, type Row } from './rows.ts';
+import { int, unionAll } from './sql.ts';
+
+/** A question about a group of keys. The key of its rows is a pair. */
+export interface KeyQuestion {
+  readonly facts: PageFacts;
+  readonly range: Range;
+  readonly group: KeyGroup;
+  /** The sums of a row. The rows are sorted by the first, then by key. */
+  readonly sums: readonly KeySum[];
+  /** The answer lists keys of which this is not 0. */
+  readonly listed: KeySum;
+}
+
+const RANKING: Ranking<Row> = {
+  keyOf: ([key]) => key,
+  add: ([key, ...a], [, ...b]) => [key, ...a.map((sum, i) => sum + (b[i] ?? 0))],
+  order: ([one, a = 0], [other, b = 0]) => descending(a, b) || byText(one, other),
+};
+
+/**
+ * Returns the first `limit` keys of a group of one kind that the answer lists. The first time, the store sorts
+ * them, and a long list is never in memory as a whole. From the second time on, the rows of whole hours are
+ * kept in order, and the others are added to them.
+ */
+export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterable<Row>> {
+  const { facts, group, listed, sums } = asked;
+  const pieces = plan(asked.range, facts.until);
+  if (isKept(asked, pieces)) {
+    const at = sums.indexOf(listed);
+    const kinds = await fromMemory(asked, pieces);
+    return kinds(group.kinds[0] ?? '', { limit, isListed: ([, ...own]) => (own[at] ?? 0) > 0 });
+  }
+  const [rows, less] = await Promise.all([
+    facts.db.list(
+      { name: 'keys', sql: `${summed(asked, allRows(asked, pieces), `HAVING sum(r.${listed}) > 0`)} LIMIT ${int(limit)}`, row: ROW },
+      { parallel: isWide(pieces) },
+    ),
+    metTwice(asked, pieces),
+  ]);
+  const at = sums.indexOf('sessions');
+  return mapped(rows, ([pair, ...own]): Row => [
+    pair,
+    ...own.map((sum, i) => (i === at ? sum - less(pair) : sum)),
+  ]);
+}
+
+/**
+ * Totals of a kind's keys: the number of keys, their events and engagement; and the most frequent keys,
+ * sorted by count, then by name.
+ */
+export interface TopKeys {
+  readonly keys: number;
+  readonly events: number;
+  readonly engagedMs: number;
+  readonly top: readonly { readonly name: string; readonly count: number; readonly sessions: number }[];
+}
+
+const NO_KEYS: TopKeys = { keys: 0, events: 0, engagedMs: 0, top: [] };
+
+/** The kind, its keys, events and engagement; negative count, pair and sessions of the first keys. */
+const TOP_ROW = z.tuple([
+  z.string(),
+  z.number(),
+  z.number(),
+  z.number(),
+  z.array(z.tuple([z.number(), z.string(), z.number()])),
+]);
+
+/** Returns the totals and the `count` most frequent keys of each kind of the group. */
+export async function topKeys(
+  question: Pick<KeyQuestion, 'facts' | 'range' | 'group'>,
+  count: number,
+): Promise<(kind: string) => TopKeys> {
+  const asked = { ...question, sums: ['events', 'sessions', 'engagedMs'], listed: 'events' } as const;
+  const { facts } = asked;
+  const pieces = plan(asked.range, facts.until);
+  if (isKept(asked, pieces)) {
+    const kinds = await fromMemory(asked, pieces);
+    return (kind) => topOf(kinds(kind), count);
+  }
+  const sql = `SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
+FROM (${summed(asked, allRows(asked, pieces))}) GROUP BY kind`;
+  const [rows, less] = await Promise.all([
+    facts.db.rows({ name: 'top keys', sql, row: TOP_ROW }, { parallel: isWide(pieces) }),
+    metTwice(asked, pieces),
+  ]);
+  const found = new Map(
+    rows.map(([kind, keys, events, engagedMs, top]): [string, TopKeys] => [
+      kind,
+      {
+        keys,
+        events,
+        engagedMs,
+        top: top.map(([minus, pair, sessions]) => ({
+          name: nameOf(pair),
+          count: -minus,
+          sessions: sessions - less(pair),
+        })),
+      },
+    ]),
+  );
+  return (kind) => found.get(kind) ?? NO_KEYS;
+}
+
+/** Computes the totals from all rows of a kind, in order. */
+function topOf(rows: readonly Row[], count: number): TopKeys {
+  const top: TopKeys['top'][number][] = [];
+  let [keys, allEvents, allEngagedMs] = [0, 0, 0];
+  for (const [pair, events = 0, sessions = 0, engagedMs = 0] of rows) {
+    allEvents += events;
+    allEngagedMs += engagedMs;
+    if (events === 0) continue;
+    keys++;
+    if (top.length < count) top.push({ name: nameOf(pair), count: events, sessions });
+  }
+  return { keys, events: allEvents, engagedMs: allEngagedMs, top };
+}
+
+/** Returns the key of a pair. */
+export const nameOf = (pair: string): string => pair.slice(pair.indexOf(' ') + 1);
+const kindOf = (pair: string): string => pair.slice(0, pair.indexOf(' '));
+
+/** Whether the rows of whole hours are, or will be, in memory. Late events are only corrected there. */
+function isKept(asked: KeyQuestion, pieces: Plan): boolean {
+  const rows = sealedRows(asked.facts, pieces, asked.group);
+  const wasAsked = rows !== null && asked.facts.cache.noteAsked(summed(asked, rows));
+  return wasAsked || asked.facts.lateHours.length > 0;
+}
+
+/** SQL of all rows. A session that continues in the tail counts twice there. */
+const allRows = ({ facts, group }: KeyQuestion, pieces: Plan): string =>
+  unionAll(
+    [sealedRows(facts, pieces, group), edgeRows(facts, pieces, group), tailRows(facts.app, pieces, group)],
+    NO_ROWS,
+  );
+
+/** Returns for each pair how many sessions count twice in `allRows`. */
+async function metTwice({ facts, group }: KeyQuestion, pieces: Plan): Promise<(pair: string) => number> {
+  const counts = new Map<string, number>();
+  for (const pair of (await metBefore(facts, pieces, group)).map(named)) {
+    counts.set(pair, (counts.get(pair) ?? 0) + 1);
+  }
+  return (pair) => counts.get(pair) ?? 0;
+}
+
+/** Returns the rows of each kind in order. The rows of whole hours are kept. */
+async function fromMemory(
+  asked: KeyQuestion,
+  pieces: Plan,
+): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
+  const { facts, group } = asked;
+  const options = { parallel: isWide(pieces) };
+  const load = (name: string, rows: string | null): Promise<Row[]> =>
+    rows === null
+      ? Promise.resolve([])
+      : facts.db.rows({ name, sql: summed(asked, rows), row: ROW }, options);
+  const sealed = sealedRows(facts, pieces, group);
+  const [hours, tail, edges, met, late] = await Promise.all([
+    sealed === null
+      ? new Map<string, Ranked<Row>>()
+      : facts.cache.recall(
+          summed(asked, sealed),
+          async () => ranked(await load('sealed keys', sealed)),
+          (lists) => [...lists.values()].reduce((sum, { size }) => sum + 3 * size, 0),
+        ),
+    load('key tail', tailRows(facts.app, pieces, group)),
+    edgeKeys(facts, pieces, group),
+    metBefore(facts, pieces, group),
+    facts.late(),
+  ]);
+  const others = byKind([
+    ...tail,
+    ...[...edges, ...lateKeySums(late, pieces, group)].map((own) => rowOf(asked, own)),
+    ...met.map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
+  ]);
+  return (kind, wanted) =>
+    (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? [], wanted);
+}
+
+const byKind = (rows: readonly Row[]) => byList(rows, ([pair]) => kindOf(pair));
+const ranked = (rows: readonly Row[]) =>
+  new Map([...byKind(rows)].map(([kind, own]) => [kind, new Ranked(own, RANKING)]));
+
+/** An absent label is named in answers. Pages always have a path. */
+const named = (pair: string): string => (nameOf(pair) === '' ? `${pair}(none)` : pair);
+
+const rowOf = ({ sums }: KeyQuestion, own: KeySums): Row => [named(own.pair), ...sums.map((sum) => own[sum])];
+
+const NO_ROWS = `SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;
+
+/** SQL that sums rows by pair, in order. Grouping by one column is fastest. */
+const summed = ({ group, sums }: KeyQuestion, rows: string, having = ''): string => {
+  const [kind, by] = group.kinds.length === 1 ? [`'${group.kinds[0]}'`, 'name'] : ['toString(kind)', 'kind, name'];
+  return `SELECT concat(${kind}, ' ', toString(${group.name}) AS name) AS pair, ${sums.map((sum, i) => `sum(r.${sum}) AS sum${i}`).join(', ')}
+FROM (${rows}) AS r GROUP BY ${by} ${having} ORDER BY sum0 DESC, pair`;
+};

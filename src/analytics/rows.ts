@@ -1,0 +1,23 @@
+import { z } from 'zod';
+
+/** A part of an answer: a key, and sums that are added to those of other rows with the same key. */
+export type Row = readonly [key: string, ...sums: number[]];
+export const ROW: z.ZodType<Row> = z.tuple([z.string()]).rest(z.number());
+
+/** Adds the rows of each key. */
+export function sumByKey(rows: Iterable<Row>): Map<string, number[]> {
+  const sums = new Map<string, number[]>();
+  for (const [key, ...values] of rows) {
+    const own = sums.get(key);
+    if (own === undefined) sums.set(key, values);
+    else for (const [i, value] of values.entries()) own[i] = (own[i] ?? 0) + value;
+  }
+  return sums;
+}
+
+/** The texts of a key that consists of several. They hold no control characters. */
+export const TEXTS = '\0';
+export const textsOf = (key: string): string[] => key.split(TEXTS);
+/** SQL of such a key. */
+export const joined = (columns: readonly string[]): string =>
+  `arrayStringConcat([${columns.join(', ')}], '\\0')`;

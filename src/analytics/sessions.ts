@@ -1,0 +1,160 @@
+import { epochMs, type Range } from '../domain/time.ts';
+import type { SessionFacts } from './ask.ts';
+import { type Grid, sinceOf, sinceSql, sliceOf, sliceSql } from './grid.ts';
+import { type Hour, hoursOf } from './hours.ts';
+import { TooManyLate } from './late.ts';
+import { mergedSessions } from './merged-sessions.ts';
+import { type Open, readOpen } from './open.ts';
+import { type Plan, type Span, spanOf } from './plan.ts';
+import { ROW, type Row } from './rows.ts';
+import { keysOf, mergedFor, type Single, widthOf } from './singles.ts';
+import { edgeRanges, inMs, int } from './sql.ts';
+
+/**
+ * Counts sessions one by one: those of the plans' edges, and the open sessions of the grid's range. Returns a
+ * row for each slice (its number), or for each key if the sessions have keys: the number of sessions, their
+ * values, and the visitors and new visitors of each slice.
+ */
+export async function singlesOf(
+  facts: SessionFacts,
+  single: Single,
+  grid: Grid,
+  edges: readonly Span[],
+): Promise<Row[]> {
+  const [hours, open] = await Promise.all([
+    hoursOf(facts.db, edgeSource(facts, single), edges),
+    readOpen(facts, single),
+  ]);
+  const sums = new Sums(single, grid);
+  for (const { part, hour } of hours) sums.addHour(hour, part);
+  if (open !== null) sums.addOpen(open);
+  else if (facts.lateSessions.length > 0) throw new TooManyLate();
+  return open === null ? [...sums.rows(), ...(await countTail(facts, single, grid))] : sums.rows();
+}
+
+/** The edges of the plans. */
+export const edgesOf = (plans: readonly Plan[]): Span[] => plans.flatMap(edgeRanges).map(spanOf);
+
+const edgeSource = ({ where, cache }: SessionFacts, single: Single) => ({
+  name: `edges, ${single.name}`,
+  at: 'started_at',
+  keys: keysOf(single),
+  others: [...(single.visits === null ? [] : ['prev']), ...single.values],
+  from: (hours: readonly Span[]) => `FROM ${single.table} WHERE ${where} AND ${inMs('started_at', hours)}`,
+  memoryOf: () => cache,
+});
+
+/** The sums of each row. */
+class Sums {
+  readonly #single: Single;
+  readonly #grid: Grid;
+  readonly #width: number;
+  readonly #sums = new Map<string, number[]>();
+
+  constructor(single: Single, grid: Grid) {
+    this.#single = single;
+    this.#grid = grid;
+    this.#width = widthOf(single);
+  }
+
+  addHour(hour: Hour, { start, end }: Span): void {
+    const { visits, values } = this.#single;
+    const first = visits === null ? 1 : 2;
+    const width = first + values.length;
+    for (const [key, rows] of hour) {
+      for (let i = 0; i < rows.length; i += width) {
+        const at = rows[i] as number;
+        if (at < start || at >= end) continue;
+        const own = this.#of(key, at);
+        own[0] = (own[0] as number) + 1;
+        for (let value = 0; value < values.length; value++) {
+          own[1 + value] = (own[1 + value] as number) + (rows[i + first + value] as number);
+        }
+        if (visits !== null) this.#addVisitor(own, at, rows[i + 1] as number, 1);
+      }
+    }
+  }
+
+  addOpen({ sessions, links }: Open): void {
+    const { from, to } = this.#grid;
+    for (const { sign, startedAt, keys, values } of sessions) {
+      if (startedAt < from || startedAt > to) continue;
+      for (const key of keys) {
+        const own = this.#of(key, startedAt);
+        own[0] = (own[0] as number) + sign;
+        for (const [i, value] of values.entries()) own[1 + i] = (own[1 + i] as number) + sign * value;
+      }
+    }
+    for (const { sign, key, startedAt, prev } of links) {
+      if (startedAt < from || startedAt > to) continue;
+      this.#addVisitor(this.#of(key, startedAt), startedAt, prev, sign);
+    }
+  }
+
+  rows(): Row[] {
+    return [...this.#sums].map(([key, sums]) => [key, ...sums]);
+  }
+
+  #addVisitor(own: number[], at: number, prev: number, sign: number): void {
+    const visitors = this.#width - 2;
+    if (prev < sinceOf(this.#grid, sliceOf(this.#grid, at))) own[visitors] = (own[visitors] as number) + sign;
+    if (prev === -1) own[visitors + 1] = (own[visitors + 1] as number) + sign;
+  }
+
+  #of(key: string, at: number): number[] {
+    const name = this.#single.keys === null ? `${sliceOf(this.#grid, at)}` : key;
+    const known = this.#sums.get(name);
+    if (known !== undefined) return known;
+    const own = new Array<number>(this.#width).fill(0);
+    this.#sums.set(name, own);
+    return own;
+  }
+}
+
+/** Counts the unsealed sessions of the grid's range in the store. */
+async function countTail(facts: SessionFacts, single: Single, grid: Grid): Promise<Row[]> {
+  const tail = { from: epochMs(Math.max(grid.from, facts.until)), to: grid.to };
+  if (tail.from > tail.to) return [];
+  const slice = sliceSql(grid, 'at');
+  const key = single.keys === null ? `toString(${slice})` : 'key';
+  const values = single.values.map((_, i) => `sum(value${i})`);
+  const visitors =
+    single.visits === null ? [] : [`countIf(prev < ${sinceSql(grid, slice)})`, 'countIf(prev = -1)'];
+  return facts.db.rows(
+    {
+      name: `tail, ${single.name}`,
+      sql: `SELECT ${[`${key} AS name`, 'count()', ...values, ...visitors].join(', ')}
+FROM (${tailRows(facts, single, tail)}) GROUP BY name`,
+      row: ROW,
+    },
+    { parallel: true },
+  );
+}
+
+/** SQL of the tail's sessions, one row (at, key, value0 …) for each key; with prev if visitors are counted. */
+export function tailRows(facts: SessionFacts, single: Single, tail: Range): string {
+  const { where, until } = facts;
+  const { visits, values } = single;
+  const named = values.map((value, i) => `, ${value} AS value${i}`).join('');
+  const rowsOf = (range: Range, visitor: string) =>
+    `SELECT toUnixTimestamp64Milli(started_at) AS at, session, ${visitor}arrayJoin(${keysOf(single)}) AS key${named}
+    FROM (${mergedSessions(facts, range, mergedFor(single))})`;
+  if (visits === null) return rowsOf(tail, '');
+  // Earlier sessions of the tail are the prev of later ones.
+  const all = { from: until, to: tail.to };
+  return `SELECT * FROM
+(
+    SELECT *, lagInFrame(at, 1, toInt64(-1)) OVER (PARTITION BY visitor, key ORDER BY at, session
+        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS prev
+    FROM
+    (
+        ${rowsOf(all, 'visitor, ')}
+        UNION ALL
+        SELECT max(started_at), 0, visitor, ${visits.key} AS key${values.map(() => ', 0').join('')} FROM ${visits.table}
+        WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT visitor FROM (${mergedSessions(facts, all, ['visitor'])}))
+        GROUP BY visitor, key
+    )
+)
+WHERE at >= ${int(tail.from)}`;
+}
+

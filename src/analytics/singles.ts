@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import { byName } from '../domain/by-name.ts';
+import { SESSION_SUMS } from './figures.ts';
+import { DIMENSIONS, NO_PAGE, UTM_COLUMNS } from './dimensions.ts';
+import type { SessionColumn } from './merged-sessions.ts';
+import { joined, type Row } from './rows.ts';
+
+/**
+ * How sessions are counted one by one, for a question: under which keys, with which values. The expressions
+ * are the same over merged sessions and over facts, because both have the same columns.
+ */
+export interface Single {
+  readonly name: string;
+  /** Columns of merged sessions that the expressions need. */
+  readonly columns: readonly SessionColumn[];
+  /** SQL of the keys (Array(String)) under which a session counts; null if it counts without a key. */
+  readonly keys: string | null;
+  /** SQL of each value that is summed, besides the number of sessions. */
+  readonly values: readonly string[];
+  /** The facts that hold the sessions. */
+  readonly table: string;
+  /** Where visitors are found; null if they are not counted. */
+  readonly visits: Visits | null;
+}
+
+/** The tables of the sealed sessions of each visitor and key. */
+export interface Visits {
+  readonly table: string;
+  /** The key, in these tables; '' without keys. */
+  readonly key: string;
+  /** Sessions of returning visitors: by prev, and their number by pairs of days. */
+  readonly returns: string;
+  readonly pairs: string;
+}
+
+type SumName = keyof typeof SESSION_SUMS;
+const SUM_NAMES = Object.keys(SESSION_SUMS) as SumName[];
+const SUMS = Object.values(SESSION_SUMS);
+
+/** The columns of merged sessions and of `session_facts` that the sums need. */
+const SUM_COLUMNS = SUMS.flatMap(({ of }) => of ?? []);
+
+/** All additive figures of sessions, with visitors. */
+export const TOTALS: Single = {
+  name: 'totals',
+  columns: SUM_COLUMNS,
+  keys: null,
+  values: SUMS.flatMap(({ of, counts }) => (of === null ? [] : counts === 'values' ? of : `${of} > 0`)),
+  table: 'session_facts',
+  visits: { table: 'visitor_sessions', key: "''", returns: 'session_returns', pairs: 'return_pairs' },
+};
+
+/** Sums over the sessions that started in a range. Pageviews and clicks are those of these sessions. */
+export type SessionTotals = { [Name in SumName | 'visitors' | 'newVisitors']: number };
+const TOTAL_NAMES = [...SUM_NAMES, 'visitors', 'newVisitors'] as const;
+
+/** Names the sums of a row of `TOTALS`. */
+export const totalsOf = (sums: readonly number[] = []): SessionTotals =>
+  byName(TOTAL_NAMES, (name) => sums[TOTAL_NAMES.indexOf(name)] ?? 0);
+
+/** SQL of the sums of `TOTALS` over rows of `session_sums AS s`. `visitors` is the column that counts them. */
+export const sumsOfBucket = (visitors: 'sessions' | 'day_visitors' | 'tehran_visitors'): string =>
+  [...SUMS.map(({ column }) => column), visitors, 'new_visitors'].map((column) => `sum(s.${column})`).join(', ');
+
+const NO_PAGE_LETTERS = NO_PAGE.map((letter) => `'${letter}'`).join(', ');
+const LISTED = Object.values(DIMENSIONS);
+
+/** The lists of the overview: a key is the list's letter and the value. */
+export const LISTS: Single = {
+  name: 'lists',
+  columns: LISTED.map(({ column }) => column),
+  keys: `arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> word NOT IN (${NO_PAGE_LETTERS}),
+        [${LISTED.map(({ letter, column }) => `concat('${letter}', ${column})`).join(', ')}]))`,
+  values: [],
+  table: 'session_facts',
+  visits: null,
+};
+
+/** Places as text, see facts/place.ts. */
+export const PLACES: Single = {
+  name: 'places',
+  columns: ['place'],
+  keys: "if(place = '', []::Array(String), [toString(place)])",
+  values: [],
+  table: 'session_facts',
+  visits: null,
+};
+
+/** SQL of a campaign as one text. */
+export const CAMPAIGN = joined(UTM_COLUMNS);
+
+/** Campaigns: source, medium, campaign, term and content as one text. Only tagged sessions have one. */
+export const CAMPAIGNS: Single = {
+  name: 'campaigns',
+  columns: UTM_COLUMNS,
+  keys: `if(utm_source = '', []::Array(String), [${CAMPAIGN}])`,
+  values: [],
+  table: 'utm_facts',
+  visits: { table: 'utm_facts', key: CAMPAIGN, returns: 'utm_returns', pairs: 'utm_return_pairs' },
+};
+
+/** SQL of the keys of a session: '' without keys. */
+export const keysOf = ({ keys }: Single): string => keys ?? "['']";
+
+/** The number of sums in a row: sessions and values; with visits also visitors and new visitors. */
+export const widthOf = ({ values, visits }: Single): number => 1 + values.length + (visits === null ? 0 : 2);
+
+/** A row that counts nothing but visitors. */
+export const visitorsRow = (single: Single, key: string, visitors: number, newVisitors = 0): Row => [
+  key,
+  ...new Array<number>(widthOf(single) - 2).fill(0),
+  visitors,
+  newVisitors,
+];
+
+/** A session one by one. `sign` is -1 for one that is to be subtracted. */
+export interface OpenSession {
+  readonly sign: 1 | -1;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  /** '' if visitors are not counted. */
+  readonly visitor: string;
+  readonly keys: readonly string[];
+  readonly values: readonly number[];
+}
+
+/** SQL of a session's visitor, keys and values, over its columns; and what they are in a row of the result. */
+export const sessionSql = (single: Single): string =>
+  [single.visits === null ? "''" : NAME, keysOf(single), ...single.values].join(', ');
+export const SESSION_PARTS = [z.string(), z.array(z.string())] as const;
+
+/** SQL of the name of a `visitor` (UInt128). */
+export const NAME = 'base64Encode(reinterpretAsFixedString(visitor))';
+
+/** The columns to merge: with the visitor if visitors are counted. */
+export const mergedFor = ({ columns, visits }: Single): readonly SessionColumn[] =>
+  visits === null ? columns : [...columns, 'visitor'];
