@@ -42,11 +42,6 @@ export const SESSION_SUMS = {
   withErrors: { of: 'errors', counts: 'sessions', column: 'with_errors' },
 } as const satisfies Readonly<Record<string, SessionSum>>;
 
-/** The values of one session that its sums need. */
-export type SessionValues = {
-  readonly [Column in NonNullable<(typeof SESSION_SUMS)[keyof typeof SESSION_SUMS]['of']>]: number;
-};
-
 /**
  * The additive figures of events: the number of events of a type. Each is a column of `traffic` with the same
  * name.

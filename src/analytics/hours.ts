@@ -49,7 +49,11 @@ export async function hoursOf<Part extends Span>(
   const found = new Map(hours.map(({ hour, key, memory }) => [hour.start, memory.get<Hour>(key)]));
   const unknown = hours.filter(({ hour }) => found.get(hour.start) === undefined);
   if (unknown.length > 0) {
-    const read = await readHours(db, source, unknown.map(({ hour }) => hour));
+    const read = await readHours(
+      db,
+      source,
+      unknown.map(({ hour }) => hour),
+    );
     for (const { hour, key, memory } of unknown) {
       const rows = read.get(hour.start) ?? NOTHING;
       found.set(hour.start, rows);

@@ -45,23 +45,27 @@ const RANKING: Ranking<Row> = {
 export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterable<Row>> {
   const { facts, group, listed, sums } = asked;
   const pieces = plan(asked.range, facts.until);
-  if (isKept(asked, pieces)) {
+  if (noteQuestion(asked, pieces)) {
     const at = sums.indexOf(listed);
     const kinds = await fromMemory(asked, pieces);
     return kinds(group.kinds[0] ?? '', { limit, isListed: ([, ...own]) => (own[at] ?? 0) > 0 });
   }
   const [rows, less] = await Promise.all([
     facts.db.list(
-      { name: 'keys', sql: `${summed(asked, allRows(asked, pieces), `HAVING sum(r.${listed}) > 0`)} LIMIT ${int(limit)}`, row: ROW },
+      {
+        name: 'keys',
+        sql: `${summed(asked, allRows(asked, pieces), `HAVING sum(r.${listed}) > 0`)} LIMIT ${int(limit)}`,
+        row: ROW,
+      },
       { parallel: isWide(pieces) },
     ),
     metTwice(asked, pieces),
   ]);
   const at = sums.indexOf('sessions');
-  return mapped(rows, ([pair, ...own]): Row => [
-    pair,
-    ...own.map((sum, i) => (i === at ? sum - less(pair) : sum)),
-  ]);
+  return mapped(
+    rows,
+    ([pair, ...own]): Row => [pair, ...own.map((sum, i) => (i === at ? sum - less(pair) : sum))],
+  );
 }
 
 /**
@@ -94,7 +98,7 @@ export async function topKeys(
   const asked = { ...question, sums: ['events', 'sessions', 'engagedMs'], listed: 'events' } as const;
   const { facts } = asked;
   const pieces = plan(asked.range, facts.until);
-  if (isKept(asked, pieces)) {
+  if (noteQuestion(asked, pieces)) {
     const kinds = await fromMemory(asked, pieces);
     return (kind) => topOf(kinds(kind), count);
   }
@@ -140,8 +144,11 @@ function topOf(rows: readonly Row[], count: number): TopKeys {
 export const nameOf = (pair: string): string => pair.slice(pair.indexOf(' ') + 1);
 const kindOf = (pair: string): string => pair.slice(0, pair.indexOf(' '));
 
-/** Whether the rows of whole hours are, or will be, in memory. Late events are only corrected there. */
-function isKept(asked: KeyQuestion, pieces: Plan): boolean {
+/**
+ * Notes the question, and returns whether memory answers it: from the second time on, and if there are late
+ * events, which are only corrected there.
+ */
+function noteQuestion(asked: KeyQuestion, pieces: Plan): boolean {
   const rows = sealedRows(asked.facts, pieces, asked.group);
   const wasAsked = rows !== null && asked.facts.cache.noteAsked(summed(asked, rows));
   return wasAsked || asked.facts.lateHours.length > 0;
@@ -210,7 +217,8 @@ const NO_ROWS = `SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS 
 
 /** SQL that sums rows by pair, in order. Grouping by one column is fastest. */
 const summed = ({ group, sums }: KeyQuestion, rows: string, having = ''): string => {
-  const [kind, by] = group.kinds.length === 1 ? [`'${group.kinds[0]}'`, 'name'] : ['toString(kind)', 'kind, name'];
+  const [kind, by] =
+    group.kinds.length === 1 ? [`'${group.kinds[0]}'`, 'name'] : ['toString(kind)', 'kind, name'];
   return `SELECT concat(${kind}, ' ', toString(${group.name}) AS name) AS pair, ${sums.map((sum, i) => `sum(r.${sum}) AS sum${i}`).join(', ')}
 FROM (${rows}) AS r GROUP BY ${by} ${having} ORDER BY sum0 DESC, pair`;
 };

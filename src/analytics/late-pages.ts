@@ -83,15 +83,7 @@ const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): stri
  * The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether
  * the facts hold it.
  */
-const EVENT = z.tuple([
-  z.number(),
-  z.string(),
-  z.number(),
-  z.string(),
-  z.number(),
-  z.number(),
-  z.number(),
-]);
+const EVENT = z.tuple([z.number(), z.string(), z.number(), z.string(), z.number(), z.number(), z.number()]);
 type Event = z.infer<typeof EVENT>;
 
 async function readEvents(

@@ -21,7 +21,8 @@ export async function lateVersions(facts: SessionFacts, single: Single): Promise
   const byKey = new Map<string, { session: LateSession; late: LateHour }>();
   for (const session of facts.lateSessions) {
     const late = hours.get(hourOf(session.startedAt));
-    if (late !== undefined) byKey.set(`${session.startedAt} ${session.id} ${late.committed}`, { session, late });
+    if (late !== undefined)
+      byKey.set(`${session.startedAt} ${session.id} ${late.committed}`, { session, late });
   }
   if (byKey.size === 0) return [];
   const found = await facts.cache.recallEach(
@@ -31,7 +32,11 @@ export async function lateVersions(facts: SessionFacts, single: Single): Promise
       const read = new Map<string, readonly OpenSession[]>();
       for (let at = 0; at < unknown.length; at += MOST_NAMED) {
         const keys = unknown.slice(at, at + MOST_NAMED);
-        const versions = await readVersions(facts, single, keys.flatMap((key) => byKey.get(key) ?? []));
+        const versions = await readVersions(
+          facts,
+          single,
+          keys.flatMap((key) => byKey.get(key) ?? []),
+        );
         for (const key of keys) {
           const session = byKey.get(key)?.session;
           read.set(key, versions.get(`${session?.startedAt} ${session?.id}`) ?? []);

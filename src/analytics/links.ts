@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SessionFacts } from './ask.ts';
 import { TooManyLate } from './late.ts';
-import { type OpenSession, NAME, type Single, type Visits } from './singles.ts';
+import { NAME, type OpenSession, type Single, type Visits } from './singles.ts';
 import { int, inUInt128 } from './sql.ts';
 
 /*
@@ -42,7 +42,10 @@ export async function linksOf(
     }
   }
   const all = [...visitors.values()];
-  const [late, others] = [all.filter((one) => isLate(one, facts.until)), all.filter((one) => !isLate(one, facts.until))];
+  const [late, others] = [
+    all.filter((one) => isLate(one, facts.until)),
+    all.filter((one) => !isLate(one, facts.until)),
+  ];
   const names = (of: readonly Visitor[]) => [...new Set(of.map((visitor) => visitor.name))];
   const [starts, last] = await Promise.all([
     sealedStarts(facts, `all ${name}`, visits, `groupArray(${MOST_VISITS + 1})(started_at)`, names(late)),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { forOthersToo } from '../domain/caller.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
-import { forOthersToo } from "../domain/caller.ts";
-import { closed, type SessionFacts } from "./ask.ts";
+import { closed, type SessionFacts } from './ask.ts';
 import { lateVersions } from './late-sessions.ts';
 import { type Link, linksOf } from './links.ts';
 import { mergedSessions } from './merged-sessions.ts';
@@ -65,7 +65,8 @@ export async function readOpen(facts: SessionFacts, single: Single): Promise<Ope
   live.set(key, kept, 0);
   try {
     const read = await open;
-    if (live.get(key) === kept) live.set(key, kept, (read?.sessions.length ?? 0) * (5 + single.columns.length));
+    if (live.get(key) === kept)
+      live.set(key, kept, (read?.sessions.length ?? 0) * (5 + single.columns.length));
     return read;
   } catch (error) {
     if (live.get(key) === kept) live.delete(key);
@@ -120,7 +121,8 @@ async function readSessions(
     from: epochMs(Math.max((changed[0] ?? 0) * SLOT_MS, facts.until)),
     to: epochMs(((changed.at(-1) ?? 0) + 1) * SLOT_MS - 1),
   };
-  const only = changed.length > MOST_NAMED ? undefined : `${SLOT_OF_START} IN (${changed.map(int).join(', ')})`;
+  const only =
+    changed.length > MOST_NAMED ? undefined : `${SLOT_OF_START} IN (${changed.map(int).join(', ')})`;
   const rows = await facts.db.rows(
     {
       name: `unsealed sessions, ${single.name}`,

@@ -84,16 +84,9 @@ export const rangeOf = ({ start, end }: Span): Range => ({ from: epochMs(start),
 export const spanOf = (range: Range | null): Span =>
   range === null ? NOTHING : { start: range.from, end: range.to + 1 };
 
-/** Returns the part of the range that facts answer, with the edges. */
-export const sealedPart = ({ range, tail }: Plan): Span => {
-  const span = { start: range.from, end: tail === null ? range.to + 1 : tail.from };
-  return span.start < span.end ? span : NOTHING;
-};
-
 /**
- * Where returning sessions are counted: sessions in the sealed part of a range whose `prev` lies in it too.
- * Each is counted in exactly one of five places. `days`, `byPrev` and `byStart` cover the whole hours;
- * `first` and `last` are the two edges.
+ * Where returning sessions of whole hours are counted: sessions in these hours whose `prev` lies in them too.
+ * Each is counted in exactly one of three places.
  */
 export interface ReturnsPlan {
   /** Sessions that start in the span, prev in the span: pairs of days. */
@@ -106,27 +99,10 @@ export interface ReturnsPlan {
   readonly byStart: Span;
   readonly prevFrom: number;
   readonly hoursEnd: number;
-  /** Sessions with prev in the span (the left edge), that start before `end`: facts by prev. */
-  readonly first: Span;
-  /** Sessions that start in the span (the right edge), prev ≥ `afterFirst`: facts by start. */
-  readonly last: Span;
-  readonly afterFirst: number;
-  readonly end: number;
-}
-
-export function planReturns(plan: Plan): ReturnsPlan {
-  const { left, right, sealed, range } = plan;
-  return {
-    ...hoursOfReturns(sealed),
-    first: spanOf(left),
-    last: spanOf(right),
-    afterFirst: left === null ? range.from : left.to + 1,
-    end: sealedPart(plan).end,
-  };
 }
 
 /** Pairs of days cover whole days; single facts cover the rest of the first and the last day. */
-function hoursOfReturns({ start, end }: Span) {
+export function planReturns({ sealed: { start, end } }: Plan): ReturnsPlan {
   const firstDay = ceilTo(start, DAY_MS);
   const lastDay = floorTo(end, DAY_MS);
   if (firstDay >= lastDay) {

@@ -11,11 +11,7 @@ import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty } from './sql
  * the session if sessions have keys (for a single plan). Sessions of the right edge are counted with their
  * own prev.
  */
-export async function returning(
-  facts: SessionFacts,
-  single: Single,
-  plans: readonly Plan[],
-): Promise<Row[]> {
+export async function returning(facts: SessionFacts, single: Single, plans: readonly Plan[]): Promise<Row[]> {
   const { visits } = single;
   const whole = plans.filter(({ sealed }) => !isEmpty(sealed));
   if (visits === null || whole.length === 0) return [];
@@ -44,7 +40,9 @@ async function inHours(
     const conditions = pieces.filter((piece) => !isEmpty(piece[place])).map(condition);
     if (conditions.length === 0) return [];
     const key = keys === null ? `toString(${hoursPeriodOf(at, plans)})` : visits.key;
-    return [`SELECT ${key} AS key, ${n} AS n FROM ${from} WHERE ${where} AND ${anyOf(conditions)} GROUP BY key`];
+    return [
+      `SELECT ${key} AS key, ${n} AS n FROM ${from} WHERE ${where} AND ${anyOf(conditions)} GROUP BY key`,
+    ];
   };
   const parts = [
     ...part(visits.pairs, 'sum(sessions)', 'toUnixTimestamp(day) * 1000', 'days', ({ days }) => {

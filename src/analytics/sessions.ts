@@ -157,4 +157,3 @@ export function tailRows(facts: SessionFacts, single: Single, tail: Range): stri
 )
 WHERE at >= ${int(tail.from)}`;
 }
-

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { byName } from '../domain/by-name.ts';
-import { SESSION_SUMS } from './figures.ts';
 import { DIMENSIONS, NO_PAGE, UTM_COLUMNS } from './dimensions.ts';
+import { SESSION_SUMS } from './figures.ts';
 import type { SessionColumn } from './merged-sessions.ts';
 import { joined, type Row } from './rows.ts';
 
@@ -60,7 +60,9 @@ export const totalsOf = (sums: readonly number[] = []): SessionTotals =>
 
 /** SQL of the sums of `TOTALS` over rows of `session_sums AS s`. `visitors` is the column that counts them. */
 export const sumsOfBucket = (visitors: 'sessions' | 'day_visitors' | 'tehran_visitors'): string =>
-  [...SUMS.map(({ column }) => column), visitors, 'new_visitors'].map((column) => `sum(s.${column})`).join(', ');
+  [...SUMS.map(({ column }) => column), visitors, 'new_visitors']
+    .map((column) => `sum(s.${column})`)
+    .join(', ');
 
 const NO_PAGE_LETTERS = NO_PAGE.map((letter) => `'${letter}'`).join(', ');
 const LISTED = Object.values(DIMENSIONS);

@@ -88,29 +88,13 @@ export function inGrains(plans: readonly Plan[], { codes, finestMs, byDay }: Gra
 }
 
 /**
- * SQL of the index (0, 1 …) of the plan whose range contains `at` (epoch ms). The ranges are adjacent, in
- * order.
- */
-export const periodOf = (at: string, plans: readonly Plan[]): string =>
-  indexOf(
-    at,
-    plans.map(({ range }) => range.from),
-  );
-
-/**
- * The same for instants in the plans' sealed hours. The text is the same for any ms of the same hours, so it
- * can be cached.
+ * SQL of the index (0, 1 …) of the plan whose sealed hours contain `at` (epoch ms). The plans' ranges are
+ * adjacent, in order. The text is the same for any ms of the same hours, so its rows can be kept.
  */
 export const hoursPeriodOf = (at: string, plans: readonly Plan[]): string =>
-  indexOf(
-    at,
-    plans.map(({ range }) => Math.ceil(range.from / HOUR_MS) * HOUR_MS),
-  );
-
-const indexOf = (at: string, starts: readonly number[]): string =>
-  starts
+  plans
     .slice(1)
-    .map((start) => `toUInt8(${at} >= ${int(start)})`)
+    .map(({ range }) => `toUInt8(${at} >= ${int(Math.ceil(range.from / HOUR_MS) * HOUR_MS)})`)
     .join(' + ') || 'toUInt8(0)';
 
 /** Joins the parts that a plan needs with UNION ALL; returns `empty` if it needs none. */

@@ -37,11 +37,16 @@ export async function lateSessions(
   if (hours.length === 0) return [];
   if (hours.length > MOST_LATE_HOURS) return null;
   const byKey = new Map(hours.map((late) => [keyOf(late), late]));
-  const found = await cache.recallEach(`late sessions ${app} ${kind}`, [...byKey.keys()], async (unknown) => {
-    const asked = hours.filter((late) => unknown.includes(keyOf(late)));
-    const sessions = await sessionsOf(db, app, kind, asked);
-    return new Map(asked.map((late): [string, readonly LateSession[]] => [keyOf(late), sessions(late)]));
-  }, (own) => own.length);
+  const found = await cache.recallEach(
+    `late sessions ${app} ${kind}`,
+    [...byKey.keys()],
+    async (unknown) => {
+      const asked = hours.filter((late) => unknown.includes(keyOf(late)));
+      const sessions = await sessionsOf(db, app, kind, asked);
+      return new Map(asked.map((late): [string, readonly LateSession[]] => [keyOf(late), sessions(late)]));
+    },
+    (own) => own.length,
+  );
   const sessions = new Map<string, LateSession>();
   for (const key of byKey.keys()) {
     const own = found.get(key) ?? UNKNOWN;

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
+import { Memory } from '../../src/facts/memory.ts';
 import { seal } from '../../src/facts/pass.ts';
 import type { Stretch } from '../../src/facts/seal.ts';
 import { sealStates } from '../../src/facts/seal-states.ts';
-import { Memory } from '../../src/facts/memory.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { ingestionOn, NOW, newApp, REQUEST } from '../store/ingestion-support.ts';
 import { type TestStore, testStore } from '../support/store.ts';
@@ -50,7 +50,6 @@ async function rawAnswers(app: AppId): Promise<unknown[]> {
     db: store.db,
     clock: () => NOW,
     memory: new Memory(0),
-   
   });
   const range = { from: epochMs(NOW - DAYS * DAY + 12_345), to: epochMs(NOW - 3 * DAY) };
   return [

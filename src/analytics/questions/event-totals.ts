@@ -29,9 +29,7 @@ export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): 
   if (first === undefined || last === undefined) return [];
   const grid = { from: first.from, to: last.to, origin: first.from, width: first.to - first.from + 1 };
   const sums = sumByKey(
-    await eventSums(facts, ranges, grid, (plans) =>
-      hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans),
-    ),
+    await eventSums(facts, ranges, grid, (plans) => hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)),
   );
   return ranges.map((_, i) => eventTotalsOf(sums.get(`${i}`)));
 }
@@ -51,7 +49,11 @@ export async function eventSums(
   const [whole, sealed, live] = await Promise.all([
     sumsOfHours(facts, plans, sliceOfBucket(plans)),
     sealedEdges(facts, edges.filter(({ to }) => to < facts.until).map(spanOf), grid),
-    liveEdges(facts, edges.filter(({ to }) => to >= facts.until), grid),
+    liveEdges(
+      facts,
+      edges.filter(({ to }) => to >= facts.until),
+      grid,
+    ),
   ]);
   return [...whole, ...sealed, ...live];
 }
@@ -88,14 +90,16 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
     },
     parts,
   );
-  return cuts.map(({ part: { start, end }, hour }): Row => [
-    `${sliceOf(grid, start)}`,
-    ...SUMS.map((name) => {
-      let count = 0;
-      for (const at of hour.get(EVENT_SUMS[name]) ?? []) if (at >= start && at < end) count++;
-      return count;
-    }),
-  ]);
+  return cuts.map(
+    ({ part: { start, end }, hour }): Row => [
+      `${sliceOf(grid, start)}`,
+      ...SUMS.map((name) => {
+        let count = 0;
+        for (const at of hour.get(EVENT_SUMS[name]) ?? []) if (at >= start && at < end) count++;
+        return count;
+      }),
+    ],
+  );
 }
 
 /** Counts events in parts of hours that are not sealed. */

@@ -3,8 +3,8 @@ import type { Asker } from '../ask.ts';
 import { decimalsOf, KPI_FIGURES, UNITS } from '../figures.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
 import { figureOf, lastPlaces, ratio } from '../rounding.ts';
-import { type EventTotals, eventTotals } from './event-totals.ts';
 import type { SessionTotals } from '../singles.ts';
+import { type EventTotals, eventTotals } from './event-totals.ts';
 import { sessionTotals } from './session-totals.ts';
 
 export async function kpis({ facts }: Asker, current: Range): Promise<KpiComparison> {

@@ -1,12 +1,11 @@
 import { type OpenRange, toIso } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { Dimension } from '../dimensions.ts';
+import { EVERYTHING } from '../key-rows.ts';
+import { topKeys } from '../keys.ts';
 import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { figureOf } from '../rounding.ts';
-
-import { EVERYTHING } from '../key-rows.ts';
-import { topKeys } from '../keys.ts';
 import { topValues } from './lists.ts';
 import { sessionTotals } from './session-totals.ts';
 

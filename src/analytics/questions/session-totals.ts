@@ -8,10 +8,7 @@ import { type SessionTotals, sumsOfBucket, TOTALS, totalsOf } from '../singles.t
 import { HALF_HOURS, hoursPeriodOf, inGrains, isEmpty } from '../sql.ts';
 
 /** Returns the totals of each of `ranges`, which are adjacent, in order and of the same length. */
-export async function sessionTotals(
-  facts: SessionFacts,
-  ranges: readonly Range[],
-): Promise<SessionTotals[]> {
+export async function sessionTotals(facts: SessionFacts, ranges: readonly Range[]): Promise<SessionTotals[]> {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) return [];
   const grid = { from: first.from, to: last.to, origin: first.from, width: first.to - first.from + 1 };

@@ -41,7 +41,11 @@ async function tehranHours({ facts }: Asker, range: Range): Promise<TehranHour[]
 }
 
 /** Sealed half hours. Each counts a visitor once in a Tehran hour. */
-async function sealedHours({ db, where, cache }: SessionFacts, grid: Grid, hours: Span): Promise<readonly Row[]> {
+async function sealedHours(
+  { db, where, cache }: SessionFacts,
+  grid: Grid,
+  hours: Span,
+): Promise<readonly Row[]> {
   const sql = `SELECT toString(${sliceSql(grid, 'toUnixTimestamp(bucket) * 1000')}) AS hour, ${sumsOfBucket('tehran_visitors')}
 FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans('bucket', [hours])} GROUP BY hour`;
   return cache.recall(

@@ -58,7 +58,10 @@ async function sessionsByDay(facts: SessionFacts, range: Range): Promise<Row[]> 
 }
 
 /** The totals of a span of hours that begins with a day, by day. */
-async function totalsOfDays({ db, where, cache }: SessionFacts, { start, end }: Span): Promise<readonly Row[]> {
+async function totalsOfDays(
+  { db, where, cache }: SessionFacts,
+  { start, end }: Span,
+): Promise<readonly Row[]> {
   if (start >= end) return [];
   const days = { start, end: dayOf(end) };
   const hours = { start: days.end, end };
