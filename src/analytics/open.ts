@@ -19,6 +19,8 @@ export interface Open {
   readonly links: readonly Link[];
 }
 
+export const NOTHING_OPEN: Open = { sessions: [], links: [] };
+
 /** If more sessions are unsealed, they are counted in the store. */
 const MOST_OPEN = 50_000;
 /**

@@ -17,9 +17,9 @@ export async function returning(facts: SessionFacts, single: Single, plans: read
   if (visits === null || whole.length === 0) return [];
   const [hours, edges] = await Promise.all([
     inHours(facts, single, visits, plans),
-    Promise.all(plans.map((plan, i) => fromEdge(facts, single, visits, plan, i))),
+    fromEdges(facts, single, visits, plans),
   ]);
-  return [...hours, ...edges.flat()].map(([key, sessions = 0]) => visitorsRow(single, key, 0 - sessions));
+  return [...hours, ...edges].map(([key, sessions = 0]) => visitorsRow(single, key, 0 - sessions));
 }
 
 /** Counts the sessions of whole hours whose prev lies in these hours. */
@@ -63,31 +63,36 @@ async function inHours(
   );
 }
 
-/** Counts the sessions of whole hours whose prev lies in the left edge. */
-async function fromEdge(
+/** Counts the sessions of whole hours whose prev lies in the left edge of their plan. */
+async function fromEdges(
   { db, where, cache }: SessionFacts,
   { name, keys }: Single,
   { returns, key }: Visits,
-  { left, sealed }: Plan,
-  index: number,
+  plans: readonly Plan[],
 ): Promise<Row[]> {
-  if (left === null || isEmpty(sealed)) return [];
-  const source = {
-    name: `returns of an edge, ${name}`,
-    at: 'prev',
-    keys: `[${key}]`,
-    others: ['started_at'],
-    from: (hours: readonly { start: number; end: number }[]) =>
-      `FROM ${returns} WHERE ${where} AND ${inMs('prev', hours)}`,
-    memoryOf: () => cache,
-  };
-  const [cut] = await hoursOf(db, source, [spanOf(left)]);
-  return [...(cut?.hour ?? [])].map(([own, rows]): Row => {
-    let n = 0;
-    for (let i = 0; i < rows.length; i += 2) {
-      const [prev, startedAt] = [rows[i] as number, rows[i + 1] as number];
-      if (prev >= left.from && startedAt >= sealed.start && startedAt < sealed.end) n++;
-    }
-    return [keys === null ? `${index}` : own, n];
-  });
+  const edges = plans.flatMap(({ left, sealed }, index) =>
+    left === null || isEmpty(sealed) ? [] : { ...spanOf(left), sealed, index },
+  );
+  const cuts = await hoursOf(
+    db,
+    {
+      name: `returns of an edge, ${name}`,
+      at: 'prev',
+      keys: `[${key}]`,
+      others: ['started_at'],
+      from: (hours) => `FROM ${returns} WHERE ${where} AND ${inMs('prev', hours)}`,
+      memoryOf: () => cache,
+    },
+    edges,
+  );
+  return cuts.flatMap(({ part: { start, end, sealed, index }, hour }) =>
+    [...hour].map(([own, rows]): Row => {
+      let n = 0;
+      for (let i = 0; i < rows.length; i += 2) {
+        const [prev, startedAt] = [rows[i] as number, rows[i + 1] as number];
+        if (prev >= start && prev < end && startedAt >= sealed.start && startedAt < sealed.end) n++;
+      }
+      return [keys === null ? `${index}` : own, n];
+    }),
+  );
 }

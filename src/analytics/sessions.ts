@@ -4,7 +4,7 @@ import { type Grid, sinceOf, sinceSql, sliceOf, sliceSql } from './grid.ts';
 import { type Hour, hoursOf } from './hours.ts';
 import { TooManyLate } from './late.ts';
 import { mergedSessions } from './merged-sessions.ts';
-import { type Open, readOpen } from './open.ts';
+import { NOTHING_OPEN, type Open, readOpen } from './open.ts';
 import { type Plan, type Span, spanOf } from './plan.ts';
 import { ROW, type Row } from './rows.ts';
 import { keysOf, mergedFor, type Single, widthOf } from './singles.ts';
@@ -21,9 +21,10 @@ export async function singlesOf(
   grid: Grid,
   edges: readonly Span[],
 ): Promise<Row[]> {
+  const isSealed = grid.to < facts.until && facts.lateSessions.length === 0;
   const [hours, open] = await Promise.all([
     hoursOf(facts.db, edgeSource(facts, single), edges),
-    readOpen(facts, single),
+    isSealed ? NOTHING_OPEN : readOpen(facts, single),
   ]);
   const sums = new Sums(single, grid);
   for (const { part, hour } of hours) sums.addHour(hour, part);
