@@ -1,29 +1,20 @@
--- location edges
+-- edges, places
 SELECT
-    place,
-    count() AS count
-FROM session_facts
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000)) AND (place != '')
-GROUP BY place;
-
--- location tail
-SELECT
-    place,
-    count() AS count
+    intDiv(at, 3600000) * 3600000 AS hour,
+    key,
+    groupArrayArray(row)
 FROM
 (
     SELECT
-        s.started_at AS started_at,
-        s.session AS session,
-        if((((min(s.latitude)).2) >= -90) AND (((min(s.longitude)).2) >= -180) AND (NOT ((((min(s.latitude)).2) = 0) AND (((min(s.longitude)).2) = 0))), arrayStringConcat([substring(min(concat(reinterpretAsFixedString(byteSwap(s.country.1)), s.country.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.region.1)), s.region.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.city.1)), s.city.2)), 5), toString(((min(s.latitude)).2) + 0.), toString(((min(s.longitude)).2) + 0.)], ''), '') AS place
-    FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
-    GROUP BY
-        s.started_at,
-        s.session
+        started_at AS at,
+        arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)])) AS key,
+        [toInt64(at)] AS row
+    FROM session_facts
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
 )
-WHERE place != ''
-GROUP BY place;
+GROUP BY
+    hour,
+    key;
 
 -- locations
 SELECT
@@ -32,3 +23,33 @@ SELECT
 FROM session_places AS p
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
 GROUP BY place;
+
+-- unsealed sessions, places
+SELECT
+    toUnixTimestamp64Milli(started_at),
+    events,
+    '',
+    if(place = '', CAST('[]', 'Array(String)'), [toString(place)])
+FROM
+(
+    SELECT
+        s.started_at AS started_at,
+        s.session AS session,
+        sum(s.events) AS events,
+        if((((min(s.latitude)).2) >= -90) AND (((min(s.longitude)).2) >= -180) AND (NOT ((((min(s.latitude)).2) = 0) AND (((min(s.longitude)).2) = 0))), arrayStringConcat([substring(min(concat(reinterpretAsFixedString(byteSwap(s.country.1)), s.country.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.region.1)), s.region.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.city.1)), s.city.2)), 5), toString(((min(s.latitude)).2) + 0.), toString(((min(s.longitude)).2) + 0.)], ''), '') AS place
+    FROM sessions AS s
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
+    GROUP BY
+        s.started_at,
+        s.session
+);
+
+-- unsealed slots
+SELECT
+    intDiv(toUnixTimestamp64Milli(s.started_at), 10000),
+    sum(s.events),
+    count()
+FROM sessions AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+GROUP BY 1
+LIMIT 20001;

@@ -1,140 +1,131 @@
--- event edges
+-- edges, events
 SELECT
-    toUInt8(toUnixTimestamp64Milli(timestamp) >= 1794910830123) AS period,
-    countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks,
-    countIf(type = 'error') AS errors
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794643200, 1794909600, 1794909600)) AND (((timestamp >= fromUnixTimestamp64Milli(1794645661479, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794646799999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794909600000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794910830122, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))))
-GROUP BY period;
+    intDiv(at, 3600000) * 3600000 AS hour,
+    key,
+    groupArrayArray(row)
+FROM
+(
+    SELECT
+        toUnixTimestamp64Milli(timestamp) AS at,
+        arrayJoin([toString(type)]) AS key,
+        [toInt64(at)] AS row
+    FROM events
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'click', 'error')) AND (toStartOfHour(timestamp) IN (1794643200, 1794909600))
+)
+GROUP BY
+    hour,
+    key;
 
--- event edges
+-- edges, totals
 SELECT
-    toUInt8(toUnixTimestamp64Milli(timestamp) >= 1794910830123) AS period,
-    countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks,
-    countIf(type = 'error') AS errors
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
-GROUP BY period;
+    intDiv(at, 3600000) * 3600000 AS hour,
+    key,
+    groupArrayArray(row)
+FROM
+(
+    SELECT
+        started_at AS at,
+        arrayJoin(['']) AS key,
+        [toInt64(at), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
+    FROM session_facts
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794643200000) AND (started_at < 1794646800000)) OR ((started_at >= 1794909600000) AND (started_at < 1794913200000)))
+)
+GROUP BY
+    hour,
+    key;
 
 -- event sums
 SELECT
-    toUInt8((toUnixTimestamp(bucket) * 1000) >= 1794913200000) AS period,
-    sum(t.pageviews) AS pageviews,
-    sum(t.clicks) AS clicks,
-    sum(t.errors) AS errors
+    toString(toUInt8((toUnixTimestamp(bucket) * 1000) >= 1794913200000)) AS slice,
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
 FROM traffic AS t
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794646800), (1, 1794650400), (1, 1794654000), (1, 1794657600), (1, 1794661200), (1, 1794664800), (1, 1794668400), (1, 1794672000), (1, 1794675600), (1, 1794679200), (1, 1794682800), (1, 1794686400), (1, 1794690000), (1, 1794693600), (1, 1794697200), (1, 1794873600), (1, 1794877200), (1, 1794880800), (1, 1794884400), (1, 1794888000), (1, 1794891600), (1, 1794895200), (1, 1794898800), (1, 1794902400), (1, 1794906000), (2, 1794700800), (2, 1794787200), (1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
-GROUP BY period;
+GROUP BY slice;
 
--- returning in the tail
+-- returning, totals
 SELECT
-    count() AS known,
-    countIf(last >= 1794910830123) AS inRange
-FROM
-(
-    SELECT max(at) AS last
-    FROM
-    (
-        SELECT
-            visitor,
-            started_at AS at
-        FROM
-        (
-            SELECT
-                visitor,
-                started_at
-            FROM visitor_sessions
-            WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1795172400000))
-        )
-        WHERE visitor IN (
-            SELECT visitor
-            FROM
-            (
-                SELECT
-                    s.started_at AS started_at,
-                    s.session AS session,
-                    reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
-                FROM sessions AS s
-                WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
-                GROUP BY
-                    s.started_at,
-                    s.session
-            )
-        )
-    )
-    GROUP BY visitor
-);
-
--- returning sessions
-SELECT
-    toUInt8((toUnixTimestamp(day) * 1000) >= 1794913200000) AS period,
-    -toInt64(sum(sessions)) AS visitors
+    toString(toUInt8((toUnixTimestamp(day) * 1000) >= 1794913200000)) AS key,
+    sum(sessions) AS n
 FROM return_pairs
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((((day >= 1794700800) AND (day < 1794873600)) AND (prev_day >= 1794700800)) OR (((day >= 1794960000) AND (day < 1795132800)) AND (prev_day >= 1794960000)))
-GROUP BY period;
-
--- returning sessions
+GROUP BY key
+UNION ALL
 SELECT
-    toUInt8(prev >= 1794910830123) AS period,
-    -toInt64(count()) AS visitors
+    toString(toUInt8(prev >= 1794913200000)) AS key,
+    count() AS n
 FROM session_returns
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((((prev >= 1794646800000) AND (prev < 1794700800000)) AND (started_at < 1794909600000)) OR (((prev >= 1794913200000) AND (prev < 1794960000000)) AND (started_at < 1795172400000)) OR (((prev >= 1794645661479) AND (prev < 1794646800000)) AND (started_at < 1794910830123)) OR (((prev >= 1794910830123) AND (prev < 1794913200000)) AND (started_at < 1795172400000)))
-GROUP BY period;
-
--- returning sessions
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((((prev >= 1794646800000) AND (prev < 1794700800000)) AND (started_at < 1794909600000)) OR (((prev >= 1794913200000) AND (prev < 1794960000000)) AND (started_at < 1795172400000)))
+GROUP BY key
+UNION ALL
 SELECT
-    toUInt8(started_at >= 1794913200000) AS period,
-    -toInt64(count()) AS visitors
+    toString(toUInt8(started_at >= 1794913200000)) AS key,
+    count() AS n
 FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((((started_at >= 1794873600000) AND (started_at < 1794909600000)) AND (prev >= 1794700800000)) OR (((started_at >= 1795132800000) AND (started_at < 1795172400000)) AND (prev >= 1794960000000)))
-GROUP BY period;
+GROUP BY key;
 
--- session edges
+-- returns of an edge, totals
 SELECT
-    toUInt8(started_at >= 1794910830123) AS period,
-    count() AS sessions,
-    sum(s.bounced) AS bounces,
-    sum(s.duration_ms) AS durationMs,
-    sum(s.pageviews) AS pageviews,
-    sum(s.clicks) AS clicks,
-    countIf(s.errors > 0) AS withErrors,
-    countIf(NOT (((started_at >= 1794909600000) AND (started_at < 1794910830123)) AND (prev >= 1794646800000))) AS visitors,
-    countIf(prev = -1) AS newVisitors
-FROM session_facts AS s
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794645661479) AND (started_at < 1794646800000)) OR ((started_at >= 1794909600000) AND (started_at < 1794910830123)) OR ((started_at >= 1794910830123) AND (started_at < 1794913200000)))
-GROUP BY period;
+    intDiv(at, 3600000) * 3600000 AS hour,
+    key,
+    groupArrayArray(row)
+FROM
+(
+    SELECT
+        prev AS at,
+        arrayJoin(['']) AS key,
+        [toInt64(at), toInt64(started_at)] AS row
+    FROM session_returns
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((prev >= 1794643200000) AND (prev < 1794646800000)) OR ((prev >= 1794909600000) AND (prev < 1794913200000)))
+)
+GROUP BY
+    hour,
+    key;
 
 -- session sums
 SELECT
-    toUInt8((toUnixTimestamp(bucket) * 1000) >= 1794913200000) AS period,
-    sessions AS sessions,
-    bounces AS bounces,
-    duration_ms AS durationMs,
-    pageviews AS pageviews,
-    clicks AS clicks,
-    with_errors AS withErrors,
-    sessions AS visitors,
-    new_visitors AS newVisitors
-FROM session_sums
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794646800), (1, 1794648600), (1, 1794650400), (1, 1794652200), (1, 1794654000), (1, 1794655800), (1, 1794657600), (1, 1794659400), (1, 1794661200), (1, 1794663000), (1, 1794664800), (1, 1794666600), (1, 1794668400), (1, 1794670200), (1, 1794672000), (1, 1794673800), (1, 1794675600), (1, 1794677400), (1, 1794679200), (1, 1794681000), (1, 1794682800), (1, 1794684600), (1, 1794686400), (1, 1794688200), (1, 1794690000), (1, 1794691800), (1, 1794693600), (1, 1794695400), (1, 1794697200), (1, 1794699000), (1, 1794873600), (1, 1794875400), (1, 1794877200), (1, 1794879000), (1, 1794880800), (1, 1794882600), (1, 1794884400), (1, 1794886200), (1, 1794888000), (1, 1794889800), (1, 1794891600), (1, 1794893400), (1, 1794895200), (1, 1794897000), (1, 1794898800), (1, 1794900600), (1, 1794902400), (1, 1794904200), (1, 1794906000), (1, 1794907800), (2, 1794700800), (2, 1794787200), (1, 1794913200), (1, 1794915000), (1, 1794916800), (1, 1794918600), (1, 1794920400), (1, 1794922200), (1, 1794924000), (1, 1794925800), (1, 1794927600), (1, 1794929400), (1, 1794931200), (1, 1794933000), (1, 1794934800), (1, 1794936600), (1, 1794938400), (1, 1794940200), (1, 1794942000), (1, 1794943800), (1, 1794945600), (1, 1794947400), (1, 1794949200), (1, 1794951000), (1, 1794952800), (1, 1794954600), (1, 1794956400), (1, 1794958200), (1, 1795132800), (1, 1795134600), (1, 1795136400), (1, 1795138200), (1, 1795140000), (1, 1795141800), (1, 1795143600), (1, 1795145400), (1, 1795147200), (1, 1795149000), (1, 1795150800), (1, 1795152600), (1, 1795154400), (1, 1795156200), (1, 1795158000), (1, 1795159800), (1, 1795161600), (1, 1795163400), (1, 1795165200), (1, 1795167000), (1, 1795168800), (1, 1795170600), (2, 1794960000), (2, 1795046400)));
+    toString(toUInt8((toUnixTimestamp(bucket) * 1000) >= 1794913200000)) AS key,
+    sum(s.sessions),
+    sum(s.bounces),
+    sum(s.duration_ms),
+    sum(s.pageviews),
+    sum(s.clicks),
+    sum(s.with_errors),
+    sum(s.sessions),
+    sum(s.new_visitors)
+FROM session_sums AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794646800), (1, 1794648600), (1, 1794650400), (1, 1794652200), (1, 1794654000), (1, 1794655800), (1, 1794657600), (1, 1794659400), (1, 1794661200), (1, 1794663000), (1, 1794664800), (1, 1794666600), (1, 1794668400), (1, 1794670200), (1, 1794672000), (1, 1794673800), (1, 1794675600), (1, 1794677400), (1, 1794679200), (1, 1794681000), (1, 1794682800), (1, 1794684600), (1, 1794686400), (1, 1794688200), (1, 1794690000), (1, 1794691800), (1, 1794693600), (1, 1794695400), (1, 1794697200), (1, 1794699000), (1, 1794873600), (1, 1794875400), (1, 1794877200), (1, 1794879000), (1, 1794880800), (1, 1794882600), (1, 1794884400), (1, 1794886200), (1, 1794888000), (1, 1794889800), (1, 1794891600), (1, 1794893400), (1, 1794895200), (1, 1794897000), (1, 1794898800), (1, 1794900600), (1, 1794902400), (1, 1794904200), (1, 1794906000), (1, 1794907800), (2, 1794700800), (2, 1794787200), (1, 1794913200), (1, 1794915000), (1, 1794916800), (1, 1794918600), (1, 1794920400), (1, 1794922200), (1, 1794924000), (1, 1794925800), (1, 1794927600), (1, 1794929400), (1, 1794931200), (1, 1794933000), (1, 1794934800), (1, 1794936600), (1, 1794938400), (1, 1794940200), (1, 1794942000), (1, 1794943800), (1, 1794945600), (1, 1794947400), (1, 1794949200), (1, 1794951000), (1, 1794952800), (1, 1794954600), (1, 1794956400), (1, 1794958200), (1, 1795132800), (1, 1795134600), (1, 1795136400), (1, 1795138200), (1, 1795140000), (1, 1795141800), (1, 1795143600), (1, 1795145400), (1, 1795147200), (1, 1795149000), (1, 1795150800), (1, 1795152600), (1, 1795154400), (1, 1795156200), (1, 1795158000), (1, 1795159800), (1, 1795161600), (1, 1795163400), (1, 1795165200), (1, 1795167000), (1, 1795168800), (1, 1795170600), (2, 1794960000), (2, 1795046400)))
+GROUP BY key;
 
--- session tail
+-- unsealed events
 SELECT
-    count() AS sessions,
-    sum(s.bounced) AS bounces,
-    sum(s.duration_ms) AS durationMs,
-    sum(s.pageviews) AS pageviews,
-    sum(s.clicks) AS clicks,
-    countIf(s.errors > 0) AS withErrors,
-    uniqExact(visitor) AS visitors,
-    visitors AS newVisitors
+    toString(intDiv(toUnixTimestamp64Milli(timestamp) - 1794645661479, 265168644)) AS slice,
+    countIf(type = 'pageview'),
+    countIf(type = 'click'),
+    countIf(type = 'error')
+FROM events
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
+GROUP BY slice;
+
+-- unsealed sessions, totals
+SELECT
+    toUnixTimestamp64Milli(started_at),
+    events,
+    base64Encode(reinterpretAsFixedString(visitor)),
+    [''],
+    bounced,
+    duration_ms,
+    pageviews,
+    clicks,
+    errors > 0
 FROM
 (
     SELECT
         s.started_at AS started_at,
         s.session AS session,
+        sum(s.events) AS events,
         (sum(s.pageviews) <= 1) AND (sum(s.clicks) = 0) AND (sum(s.customs) = 0) AS bounced,
         max(s.last_offset) AS duration_ms,
         sum(s.pageviews) AS pageviews,
@@ -142,8 +133,31 @@ FROM
         sum(s.errors) AS errors,
         reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
     GROUP BY
         s.started_at,
         s.session
-) AS s;
+);
+
+-- unsealed slots
+SELECT
+    intDiv(toUnixTimestamp64Milli(s.started_at), 10000),
+    sum(s.events),
+    count()
+FROM sessions AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+GROUP BY 1
+LIMIT 20001;
+
+-- visits, last totals
+SELECT
+    base64Encode(reinterpretAsFixedString(visitor)),
+    '' AS key,
+    [max(started_at)]
+FROM visitor_sessions
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
+    SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
+))
+GROUP BY
+    visitor,
+    key;

@@ -1,9 +1,8 @@
 -- keys
 SELECT
-    'page' AS kind,
-    toString(key) AS name,
-    sum(r.events) AS events,
-    sum(r.sessions) AS sessions
+    concat('page', ' ', toString(key) AS name) AS pair,
+    sum(r.events) AS sum0,
+    sum(r.sessions) AS sum1
 FROM
 (
     SELECT
@@ -11,7 +10,7 @@ FROM
         key,
         toInt64(f.events) AS events,
         toInt64(f.events - f.repeats) AS sessions,
-        f.engaged_ms AS engaged_ms,
+        f.engaged_ms AS engagedMs,
         f.engagements AS engagements
     FROM page_facts AS f
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, toStartOfDay(bucket), bucket) IN ((1, 1794873600, 1794913200), (1, 1794873600, 1794916800), (1, 1794873600, 1794920400), (1, 1794873600, 1794924000), (1, 1794873600, 1794927600), (1, 1794873600, 1794931200), (1, 1794873600, 1794934800), (1, 1794873600, 1794938400), (1, 1794873600, 1794942000), (1, 1794873600, 1794945600), (1, 1794873600, 1794949200), (1, 1794873600, 1794952800), (1, 1794873600, 1794956400), (1, 1795132800, 1795132800), (1, 1795132800, 1795136400), (1, 1795132800, 1795140000), (1, 1795132800, 1795143600), (1, 1795132800, 1795147200), (1, 1795132800, 1795150800), (1, 1795132800, 1795154400), (1, 1795132800, 1795158000), (1, 1795132800, 1795161600), (1, 1795132800, 1795165200), (1, 1795132800, 1795168800), (2, 1794960000, 1794960000), (2, 1795046400, 1795046400)))
@@ -21,7 +20,7 @@ FROM
         key,
         toInt64(0) AS events,
         toInt64(1) AS sessions,
-        toUInt64(0) AS engaged_ms,
+        toUInt64(0) AS engagedMs,
         toUInt64(0) AS engagements
     FROM revisits AS v
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (v.kind IN ('page')) AND (((v.hour >= 1794913200) AND (v.hour < 1794999600)) AND (prev_at < 1794913200000))
@@ -31,7 +30,7 @@ FROM
         key,
         toInt64(0) AS events,
         toInt64(-1) AS sessions,
-        toUInt64(0) AS engaged_ms,
+        toUInt64(0) AS engagedMs,
         toUInt64(0) AS engagements
     FROM revisits AS v
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (v.kind IN ('page')) AND (((v.hour >= 1794913200) AND (v.hour < 1794999600)) AND (prev_at >= 1794910830123) AND (prev_at < 1794913200000))
@@ -41,7 +40,7 @@ FROM
         path AS key,
         toInt64(countIf(type != 'engagement')) AS events,
         toInt64(uniqExactIf((session_id, started_at, 0), type = 'pageview')) AS sessions,
-        sum(duration_ms) AS engaged_ms,
+        sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC')))
@@ -54,7 +53,7 @@ FROM
         path AS key,
         toInt64(countIf(type != 'engagement')) AS events,
         toInt64(uniqExactIf((session_id, started_at), type = 'pageview')) AS sessions,
-        sum(duration_ms) AS engaged_ms,
+        sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
@@ -63,16 +62,19 @@ FROM
         key
 ) AS r
 GROUP BY name
-HAVING events > 0
+HAVING sum(r.events) > 0
 ORDER BY
-    3 DESC,
-    name ASC,
-    kind ASC
+    sum0 DESC,
+    pair ASC
 LIMIT 3;
 
--- sessions that go on
+-- sessions that continue
 SELECT
-    toUnixTimestamp64Milli(coalesce(minOrNull(started_at), fromUnixTimestamp64Milli(1795172400000, 'UTC'))) AS since,
-    groupUniqArray(2001)(toUnixTimestamp64Milli(started_at)) AS starts
+    toUnixTimestamp64Milli(started_at),
+    session_id,
+    groupUniqArray(concat('page', ' ', toString(path)))
 FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type = 'pageview') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'));
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type = 'pageview') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
+GROUP BY
+    started_at,
+    session_id;

@@ -1,10 +1,9 @@
 -- keys
 SELECT
-    'page' AS kind,
-    toString(key) AS name,
-    sum(r.engaged_ms) AS engagedMs,
-    sum(r.events) AS events,
-    sum(r.engagements) AS engagements
+    concat('page', ' ', toString(key) AS name) AS pair,
+    sum(r.engagedMs) AS sum0,
+    sum(r.events) AS sum1,
+    sum(r.engagements) AS sum2
 FROM
 (
     SELECT
@@ -12,7 +11,7 @@ FROM
         key,
         toInt64(f.events) AS events,
         toInt64(f.events - f.repeats) AS sessions,
-        f.engaged_ms AS engaged_ms,
+        f.engaged_ms AS engagedMs,
         f.engagements AS engagements
     FROM page_facts AS f
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, toStartOfDay(bucket), bucket) IN ((1, 1794873600, 1794913200), (1, 1794873600, 1794916800), (1, 1794873600, 1794920400), (1, 1794873600, 1794924000), (1, 1794873600, 1794927600), (1, 1794873600, 1794931200), (1, 1794873600, 1794934800), (1, 1794873600, 1794938400), (1, 1794873600, 1794942000), (1, 1794873600, 1794945600), (1, 1794873600, 1794949200), (1, 1794873600, 1794952800), (1, 1794873600, 1794956400), (1, 1795132800, 1795132800), (1, 1795132800, 1795136400), (1, 1795132800, 1795140000), (1, 1795132800, 1795143600), (1, 1795132800, 1795147200), (1, 1795132800, 1795150800), (1, 1795132800, 1795154400), (1, 1795132800, 1795158000), (1, 1795132800, 1795161600), (1, 1795132800, 1795165200), (1, 1795132800, 1795168800), (2, 1794960000, 1794960000), (2, 1795046400, 1795046400)))
@@ -22,7 +21,7 @@ FROM
         path AS key,
         toInt64(countIf(type != 'engagement')) AS events,
         toInt64(0) AS sessions,
-        sum(duration_ms) AS engaged_ms,
+        sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC')))
@@ -35,7 +34,7 @@ FROM
         path AS key,
         toInt64(countIf(type != 'engagement')) AS events,
         toInt64(0) AS sessions,
-        sum(duration_ms) AS engaged_ms,
+        sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
@@ -44,9 +43,8 @@ FROM
         key
 ) AS r
 GROUP BY name
-HAVING engagements > 0
+HAVING sum(r.engagements) > 0
 ORDER BY
-    3 DESC,
-    name ASC,
-    kind ASC
+    sum0 DESC,
+    pair ASC
 LIMIT 3;

@@ -1,34 +1,75 @@
 -- tehran hours: pageviews
 SELECT
-    toUnixTimestamp(bucket) AS hour,
-    t.pageviews AS pageviews
+    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1792758600000, 3600000)) AS hour,
+    sum(t.pageviews)
 FROM traffic AS t
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1792758600) AND (bucket < 1795177800));
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1792758600) AND (bucket < 1795177800))
+GROUP BY hour;
 
 -- tehran hours: sessions
 SELECT
-    toUnixTimestamp(toStartOfHour(bucket, 'Asia/Tehran')) AS hour,
-    sum(s.sessions) AS sessions,
-    sum(s.tehran_visitors) AS visitors
+    toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1792758600000, 3600000)) AS hour,
+    sum(s.sessions),
+    sum(s.bounces),
+    sum(s.duration_ms),
+    sum(s.pageviews),
+    sum(s.clicks),
+    sum(s.with_errors),
+    sum(s.tehran_visitors),
+    sum(s.new_visitors)
 FROM session_sums AS s
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND ((bucket >= 1792758600) AND (bucket < 1795170600))
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND ((bucket >= 1792758600) AND (bucket < 1795172400))
 GROUP BY hour;
 
--- tehran hours: tail
+-- unsealed sessions, totals
 SELECT
-    toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour,
-    count() AS sessions,
-    uniqExact(visitor) AS visitors
+    toUnixTimestamp64Milli(started_at),
+    events,
+    base64Encode(reinterpretAsFixedString(visitor)),
+    [''],
+    bounced,
+    duration_ms,
+    pageviews,
+    clicks,
+    errors > 0
 FROM
 (
     SELECT
         s.started_at AS started_at,
         s.session AS session,
+        sum(s.events) AS events,
+        (sum(s.pageviews) <= 1) AND (sum(s.clicks) = 0) AND (sum(s.customs) = 0) AS bounced,
+        max(s.last_offset) AS duration_ms,
+        sum(s.pageviews) AS pageviews,
+        sum(s.clicks) AS clicks,
+        sum(s.errors) AS errors,
         reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795170600000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795177799999, 'UTC')))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
     GROUP BY
         s.started_at,
         s.session
-)
-GROUP BY hour;
+);
+
+-- unsealed slots
+SELECT
+    intDiv(toUnixTimestamp64Milli(s.started_at), 10000),
+    sum(s.events),
+    count()
+FROM sessions AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+GROUP BY 1
+LIMIT 20001;
+
+-- visits, last totals
+SELECT
+    base64Encode(reinterpretAsFixedString(visitor)),
+    '' AS key,
+    [max(started_at)]
+FROM visitor_sessions
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
+    SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
+))
+GROUP BY
+    visitor,
+    key;

@@ -1,88 +1,164 @@
--- growth cut days
+-- edges, events
 SELECT
-    intDiv(started_at, 86400000) AS day,
-    count() AS sessions,
-    countIf(prev < greatest(day * 86400000, 1794910830123)) AS visitors
-FROM session_facts
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794910830123) AND (started_at < 1794960000000)) OR ((started_at >= 1795132800000) AND (started_at < 1795172400000)))
-GROUP BY day;
+    intDiv(at, 3600000) * 3600000 AS hour,
+    key,
+    groupArrayArray(row)
+FROM
+(
+    SELECT
+        toUnixTimestamp64Milli(timestamp) AS at,
+        arrayJoin([toString(type)]) AS key,
+        [toInt64(at)] AS row
+    FROM events
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'click', 'error')) AND (toStartOfHour(timestamp) IN (1794909600))
+)
+GROUP BY
+    hour,
+    key;
 
--- growth event edges
+-- edges, totals
 SELECT
-    intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day,
-    countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC')))
-GROUP BY day;
+    intDiv(at, 3600000) * 3600000 AS hour,
+    key,
+    groupArrayArray(row)
+FROM
+(
+    SELECT
+        started_at AS at,
+        arrayJoin(['']) AS key,
+        [toInt64(at), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
+    FROM session_facts
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
+)
+GROUP BY
+    hour,
+    key;
 
--- growth event edges
+-- event sums
 SELECT
-    intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day,
-    countIf(type = 'pageview') AS pageviews,
-    countIf(type = 'click') AS clicks
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
-GROUP BY day;
-
--- growth events
-SELECT
-    intDiv(toUnixTimestamp(bucket), 86400) AS day,
-    sum(t.pageviews) AS pageviews,
-    sum(t.clicks) AS clicks
+    toString(intDiv(toUnixTimestamp(bucket), 86400)) AS slice,
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
 FROM traffic AS t
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
+GROUP BY slice;
+
+-- returning, totals
+SELECT
+    toString(toUInt8(0)) AS key,
+    count() AS n
+FROM session_facts
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794913200000) AND (started_at < 1794960000000)) AND (prev >= 1794913200000))
+GROUP BY key;
+
+-- returns of an edge, totals
+SELECT
+    intDiv(at, 3600000) * 3600000 AS hour,
+    key,
+    groupArrayArray(row)
+FROM
+(
+    SELECT
+        prev AS at,
+        arrayJoin(['']) AS key,
+        [toInt64(at), toInt64(started_at)] AS row
+    FROM session_returns
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794909600000) AND (prev < 1794913200000))
+)
+GROUP BY
+    hour,
+    key;
+
+-- session sums
+SELECT
+    toString(toUInt8(0)) AS key,
+    sum(s.sessions),
+    sum(s.bounces),
+    sum(s.duration_ms),
+    sum(s.pageviews),
+    sum(s.clicks),
+    sum(s.with_errors),
+    sum(s.sessions),
+    sum(s.new_visitors)
+FROM session_sums AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794915000), (1, 1794916800), (1, 1794918600), (1, 1794920400), (1, 1794922200), (1, 1794924000), (1, 1794925800), (1, 1794927600), (1, 1794929400), (1, 1794931200), (1, 1794933000), (1, 1794934800), (1, 1794936600), (1, 1794938400), (1, 1794940200), (1, 1794942000), (1, 1794943800), (1, 1794945600), (1, 1794947400), (1, 1794949200), (1, 1794951000), (1, 1794952800), (1, 1794954600), (1, 1794956400), (1, 1794958200)))
+GROUP BY key;
+
+-- session sums by day
+SELECT
+    toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day,
+    sum(s.sessions),
+    sum(s.bounces),
+    sum(s.duration_ms),
+    sum(s.pageviews),
+    sum(s.clicks),
+    sum(s.with_errors),
+    sum(s.day_visitors),
+    sum(s.new_visitors)
+FROM session_sums AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((grain = 2) AND ((bucket >= 1794960000) AND (bucket < 1795132800))) OR ((grain = 1) AND ((bucket >= 1795132800) AND (bucket < 1795172400))))
 GROUP BY day;
 
--- growth sums
+-- unsealed events
 SELECT
-    intDiv(toUnixTimestamp(bucket), 86400) AS day,
-    sessions,
-    day_visitors AS visitors
-FROM session_sums
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 2) AND ((bucket >= 1794960000) AND (bucket < 1795132800));
+    toString(intDiv(toUnixTimestamp64Milli(timestamp) - 0, 86400000)) AS slice,
+    countIf(type = 'pageview'),
+    countIf(type = 'click'),
+    countIf(type = 'error')
+FROM events
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
+GROUP BY slice;
 
--- growth tail
+-- unsealed sessions, totals
 SELECT
-    intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day,
-    count() AS sessions,
-    uniqExact(visitor) AS visitors
+    toUnixTimestamp64Milli(started_at),
+    events,
+    base64Encode(reinterpretAsFixedString(visitor)),
+    [''],
+    bounced,
+    duration_ms,
+    pageviews,
+    clicks,
+    errors > 0
 FROM
 (
     SELECT
         s.started_at AS started_at,
         s.session AS session,
+        sum(s.events) AS events,
+        (sum(s.pageviews) <= 1) AND (sum(s.clicks) = 0) AND (sum(s.customs) = 0) AS bounced,
+        max(s.last_offset) AS duration_ms,
+        sum(s.pageviews) AS pageviews,
+        sum(s.clicks) AS clicks,
+        sum(s.errors) AS errors,
         reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
     GROUP BY
         s.started_at,
         s.session
-)
-GROUP BY day;
-
--- growth tail, known
-SELECT uniqExact(visitor) AS n
-FROM
-(
-    SELECT
-        visitor,
-        started_at
-    FROM visitor_sessions
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1795132800000) AND (started_at < 1795172400000))
-)
-WHERE visitor IN (
-    SELECT visitor
-    FROM
-    (
-        SELECT
-            s.started_at AS started_at,
-            s.session AS session,
-            reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
-        FROM sessions AS s
-        WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
-        GROUP BY
-            s.started_at,
-            s.session
-    )
 );
+
+-- unsealed slots
+SELECT
+    intDiv(toUnixTimestamp64Milli(s.started_at), 10000),
+    sum(s.events),
+    count()
+FROM sessions AS s
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+GROUP BY 1
+LIMIT 20001;
+
+-- visits, last totals
+SELECT
+    base64Encode(reinterpretAsFixedString(visitor)),
+    '' AS key,
+    [max(started_at)]
+FROM visitor_sessions
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
+    SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
+))
+GROUP BY
+    visitor,
+    key;

@@ -10,8 +10,62 @@ import { int } from './sql.ts';
  * within the same hours, and any part of an hour is counted here, without a statement.
  */
 
-/** The rows of an hour by key, as one flat array: `at` and the other numbers of each row. */
-export type Hour = ReadonlyMap<string, Float64Array>;
+/** The rows of an hour in order of time. */
+export class Hour {
+  readonly keys: readonly string[];
+  /** Of each row: `at`, the number of its key, and its other numbers. */
+  readonly rows: Float64Array;
+  readonly width: number;
+
+  /** `byKey`: for each key, `at` and the other numbers of each row, as one flat array. */
+  constructor(byKey: ReadonlyMap<string, readonly number[]>, others: number) {
+    const width = others + 1;
+    this.keys = [...byKey.keys()];
+    this.width = width + 1;
+    const found: number[] = [];
+    for (const [key, numbers] of [...byKey.values()].entries()) {
+      for (let i = 0; i < numbers.length; i += width) {
+        found.push(numbers[i] as number, key);
+        for (let other = 1; other < width; other++) found.push(numbers[i + other] as number);
+      }
+    }
+    this.rows = sorted(found, this.width);
+  }
+
+  /** Returns the positions of the rows in the part: the first, and the end. */
+  within({ start, end }: Span): readonly [number, number] {
+    return [this.#before(start), this.#before(end)];
+  }
+
+  /** Returns the position of the first row from `ms` on. */
+  #before(ms: number): number {
+    let [low, high] = [0, this.rows.length / this.width];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.rows[middle * this.width] as number) < ms) low = middle + 1;
+      else high = middle;
+    }
+    return low * this.width;
+  }
+}
+
+/** More rows than an hour has. Numbers of this many rows and of milliseconds in an hour fit in one number. */
+const MOST_ROWS = 2 ** 24;
+
+/** Sorts the rows by their first number. */
+function sorted(rows: readonly number[], width: number): Float64Array {
+  const count = rows.length / width;
+  const first = floorTo(rows[0] ?? 0, HOUR_MS);
+  const order = new Float64Array(count);
+  for (let i = 0; i < count; i++) order[i] = ((rows[i * width] as number) - first) * MOST_ROWS + i;
+  order.sort();
+  const found = new Float64Array(rows.length);
+  for (const [place, number] of order.entries()) {
+    const from = (number % MOST_ROWS) * width;
+    for (let i = 0; i < width; i++) found[place * width + i] = rows[from + i] as number;
+  }
+  return found;
+}
 
 /** What is read of an hour. */
 export interface HourSource {
@@ -33,7 +87,7 @@ export interface Cut<Part extends Span> {
 }
 
 const ROW = z.tuple([z.number(), z.string(), z.array(z.number())]);
-const NOTHING: Hour = new Map();
+const NOTHING = new Hour(new Map(), 0);
 
 /** Returns the hour of each part. A part lies within one hour. */
 export async function hoursOf<Part extends Span>(
@@ -55,11 +109,9 @@ export async function hoursOf<Part extends Span>(
       unknown.map(({ hour }) => hour),
     );
     for (const { hour, key, memory } of unknown) {
-      const rows = read.get(hour.start) ?? NOTHING;
-      found.set(hour.start, rows);
-      let numbers = 0;
-      for (const own of rows.values()) numbers += own.length + 10;
-      memory.set(key, rows, numbers / 10);
+      const own = read.get(hour.start) ?? NOTHING;
+      found.set(hour.start, own);
+      memory.set(key, own, own.rows.length / 10 + own.keys.length);
     }
   }
   return parts.map((part) => ({ part, hour: found.get(floorTo(part.start, HOUR_MS)) ?? NOTHING }));
@@ -79,10 +131,9 @@ async function readHours(
 GROUP BY hour, key`,
     row: ROW,
   });
-  const found = new Map<number, Map<string, Float64Array>>();
+  const byHour = new Map<number, Map<string, readonly number[]>>();
   for (const [hour, key, numbers] of rows) {
-    const own = found.get(hour) ?? new Map<string, Float64Array>();
-    found.set(hour, own.set(key, Float64Array.from(numbers)));
+    byHour.set(hour, (byHour.get(hour) ?? new Map<string, readonly number[]>()).set(key, numbers));
   }
-  return found;
+  return new Map([...byHour].map(([hour, byKey]) => [hour, new Hour(byKey, others.length)]));
 }

@@ -1,25 +1,30 @@
+import { byName } from '../domain/by-name.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
-import { type HourSource, hoursOf } from './hours.ts';
-import { EVERYTHING, isPaired, type KeyGroup, type KeySums, NO_SUMS, pairOf } from './key-rows.ts';
+import { type Hour, type HourSource, hoursOf } from './hours.ts';
+import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, kindOf, pairOf } from './key-rows.ts';
 import { type Plan, rangeOf, type Span, spanOf } from './plan.ts';
+import type { Row } from './rows.ts';
 import { edgeRanges, inHours, inMs, inSpans, isEmpty, ofApp } from './sql.ts';
 
 /** Counts the keys of the plan's edges, and subtracts pairs that are counted twice because of them. */
-export async function edgeKeys(facts: PageFacts, pieces: Plan, group: KeyGroup): Promise<KeySums[]> {
-  const isAsked = (pair: string): boolean => group.kinds.some((kind) => pair.startsWith(`${kind} `));
+export async function edgeKeys(
+  facts: PageFacts,
+  pieces: Plan,
+  group: KeyGroup,
+  sums: readonly KeySum[],
+): Promise<Row[]> {
+  const isAsked = (pair: string): boolean => group.kinds.includes(kindOf(pair));
   const [events, first, last] = await Promise.all([
     hoursOf(facts.db, eventsOf(facts), edgeRanges(pieces).map(spanOf)),
     group.paired === null ? [] : metInLeftEdge(facts, pieces),
     group.paired === null ? [] : metBeforeRightEdge(facts, pieces),
   ]);
   return [
-    ...events.flatMap(({ part, hour }) =>
-      [...hour].filter(([pair]) => isAsked(pair)).flatMap(([pair, rows]) => sumsIn(part, pair, rows)),
-    ),
+    ...events.flatMap(({ part, hour }) => sumsIn(part, hour, sums, isAsked)),
     ...[...first, ...last]
-      .filter(([pair, sessions]) => sessions > 0 && isAsked(pair))
-      .map(([pair, sessions]) => ({ ...NO_SUMS, pair, sessions: -sessions })),
+      .filter(([pair]) => isAsked(pair))
+      .map(([pair, sessions]): Row => [pair, ...sums.map((sum) => (sum === 'sessions' ? -sessions : 0))]),
   ];
 }
 
@@ -51,26 +56,42 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   memoryOf: (hour) => events.of([hour]),
 });
 
-/** Sums the events of a pair in a part of the hour. A session counts at its first event in the part. */
-function sumsIn({ start, end }: Span, pair: string, rows: Float64Array): KeySums[] {
-  let [events, sessions, engagedMs, engagements] = [0, 0, 0, 0];
-  for (let i = 0; i < rows.length; i += 3) {
-    const at = rows[i] as number;
-    if (at < start || at >= end) continue;
-    const before = rows[i + 1] as number;
+/**
+ * Sums the events of each pair in a part of the hour. A session counts at its first event in the part. Typed
+ * arrays, because an hour has tens of thousands of events.
+ */
+function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair: string) => boolean): Row[] {
+  const { keys, rows, width } = hour;
+  const all = byName(KEY_SUMS, () => new Float64Array(keys.length));
+  const add = (sum: KeySum, key: number, n: number): void => {
+    all[sum][key] = (all[sum][key] as number) + n;
+  };
+  const [first, end] = hour.within(part);
+  for (let i = first; i < end; i += width) {
+    const key = rows[i + 1] as number;
+    const before = rows[i + 2] as number;
     if (before === ENGAGEMENT) {
-      engagements++;
-      engagedMs += rows[i + 2] as number;
+      add('engagements', key, 1);
+      add('engagedMs', key, rows[i + 3] as number);
     } else {
-      events++;
-      if (before < start) sessions++;
+      add('events', key, 1);
+      if (before < part.start) add('sessions', key, 1);
     }
   }
-  if (events === 0 && engagements === 0) return [];
-  return [{ pair, events, sessions: isPaired(pair) ? sessions : 0, engagedMs, engagements }];
+  const asked = sums.map((sum) => ({ values: all[sum], isOfPairs: sum === 'sessions' }));
+  const found: Row[] = [];
+  for (const [key, pair] of keys.entries()) {
+    if ((all.events[key] === 0 && all.engagements[key] === 0) || !isAsked(pair)) continue;
+    const isCounted = isPaired(pair);
+    const row: [string, ...number[]] = [pair];
+    for (const { values, isOfPairs } of asked)
+      row.push(isCounted || !isOfPairs ? (values[key] as number) : 0);
+    found.push(row);
+  }
+  return found;
 }
 
-type Counts = readonly (readonly [pair: string, sessions: number])[];
+type Counts = Iterable<readonly [pair: string, sessions: number]>;
 
 const PAIR = "concat(toString(v.kind), ' ', v.key)";
 
@@ -87,12 +108,19 @@ async function metInLeftEdge({ db, where, cache }: PageFacts, { left, sealed }: 
       `FROM revisits AS v WHERE ${where} AND ${inSpans('v.hour', [firstDay])} AND ${inMs('prev_at', hours)}`,
     memoryOf: () => cache,
   };
-  const { start, end } = spanOf(left);
-  const [cut] = await hoursOf(db, source, [{ start, end }]);
-  return [...(cut?.hour ?? [])].map(([pair, rows]) => [
-    pair,
-    rows.filter((prevAt) => prevAt >= start && prevAt < end).length,
-  ]);
+  const [cut] = await hoursOf(db, source, [spanOf(left)]);
+  return cut === undefined ? [] : countByKey(cut.hour, cut.part, () => true);
+}
+
+/** Counts the rows of a part by key. `isCounted` gets the position of a row. */
+function countByKey(hour: Hour, part: Span, isCounted: (at: number) => boolean): Counts {
+  const counts = new Map<string, number>();
+  const [first, end] = hour.within(part);
+  for (let i = first; i < end; i += hour.width) {
+    const pair = hour.keys[hour.rows[i + 1] as number] as string;
+    if (isCounted(i)) counts.set(pair, (counts.get(pair) ?? 0) + 1);
+  }
+  return counts;
 }
 
 /** Counts the pairs of the right edge that occurred in the range before its hour. */
@@ -107,11 +135,7 @@ async function metBeforeRightEdge({ db, where, cache }: PageFacts, { right, rang
     memoryOf: () => cache,
   };
   const [cut] = await hoursOf(db, source, [spanOf(right)]);
-  return [...(cut?.hour ?? [])].map(([pair, rows]) => {
-    let sessions = 0;
-    for (let i = 0; i < rows.length; i += 2) {
-      if ((rows[i] as number) <= right.to && (rows[i + 1] as number) >= range.from) sessions++;
-    }
-    return [pair, sessions];
-  });
+  if (cut === undefined) return [];
+  const { part, hour } = cut;
+  return countByKey(hour, part, (at) => (hour.rows[at + 2] as number) >= range.from);
 }

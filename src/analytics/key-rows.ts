@@ -73,6 +73,10 @@ export const NO_SUMS = { events: 0, sessions: 0, engagedMs: 0, engagements: 0 };
 export const pairOf = ({ kind, key }: Pick<KeyGroup, 'kind' | 'key'>): string =>
   `concat(${kind}, ' ', toString(${key}))`;
 
+/** Returns the kind of a pair, and its key. */
+export const kindOf = (pair: string): string => pair.slice(0, pair.indexOf(' '));
+export const nameOf = (pair: string): string => pair.slice(pair.indexOf(' ') + 1);
+
 /** Whether the distinct sessions of a pair are counted. */
 export const isPaired = (pair: string): boolean => pair.startsWith('page ') || pair.startsWith('error ');
 

@@ -8,7 +8,9 @@ import {
   type KeyGroup,
   type KeySum,
   type KeySums,
+  kindOf,
   NO_SUMS,
+  nameOf,
   sealedRows,
   tailRows,
 } from './key-rows.ts';
@@ -32,9 +34,13 @@ export interface KeyQuestion {
 }
 
 const RANKING: Ranking<Row> = {
-  keyOf: ([key]) => key,
-  add: ([key, ...a], [, ...b]) => [key, ...a.map((sum, i) => sum + (b[i] ?? 0))],
-  order: ([one, a = 0], [other, b = 0]) => descending(a, b) || byText(one, other),
+  keyOf: (row) => row[0],
+  add: (a, b) => {
+    const sums = a.slice() as unknown as [string, ...number[]];
+    for (let i = 1; i < sums.length; i++) sums[i] = (a[i] as number) + (b[i] as number);
+    return sums;
+  },
+  order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
 };
 
 /**
@@ -130,19 +136,16 @@ FROM (${summed(asked, allRows(asked, pieces))}) GROUP BY kind`;
 function topOf(rows: readonly Row[], count: number): TopKeys {
   const top: TopKeys['top'][number][] = [];
   let [keys, allEvents, allEngagedMs] = [0, 0, 0];
-  for (const [pair, events = 0, sessions = 0, engagedMs = 0] of rows) {
+  for (const row of rows) {
+    const events = row[1] as number;
     allEvents += events;
-    allEngagedMs += engagedMs;
+    allEngagedMs += row[3] as number;
     if (events === 0) continue;
     keys++;
-    if (top.length < count) top.push({ name: nameOf(pair), count: events, sessions });
+    if (top.length < count) top.push({ name: nameOf(row[0]), count: events, sessions: row[2] as number });
   }
   return { keys, events: allEvents, engagedMs: allEngagedMs, top };
 }
-
-/** Returns the key of a pair. */
-export const nameOf = (pair: string): string => pair.slice(pair.indexOf(' ') + 1);
-const kindOf = (pair: string): string => pair.slice(0, pair.indexOf(' '));
 
 /**
  * Notes the question, and returns whether memory answers it: from the second time on, and if there are late
@@ -187,29 +190,34 @@ async function fromMemory(
       ? new Map<string, Ranked<Row>>()
       : facts.cache.recall(
           summed(asked, sealed),
-          async () => ranked(await load('sealed keys', sealed)),
+          async () => ranked(group, await load('sealed keys', sealed)),
           (lists) => [...lists.values()].reduce((sum, { size }) => sum + 3 * size, 0),
         ),
     load('key tail', tailRows(facts.app, pieces, group)),
-    edgeKeys(facts, pieces, group),
+    edgeKeys(facts, pieces, group, asked.sums),
     metBefore(facts, pieces, group),
     facts.late(),
   ]);
-  const others = byKind([
+  const others = byKind(group, [
     ...tail,
-    ...[...edges, ...lateKeySums(late, pieces, group)].map((own) => rowOf(asked, own)),
+    ...edges.map(withName),
+    ...lateKeySums(late, pieces, group).map((own) => rowOf(asked, own)),
     ...met.map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
   ]);
   return (kind, wanted) =>
     (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? [], wanted);
 }
 
-const byKind = (rows: readonly Row[]) => byList(rows, ([pair]) => kindOf(pair));
-const ranked = (rows: readonly Row[]) =>
-  new Map([...byKind(rows)].map(([kind, own]) => [kind, new Ranked(own, RANKING)]));
+const byKind = ({ kinds: [kind = '', ...others] }: KeyGroup, rows: readonly Row[]) =>
+  others.length === 0 ? new Map([[kind, rows]]) : byList(rows, (row) => kindOf(row[0]));
+const ranked = (group: KeyGroup, rows: readonly Row[]) =>
+  new Map([...byKind(group, rows)].map(([kind, own]) => [kind, new Ranked(own, RANKING)]));
 
 /** An absent label is named in answers. Pages always have a path. */
-const named = (pair: string): string => (nameOf(pair) === '' ? `${pair}(none)` : pair);
+const named = (pair: string): string => (pair.indexOf(' ') === pair.length - 1 ? `${pair}(none)` : pair);
+
+const withName = (row: Row): Row =>
+  named(row[0]) === row[0] ? row : [named(row[0]), ...(row.slice(1) as number[])];
 
 const rowOf = ({ sums }: KeyQuestion, own: KeySums): Row => [named(own.pair), ...sums.map((sum) => own[sum])];
 

@@ -19,19 +19,14 @@ export interface Link {
 }
 
 /** The sessions of a visitor under a key. */
-interface Visitor {
+export interface Visitor {
   readonly name: string;
   readonly key: string;
   readonly sessions: OpenSession[];
 }
 
-/** Returns the links that appear or disappear with these sessions. */
-export async function linksOf(
-  facts: SessionFacts,
-  { name, visits }: Single,
-  sessions: readonly OpenSession[],
-): Promise<readonly Link[]> {
-  if (visits === null || sessions.length === 0) return [];
+/** Groups sessions by visitor and key. */
+export function byVisitor(sessions: readonly OpenSession[]): readonly Visitor[] {
   const visitors = new Map<string, Visitor>();
   for (const session of sessions) {
     for (const key of session.keys) {
@@ -41,15 +36,26 @@ export async function linksOf(
       else known.sessions.push(session);
     }
   }
-  const all = [...visitors.values()];
-  const [late, others] = [
-    all.filter((one) => isLate(one, facts.until)),
-    all.filter((one) => !isLate(one, facts.until)),
-  ];
-  const names = (of: readonly Visitor[]) => [...new Set(of.map((visitor) => visitor.name))];
+  return [...visitors.values()];
+}
+
+/**
+ * Returns the links that appear or disappear with the sessions of these visitors. Without late sessions, only
+ * the first link of a visitor depends on sealed sessions; it is -1 if no session `isNeeded` by its start.
+ */
+export async function linksOf(
+  facts: SessionFacts,
+  { name, visits }: Single,
+  visitors: readonly Visitor[],
+  isNeeded: (startedAt: number) => boolean,
+): Promise<Link[]> {
+  if (visits === null) return [];
+  const late = visitors.filter((visitor) => isLate(visitor, facts.until));
+  const others = visitors.filter((visitor) => !isLate(visitor, facts.until));
+  const known = others.filter(({ sessions }) => sessions.some(({ startedAt }) => isNeeded(startedAt)));
   const [starts, last] = await Promise.all([
-    sealedStarts(facts, `all ${name}`, visits, `groupArray(${MOST_VISITS + 1})(started_at)`, names(late)),
-    sealedStarts(facts, `last ${name}`, visits, '[max(started_at)]', names(others)),
+    sealedStarts(facts, `all ${name}`, visits, `groupArray(${MOST_VISITS + 1})(started_at)`, late),
+    sealedStarts(facts, `last ${name}`, visits, '[max(started_at)]', known),
   ]);
   return [
     ...late.flatMap((visitor) => changedLinks(visitor, starts(visitor))),
@@ -118,11 +124,11 @@ async function sealedStarts(
   name: string,
   { table, key }: Visits,
   starts: string,
-  names: readonly string[],
+  visitors: readonly Visitor[],
 ): Promise<(visitor: Visitor) => readonly number[]> {
   const found = await cache.recallEach<Starts>(
     `visits ${app} ${name}`,
-    names,
+    [...new Set(visitors.map((visitor) => visitor.name))],
     async (unknown) => {
       const read = new Map(unknown.map((visitor) => [visitor, new Map<string, readonly number[]>()]));
       for (let at = 0; at < unknown.length; at += MOST_NAMED) {

@@ -3,7 +3,7 @@ import { forOthersToo } from '../domain/caller.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { lateVersions } from './late-sessions.ts';
-import { type Link, linksOf } from './links.ts';
+import { byVisitor, type Visitor } from './links.ts';
 import { mergedSessions } from './merged-sessions.ts';
 import { mergedFor, type OpenSession, SESSION_PARTS, type Single, sessionSql } from './singles.ts';
 import { inRanges, int, ofApp } from './sql.ts';
@@ -16,10 +16,11 @@ import { inRanges, int, ofApp } from './sql.ts';
 
 export interface Open {
   readonly sessions: readonly OpenSession[];
-  readonly links: readonly Link[];
+  /** The same sessions by visitor; none if visitors are not counted. */
+  readonly visitors: readonly Visitor[];
 }
 
-export const NOTHING_OPEN: Open = { sessions: [], links: [] };
+export const NOTHING_OPEN: Open = { sessions: [], visitors: [] };
 
 /** If more sessions are unsealed, they are counted in the store. */
 const MOST_OPEN = 50_000;
@@ -37,6 +38,11 @@ interface Slot {
   readonly sessions: readonly OpenSession[];
 }
 type Slots = ReadonlyMap<number, Slot>;
+type SlotCounts = readonly (readonly [slot: number, events: number])[];
+interface KeptSlots {
+  readonly version: string;
+  readonly counts: Promise<SlotCounts | null>;
+}
 const NO_SLOTS: Slots = new Map();
 
 /** What is kept of an app. */
@@ -80,26 +86,40 @@ async function openOf(facts: SessionFacts, single: Single, slots: Slots): Promis
   const late = await lateVersions(facts, single);
   const sessions = [...slots.values()].flatMap((slot) => slot.sessions);
   sessions.push(...late);
-  return { sessions, links: await linksOf(facts, single, sessions) };
+  return { sessions, visitors: single.visits === null ? [] : byVisitor(sessions) };
 }
 
 const SLOT_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
 const SLOT = z.tuple([z.number(), z.number(), z.number()]);
 
+/** Counts the events of the unsealed sessions by slot; null if there are too many sessions. */
+async function countSlots({ db, app, until, version, live }: SessionFacts): Promise<SlotCounts | null> {
+  const key = `slots ${app}`;
+  const known = live.get<KeptSlots>(key);
+  if (known?.version === version) return known.counts;
+  const counts = forOthersToo(async () => {
+    const rows = await db.rows({
+      name: 'unsealed slots',
+      sql: `SELECT ${SLOT_OF_START}, sum(s.events), count() FROM sessions AS s
+WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [{ ...closed({ from: null, to: null }), from: until }])} GROUP BY 1 LIMIT ${MOST_SLOTS + 1}`,
+      row: SLOT,
+    });
+    return rows.length > MOST_SLOTS || rows.reduce((sum, [, , own]) => sum + own, 0) > MOST_OPEN
+      ? null
+      : rows.map(([slot, events]) => [slot, events] as const);
+  });
+  live.set(key, { version, counts }, 0);
+  counts.catch(() => live.delete(key));
+  return counts;
+}
+
 /** Reads the unsealed sessions by slot. Slots of `known` that have not changed are not read again. */
 async function readSlots(facts: SessionFacts, single: Single, known: Slots): Promise<Slots | null> {
-  const { db, app, until, keptFrom } = facts;
-  if (until < keptFrom) return null;
-  const rows = await db.rows({
-    name: 'unsealed slots',
-    sql: `SELECT ${SLOT_OF_START}, sum(s.events), count() FROM sessions AS s
-WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [{ ...closed({ from: null, to: null }), from: until }])} GROUP BY 1 LIMIT ${MOST_SLOTS + 1}`,
-    row: SLOT,
-  });
-  if (rows.length > MOST_SLOTS || rows.reduce((sum, [, , own]) => sum + own, 0) > MOST_OPEN) return null;
+  const counts = facts.until < facts.keptFrom ? null : await countSlots(facts);
+  if (counts === null) return null;
   const slots = new Map<number, Slot>();
   const changed: number[] = [];
-  for (const [slot, events] of rows) {
+  for (const [slot, events] of counts) {
     const own = known.get(slot);
     if (own?.events === events) slots.set(slot, own);
     else changed.push(slot);

@@ -85,14 +85,15 @@ async function fromEdges(
     },
     edges,
   );
-  return cuts.flatMap(({ part: { start, end, sealed, index }, hour }) =>
-    [...hour].map(([own, rows]): Row => {
-      let n = 0;
-      for (let i = 0; i < rows.length; i += 2) {
-        const [prev, startedAt] = [rows[i] as number, rows[i + 1] as number];
-        if (prev >= start && prev < end && startedAt >= sealed.start && startedAt < sealed.end) n++;
-      }
-      return [keys === null ? `${index}` : own, n];
-    }),
-  );
+  return cuts.flatMap(({ part, hour }) => {
+    const counts = new Map<string, number>();
+    const [first, end] = hour.within(part);
+    for (let i = first; i < end; i += hour.width) {
+      const startedAt = hour.rows[i + 2] as number;
+      if (startedAt < part.sealed.start || startedAt >= part.sealed.end) continue;
+      const own = keys === null ? `${part.index}` : (hour.keys[hour.rows[i + 1] as number] as string);
+      counts.set(own, (counts.get(own) ?? 0) + 1);
+    }
+    return [...counts];
+  });
 }

@@ -3,23 +3,26 @@ import type { SessionFacts } from './ask.ts';
 import { type Grid, sinceOf, sinceSql, sliceOf, sliceSql } from './grid.ts';
 import { type Hour, hoursOf } from './hours.ts';
 import { TooManyLate } from './late.ts';
+import { type Link, linksOf } from './links.ts';
 import { mergedSessions } from './merged-sessions.ts';
-import { NOTHING_OPEN, type Open, readOpen } from './open.ts';
+import { NOTHING_OPEN, readOpen } from './open.ts';
 import { type Plan, type Span, spanOf } from './plan.ts';
 import { ROW, type Row } from './rows.ts';
-import { keysOf, mergedFor, type Single, widthOf } from './singles.ts';
+import { keysOf, mergedFor, type OpenSession, type Single, widthOf } from './singles.ts';
 import { edgeRanges, inMs, int } from './sql.ts';
 
 /**
  * Counts sessions one by one: those of the plans' edges, and the open sessions of the grid's range. Returns a
  * row for each slice (its number), or for each key if the sessions have keys: the number of sessions, their
- * values, and the visitors and new visitors of each slice.
+ * values, and the visitors and new visitors of each slice. New visitors are right only with `ever`, which
+ * looks up all earlier sessions.
  */
 export async function singlesOf(
   facts: SessionFacts,
   single: Single,
   grid: Grid,
   edges: readonly Span[],
+  ever = false,
 ): Promise<Row[]> {
   const isSealed = grid.to < facts.until && facts.lateSessions.length === 0;
   const [hours, open] = await Promise.all([
@@ -28,9 +31,14 @@ export async function singlesOf(
   ]);
   const sums = new Sums(single, grid);
   for (const { part, hour } of hours) sums.addHour(hour, part);
-  if (open !== null) sums.addOpen(open);
-  else if (facts.lateSessions.length > 0) throw new TooManyLate();
-  return open === null ? [...sums.rows(), ...(await countTail(facts, single, grid))] : sums.rows();
+  if (open === null) {
+    if (facts.lateSessions.length > 0) throw new TooManyLate();
+    return [...sums.rows(), ...(await countTail(facts, single, grid))];
+  }
+  // Where a slice begins after the watermark, all sealed sessions lie before it.
+  const isNeeded = (at: number): boolean => ever || sinceOf(grid, sliceOf(grid, at)) < facts.until;
+  sums.addOpen(open.sessions, await linksOf(facts, single, open.visitors, isNeeded));
+  return sums.rows();
 }
 
 /** The edges of the plans. */
@@ -45,12 +53,12 @@ const edgeSource = ({ where, cache }: SessionFacts, single: Single) => ({
   memoryOf: () => cache,
 });
 
-/** The sums of each row. */
+/** The sums of each row, by slice or by key. */
 class Sums {
   readonly #single: Single;
   readonly #grid: Grid;
   readonly #width: number;
-  readonly #sums = new Map<string, number[]>();
+  readonly #sums = new Map<string | number, number[]>();
 
   constructor(single: Single, grid: Grid) {
     this.#single = single;
@@ -58,32 +66,36 @@ class Sums {
     this.#width = widthOf(single);
   }
 
-  addHour(hour: Hour, { start, end }: Span): void {
+  /** Adds the sessions of a part of an hour. */
+  addHour(hour: Hour, part: Span): void {
+    const { keys, rows, width } = hour;
+    const [first, end] = hour.within(part);
     const { visits, values } = this.#single;
-    const first = visits === null ? 1 : 2;
-    const width = first + values.length;
-    for (const [key, rows] of hour) {
-      for (let i = 0; i < rows.length; i += width) {
-        const at = rows[i] as number;
-        if (at < start || at >= end) continue;
-        const own = this.#of(key, at);
-        own[0] = (own[0] as number) + 1;
-        for (let value = 0; value < values.length; value++) {
-          own[1 + value] = (own[1 + value] as number) + (rows[i + first + value] as number);
-        }
-        if (visits !== null) this.#addVisitor(own, at, rows[i + 1] as number, 1);
+    const value = visits === null ? 2 : 3;
+    const byKey = new Array<number[] | undefined>(this.#single.keys === null ? 0 : keys.length);
+    for (let i = first; i < end; i += width) {
+      const at = rows[i] as number;
+      const key = rows[i + 1] as number;
+      const own = byKey[key] ?? this.#of(keys[key] as string, at);
+      if (key < byKey.length) byKey[key] = own;
+      own[0] = (own[0] as number) + 1;
+      for (let n = 0; n < values.length; n++) {
+        own[1 + n] = (own[1 + n] as number) + (rows[i + value + n] as number);
       }
+      if (visits !== null) this.#addVisitor(own, at, rows[i + 2] as number, 1);
     }
   }
 
-  addOpen({ sessions, links }: Open): void {
+  addOpen(sessions: readonly OpenSession[], links: Iterable<Link>): void {
     const { from, to } = this.#grid;
     for (const { sign, startedAt, keys, values } of sessions) {
       if (startedAt < from || startedAt > to) continue;
       for (const key of keys) {
         const own = this.#of(key, startedAt);
         own[0] = (own[0] as number) + sign;
-        for (const [i, value] of values.entries()) own[1 + i] = (own[1 + i] as number) + sign * value;
+        for (let n = 0; n < values.length; n++) {
+          own[1 + n] = (own[1 + n] as number) + sign * (values[n] as number);
+        }
       }
     }
     for (const { sign, key, startedAt, prev } of links) {
@@ -93,7 +105,7 @@ class Sums {
   }
 
   rows(): Row[] {
-    return [...this.#sums].map(([key, sums]) => [key, ...sums]);
+    return [...this.#sums].map(([key, sums]) => [`${key}`, ...sums]);
   }
 
   #addVisitor(own: number[], at: number, prev: number, sign: number): void {
@@ -103,7 +115,7 @@ class Sums {
   }
 
   #of(key: string, at: number): number[] {
-    const name = this.#single.keys === null ? `${sliceOf(this.#grid, at)}` : key;
+    const name = this.#single.keys === null ? sliceOf(this.#grid, at) : key;
     const known = this.#sums.get(name);
     if (known !== undefined) return known;
     const own = new Array<number>(this.#width).fill(0);

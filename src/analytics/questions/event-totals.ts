@@ -90,16 +90,15 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
     },
     parts,
   );
-  return cuts.map(
-    ({ part: { start, end }, hour }): Row => [
-      `${sliceOf(grid, start)}`,
-      ...SUMS.map((name) => {
-        let count = 0;
-        for (const at of hour.get(EVENT_SUMS[name]) ?? []) if (at >= start && at < end) count++;
-        return count;
-      }),
-    ],
-  );
+  return cuts.map(({ part, hour }): Row => {
+    const counts = new Map<string, number>();
+    const [first, end] = hour.within(part);
+    for (let i = first; i < end; i += hour.width) {
+      const type = hour.keys[hour.rows[i + 1] as number] as string;
+      counts.set(type, (counts.get(type) ?? 0) + 1);
+    }
+    return [`${sliceOf(grid, part.start)}`, ...SUMS.map((name) => counts.get(EVENT_SUMS[name]) ?? 0)];
+  });
 }
 
 /** Counts events in parts of hours that are not sealed. */

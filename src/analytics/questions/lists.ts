@@ -10,9 +10,9 @@ import { LISTS } from '../singles.ts';
 import { inGrains, isEmpty } from '../sql.ts';
 
 const RANKING: Ranking<Row> = {
-  keyOf: ([key]) => key,
-  add: ([key, a = 0], [, b = 0]) => [key, a + b],
-  order: ([one, a = 0], [other, b = 0]) => descending(a, b) || byText(one, other),
+  keyOf: (row) => row[0],
+  add: (a, b) => [a[0], (a[1] as number) + (b[1] as number)],
+  order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
 };
 
 export interface Listed {
@@ -31,7 +31,7 @@ export async function topValues(
     singlesOf(facts, LISTS, asOne(pieces.range), edgesOf([pieces])),
   ]);
   const others = byLetter(singles);
-  const wanted = { limit: count, isListed: ([, sessions = 0]: Row) => sessions > 0 };
+  const wanted = { limit: count, isListed: (row: Row) => (row[1] as number) > 0 };
   return (list) => {
     const { letter } = DIMENSIONS[list];
     const ranked = sealed.get(letter) ?? new Ranked<Row>([], RANKING);
@@ -41,7 +41,7 @@ export async function topValues(
   };
 }
 
-const byLetter = (rows: readonly Row[]) => byList(rows, ([key]) => key.charAt(0));
+const byLetter = (rows: readonly Row[]) => byList(rows, (row) => row[0].charAt(0));
 
 /** The lists of whole hours, by letter. */
 async function sealedLists(

@@ -19,7 +19,7 @@ export async function overview({ facts }: Asker, range: OpenRange): Promise<Exte
   const [listed, keys, [totals]] = await Promise.all([
     topValues(session, plan(bounds, session.until), TOP),
     topKeys({ facts: page, range: bounds, group: EVERYTHING }, TOP),
-    sessionTotals(session, [bounds]),
+    sessionTotals(session, [bounds], true),
   ]);
   if (totals === undefined) throw new Error('overview: no totals');
   const { sessions } = totals;

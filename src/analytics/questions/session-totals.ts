@@ -7,15 +7,22 @@ import { edgesOf, singlesOf } from '../sessions.ts';
 import { type SessionTotals, sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { HALF_HOURS, hoursPeriodOf, inGrains, isEmpty } from '../sql.ts';
 
-/** Returns the totals of each of `ranges`, which are adjacent, in order and of the same length. */
-export async function sessionTotals(facts: SessionFacts, ranges: readonly Range[]): Promise<SessionTotals[]> {
+/**
+ * Returns the totals of each of `ranges`, which are adjacent, in order and of the same length. New
+ * visitors are right only with `ever`.
+ */
+export async function sessionTotals(
+  facts: SessionFacts,
+  ranges: readonly Range[],
+  ever = false,
+): Promise<SessionTotals[]> {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) return [];
   const grid = { from: first.from, to: last.to, origin: first.from, width: first.to - first.from + 1 };
   const plans = ranges.map((range) => plan(range, facts.until));
   const rows = await Promise.all([
     totalsOfHours(facts, plans),
-    singlesOf(facts, TOTALS, grid, edgesOf(plans)),
+    singlesOf(facts, TOTALS, grid, edgesOf(plans), ever),
   ]);
   const sums = sumByKey(rows.flat());
   return ranges.map((_, i) => totalsOf(sums.get(`${i}`)));
