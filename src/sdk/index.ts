@@ -1,8 +1,8 @@
 import { openStore } from './local-store.ts';
 import { observe } from './observe.ts';
-import { refused, type Settings } from './settings.ts';
-
+import { problemOf, refused, type Settings } from './settings.ts';
 import { createTracker, type Tracker } from './tracker.ts';
+import { debug, openUp, warn } from './voice.ts';
 
 export type { Settings } from './settings.ts';
 
@@ -13,6 +13,7 @@ function start(settings: Settings): void {
   const store = openStore(`sa:${settings.appId}:`);
   if (refused(settings)) {
     for (const key of store.keys('')) store.set(key);
+    debug('silent, because the browser asks not to be tracked');
     return;
   }
   const endpoint = (settings.endpoint ?? location.origin).replace(/\/+$/, '');
@@ -20,9 +21,15 @@ function start(settings: Settings): void {
   observe(tracker);
 }
 
-/** Starts measuring this page. Later calls do nothing. */
+/** Starts measuring this page. Later calls do nothing. With wrong settings it only says on the console what is wrong. */
 export function init(settings: Settings): void {
   if (initialised) return;
+  if (settings.debug) openUp();
+  const problem = problemOf(settings);
+  if (problem) {
+    warn(`${problem}. Nothing is measured.`);
+    return;
+  }
   initialised = true;
   // A page that the browser loads in advance may never be seen.
   if ((document as Document & { prerendering?: boolean }).prerendering) {

@@ -3,9 +3,10 @@
  * `sessionAnalytics`.
  */
 import { init, type Settings, track } from './index.ts';
+import { warn } from './voice.ts';
 
 const script = document.currentScript as HTMLScriptElement | null;
-const { appId, secretKey, endpoint, respectDoNotTrack } = (script?.dataset ?? {}) as Record<
+const { appId, secretKey, endpoint, respectDoNotTrack, debug } = (script?.dataset ?? {}) as Record<
   string,
   string | undefined
 >;
@@ -15,4 +16,16 @@ const start = (settings: Settings): void =>
 
 Object.assign(window, { sessionAnalytics: { init: start, track } });
 
-if (appId && secretKey) start({ appId, secretKey, respectDoNotTrack: respectDoNotTrack !== 'false' });
+if (!/^(true|false)?$/.test(respectDoNotTrack ?? '')) {
+  warn('data-respect-do-not-track is not true or false');
+}
+
+// With one of both, init says that the other is missing.
+if (appId !== undefined || secretKey !== undefined) {
+  start({
+    appId: appId ?? '',
+    secretKey: secretKey ?? '',
+    respectDoNotTrack: respectDoNotTrack !== 'false',
+    debug: (debug ?? 'false') !== 'false',
+  });
+}

@@ -1,6 +1,7 @@
 import type { Batch, Queue } from './queue.ts';
 import { DAY_MS } from './sessions.ts';
 import type { Store } from './store.ts';
+import { debug, warn } from './voice.ts';
 import { iso } from './wire.ts';
 
 /** Events of this time are sent together. */
@@ -29,6 +30,21 @@ export interface Sender {
   beacon(): void;
 }
 
+/** Credentials, site or endpoint are wrong: no batch of this page can succeed. */
+const HOPELESS = [401, 403, 404, 405];
+
+interface Problem {
+  readonly detail?: string;
+  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+}
+
+/** Says why the service refused a batch. */
+async function explain(url: string, response: Response): Promise<void> {
+  const { detail = '', errors = [] }: Problem = await response.json().catch(() => ({}));
+  const fields = errors.map(({ field, message }) => ` ${field}: ${message}`);
+  warn(`${url} refused a batch (${response.status}). ${detail}${fields.join('')}`);
+}
+
 /** Full jitter over the upper half: 0.5–1 s, 1–2 s, 2–4 s … at most 5 min. */
 const backoff = (failures: number): number =>
   Math.min(BACKOFF_MS * 2 ** failures, BACKOFF_MAX_MS) * (0.5 + Math.random() / 2);
@@ -36,7 +52,7 @@ const backoff = (failures: number): number =>
 /**
  * Sends the queue of this page, one batch at a time, until the service has answered for each. After 408, 429,
  * 5xx or no answer it retries with growing pauses, but never before Retry-After, which also binds all tabs
- * and later pages. Other refusals are final. `refuse` is called if the credential or the site is refused.
+ * and later pages. Other refusals are final. `refuse` is called if no later batch can succeed.
  */
 export function createSender(address: Address, store: Store, queue: Queue, refuse: () => void): Sender {
   const { url, appId, secretKey } = address;
@@ -68,19 +84,22 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
   function answered(batch: Batch, response?: Response): void {
     busy = false;
     const status = response?.status ?? 0;
+    debug(batch.id, status || 'no answer');
     if (!status || status === 408 || status === 429 || status >= 500) {
       failed(batch, response);
       return;
     }
     failures = 0;
     queue.remove(batch);
-    if (status === 401 || status === 403) refuse();
+    if (response && !response.ok) void explain(url, response);
+    if (HOPELESS.includes(status)) refuse();
     now();
   }
   function post(batch: Batch): void {
     busy = true;
     queue.freeze(batch);
     const text = body(batch);
+    debug(batch.id, batch.events);
     // A plain string is sent as text/plain, which needs no preflight.
     fetch(url, {
       method: 'POST',
@@ -103,6 +122,12 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
     if (batch && wait) after(wait);
     else if (batch) post(batch);
   }
+  // The fetch itself fails like one without a network.
+  document.addEventListener('securitypolicyviolation', ({ blockedURI, effectiveDirective }) => {
+    if (effectiveDirective !== 'connect-src' || !url.startsWith(blockedURI)) return;
+    warn(`the page's connect-src blocks ${url}`);
+    refuse();
+  });
   return {
     now,
     soon() {

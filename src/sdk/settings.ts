@@ -8,6 +8,26 @@ export interface Settings {
   readonly endpoint?: string;
   /** Stay silent for visitors who send Do Not Track or Global Privacy Control. Default: true. */
   readonly respectDoNotTrack?: boolean;
+  /** Show on the console what the SDK does. Default: false, only what is wrong. */
+  readonly debug?: boolean;
+}
+
+const APP_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/** Says why nothing can be sent with these settings; undefined if they may be right. They may come from JavaScript. */
+export function problemOf({ appId = '', secretKey = '', endpoint }: Partial<Settings>): string | undefined {
+  if ((appId + secretKey).includes('service_api_')) {
+    return "an account's API key must never be in a page: revoke it, and use the app's secret (app_secret_…)";
+  }
+  const wrong = (name: string, value: string, needed: string): string =>
+    `${name} is ${value ? `not ${needed}` : 'missing'}`;
+  if (!APP_ID.test(appId)) return wrong('data-app-id (appId)', appId, 'a UUID');
+  if (!/^app_secret_./.test(secretKey))
+    return wrong('data-secret-key (secretKey)', secretKey, 'app_secret_…');
+  if (endpoint !== undefined && !/^https?:\/\/./i.test(endpoint)) {
+    return wrong('data-endpoint (endpoint)', endpoint, 'https://…');
+  }
+  return undefined;
 }
 
 type Signals = Navigator & { readonly globalPrivacyControl?: boolean };

@@ -2,6 +2,7 @@ import { type Request, type Response, Router } from 'express';
 import { AppError } from '../../domain/errors.ts';
 import type { Ingestion } from '../../ingestion/ingestion.ts';
 import { hostOf, isOwnHost } from '../../ingestion/referrer.ts';
+import { cleanText } from '../../ingestion/text.ts';
 import { parseEnvelope } from '../../ingestion/wire.ts';
 import type { Access, SdkApp } from '../../metadata/types.ts';
 import { replyToPost } from '../answer/reply.ts';
@@ -15,6 +16,7 @@ const BODY_LIMIT = 1024 * 1024;
 /** Plain text needs no preflight; `navigator.sendBeacon` sends it. */
 const BODY_TYPES = ['application/json', 'text/plain'];
 const PREFLIGHT_SECONDS = 7_200;
+const LONGEST_ORIGIN = 300;
 
 export interface SdkEventsDeps {
   readonly access: Pick<Access, 'authenticateApp'>;
@@ -30,8 +32,7 @@ export function sdkEventsRouter({ access, ingestion, failedAttempts }: SdkEvents
   const router = Router({ caseSensitive: true, strict: true });
 
   async function post(req: Request, res: Response): Promise<void> {
-    // An answer before the app is known says nothing about it. Every page may read it, to learn that its
-    // credentials are wrong.
+    // Every page may read the answer: a page with wrong credentials or a wrong origin can then say so. The answer holds no data.
     allowOrigin(req, res);
     const context = contextOf(res);
     const timing = new Timing('body', { isShown: false });
@@ -40,10 +41,7 @@ export function sdkEventsRouter({ access, ingestion, failedAttempts }: SdkEvents
     timing.next('auth');
     const app = await access.authenticateApp(envelope.appId, envelope.secretKey);
     if (app === null) throw failedAttempts.record(req.address, WRONG_CREDENTIALS);
-    if (!isFromApp(req, app)) {
-      res.removeHeader('Access-Control-Allow-Origin');
-      throw new AppError('app_access_denied', "The page's origin is not of the app's domain.");
-    }
+    if (!isFromApp(req, app)) throw new AppError('app_access_denied', foreignOrigin(req, app));
     context.app = app.id;
     timing.next('store');
     const result = await ingestion.accept(app, envelope, {
@@ -97,6 +95,10 @@ function allowOrigin(req: Request, res: Response): void {
  * and more.
  */
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[0-9a-f:.]+\]|[^\s/?#@\\:[\]]+)(?::\d{1,5})?$/i;
+
+/** The sender knows the app's secret, so it may be told the app's domain. */
+const foreignOrigin = ({ headers: { origin = '' } }: Request, { domain }: SdkApp): string =>
+  `The page's origin (${cleanText(origin, LONGEST_ORIGIN)}) is not of the app's domain (${hostOf(domain)} and its subdomains).`;
 
 /**
  * True if the page's origin is of the app's domain, or absent, as from a server. Scheme and port are not

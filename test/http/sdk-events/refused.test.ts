@@ -83,10 +83,13 @@ describe('403', () => {
     'https://shop.example https://other.example',
     'ftp:shop.example',
     'shop.example',
-  ])('a page at %s may not send, nor read why', async (origin) => {
+  ])('a page at %s may not send, and may read why', async (origin) => {
     const answer = await post(service(), batchFor(service()), { Origin: origin });
     expectProblem(answer, 'app_access_denied');
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    expect(answer.headers['access-control-allow-origin']).toBe(origin);
+    expect((answer.json as { detail: string }).detail).toBe(
+      `The page's origin (${origin}) is not of the app's domain (shop.example and its subdomains).`,
+    );
   });
 
   test('a refused batch stores nothing', async () => {
