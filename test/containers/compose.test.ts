@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Problem } from '../../src/http/request/problem.ts';
+import { send } from '../support/http.ts';
 import { freePort } from '../support/redis.ts';
 
 /* docker-compose.yml, as it is. Needs a Docker engine with Compose; builds the image if there is none. */
@@ -151,6 +153,24 @@ test(
     process.stdout.write(`answers ${JSON.stringify(counts)}, pageviews acknowledged ${acknowledged}\n`);
   },
   10 * MINUTES,
+);
+
+test(
+  'while no process is ready, the proxy says when to come back',
+  async () => {
+    await compose('stop', 'api-1', 'api-2');
+    const { status, headers, json } = await send(url, '/readyz', {});
+    expect([status, headers['retry-after'], headers['content-type']]).toEqual([
+      503,
+      '1',
+      'application/problem+json',
+    ]);
+    const problem = Problem.parse(json);
+    expect(problem).toMatchObject({ status: 503, code: 'overloaded', requestId: headers['x-request-id'] });
+    await compose('up', '--detach', '--wait');
+    await expect.poll(async () => (await send(url, '/readyz', {})).status, { timeout: MINUTES }).toBe(200);
+  },
+  5 * MINUTES,
 );
 
 test('no log line and no variable holds a secret', async () => {
