@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -153,6 +153,28 @@ test(
     process.stdout.write(`answers ${JSON.stringify(counts)}, pageviews acknowledged ${acknowledged}\n`);
   },
   10 * MINUTES,
+);
+
+test(
+  'a log is imported inside, by standard input',
+  async () => {
+    const { app } = await newSite();
+    const name = [
+      'compose',
+      '--project-name',
+      PROJECT,
+      'exec',
+      '-T',
+      'api-2',
+      'session-analytics',
+      'import',
+      '-',
+    ];
+    const importing = run('docker', [...name, '--app', app.id], { env: environment });
+    importing.child.stdin?.end(readFileSync('test/data/access-excerpt.log'));
+    expect(JSON.parse((await importing).stdout)).toMatchObject({ lines: 300, sessions: 34, events: 47 });
+  },
+  MINUTES,
 );
 
 test(
