@@ -17,7 +17,7 @@ const ROWS = [
   { path: '/b', views: 1, uniqueSessions: 1 },
 ];
 /** The statement that answers it. */
-const PAGEVIEWS = /sum\(r\.sessions\) AS sessions/;
+const PAGEVIEWS = /sum\(r\.sessions\) AS sum1/;
 
 beforeAll(async () => {
   bridge = await bridgeProcess();
