@@ -105,7 +105,7 @@ function chunksIn(state: string): number {
 }
 
 const until = (importing: Import, chunks: number) =>
-  expect.poll(() => importing.chunks(), { timeout: 240_000, interval: 20 }).toBeGreaterThanOrEqual(chunks);
+  expect.poll(() => importing.chunks(), { timeout: 1_800_000, interval: 20 }).toBeGreaterThanOrEqual(chunks);
 
 const RANGES: readonly Readonly<Record<string, string>>[] = [
   {},
@@ -140,7 +140,7 @@ async function figures({ app, apiKey }: Site): Promise<Record<string, unknown>> 
 }
 
 test(`${LINES} lines imported while the service is killed ${DEATHS} times give the figures of a quiet run`, {
-  timeout: 1_200_000,
+  timeout: 7_200_000,
 }, async () => {
   const [quiet, killed, interrupted] = [await newSite(), await newSite(), await newSite()];
 
