@@ -138,7 +138,7 @@ describe('without trusted proxies', () => {
       const { statement, statements } = await lineOf(service, answer);
       expect(statement).toEqual(expect.any(String));
       // Those of the computation, which one of them began.
-      expect(statements).toBeGreaterThan(1);
+      expect(statements).toBeGreaterThan(0);
     }
   });
 });
