@@ -13,6 +13,8 @@ export interface Grid extends Range {
 
 /** The range as a single slice. */
 export const asOne = ({ from, to }: Range): Grid => ({ from, to, origin: from, width: to - from + 1 });
+/** Periods of the same length, adjacent and in order. */
+export const byPeriod = (first: Range, last: Range): Grid => ({ ...asOne(first), to: last.to });
 /** UTC days, counted from 1970-01-01. */
 export const byDay = ({ from, to }: Range): Grid => ({ from, to, origin: 0, width: DAY_MS });
 /** The hours from the start of the range on. */

@@ -37,6 +37,17 @@ export class Hour {
     return [this.#before(start), this.#before(end)];
   }
 
+  /** Counts the rows of a part by key. `isCounted` gets the position of a row; all count by default. */
+  countByKey(part: Span, isCounted: (at: number) => boolean = () => true): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    const [first, end] = this.within(part);
+    for (let i = first; i < end; i += this.width) {
+      const key = this.keys[this.rows[i + 1] as number] as string;
+      if (isCounted(i)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
+  }
+
   /** Returns the position of the first row from `ms` on. */
   #before(ms: number): number {
     let [low, high] = [0, this.rows.length / this.width];

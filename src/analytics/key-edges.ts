@@ -109,18 +109,7 @@ async function metInLeftEdge({ db, where, cache }: PageFacts, { left, sealed }: 
     memoryOf: () => cache,
   };
   const [cut] = await hoursOf(db, source, [spanOf(left)]);
-  return cut === undefined ? [] : countByKey(cut.hour, cut.part, () => true);
-}
-
-/** Counts the rows of a part by key. `isCounted` gets the position of a row. */
-function countByKey(hour: Hour, part: Span, isCounted: (at: number) => boolean): Counts {
-  const counts = new Map<string, number>();
-  const [first, end] = hour.within(part);
-  for (let i = first; i < end; i += hour.width) {
-    const pair = hour.keys[hour.rows[i + 1] as number] as string;
-    if (isCounted(i)) counts.set(pair, (counts.get(pair) ?? 0) + 1);
-  }
-  return counts;
+  return cut === undefined ? [] : cut.hour.countByKey(cut.part);
 }
 
 /** Counts the pairs of the right edge that occurred in the range before its hour. */
@@ -137,5 +126,5 @@ async function metBeforeRightEdge({ db, where, cache }: PageFacts, { right, rang
   const [cut] = await hoursOf(db, source, [spanOf(right)]);
   if (cut === undefined) return [];
   const { part, hour } = cut;
-  return countByKey(hour, part, (at) => (hour.rows[at + 2] as number) >= range.from);
+  return hour.countByKey(part, (at) => (hour.rows[at + 2] as number) >= range.from);
 }

@@ -86,14 +86,10 @@ async function fromEdges(
     edges,
   );
   return cuts.flatMap(({ part, hour }) => {
-    const counts = new Map<string, number>();
-    const [first, end] = hour.within(part);
-    for (let i = first; i < end; i += hour.width) {
-      const startedAt = hour.rows[i + 2] as number;
-      if (startedAt < part.sealed.start || startedAt >= part.sealed.end) continue;
-      const own = keys === null ? `${part.index}` : (hour.keys[hour.rows[i + 1] as number] as string);
-      counts.set(own, (counts.get(own) ?? 0) + 1);
-    }
-    return [...counts];
+    const counts = hour.countByKey(part, (at) => {
+      const startedAt = hour.rows[at + 2] as number;
+      return startedAt >= part.sealed.start && startedAt < part.sealed.end;
+    });
+    return [...counts].map(([key, n]): Row => [keys === null ? `${part.index}` : key, n]);
   });
 }

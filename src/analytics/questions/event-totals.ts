@@ -2,7 +2,7 @@ import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { EventFacts } from '../ask.ts';
 import { EVENT_SUMS } from '../figures.ts';
-import { type Grid, sliceOf, sliceSql } from '../grid.ts';
+import { byPeriod, type Grid, sliceOf, sliceSql } from '../grid.ts';
 import { hoursOf } from '../hours.ts';
 import { type Plan, plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { ROW, type Row, sumByKey } from '../rows.ts';
@@ -27,7 +27,7 @@ export const eventTotalsOf = (sums: readonly number[] = []): EventTotals =>
 export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const grid = { from: first.from, to: last.to, origin: first.from, width: first.to - first.from + 1 };
+  const grid = byPeriod(first, last);
   const sums = sumByKey(
     await eventSums(facts, ranges, grid, (plans) => hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)),
   );
@@ -91,12 +91,7 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
     parts,
   );
   return cuts.map(({ part, hour }): Row => {
-    const counts = new Map<string, number>();
-    const [first, end] = hour.within(part);
-    for (let i = first; i < end; i += hour.width) {
-      const type = hour.keys[hour.rows[i + 1] as number] as string;
-      counts.set(type, (counts.get(type) ?? 0) + 1);
-    }
+    const counts = hour.countByKey(part);
     return [`${sliceOf(grid, part.start)}`, ...SUMS.map((name) => counts.get(EVENT_SUMS[name]) ?? 0)];
   });
 }

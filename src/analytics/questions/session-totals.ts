@@ -1,5 +1,6 @@
 import type { Range } from '../../domain/time.ts';
 import type { SessionFacts } from '../ask.ts';
+import { byPeriod } from '../grid.ts';
 import { type Plan, plan } from '../plan.ts';
 import { returning } from '../returns.ts';
 import { ROW, type Row, sumByKey } from '../rows.ts';
@@ -18,7 +19,7 @@ export async function sessionTotals(
 ): Promise<SessionTotals[]> {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) return [];
-  const grid = { from: first.from, to: last.to, origin: first.from, width: first.to - first.from + 1 };
+  const grid = byPeriod(first, last);
   const plans = ranges.map((range) => plan(range, facts.until));
   const rows = await Promise.all([
     totalsOfHours(facts, plans),
