@@ -50,8 +50,9 @@ export async function linksOf(
   isNeeded: (startedAt: number) => boolean,
 ): Promise<Link[]> {
   if (visits === null) return [];
-  const late = visitors.filter((visitor) => isLate(visitor, facts.until));
-  const others = visitors.filter((visitor) => !isLate(visitor, facts.until));
+  const late: Visitor[] = [];
+  const others: Visitor[] = [];
+  for (const visitor of visitors) (isLate(visitor, facts.until) ? late : others).push(visitor);
   const known = others.filter(({ sessions }) => sessions.some(({ startedAt }) => isNeeded(startedAt)));
   const [starts, last] = await Promise.all([
     sealedStarts(facts, `all ${name}`, visits, `groupArray(${MOST_VISITS + 1})(started_at)`, late),
