@@ -74,6 +74,24 @@ export default {
       { pathNot: '^src/(client|sdk)/' },
     ),
     only(
+      'the-front-end-runs-in-browsers',
+      'The console is bundled with the client, and knows the types of its answers.',
+      { path: '^src/console/' },
+      { path: '^src/', pathNot: '^src/(console|client)/|^src/http/console/schemas\\.ts$' },
+    ),
+    only(
+      'the-front-end-takes-types-only',
+      'The schemas would bring zod to the browser.',
+      { path: '^src/console/' },
+      { path: '^src/http/', dependencyTypesNot: ['type-only'] },
+    ),
+    only(
+      'the-service-needs-no-front-end',
+      'The service serves the built files.',
+      { path: '^src/(?!console/)' },
+      { path: '^src/console/' },
+    ),
+    only(
       'source-needs-no-tests',
       'src/ runs without test/ and bench/.',
       { path: '^src/' },
@@ -87,8 +105,8 @@ export default {
     ),
     only(
       'no-dev-in-src',
-      'src/ uses production packages. Those of the test kit bring testcontainers themselves.',
-      { path: '^src/' },
+      'src/ uses production packages. Those of the test kit bring testcontainers themselves; the console is bundled.',
+      { path: '^src/', pathNot: '^src/console/' },
       { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['npm-peer'] },
     ),
     only('resolvable', 'Every import exists.', {}, { couldNotResolve: true }),

@@ -7,11 +7,11 @@ const WALL_CLOCK = "The time comes from a Clock. Only src/cli, tests and benches
 
 export default tseslint.config(
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {
       parser: tseslint.parser,
       parserOptions: {
-        project: ['tsconfig.json', 'src/sdk/tsconfig.json'],
+        project: ['tsconfig.json', 'src/sdk/tsconfig.json', 'src/console/tsconfig.json'],
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -23,7 +23,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/**/*.ts'],
+    files: ['src/**/*.ts', 'src/**/*.tsx'],
     // The SDK runs in browsers.
     ignores: ['src/sdk/**', 'src/config.ts'],
     rules: {
@@ -35,7 +35,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**/*.ts'],
-    ignores: ['src/sdk/**', 'src/cli/**'],
+    ignores: ['src/sdk/**', 'src/console/**', 'src/cli/**'],
     rules: {
       'no-restricted-syntax': [
         'error',

@@ -39,6 +39,7 @@ export async function build({ declarations = true } = {}) {
     compile(made, declarations);
     cpSync(join(ROOT, 'src/http/docs/assets'), join(made, 'http/docs/assets'), { recursive: true });
     await bundle(made);
+    await buildConsole(join(made, 'console'));
     writeFileSync(join(made, STAMP), `${sources}\n`);
     // Another process may have built the same meanwhile, and run it already.
     if (declarations || !isUpToDate()) putInPlace(made);
@@ -117,6 +118,16 @@ async function bundle(folder) {
     packages: 'external',
     logLevel: 'warning',
     plugins: [compiledService],
+  });
+}
+
+/** The front end of the console. @param {string} folder */
+async function buildConsole(folder) {
+  const { build: run } = await import('vite');
+  await run({
+    configFile: join(ROOT, 'deploy/build/console.config.js'),
+    logLevel: 'warn',
+    build: { outDir: folder },
   });
 }
 

@@ -8,6 +8,9 @@ import type { Held, Versioned } from './answers.ts';
 import { digest, etag, namedEtag } from './etag.ts';
 import type { Representation, Representations } from './representations.ts';
 
+/** The caller alone may cache the answer, and revalidates it each time: a 304 is cheap. */
+const REVALIDATED = 'private, max-age=0, must-revalidate';
+
 /**
  * How an answer is written: a list's columns (null for any other answer), and the cache of written answers.
  */
@@ -43,12 +46,15 @@ export interface Page {
   readonly body: Buffer;
   /** The digest of the body. */
   readonly tag: string;
+  /** Without it, the caller alone may cache the page, and revalidates it each time. */
+  readonly cacheControl?: string;
 }
 
 /** Answers with a page that needs no authentication, compressed if the caller accepts it. */
 export async function replyWithPage(req: Request, res: Response, page: Page): Promise<void> {
-  const { contentType, body, tag } = page;
+  const { contentType, body, tag, cacheControl = REVALIDATED } = page;
   const representation = { ...representationOf(req, null), form: { ...JSON_FORM, contentType } };
+  res.setHeader('Cache-Control', cacheControl);
   if (!isKnown(req, res, tag, representation)) await found(req, res, tag, body, representation);
 }
 
@@ -158,8 +164,7 @@ const left = (res: Response, piece: Buffer): Promise<void> =>
 
 function validators(res: Response, validator: string): void {
   res.setHeader('ETag', validator);
-  // The caller alone may cache the answer, and revalidates it each time: a 304 is cheap.
-  res.setHeader('Cache-Control', 'private, max-age=0, must-revalidate');
+  if (!res.hasHeader('Cache-Control')) res.setHeader('Cache-Control', REVALIDATED);
   res.setHeader('Vary', 'Accept, Accept-Encoding, Authorization');
   const timing = serverTiming(res);
   if (timing !== '') res.setHeader('Server-Timing', timing);

@@ -1,4 +1,4 @@
-import type { Router } from 'express';
+import { Router } from 'express';
 import type { ConsoleConfig } from '../../config.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
@@ -7,6 +7,7 @@ import type { FailedAttempts } from '../gate/failed-attempts.ts';
 import { createRateLimit, type RateLimit, type RateLimitDeps } from '../gate/rate-limit.ts';
 import { SignedCookies } from './cookies.ts';
 import { Oidc } from './oidc.ts';
+import { consolePages } from './pages.ts';
 import { People } from './people.ts';
 import { consoleRoutes } from './routes.ts';
 
@@ -22,7 +23,7 @@ export interface ConsoleDeps extends RateLimitDeps {
   readonly dashboardUrl: string | null;
 }
 
-/** The console's server side. */
+/** The console's server side, and its pages. */
 export interface ConsoleParts {
   readonly router: Router;
   readonly authentication: Authentication;
@@ -41,7 +42,9 @@ export function createConsole(deps: ConsoleDeps): ConsoleParts {
   const count = createRateLimit({ ...deps, requestsPerMinute: SESSION_REQUESTS_PER_MINUTE });
   const countAttempt = createRateLimit({ ...deps, requestsPerMinute: ATTEMPTS_PER_MINUTE });
   const routes = { metadata, people, oidc, count, countAttempt, failedAttempts, requestsPerMinute, clock };
-  return { router: consoleRoutes(routes), authentication: people, count };
+  const router = Router({ caseSensitive: true, strict: true });
+  router.use(consoleRoutes(routes), consolePages());
+  return { router, authentication: people, count };
 }
 
 /** Does the work once; again only after a failure. */

@@ -10,18 +10,18 @@ import type { FailedAttempts } from '../gate/failed-attempts.ts';
 import { announce, type RateLimit } from '../gate/rate-limit.ts';
 import { parseBody as parse } from '../gate/validate.ts';
 import { assertOwnKey, ownApp, sessionAnswer, usageAnswer } from './account.ts';
-import type { People } from './people.ts';
 import {
   AccountBody,
   AppPath,
-  type ConsoleAnswers,
   DeletionBody,
   KeyPath,
   LinkBody,
   RotateKeyBody,
   RotateSecretBody,
   SharePath,
-} from './schemas.ts';
+} from './bodies.ts';
+import type { People } from './people.ts';
+import type { ConsoleAnswers } from './schemas.ts';
 
 const MAX_BODY = 16 * 1024;
 

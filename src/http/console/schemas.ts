@@ -1,24 +1,11 @@
 import { z } from 'zod';
-import { accountId, appId, isUuid, keyId } from '../../domain/ids.ts';
-import { RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
 
 /*
- * The console's own API: bodies, and answers. A front end takes its types from the answers:
- * `import type { ConsoleAnswers } from '…/http/console/schemas.ts'`.
+ * The answers of the console's own API. Its front end takes their types from here, so nothing of the service may be
+ * imported.
  */
 
-const uuid = z.string().refine(isUuid, 'Must be a UUID.');
 const Timestamp = z.string();
-
-export const AppPath = z.strictObject({ appId: uuid.transform(appId) });
-export const KeyPath = z.strictObject({ keyId: uuid.transform(keyId) });
-export const SharePath = z.strictObject({ ...AppPath.shape, accountId: uuid.transform(accountId) });
-export const LinkBody = z.strictObject({ token: z.string() });
-export const AccountBody = z.strictObject({ accountId: uuid.transform(accountId) });
-/** The app's name, as typed by the person who deletes it. */
-export const DeletionBody = z.strictObject({ name: z.string() });
-export { RotateKeyBody, RotateSecretBody };
-
 const Role = z.enum(['owner', 'viewer']);
 const SessionAnswer = z.strictObject({
   account: z.strictObject({ accountId: z.string(), name: z.string(), plan: z.string() }),

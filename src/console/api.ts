@@ -1,0 +1,76 @@
+import { ApiError, type Client, createClient } from '../client/index.ts';
+import type { ConsoleAnswers } from '../http/console/schemas.ts';
+
+/*
+ * Every request of the console. The cookie of the session goes along by itself; browsers add the Origin header that
+ * the service asks for with each request that changes something. See docs/console.md.
+ */
+
+export { ApiError, ConnectionError } from '../client/index.ts';
+
+export type Route = keyof ConsoleAnswers;
+export type Answer<R extends Route> = ConsoleAnswers[R];
+
+/** The parameters in a route's path: `appId` of `GET /apps/:appId/shares`. */
+type Names<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | Names<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+export type PathParams<R extends Route> = { readonly [Name in Names<R>]: string };
+
+export interface Asked<R extends Route> {
+  readonly params?: PathParams<R>;
+  readonly body?: object;
+  readonly signal?: AbortSignal | undefined;
+}
+
+const BASE = '/dashboard';
+
+let signedOut = (): void => {};
+/** `listener` hears that the service knows no session any more. */
+export function onSignedOut(listener: () => void): void {
+  signedOut = listener;
+}
+
+/** Like the global fetch; tells the listener of a 401. The client's key is not sent: the session counts. */
+async function fetchBySession(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  headers.delete('Authorization');
+  const response = await fetch(input, { ...init, headers, credentials: 'same-origin' });
+  if (response.status === 401) signedOut();
+  return response;
+}
+
+/** The Public API by session. It keeps answers by ETag, tries again where that helps, and streams. */
+export const client: Client = createClient({
+  baseUrl: `${location.origin}${BASE}`,
+  apiKey: 'by-session',
+  fetch: fetchBySession,
+});
+
+/** Asks the console's own API. Rejects with ApiError; with a TypeError if the service cannot be reached. */
+export async function ask<R extends Route>(
+  route: R,
+  { params, body, signal }: Asked<R> = {},
+): Promise<Answer<R>> {
+  const [method = '', pattern = ''] = route.split(' ');
+  const path = pattern.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent((params as Readonly<Record<string, string>> | undefined)?.[name] ?? ''),
+  );
+  const response = await fetchBySession(`${BASE}/api${path}`, {
+    method,
+    signal: signal ?? null,
+    ...(body === undefined
+      ? {}
+      : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+  if (response.ok) return (await response.json()) as Answer<R>;
+  throw await problemOf(response);
+}
+
+async function problemOf(response: Response): Promise<ApiError> {
+  const problem = await response.json().catch(() => ({}));
+  const retryAfterSeconds = Number(response.headers.get('Retry-After')) || null;
+  return new ApiError(response.status, problem, { retryAfterSeconds, rateLimit: null });
+}

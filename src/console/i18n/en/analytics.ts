@@ -1,0 +1,4 @@
+/** The pages about an app's figures. */
+export const analytics = {
+  title: 'Analytics',
+};

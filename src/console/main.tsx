@@ -1,0 +1,14 @@
+import '@mantine/core/styles/baseline.css';
+import '@mantine/core/styles/default-css-variables.css';
+import '@mantine/core/styles/global.css';
+import './shell/mantine.css';
+import './shell/console.css';
+import { createRoot } from 'react-dom/client';
+import { loadLanguage, preferredLanguage } from './i18n/languages.ts';
+import { Console } from './shell/console.tsx';
+
+const element = document.getElementById('console');
+if (element === null) throw new Error('The page has no element for the console.');
+const root = createRoot(element);
+// Nothing is shown in a wrong language first.
+void loadLanguage(preferredLanguage()).then((language) => root.render(<Console language={language} />));

@@ -1,0 +1,58 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import { ApiError, ask, onSignedOut } from '../api.ts';
+import { SignInPage } from '../sign-in/page.tsx';
+import { ErrorState, LoadingState } from '../states.tsx';
+import { Frame } from './frame.tsx';
+import { Pages } from './pages.tsx';
+import { go, usePath } from './router.tsx';
+import { type Session, SessionProvider } from './session.tsx';
+
+export const SIGN_IN = '/dashboard/sign-in';
+
+/** Finds out who is signed in: shows the pages to them, and to others how to sign in. */
+export function SignedIn() {
+  const path = usePath();
+  const [session, setSession] = useState<Session | null>();
+  const [error, setError] = useState<unknown>(null);
+  const find = useCallback(() => {
+    setError(null);
+    ask('GET /session').then(setSession, (reason: unknown) => {
+      if (reason instanceof ApiError && reason.status === 401) setSession(null);
+      else setError(reason);
+    });
+  }, []);
+  useEffect(() => {
+    onSignedOut(() => setSession(null));
+    find();
+  }, [find]);
+  const value = useMemo(
+    () =>
+      session
+        ? {
+            session,
+            mayChange: session.role === 'owner',
+            signOut: async () => {
+              await ask('POST /sign-out');
+              setSession(null);
+              go('/dashboard');
+            },
+            changeAccount: async (accountId: string) => {
+              setSession(await ask('PUT /session/account', { body: { accountId } }));
+              go('/dashboard');
+            },
+          }
+        : null,
+    [session],
+  );
+  if (error !== null) return <ErrorState error={error} retry={find} />;
+  if (session === undefined) return <LoadingState />;
+  if (value === null || path === SIGN_IN) return <SignInPage onSignedIn={setSession} />;
+  return (
+    <SessionProvider value={value}>
+      {/* Another account begins with empty pages. */}
+      <Frame key={value.session.account.accountId}>
+        <Pages />
+      </Frame>
+    </SessionProvider>
+  );
+}

@@ -1,0 +1,16 @@
+import { z } from 'zod';
+import { accountId, appId, isUuid, keyId } from '../../domain/ids.ts';
+import { RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
+
+/* The paths and bodies of the console's own API. */
+
+const uuid = z.string().refine(isUuid, 'Must be a UUID.');
+
+export const AppPath = z.strictObject({ appId: uuid.transform(appId) });
+export const KeyPath = z.strictObject({ keyId: uuid.transform(keyId) });
+export const SharePath = z.strictObject({ ...AppPath.shape, accountId: uuid.transform(accountId) });
+export const LinkBody = z.strictObject({ token: z.string() });
+export const AccountBody = z.strictObject({ accountId: uuid.transform(accountId) });
+/** The app's name, as typed by the person who deletes it. */
+export const DeletionBody = z.strictObject({ name: z.string() });
+export { RotateKeyBody, RotateSecretBody };
