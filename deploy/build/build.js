@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Plain JavaScript: `npm start` runs it, also where only the production packages are installed.
@@ -39,7 +39,7 @@ export async function build({ declarations = true } = {}) {
     compile(made, declarations);
     cpSync(join(ROOT, 'src/http/docs/assets'), join(made, 'http/docs/assets'), { recursive: true });
     await bundle(made);
-    await buildConsole(join(made, 'console'));
+    buildConsole(join(made, 'console'));
     writeFileSync(join(made, STAMP), `${sources}\n`);
     // Another process may have built the same meanwhile, and run it already.
     if (declarations || !isUpToDate()) putInPlace(made);
@@ -121,14 +121,16 @@ async function bundle(folder) {
   });
 }
 
-/** The front end of the console. @param {string} folder */
-async function buildConsole(folder) {
-  const { build: run } = await import('vite');
-  await run({
-    configFile: join(ROOT, 'deploy/build/console.config.js'),
-    logLevel: 'warn',
-    build: { outDir: folder },
-  });
+/** Builds the console's front end, in a process of its own: Vite follows NODE_ENV. @param {string} folder */
+function buildConsole(folder) {
+  const vite = join(dirname(developmentPackage('vite/package.json')), 'bin/vite.js');
+  const config = join(ROOT, 'deploy/build/console.config.js');
+  const { status } = spawnSync(
+    process.execPath,
+    [vite, 'build', '--config', config, '--outDir', folder, '--logLevel', 'warn'],
+    { stdio: ['ignore', 2, 2], env: { ...process.env, NODE_ENV: 'production' } },
+  );
+  if (status !== 0) throw new Error('The console does not build.');
 }
 
 /**

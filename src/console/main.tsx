@@ -4,6 +4,7 @@ import '@mantine/core/styles/global.css';
 import './shell/mantine.css';
 import './shell/console.css';
 import './chart/chart.css';
+import './parts/parts.css';
 import { createRoot } from 'react-dom/client';
 import { loadLanguage, preferredLanguage } from './i18n/languages.ts';
 import { Console } from './shell/console.tsx';

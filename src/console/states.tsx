@@ -79,9 +79,11 @@ export function NoAccessState() {
 
 /** Words for an error. */
 export function useReason(): (error: unknown) => string {
-  const { states } = useText();
+  const { states, problems } = useText();
   return (error) => {
     if (!(error instanceof ApiError)) return states.unreachable;
+    const own = error.code === null ? undefined : problems[error.code];
+    if (own !== undefined) return own;
     const fields = error.errors.map(({ field, message }) => `${field}: ${message}`);
     return fields.length > 0 ? fields.join(' ') : error.detail;
   };

@@ -1,3 +1,4 @@
+import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { TestService } from '../http/support.ts';
@@ -62,4 +63,13 @@ export async function signedIn(
   await visitor.page.waitForURL(`${service.url}/dashboard`);
   await visitor.page.locator('nav').waitFor({ state: 'attached' });
   return visitor;
+}
+
+/** What axe finds against WCAG 2.2 AA and its best practices, as lines. */
+export async function findings(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+  return violations.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ target, any }) => `${id}: ${help}: ${target.join(' ')} ${any[0]?.message ?? ''}`),
+  );
 }

@@ -1,6 +1,8 @@
 /** Where days begin and end. */
 export type Zone = 'UTC' | 'Asia/Tehran';
 
+const DEFAULT_ZONE: Zone = 'UTC';
+
 type When = string | number | Date;
 
 export interface Format {
@@ -12,11 +14,11 @@ export interface Format {
   /** 3,725 as 1 h 2 min. */
   seconds(value: number): string;
   /** A day in the language's calendar. */
-  date(at: When, zone?: Zone): string;
+  date(at: When, zone?: string): string;
   /** A day in the other calendar, to stand beside `date`; empty in a language with the Gregorian one. */
-  gregorian(at: When, zone?: Zone): string;
+  gregorian(at: When, zone?: string): string;
   /** A day and minute in the language's calendar. */
-  dateTime(at: When, zone?: Zone): string;
+  dateTime(at: When, zone?: string): string;
   /** In 3 days, 2 hours ago. */
   relative(at: When, now: number): string;
   /** The same with options, for the axes of charts. */
@@ -30,7 +32,6 @@ const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60],
   ['second', 1],
 ];
-const GREGORIAN = '-u-ca-gregory';
 const DAY: Intl.DateTimeFormatOptions = { year: 'numeric', month: 'short', day: 'numeric' };
 const MINUTE: Intl.DateTimeFormatOptions = { ...DAY, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
 
@@ -72,10 +73,10 @@ export function formatOf(locale: string): Format {
         .map(({ count, name }) => unit(count, name))
         .join(' ');
     },
-    date: (at, timeZone = 'UTC') => dateWith(at, { ...DAY, timeZone }),
-    gregorian: (at, timeZone = 'UTC') =>
-      isGregorian ? '' : dateIn(`${locale.split('-u-')[0]}${GREGORIAN}-nu-latn`, at, { ...DAY, timeZone }),
-    dateTime: (at, timeZone = 'UTC') => dateWith(at, { ...MINUTE, timeZone }),
+    date: (at, timeZone = DEFAULT_ZONE) => dateWith(at, { ...DAY, timeZone }),
+    gregorian: (at, timeZone = DEFAULT_ZONE) =>
+      isGregorian ? '' : dateWith(at, { ...DAY, calendar: 'gregory', timeZone }),
+    dateTime: (at, timeZone = DEFAULT_ZONE) => dateWith(at, { ...MINUTE, timeZone }),
     relative: (at, now) => {
       const seconds = (new Date(at).getTime() - now) / 1000;
       const [name, size] = UNITS.find(([, each]) => Math.abs(seconds) >= each) ?? ['second', 1];

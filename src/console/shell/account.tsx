@@ -21,6 +21,9 @@ export function AccountCard() {
           {account.name}
         </Text>
       )}
+      <code dir="ltr" title={shell.accountId}>
+        {account.accountId}
+      </code>
       <Text size="sm" c="dimmed" truncate="end" title={email ?? shell.byLink}>
         <bdi>{email ?? shell.byLink}</bdi> · {shell[role]}
       </Text>

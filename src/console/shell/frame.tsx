@@ -19,30 +19,32 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <a className="skip" href="#content">
         {shell.skip}
       </a>
-      <header className="bar">
-        <Brand />
-        <Burger
-          opened={isOpen}
-          onClick={() => setIsOpen(!isOpen)}
-          aria-label={shell.menu}
-          aria-expanded={isOpen}
-          aria-controls="menu"
-          size="sm"
-        />
-      </header>
-      <div className="side" id="menu" data-open={isOpen}>
-        <div className="side-brand">
+      <header className="head">
+        <div className="bar">
           <Brand />
+          <Burger
+            opened={isOpen}
+            onClick={() => setIsOpen(!isOpen)}
+            aria-label={shell.menu}
+            aria-expanded={isOpen}
+            aria-controls="menu"
+            size="sm"
+          />
         </div>
-        <Navigation path={path} />
-        <div className="side-foot">
-          <AccountCard />
-          <Preferences />
-          <Button variant="default" fullWidth onClick={() => void signOut()}>
-            {shell.signOut}
-          </Button>
+        <div className="side" id="menu" data-open={isOpen}>
+          <div className="side-brand">
+            <Brand />
+          </div>
+          <Navigation path={path} />
+          <div className="side-foot">
+            <AccountCard />
+            <Preferences />
+            <Button variant="default" fullWidth onClick={() => void signOut()}>
+              {shell.signOut}
+            </Button>
+          </div>
         </div>
-      </div>
+      </header>
       <main className="content" id="content" tabIndex={-1}>
         {children}
       </main>

@@ -1,10 +1,4 @@
-import { createTheme, Modal } from '@mantine/core';
+import { createTheme } from '@mantine/core';
 
-/** Without values: colours and sizes are the variables of mantine.css. */
-export const THEME = createTheme({
-  respectReducedMotion: true,
-  components: {
-    // Locking the scroll would need a style element, which the policy forbids.
-    Modal: Modal.extend({ defaultProps: { lockScroll: false, centered: true } }),
-  },
-});
+/** Without values: colours and sizes are the variables of console.css. */
+export const THEME = createTheme({ respectReducedMotion: true });

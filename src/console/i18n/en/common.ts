@@ -1,3 +1,5 @@
+import type { ErrorCode } from '../../../client/index.ts';
+
 /** The frame around all pages, and what they share. */
 export const common = {
   shell: {
@@ -15,6 +17,7 @@ export const common = {
     dark: 'Dark',
     auto: 'As the system',
     account: 'Account',
+    accountId: 'The id of the account',
     signOut: 'Sign out',
     owner: 'Owner',
     viewer: 'Viewer',
@@ -31,6 +34,7 @@ export const common = {
     requestId: (id: string) => `Quote this id when you ask for help: ${id}`,
     noAccess: 'No access',
     noAccessText: 'Your account cannot see this app. Ask its owner to share it with your account.',
+    viewer: 'You see everything here, and change nothing: you are a viewer.',
     viewerCannot: 'A viewer cannot change anything. Ask an owner of the account.',
     broken: 'This page stopped working',
     brokenText: 'Load it again. If it stops again, tell the people who run this service.',
@@ -43,6 +47,8 @@ export const common = {
     close: 'Close',
     done: 'Done',
   },
+  /** Instead of the service's own words, where a language has others. By the code of the error. */
+  problems: {} as Readonly<Partial<Record<ErrorCode, string>>>,
   time: {
     never: 'Never',
   },

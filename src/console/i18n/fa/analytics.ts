@@ -1,5 +1,5 @@
-import type { Texts } from '../texts.ts';
+import type { AnalyticsTexts } from '../texts.ts';
 
-export const analytics: Texts['analytics'] = {
+export const analytics: AnalyticsTexts = {
   title: 'تحلیل‌ها',
 };

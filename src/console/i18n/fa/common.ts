@@ -1,6 +1,6 @@
-import type { Texts } from '../texts.ts';
+import type { CommonTexts } from '../texts.ts';
 
-export const common: Omit<Texts, 'analytics'> = {
+export const common: CommonTexts = {
   shell: {
     title: 'کنسول تحلیل',
     menu: 'فهرست',
@@ -16,6 +16,7 @@ export const common: Omit<Texts, 'analytics'> = {
     dark: 'تیره',
     auto: 'مانند سیستم',
     account: 'حساب',
+    accountId: 'شناسهٔ حساب',
     signOut: 'خروج',
     owner: 'مالک',
     viewer: 'بیننده',
@@ -32,6 +33,7 @@ export const common: Omit<Texts, 'analytics'> = {
     requestId: (id) => `هنگام درخواست کمک این شناسه را بنویسید: ${id}`,
     noAccess: 'دسترسی ندارید',
     noAccessText: 'حساب شما این برنامه را نمی‌بیند. از مالک آن بخواهید آن را با حساب شما به اشتراک بگذارد.',
+    viewer: 'شما بیننده‌اید: همه چیز را می‌بینید و چیزی را تغییر نمی‌دهید.',
     viewerCannot: 'بیننده نمی‌تواند چیزی را تغییر دهد. از مالک حساب بخواهید.',
     broken: 'این صفحه از کار افتاد',
     brokenText: 'آن را دوباره باز کنید. اگر باز هم از کار افتاد، به گردانندگان سرویس خبر دهید.',
@@ -43,6 +45,19 @@ export const common: Omit<Texts, 'analytics'> = {
     cancel: 'انصراف',
     close: 'بستن',
     done: 'پایان',
+  },
+  problems: {
+    unauthorized: 'نشست شما پایان یافته است. دوباره وارد شوید.',
+    forbidden: 'بیننده نمی‌تواند چیزی را تغییر دهد. از مالک حساب بخواهید.',
+    app_access_denied: 'حساب شما این برنامه را نمی‌بیند.',
+    plan_blocked: 'طرح این حساب چنین درخواستی را اجازه نمی‌دهد.',
+    not_found: 'پیدا نشد. شاید شناسه اشتباه باشد یا پیش‌تر حذف شده باشد.',
+    domain_conflict: 'این حساب برنامهٔ دیگری با همین دامنه دارد.',
+    rate_limited: 'درخواست‌ها زیاد بود. کمی صبر کنید و دوباره تلاش کنید.',
+    too_many_invalid_attempts: 'تلاش‌های نادرست زیاد بود. چند دقیقه صبر کنید.',
+    overloaded: 'سرویس اکنون پر کار است. کمی بعد دوباره تلاش کنید.',
+    store_unavailable: 'انبار داده اکنون پاسخ نمی‌دهد. کمی بعد دوباره تلاش کنید.',
+    internal: 'در سرویس خطایی رخ داد. شناسهٔ درخواست به یافتن آن کمک می‌کند.',
   },
   time: {
     never: 'هرگز',

@@ -1,10 +1,12 @@
 import type { Language } from '../languages.ts';
+import { account } from './account.ts';
 import { analytics } from './analytics.ts';
+import { apps } from './apps.ts';
 import { common } from './common.ts';
 
 export const language: Language = {
   name: 'فارسی',
   direction: 'rtl',
   locale: 'fa-IR-u-ca-persian-nu-arabext',
-  texts: { ...common, analytics },
+  texts: { ...common, ...account, apps, analytics },
 };

@@ -1,0 +1,41 @@
+import { Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect } from 'react';
+import { useText } from '../i18n/use-text.ts';
+import { useSession } from '../shell/session.tsx';
+
+export interface PageHeadProps {
+  readonly title: string;
+  /** What the page is for. */
+  readonly children?: ReactNode;
+  /** The button of the page's first action. */
+  readonly action?: ReactNode;
+  /** True for a page on which an owner changes something: a viewer reads there why the buttons are off. */
+  readonly changes?: boolean;
+}
+
+/** A page's title, which is also the window's, and what the page is for. */
+export function PageHead({ title, children, action, changes = false }: PageHeadProps) {
+  const { shell, states } = useText();
+  const { mayChange } = useSession();
+  useEffect(() => {
+    document.title = `${title} · ${shell.title}`;
+  }, [title, shell]);
+  return (
+    <header className="page-head">
+      <div>
+        <Title order={1}>{title}</Title>
+        {children !== undefined && (
+          <Text c="dimmed" component="div" maw="44rem">
+            {children}
+          </Text>
+        )}
+        {changes && !mayChange && (
+          <Text className="note" component="p">
+            {states.viewer}
+          </Text>
+        )}
+      </div>
+      {action}
+    </header>
+  );
+}

@@ -1,0 +1,53 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withService } from '../http/operations.ts';
+import { openBrowser } from './chromium.ts';
+import { findings, signedIn, type Visitor } from './console.ts';
+
+const WIDTHS = [390, 768, 1440];
+const SCHEMES = ['light', 'dark'] as const;
+const LANGUAGES = ['en', 'fa'];
+
+const service = withService();
+let browser: Browser;
+let visitor: Visitor;
+beforeAll(async () => {
+  browser = await openBrowser();
+  visitor = await signedIn(browser, service(), service().account);
+});
+afterAll(() => browser.close());
+
+/** A page, and what is done there before it is looked at. */
+const PAGES: readonly (readonly [string, string, (() => Promise<unknown>)?])[] = [
+  ['API keys', '/api-keys'],
+  ['a new key', '/api-keys', () => visitor.page.locator('main header button').click()],
+];
+
+/** What is wrong with the look of the page that is open: by axe, and what is cut off at the side. */
+async function wrong(): Promise<string[]> {
+  const { page } = visitor;
+  const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+  return [...(await findings(page)), ...(isWider ? ['The page is wider than the window.'] : [])];
+}
+
+for (const [name, path, prepare] of PAGES) {
+  test(`${name}: usable at each width, in light and dark, in both languages`, async () => {
+    const { page, complaints, visit } = visitor;
+    const found: string[] = [];
+    for (const language of LANGUAGES) {
+      await page.evaluate(`localStorage.setItem('console-language', '${language}')`);
+      await visit(path);
+      await page.waitForLoadState('networkidle');
+      await prepare?.();
+      for (const scheme of SCHEMES) {
+        await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });
+        for (const width of WIDTHS) {
+          await page.setViewportSize({ width, height: 900 });
+          found.push(...(await wrong()).map((line) => `${language} ${scheme} ${width}: ${line}`));
+        }
+      }
+    }
+    expect(found).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+}
