@@ -75,9 +75,12 @@ export default {
     ),
     only(
       'the-front-end-runs-in-browsers',
-      'The console is bundled with the client, and knows the types of its answers.',
+      'The console is bundled with the client and the meanings of figures, and knows the types of its answers.',
       { path: '^src/console/' },
-      { path: '^src/', pathNot: '^src/(console|client)/|^src/http/console/schemas\\.ts$' },
+      {
+        path: '^src/',
+        pathNot: '^src/(console|client)/|^src/analytics/figures\\.ts$|^src/http/console/schemas\\.ts$',
+      },
     ),
     only(
       'the-front-end-takes-types-only',

@@ -1,0 +1,50 @@
+import { useRef } from 'react';
+import type { KpiComparison, KpiMetrics } from '../../client/index.ts';
+import { type Loaded, useLoaded } from '../answers.ts';
+import { client } from '../api.ts';
+import { useReload } from './context.ts';
+import { type Bucket, bucketsOf, type Pair, pairsOf } from './view/buckets.ts';
+import { paramsOf, type Range } from './view/range.ts';
+
+/** Asks for the parts of a range. When new events came in, only the newest parts are asked for again. */
+export function useBuckets(
+  appId: string,
+  range: Range | null,
+  now: number,
+  version: number,
+): Loaded<readonly Bucket[]> {
+  const kept = useRef({ key: '', answers: new Map<number, KpiComparison>() });
+  const key = range === null ? null : `${appId} ${range.from} ${range.to}`;
+  const loaded = useLoaded(key, async (signal) => {
+    if (range === null) return [];
+    const buckets = bucketsOf(range);
+    const pairs = pairsOf(buckets, now);
+    if (kept.current.key !== key) kept.current = { key: key ?? '', answers: new Map() };
+    const { answers } = kept.current;
+    await Promise.all(
+      pairs.map(async (pair, i) => {
+        if (i > 0 && answers.has(pair.current)) return;
+        const params = { appId, ...paramsOf(pair.range) };
+        answers.set(pair.current, (await client.getOverviewKpis(params, { signal })).data);
+      }),
+    );
+    return filled(buckets, pairs, answers);
+  });
+  useReload(version, range !== null, loaded.reload);
+  return loaded;
+}
+
+function filled(
+  buckets: readonly Range[],
+  pairs: readonly Pair[],
+  answers: ReadonlyMap<number, KpiComparison>,
+): readonly Bucket[] {
+  const figures = new Map<number, KpiMetrics<number>>();
+  for (const { current, previous } of pairs) {
+    const answer = answers.get(current);
+    if (answer === undefined) continue;
+    figures.set(current, answer.current);
+    if (previous !== null) figures.set(previous, answer.previous);
+  }
+  return buckets.map((range, i) => ({ range, figures: figures.get(i) ?? null }));
+}

@@ -1,0 +1,75 @@
+import { createContext, type RefObject, useContext, useEffect, useRef, useState } from 'react';
+import type { Data, ExtendedOverview, LiveQuestion, Params, RangeParams } from '../../client/index.ts';
+import { type Loaded, usePublic } from '../answers.ts';
+import type { Range } from './view/range.ts';
+import type { View } from './view/view.ts';
+
+/** What all panels of the page know. */
+export interface Analytics {
+  readonly appId: string;
+  readonly view: View;
+  readonly change: (part: Partial<View>) => void;
+  readonly now: number;
+  readonly range: Range;
+  readonly params: RangeParams;
+  /** The period before; null if the person does not compare. */
+  readonly before: { readonly range: Range; readonly params: RangeParams } | null;
+  readonly overview: Loaded<ExtendedOverview>;
+  readonly overviewBefore: Loaded<ExtendedOverview>;
+  /** Grows when new events may have changed the answers. */
+  readonly version: number;
+  readonly isRtl: boolean;
+}
+
+const AnalyticsContext = createContext<Analytics | null>(null);
+export const AnalyticsProvider = AnalyticsContext.Provider;
+
+export function useAnalytics(): Analytics {
+  const analytics = useContext(AnalyticsContext);
+  if (analytics === null) throw new Error('There is no analytics page around this component.');
+  return analytics;
+}
+
+/** Asks a question while `params` is not null, and again when new events came in. */
+export function useFigures<Q extends LiveQuestion>(
+  question: Q,
+  params: Params<Q> | null,
+  version: number,
+): Loaded<Data<Q>> {
+  const loaded = usePublic(question, params, { keepsData: true });
+  useReload(version, params !== null, loaded.reload);
+  return loaded;
+}
+
+/** Calls `reload` when the version has grown. A panel that comes into view asks by itself. */
+export function useReload(version: number, isAsked: boolean, reload: () => void): void {
+  const known = useRef(version);
+  useEffect(() => {
+    if (known.current === version) return;
+    known.current = version;
+    if (isAsked) reload();
+  }, [version, isAsked, reload]);
+}
+
+/** Begins to load a little before an element is seen. */
+const MARGIN = '200px';
+
+/** True while the element is in view, or nearly. */
+export function useInView<E extends Element>(): {
+  readonly ref: RefObject<E | null>;
+  readonly isInView: boolean;
+} {
+  const ref = useRef<E>(null);
+  const [isInView, setIsInView] = useState(false);
+  useEffect(() => {
+    const { current } = ref;
+    if (current === null) return;
+    const observer = new IntersectionObserver(
+      (entries) => setIsInView(entries.at(-1)?.isIntersecting ?? false),
+      { rootMargin: MARGIN },
+    );
+    observer.observe(current);
+    return () => observer.disconnect();
+  }, []);
+  return { ref, isInView };
+}

@@ -1,0 +1,28 @@
+import type { UserGrowthPoint } from '../../client/index.ts';
+import type { Bucket } from './view/buckets.ts';
+import { lengthOf, type Range } from './view/range.ts';
+import type { GrowthMetric } from './view/view.ts';
+import { DAY_MS } from './view/zone.ts';
+
+/** A place on the chart: a UTC day, or a part of a short range. */
+export interface Moment {
+  readonly at: number;
+  readonly kind: 'day' | 'part';
+  /** Null for a time to come. */
+  readonly values: Readonly<Record<GrowthMetric, number>> | null;
+}
+
+/** A range of less than three days would be one or two points by day, so it is shown by parts. */
+export const isByDay = (range: Range): boolean => lengthOf(range) >= 3 * DAY_MS;
+
+/** True if the first or the last UTC day is only partly in the range. */
+export const cutsDays = ({ from, to }: Range): boolean => from % DAY_MS !== 0 || (to + 1) % DAY_MS !== 0;
+
+export const momentsOfDays = (days: readonly UserGrowthPoint[], now: number): readonly Moment[] =>
+  days.map(({ date, sessions, visitors, pageviews, clicks }) => {
+    const at = Date.parse(date);
+    return { at, kind: 'day', values: at > now ? null : { sessions, visitors, pageviews, clicks } };
+  });
+
+export const momentsOfBuckets = (buckets: readonly Bucket[]): readonly Moment[] =>
+  buckets.map(({ range, figures }) => ({ at: range.from, kind: 'part', values: figures }));

@@ -1,0 +1,183 @@
+import type { FigureName } from '../../analytics/figures.ts';
+import type {
+  Data,
+  ExtendedOverview,
+  ListQuestion,
+  Location,
+  SessionShare,
+  UtmCampaign,
+} from '../../client/index.ts';
+import type { ListId } from './view/view.ts';
+
+/** What a row is about, which decides how its name is written. */
+export type NameKind = 'path' | 'text' | 'country' | 'language' | 'channel' | 'device' | 'place';
+
+export interface ListRow {
+  /** The name's parts: one, or those of a place or of a campaign. Null where the answer has none. */
+  readonly names: readonly (string | null)[];
+  /** One per figure. */
+  readonly values: readonly number[];
+  /** Latitude and longitude, of a location. */
+  readonly at?: readonly [number, number];
+}
+
+interface Common {
+  readonly id: ListId;
+  readonly kind: NameKind;
+  /** The columns' names, of the parts of `names`. In an export they are the answer's own. */
+  readonly parts: readonly string[];
+  readonly figures: readonly FigureName[];
+}
+
+/** A list within the extended overview: its first ten. */
+export interface OverviewList extends Common {
+  readonly question: 'getExtendedOverview';
+  readonly rows: (answer: ExtendedOverview) => readonly ListRow[];
+}
+
+/** A list with an endpoint of its own. */
+export interface OwnList extends Common {
+  readonly question: Exclude<ListQuestion, 'listUserGrowth'>;
+  readonly rows: (answer: never) => readonly ListRow[];
+}
+
+export type List = OverviewList | OwnList;
+
+const row = (name: string | null, ...values: number[]): ListRow => ({ names: [name], values });
+
+const share = (
+  id: ListId,
+  kind: NameKind,
+  of: (answer: ExtendedOverview) => readonly SessionShare[],
+): OverviewList => ({
+  id,
+  kind,
+  question: 'getExtendedOverview',
+  parts: ['name'],
+  figures: ['sessionsListed', 'share'],
+  rows: (answer) => of(answer).map(({ name, sessions, share }) => row(name, sessions, share)),
+});
+
+const overview = (
+  id: ListId,
+  kind: NameKind,
+  part: string,
+  figures: readonly FigureName[],
+  rows: OverviewList['rows'],
+): OverviewList => ({ id, kind, question: 'getExtendedOverview', parts: [part], figures, rows });
+
+const own = <Q extends OwnList['question']>(
+  list: Common & { readonly question: Q; readonly rows: (answer: Data<Q>) => readonly ListRow[] },
+): OwnList => list;
+
+const UTM_PARTS = [
+  'source',
+  'medium',
+  'campaign',
+  'term',
+  'content',
+] as const satisfies readonly (keyof UtmCampaign)[];
+const PLACE_PARTS = ['city', 'region', 'country'] as const satisfies readonly (keyof Location)[];
+
+const ALL: readonly List[] = [
+  own({
+    id: 'pages',
+    kind: 'path',
+    question: 'listPageviews',
+    parts: ['path'],
+    figures: ['views', 'uniqueSessions'],
+    rows: (pages) => pages.map(({ path, views, uniqueSessions }) => row(path, views, uniqueSessions)),
+  }),
+  overview('entryPages', 'path', 'path', ['entrySessions'], ({ page }) =>
+    page.entryPages.map(({ path, sessions }) => row(path, sessions)),
+  ),
+  overview('exitPages', 'path', 'path', ['exitSessions'], ({ page }) =>
+    page.exitPages.map(({ path, sessions }) => row(path, sessions)),
+  ),
+  own({
+    id: 'timeSpent',
+    kind: 'path',
+    question: 'listTimeSpent',
+    parts: ['path'],
+    figures: ['totalMs', 'averageMs'],
+    rows: (pages) => pages.map(({ path, totalMs, averageMs }) => row(path, totalMs, averageMs)),
+  }),
+  share('channels', 'channel', ({ traffic }) => traffic.channels),
+  share('referrers', 'text', ({ traffic }) => traffic.referrers),
+  share('utmSources', 'text', ({ traffic }) => traffic.utmSources),
+  own({
+    id: 'locations',
+    kind: 'place',
+    question: 'listLocations',
+    parts: PLACE_PARTS,
+    figures: ['sessionsListed'],
+    rows: (places) =>
+      places.map((place) => ({
+        names: PLACE_PARTS.map((part) => place[part]),
+        values: [place.count],
+        at: [place.latitude, place.longitude],
+      })),
+  }),
+  share('countries', 'country', ({ traffic }) => traffic.countries),
+  share('browsers', 'text', ({ technology }) => technology.browsers),
+  share('operatingSystems', 'text', ({ technology }) => technology.operatingSystems),
+  share('devices', 'device', ({ technology }) => technology.devices),
+  share('screenSizes', 'text', ({ technology }) => technology.screenSizes),
+  share('languages', 'language', ({ technology }) => technology.languages),
+  overview('targets', 'text', 'target', ['targetClicks'], ({ interaction }) =>
+    interaction.topTargets.map(({ target, clicks }) => row(target, clicks)),
+  ),
+  overview('customEvents', 'text', 'name', ['customEventCount'], ({ interaction }) =>
+    interaction.topCustomEvents.map(({ name, count }) => row(name, count)),
+  ),
+  overview('errors', 'text', 'message', ['errorCount', 'errorSessions'], ({ error }) =>
+    error.topErrors.map(({ message, count, sessions }) => row(message, count, sessions)),
+  ),
+  own({
+    id: 'campaigns',
+    kind: 'text',
+    question: 'listUtmCampaigns',
+    parts: UTM_PARTS,
+    figures: ['sessionsListed', 'visitorsListed'],
+    rows: (campaigns) =>
+      campaigns.map((campaign) => ({
+        names: UTM_PARTS.map((part) => campaign[part]),
+        values: [campaign.sessions, campaign.visitors],
+      })),
+  }),
+];
+
+const BY_ID = new Map(ALL.map((list) => [list.id, list]));
+
+export function listOf(id: ListId): List {
+  const list = BY_ID.get(id);
+  if (list === undefined) throw new Error(`There is no list ${id}.`);
+  return list;
+}
+
+export const rowsOf = (list: List, answer: unknown): readonly ListRow[] => list.rows(answer as never);
+
+/** How many rows an answer can have; with fewer, every other row is 0. */
+export const mostRows = (list: List, asked: number): number => {
+  if (list.question === 'getExtendedOverview') return 10;
+  return list.question === 'listUtmCampaigns' ? 100 : asked;
+};
+
+export const keyOf = ({ names, at }: ListRow): string => JSON.stringify([names, at]);
+
+/**
+ * The rows with their values in the period before. Null is a value that is not known, because the list of that time
+ * was cut.
+ */
+export function compared(
+  rows: readonly ListRow[],
+  before: readonly ListRow[],
+  most: number,
+): readonly (ListRow & { readonly before: readonly (number | null)[] })[] {
+  const known = new Map(before.map((each) => [keyOf(each), each.values]));
+  const absent = before.length < most ? 0 : null;
+  return rows.map((each) => ({
+    ...each,
+    before: known.get(keyOf(each)) ?? each.values.map(() => absent),
+  }));
+}

@@ -1,0 +1,27 @@
+import type { List, ListRow } from '../lists.ts';
+import { csvOf } from '../view/csv.ts';
+
+export interface ListedRow extends ListRow {
+  /** The values in the period before, if the person compares. Null where it is not known. */
+  readonly before?: readonly (number | null)[];
+}
+
+/** A list as the answers write it: names and numbers of the API, not those of a language. */
+export function csvOfList(list: List, rows: readonly ListedRow[], isCompared: boolean): string {
+  const hasPlaces = list.kind === 'place';
+  const head = [
+    ...list.parts,
+    ...(hasPlaces ? ['latitude', 'longitude'] : []),
+    ...list.figures,
+    ...(isCompared ? list.figures.map((figure) => `previous_${figure}`) : []),
+  ];
+  return csvOf(
+    head,
+    rows.map(({ names, at, values, before }) => [
+      ...names,
+      ...(hasPlaces ? (at ?? [null, null]) : []),
+      ...values,
+      ...(isCompared ? (before ?? values.map(() => null)) : []),
+    ]),
+  );
+}

@@ -1,0 +1,143 @@
+import { Tabs } from '@mantine/core';
+import type { ReactNode } from 'react';
+import type { ListParams, LiveQuestion } from '../../../client/index.ts';
+import type { Loaded } from '../../answers.ts';
+import { client } from '../../api.ts';
+import { useAnalytics, useFigures, useInView } from '../context.ts';
+import { compared, type List, listOf, mostRows, rowsOf } from '../lists.ts';
+import { type Group, type ListId, TABS } from '../view/view.ts';
+import { useWords } from '../words.ts';
+import { csvOfList, type ListedRow } from './list-csv.ts';
+import { ListTable } from './list-table.tsx';
+import { Figures, Panel } from './panel.tsx';
+
+/** How many rows the page asks for. An export asks for all. */
+export const ASKED_ROWS = 500;
+
+/** Lists of one subject, one of them shown. */
+export function ListGroup({ group }: { readonly group: Exclude<Group, 'places'> }) {
+  const { view, change } = useAnalytics();
+  const { text } = useWords();
+  const id: ListId = view.tabs[group];
+  return (
+    <ListPanel
+      key={id}
+      list={listOf(id)}
+      title={text.groups[group]}
+      controls={
+        <Tabs
+          value={id}
+          onChange={(tab) => change({ tabs: { ...view.tabs, [group]: tab } })}
+          keepMounted={false}
+          variant="pills"
+        >
+          <Tabs.List aria-label={text.groups[group]}>
+            {TABS[group].map((tab) => (
+              <Tabs.Tab key={tab} value={tab}>
+                {text.lists[tab]}
+              </Tabs.Tab>
+            ))}
+          </Tabs.List>
+        </Tabs>
+      }
+    />
+  );
+}
+
+export interface ListPanelProps {
+  readonly list: List;
+  readonly title: string;
+  readonly controls?: ReactNode;
+  /** Something above the list that shows its rows too. */
+  readonly picture?: (rows: readonly ListedRow[]) => ReactNode;
+}
+
+/** A list with its export. */
+export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
+  const { view, params, before, overview } = useAnalytics();
+  const { text, format, name } = useWords();
+  const { ref, isInView } = useInView<HTMLDivElement>();
+  const { current, rows, mostListed } = useRows(list, isInView);
+  const exported = useExport(list);
+  const isOverview = list.question === 'getExtendedOverview';
+  const written = (row: ListedRow): string => row.names.map((part) => name(list.kind, part)).join(' ');
+  const wish = view.find.trim().toLocaleLowerCase();
+  const found =
+    wish === ''
+      ? rows
+      : rows?.filter((row) => `${written(row)} ${row.names.join(' ')}`.toLocaleLowerCase().includes(wish));
+  const isCut = rows !== undefined && rows.length >= mostListed;
+  const note = isOverview
+    ? isCut
+      ? text.firstTen
+      : undefined
+    : isCut
+      ? text.firstRows(format.number(mostListed))
+      : undefined;
+  return (
+    <div ref={ref}>
+      <Panel
+        title={title}
+        note={note}
+        about={{
+          question: list.question as LiveQuestion,
+          params,
+          figures: list.figures,
+        }}
+        csv={{ name: list.id, text: exported }}
+        controls={controls}
+        isBusy={isOverview ? overview.isLoading : current.isLoading}
+      >
+        <Figures of={{ ...current, data: found }}>
+          {(shown) => (
+            <div className={picture === undefined ? undefined : 'beside'}>
+              {picture?.(shown)}
+              <div>
+                <ListTable
+                  list={list}
+                  rows={shown}
+                  isCompared={before !== null}
+                  isFiltered={wish !== ''}
+                  label={text.lists[list.id]}
+                />
+              </div>
+            </div>
+          )}
+        </Figures>
+      </Panel>
+    </div>
+  );
+}
+
+/** The rows of a list, with those of the period before if the person compares. */
+function useRows(list: List, isInView: boolean) {
+  const { params, before, overview, overviewBefore, version } = useAnalytics();
+  const isOverview = list.question === 'getExtendedOverview';
+  const question = isOverview ? 'getDataBounds' : list.question;
+  const isAsked = !isOverview && isInView;
+  const limited = (of: ListParams): ListParams =>
+    list.question === 'listUtmCampaigns' ? of : { ...of, limit: ASKED_ROWS };
+  const own = useFigures(question, isAsked ? limited(params) : null, version);
+  const ownBefore = useFigures(question, isAsked && before !== null ? limited(before.params) : null, version);
+  const current: Loaded<unknown> = isOverview ? overview : own;
+  const previous: Loaded<unknown> = isOverview ? overviewBefore : ownBefore;
+  const mostListed = mostRows(list, ASKED_ROWS);
+  const rows = current.data === undefined ? undefined : rowsOf(list, current.data);
+  const earlier = before === null || previous.data === undefined ? null : rowsOf(list, previous.data);
+  const listed: readonly ListedRow[] | undefined =
+    rows === undefined || earlier === null ? rows : compared(rows, earlier, mostListed);
+  return { current, rows: listed, mostListed };
+}
+
+/** Asks for the whole list, and writes it. */
+function useExport(list: List): () => Promise<string> {
+  const { params, before } = useAnalytics();
+  return async () => {
+    const ask = client[list.question] as (params: ListParams) => Promise<{ readonly data: unknown }>;
+    const rows = rowsOf(list, (await ask(params)).data);
+    if (before === null) return csvOfList(list, rows, false);
+    const earlier = rowsOf(list, (await ask(before.params)).data);
+    const most = mostRows(list, Number.POSITIVE_INFINITY);
+    return csvOfList(list, compared(rows, earlier, most), true);
+  };
+}

@@ -1,0 +1,160 @@
+import { Button } from '@mantine/core';
+import { useState } from 'react';
+import { changeOf } from '../changes.ts';
+import { useAnalytics } from '../context.ts';
+import { keyOf, type List } from '../lists.ts';
+import { useWords } from '../words.ts';
+import { ChangeMark } from './change-mark.tsx';
+import type { ListedRow } from './list-csv.ts';
+import { Scroll } from './scroll.tsx';
+
+const FIRST_ROWS = 10;
+const MORE_ROWS = 50;
+
+export interface ListTableProps {
+  readonly list: List;
+  readonly rows: readonly ListedRow[];
+  readonly isCompared: boolean;
+  readonly isFiltered: boolean;
+  readonly label: string;
+}
+
+/** A list as a table; behind each name a bar as long as its first value. */
+export function ListTable({ list, rows, isCompared, isFiltered, label }: ListTableProps) {
+  const { text, format, figure } = useWords();
+  const { view } = useAnalytics();
+  const [shown, setShown] = useState(FIRST_ROWS);
+  const names = list.kind === 'place' ? ['place'] : list.parts;
+  if (rows.length === 0) {
+    return <p className="nothing">{isFiltered ? text.nothingFound(view.find) : text.nothing}</p>;
+  }
+  const most = Math.max(1, ...rows.map(({ values }) => values[0] ?? 0));
+  const left = rows.length - shown;
+  return (
+    <>
+      <Scroll label={label}>
+        <table className={names.length > 1 ? 'list list-wide' : 'list'}>
+          <thead>
+            <tr>
+              {names.map((part) => (
+                <th scope="col" key={part}>
+                  {text.columns[part as keyof typeof text.columns]}
+                </th>
+              ))}
+              {list.figures.map((name) => (
+                <th scope="col" key={name} className="number">
+                  {text.labels[name]}
+                </th>
+              ))}
+              {isCompared && (
+                <>
+                  <th scope="col" className="number">
+                    {text.before}
+                  </th>
+                  <th scope="col" className="number">
+                    {text.columns.change}
+                  </th>
+                </>
+              )}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, shown).map((row) => (
+              <Row
+                key={keyOf(row)}
+                list={list}
+                row={row}
+                share={(row.values[0] ?? 0) / most}
+                isCompared={isCompared}
+                figure={figure}
+              />
+            ))}
+          </tbody>
+        </table>
+      </Scroll>
+      {left > 0 && (
+        <Button
+          size="compact-sm"
+          variant="subtle"
+          className="more"
+          onClick={() => setShown(shown + MORE_ROWS)}
+        >
+          {text.showMore(format.number(Math.min(left, MORE_ROWS)))}
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Row({
+  list,
+  row: { names, values, before },
+  share,
+  isCompared,
+  figure,
+}: {
+  readonly list: List;
+  readonly row: ListedRow;
+  readonly share: number;
+  readonly isCompared: boolean;
+  readonly figure: ReturnType<typeof useWords>['figure'];
+}) {
+  const [first] = list.figures;
+  const previous = before?.[0] ?? null;
+  return (
+    <tr>
+      <Names list={list} names={names} share={share} />
+      {list.figures.map((name, i) => (
+        <td key={name} className="number">
+          {figure(name, values[i] ?? 0)}
+        </td>
+      ))}
+      {isCompared && first !== undefined && (
+        <>
+          <td className="number">{previous === null ? '–' : figure(first, previous)}</td>
+          <td className="number">
+            <ChangeMark figure={first} change={changeOf(values[0] ?? 0, previous)} />
+          </td>
+        </>
+      )}
+    </tr>
+  );
+}
+
+function Names({
+  list,
+  names,
+  share,
+}: {
+  readonly list: List;
+  readonly names: readonly (string | null)[];
+  readonly share: number;
+}) {
+  const { name, text, format } = useWords();
+  const bar = { '--share': `${(share * 100).toFixed(1)}%` } as React.CSSProperties;
+  if (list.kind === 'place') {
+    const [city, region, country] = names;
+    const place = [...new Set([city, region])].filter((part) => typeof part === 'string' && part !== '');
+    return (
+      <th scope="row" className="name" style={bar}>
+        <bdi>{place.length === 0 ? text.none : place.join(', ')}</bdi>{' '}
+        <span className="name-side">{typeof country === 'string' ? format.country(country) : ''}</span>
+      </th>
+    );
+  }
+  return names.map((part, i) =>
+    i === 0 ? (
+      <th scope="row" key={list.parts[i]} className="name" style={bar}>
+        <Name path={list.kind === 'path'}>{name(list.kind, part)}</Name>
+      </th>
+    ) : (
+      <td key={list.parts[i]} className="name-part">
+        {part === null ? <span className="name-side">–</span> : <bdi>{part}</bdi>}
+      </td>
+    ),
+  );
+}
+
+/** Paths read from left to right in every language. */
+const Name = ({ path, children }: { readonly path: boolean; readonly children: string }) =>
+  path ? <bdi dir="ltr">{children}</bdi> : <bdi>{children}</bdi>;

@@ -1,0 +1,109 @@
+import { Button, Title } from '@mantine/core';
+import { type ReactNode, useState } from 'react';
+import type { LiveQuestion } from '../../../client/index.ts';
+import type { Loaded } from '../../answers.ts';
+import { ErrorState, LoadingState } from '../../states.tsx';
+import { useWords } from '../words.ts';
+import { About, type Call } from './about.tsx';
+import { saveCsv } from './save.ts';
+import { Scroll } from './scroll.tsx';
+
+export interface PanelProps<Q extends LiveQuestion> {
+  readonly title: string;
+  readonly note?: string | undefined;
+  readonly about: Call<Q>;
+  /** The rows of an export. */
+  readonly csv: { readonly name: string; readonly text: () => string | Promise<string> };
+  /** Chosen figures and the like, beside the title. */
+  readonly controls?: ReactNode;
+  /** The same as a table, for a panel that shows a picture. */
+  readonly table?: (() => ReactNode) | undefined;
+  readonly isBusy: boolean;
+  readonly children: ReactNode;
+}
+
+/** A titled part of the page with its meaning, its API call, its export and its table. */
+export function Panel<Q extends LiveQuestion>({
+  title,
+  note,
+  about,
+  csv,
+  controls,
+  table,
+  isBusy,
+  children,
+}: PanelProps<Q>) {
+  const { text } = useWords();
+  const [isTable, setIsTable] = useState(false);
+  return (
+    <section className="panel" aria-label={title} aria-busy={isBusy}>
+      <header className="panel-head">
+        <Title order={2} size="h4" className="panel-title">
+          {title}
+        </Title>
+        <div className="panel-actions">
+          {table !== undefined && (
+            <Button
+              size="compact-xs"
+              variant="default"
+              aria-pressed={isTable}
+              onClick={() => setIsTable(!isTable)}
+            >
+              {text.asTable}
+            </Button>
+          )}
+          <ExportButton title={title} csv={csv} />
+          <About name={title} call={about} />
+        </div>
+      </header>
+      {controls}
+      {isTable && table !== undefined ? <Scroll label={title}>{table()}</Scroll> : children}
+      {note !== undefined && <p className="note">{note}</p>}
+    </section>
+  );
+}
+
+function ExportButton({ title, csv: { name, text: make } }: Pick<PanelProps<LiveQuestion>, 'title' | 'csv'>) {
+  const { text } = useWords();
+  const [failed, setFailed] = useState(false);
+  const save = async (): Promise<void> => {
+    setFailed(false);
+    try {
+      saveCsv(name, await make());
+    } catch {
+      setFailed(true);
+    }
+  };
+  return (
+    <>
+      {failed && (
+        <span role="alert" className="failed">
+          {text.exportFailed}
+        </span>
+      )}
+      <Button
+        size="compact-xs"
+        variant="default"
+        aria-label={text.exportCsv(title)}
+        onClick={() => void save()}
+      >
+        {text.csv}
+      </Button>
+    </>
+  );
+}
+
+/** What was loaded. Figures of another range stay, paler, until those of this one are here; an error replaces them. */
+export function Figures<T>({
+  of: { data, error, isLoading, reload },
+  lines = 6,
+  children,
+}: {
+  readonly of: Loaded<T>;
+  readonly lines?: number;
+  readonly children: (data: T) => ReactNode;
+}) {
+  if (error !== null) return <ErrorState error={error} retry={reload} />;
+  if (data === undefined) return <LoadingState lines={lines} />;
+  return <div className={isLoading ? 'figures is-older' : 'figures'}>{children(data)}</div>;
+}

@@ -1,0 +1,46 @@
+import type { KpiMetrics } from '../../../client/index.ts';
+import { lengthOf, type Range } from './range.ts';
+import { DAY_MS } from './zone.ts';
+
+/** The key figures of a part of a range; null for a part that has not begun. */
+export interface Bucket {
+  readonly range: Range;
+  readonly figures: KpiMetrics<number> | null;
+}
+
+/** Parts of a range in general. 5 s is then the shortest: a range has whole minutes. */
+const PARTS = 12;
+const MOST_DAYS = 14;
+
+/** Divides a range into parts of equal length: days if there are 3 to 14, otherwise 12 parts. */
+export function bucketsOf(range: Range): readonly Range[] {
+  const days = lengthOf(range) / DAY_MS;
+  const count = Number.isInteger(days) && days >= 3 && days <= MOST_DAYS ? days : PARTS;
+  const each = lengthOf(range) / count;
+  return Array.from({ length: count }, (_, i) => ({
+    from: range.from + i * each,
+    to: range.from + (i + 1) * each - 1,
+  }));
+}
+
+/** One question to overview/kpis: it counts a bucket, and the one before it as its `previous`. */
+export interface Pair {
+  readonly range: Range;
+  /** The buckets' places; `previous` is null if there is none before. */
+  readonly current: number;
+  readonly previous: number | null;
+}
+
+/**
+ * The questions that count all buckets, newest first. Buckets that have not begun are left out. Each answer has two
+ * periods, so half as many questions as buckets are enough, and each figure is exact.
+ */
+export function pairsOf(buckets: readonly Range[], now: number): readonly Pair[] {
+  const begun = buckets.filter(({ from }) => from <= now).length;
+  const pairs: Pair[] = [];
+  for (let current = begun - 1; current >= 0; current -= 2) {
+    const range = buckets[current];
+    if (range !== undefined) pairs.push({ range, current, previous: current > 0 ? current - 1 : null });
+  }
+  return pairs;
+}

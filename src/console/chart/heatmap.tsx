@@ -1,0 +1,104 @@
+import { useElementSize } from '@mantine/hooks';
+import { scaleLinear } from '@visx/scale';
+import { useState } from 'react';
+import { labelEvery } from './labels.ts';
+import { Tip } from './tip.tsx';
+
+export interface HeatmapRow {
+  readonly name: string;
+  /** 24 values; null for hours to come. */
+  readonly values: readonly (number | null)[];
+}
+
+export interface HeatmapProps {
+  /** What a screen reader says instead of the picture. */
+  readonly label: string;
+  readonly rows: readonly HeatmapRow[];
+  readonly hour: (hour: number) => string;
+  /** What the tip says about a cell. */
+  readonly describe: (row: number, hour: number) => string;
+  readonly isRtl: boolean;
+}
+
+const ROW = 30;
+const TOP = 22;
+const GAP = 2;
+const LABEL_WIDTH = 30;
+
+/** Days downwards, hours of the day across, from the right in a right-to-left language. */
+export function Heatmap({ label, rows, hour, describe, isRtl }: HeatmapProps) {
+  const { ref, width } = useElementSize();
+  const [at, setAt] = useState<{ readonly row: number; readonly hour: number } | null>(null);
+  const side = width < 520 ? 52 : 92;
+  const cell = Math.max(1, (width - side) / 24);
+  const most = Math.max(0, ...rows.flatMap(({ values }) => values.map((value) => value ?? 0)));
+  const left = (i: number): number => (isRtl ? width - side - (i + 1) * cell : side + i * cell);
+  const every = labelEvery(24, width - side, LABEL_WIDTH);
+  const hours = Array.from({ length: 24 }, (_, i) => i);
+  return (
+    <div ref={ref} className="plot">
+      <svg
+        role="img"
+        aria-label={label}
+        width={width}
+        height={TOP + rows.length * ROW}
+        onPointerLeave={() => setAt(null)}
+      >
+        {hours.map((i) =>
+          i % every === 0 ? (
+            <text key={i} className="plot-text" x={left(i) + cell / 2} y={13} textAnchor="middle">
+              {hour(i)}
+            </text>
+          ) : null,
+        )}
+        {rows.map(({ name }, row) => (
+          <text
+            key={name}
+            className="plot-text"
+            x={isRtl ? width - side + 8 : side - 8}
+            y={TOP + row * ROW + ROW / 2}
+            dy="0.32em"
+            textAnchor={isRtl ? 'start' : 'end'}
+          >
+            {name}
+          </text>
+        ))}
+        {rows.map(({ name, values }, row) =>
+          values.map((value, i) => (
+            <rect
+              // biome-ignore lint/suspicious/noArrayIndexKey: the place is the hour.
+              key={`${name} ${i}`}
+              className={value === null ? 'heat-none' : 'heat'}
+              x={left(i) + GAP / 2}
+              y={TOP + row * ROW + GAP / 2}
+              width={Math.max(1, cell - GAP)}
+              height={ROW - GAP}
+              rx={3}
+              style={value === null ? undefined : { fill: shade(value, most) }}
+              onPointerEnter={() => setAt({ row, hour: i })}
+              onPointerDown={() => setAt({ row, hour: i })}
+            />
+          )),
+        )}
+      </svg>
+      {at !== null && (
+        <Tip
+          x={left(at.hour) + cell}
+          y={Math.max(0, TOP + (at.row - 1) * ROW)}
+          width={width}
+          title={`${rows[at.row]?.name ?? ''} ${hour(at.hour)}`}
+        >
+          <div>{describe(at.row, at.hour)}</div>
+        </Tip>
+      )}
+    </div>
+  );
+}
+
+/** The share of the strong colour, by the square root, so that quiet hours can be told apart. */
+const strength = scaleLinear({ domain: [0, 1], range: [6, 100] });
+
+function shade(value: number, most: number): string {
+  const part = most === 0 ? 0 : Math.sqrt(value / most);
+  return `color-mix(in oklab, var(--heat-high) ${strength(part).toFixed(1)}%, var(--heat-low))`;
+}

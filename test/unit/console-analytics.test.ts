@@ -1,0 +1,362 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { changeOf, moodOf } from '../../src/console/analytics/changes.ts';
+import { curlOf } from '../../src/console/analytics/curl.ts';
+import { momentsOfBuckets, momentsOfDays } from '../../src/console/analytics/growth-series.ts';
+import { compared, keyOf, listOf, mostRows, rowsOf } from '../../src/console/analytics/lists.ts';
+import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
+import { bucketsOf, pairsOf } from '../../src/console/analytics/view/buckets.ts';
+import { csvOf } from '../../src/console/analytics/view/csv.ts';
+import {
+  isLive,
+  lengthOf,
+  type Minutes,
+  PRESETS,
+  paramsOf,
+  periodBefore,
+  rangeOf,
+  rangeProblem,
+} from '../../src/console/analytics/view/range.ts';
+import {
+  DEFAULT_VIEW,
+  GROWTH_METRICS,
+  HOUR_METRICS,
+  searchOf,
+  TABS,
+  type View,
+  viewOf,
+} from '../../src/console/analytics/view/view.ts';
+import {
+  DAY_MS,
+  dayStart,
+  HOUR_MS,
+  hourStart,
+  instantOf,
+  type WallMinute,
+  wallAt,
+  wallMinute,
+  ZONES,
+  type Zone,
+} from '../../src/console/analytics/view/zone.ts';
+import { labelEvery } from '../../src/console/chart/labels.ts';
+import { frameOf } from '../../src/console/chart/places.ts';
+
+const at = (text: string): number => Date.parse(text);
+const minute = (text: string): WallMinute => {
+  const found = wallMinute(text);
+  if (found === null) throw new Error(text);
+  return found;
+};
+/** Friday, 15:30 in Tehran. */
+const NOON = at('2026-11-20T12:00:00Z');
+
+describe('times in a zone', () => {
+  test('Tehran is 3:30 ahead; in the summers until 2022 it was 4:30', () => {
+    expect(wallAt(NOON, 'Asia/Tehran')).toBe('2026-11-20T15:30');
+    expect(instantOf(minute('2026-07-01T00:00'), 'Asia/Tehran')).toBe(at('2026-06-30T20:30:00Z'));
+    expect(instantOf(minute('2021-07-01T00:00'), 'Asia/Tehran')).toBe(at('2021-06-30T19:30:00Z'));
+    expect(wallAt(at('2021-06-30T19:30:00Z'), 'Asia/Tehran')).toBe('2021-07-01T00:00');
+  });
+
+  test('a minute goes to an instant and back', () => {
+    const minutes = fc.integer({
+      min: at('2016-01-01T00:00Z') / 60_000,
+      max: at('2035-01-01T00:00Z') / 60_000,
+    });
+    fc.assert(
+      fc.property(minutes, fc.constantFrom<Zone>(...ZONES), (number, zone) => {
+        const wall = wallAt(number * 60_000, zone);
+        const back = wallAt(instantOf(wall, zone), zone);
+        expect(back).toBe(wall);
+      }),
+    );
+  });
+
+  test('days and hours begin where the clocks of the zone say', () => {
+    expect(dayStart(NOON, 'UTC')).toBe(at('2026-11-20T00:00Z'));
+    expect(dayStart(at('2026-11-20T21:00Z'), 'Asia/Tehran')).toBe(at('2026-11-20T20:30Z'));
+    expect(dayStart(NOON, 'Asia/Tehran', -1)).toBe(at('2026-11-18T20:30Z'));
+    expect(hourStart(NOON, 'UTC')).toBe(NOON);
+    expect(hourStart(NOON, 'Asia/Tehran')).toBe(NOON - HOUR_MS / 2);
+    // Clocks went forward at this midnight: the day begins at 01:00.
+    expect(dayStart(at('2021-03-22T12:00Z'), 'Asia/Tehran')).toBe(at('2021-03-21T20:30Z'));
+    expect(dayStart(at('2021-03-21T12:00Z'), 'Asia/Tehran', 1)).toBe(at('2021-03-21T20:30Z'));
+  });
+
+  test.each(['', '2026-11-20', '2026-02-30T00:00', '2026-11-20T24:00', '2026-11-20T10:00Z'])(
+    '%j is no minute',
+    (text) => expect(wallMinute(text)).toBeNull(),
+  );
+});
+
+describe('ranges', () => {
+  test.each([
+    ['today', 'UTC', '2026-11-20T00:00:00.000Z', '2026-11-20T23:59:59.999Z'],
+    ['today', 'Asia/Tehran', '2026-11-19T20:30:00.000Z', '2026-11-20T20:29:59.999Z'],
+    ['yesterday', 'UTC', '2026-11-19T00:00:00.000Z', '2026-11-19T23:59:59.999Z'],
+    ['24h', 'UTC', '2026-11-19T13:00:00.000Z', '2026-11-20T12:59:59.999Z'],
+    ['24h', 'Asia/Tehran', '2026-11-19T12:30:00.000Z', '2026-11-20T12:29:59.999Z'],
+    ['7d', 'UTC', '2026-11-14T00:00:00.000Z', '2026-11-20T23:59:59.999Z'],
+    ['28d', 'Asia/Tehran', '2026-10-23T20:30:00.000Z', '2026-11-20T20:29:59.999Z'],
+    ['365d', 'UTC', '2025-11-21T00:00:00.000Z', '2026-11-20T23:59:59.999Z'],
+  ] as const)('%s in %s', (preset, zone, from, to) => {
+    expect(paramsOf(rangeOf(preset, zone, NOON))).toEqual({ from, to });
+  });
+
+  test('two minutes are both inclusive', () => {
+    const choice = { from: minute('2026-11-20T10:00'), to: minute('2026-11-20T10:00') };
+    expect(paramsOf(rangeOf(choice, 'Asia/Tehran', NOON))).toEqual({
+      from: '2026-11-20T06:30:00.000Z',
+      to: '2026-11-20T06:30:59.999Z',
+    });
+  });
+
+  test('the period before ends just before, and is as long', () => {
+    const range = rangeOf('7d', 'UTC', NOON);
+    const before = periodBefore(range);
+    expect(paramsOf(before)).toEqual({ from: '2026-11-07T00:00:00.000Z', to: '2026-11-13T23:59:59.999Z' });
+    expect(lengthOf(before)).toBe(lengthOf(range));
+  });
+
+  test('a range is live while now is in it', () => {
+    for (const preset of PRESETS)
+      expect(isLive(rangeOf(preset, 'UTC', NOON), NOON)).toBe(preset !== 'yesterday');
+    const coming = { from: minute('2026-12-01T00:00'), to: minute('2026-12-02T00:00') };
+    expect(isLive(rangeOf(coming, 'UTC', NOON), NOON)).toBe(false);
+  });
+
+  test('reversed and endless ranges are told apart', () => {
+    const problem = (from: string, to: string) => rangeProblem({ from: minute(from), to: minute(to) });
+    expect(problem('2026-11-20T10:01', '2026-11-20T10:00')).toBe('reversed');
+    expect(problem('2010-01-01T00:00', '2026-11-20T10:00')).toBe('long');
+    expect(problem('2026-11-20T10:00', '2026-11-20T10:00')).toBeNull();
+  });
+});
+
+describe('the address', () => {
+  const choices = fc.oneof(
+    fc.constantFrom(...PRESETS),
+    fc
+      .tuple(fc.integer({ min: 0, max: 1_000_000 }), fc.integer({ min: 0, max: 1_000_000 }))
+      .map((pair): Minutes => {
+        const [from = 0, to = 0] = pair.sort((a, b) => a - b);
+        const of = (minutes: number) => wallAt(at('2024-01-01T00:00Z') + minutes * 60_000, 'UTC');
+        return { from: of(from), to: of(to) };
+      }),
+  );
+  const views: fc.Arbitrary<View> = fc.record({
+    choice: choices,
+    zone: fc.constantFrom<Zone>(...ZONES),
+    isCompared: fc.boolean(),
+    growth: fc.constantFrom(...GROWTH_METRICS),
+    hours: fc.constantFrom(...HOUR_METRICS),
+    tabs: fc.record({
+      pages: fc.constantFrom(...TABS.pages),
+      sources: fc.constantFrom(...TABS.sources),
+      places: fc.constantFrom(...TABS.places),
+      technology: fc.constantFrom(...TABS.technology),
+      interaction: fc.constantFrom(...TABS.interaction),
+    }),
+    find: fc.string({ maxLength: 50 }),
+  });
+
+  test('holds the whole view', () => {
+    fc.assert(
+      fc.property(views, (view) => {
+        expect(viewOf(searchOf(view))).toEqual(view);
+      }),
+    );
+  });
+
+  test('is short for what most people see, and readable for a link', () => {
+    expect(searchOf(DEFAULT_VIEW)).toBe('');
+    const choice = { from: minute('2026-11-20T10:00'), to: minute('2026-11-20T11:30') };
+    expect(searchOf({ ...DEFAULT_VIEW, choice, zone: 'Asia/Tehran', isCompared: true })).toBe(
+      '?from=2026-11-20T10:00&to=2026-11-20T11:30&zone=tehran&compare=1',
+    );
+  });
+
+  test.each([
+    '?range=forever&zone=mars&compare=yes&growth=money&pages=none',
+    '?from=2026-11-20T10:00',
+    '?from=2026-11-20T10:00&to=2026-11-19T10:00',
+    '?from=yesterday&to=today',
+  ])('%s counts as the default', (search) => expect(viewOf(search)).toEqual(DEFAULT_VIEW));
+});
+
+describe('parts of a range', () => {
+  test('are days, or twelve parts; they cover the range without gaps', () => {
+    const minutes = fc.integer({ min: 1, max: 600_000 });
+    fc.assert(
+      fc.property(minutes, (length) => {
+        const range = { from: NOON, to: NOON + length * 60_000 - 1 };
+        const buckets = bucketsOf(range);
+        expect([buckets[0]?.from, buckets.at(-1)?.to]).toEqual([range.from, range.to]);
+        buckets.forEach((bucket, i) => {
+          expect(Number.isInteger(bucket.from)).toBe(true);
+          expect(bucket.from).toBe((buckets[i - 1]?.to ?? NOON - 1) + 1);
+        });
+      }),
+    );
+    expect(bucketsOf(rangeOf('7d', 'Asia/Tehran', NOON)).map(lengthOf)).toEqual(Array(7).fill(DAY_MS));
+    expect(bucketsOf(rangeOf('today', 'UTC', NOON))).toHaveLength(12);
+  });
+
+  test('each begun part is asked for once, with the one before it', () => {
+    const buckets = bucketsOf(rangeOf('7d', 'UTC', NOON));
+    expect(pairsOf(buckets, NOON).map(({ current, previous }) => [current, previous])).toEqual([
+      [6, 5],
+      [4, 3],
+      [2, 1],
+      [0, null],
+    ]);
+    // Noon begins the seventh of twelve parts.
+    const today = bucketsOf(rangeOf('today', 'UTC', NOON));
+    expect(pairsOf(today, NOON).map(({ current, previous }) => [current, previous])).toEqual([
+      [6, 5],
+      [4, 3],
+      [2, 1],
+      [0, null],
+    ]);
+    for (const { range, previous } of pairsOf(today, NOON)) {
+      if (previous !== null) expect(periodBefore(range)).toEqual(today[previous]);
+    }
+    expect(pairsOf(today, at('2026-11-19T00:00Z'))).toEqual([]);
+  });
+
+  test('times to come have no value', () => {
+    const day = (date: string) => ({ date, sessions: 1, visitors: 2, pageviews: 3, clicks: 4 });
+    expect(momentsOfDays([day('2026-11-20'), day('2026-11-21')], NOON)).toEqual([
+      { at: at('2026-11-20'), kind: 'day', values: { sessions: 1, visitors: 2, pageviews: 3, clicks: 4 } },
+      { at: at('2026-11-21'), kind: 'day', values: null },
+    ]);
+    expect(momentsOfBuckets([{ range: { from: 5, to: 9 }, figures: null }])).toEqual([
+      { at: 5, kind: 'part', values: null },
+    ]);
+  });
+});
+
+describe('changes', () => {
+  test('in percent; new without a value before; unknown without one at all', () => {
+    expect(changeOf(150, 100)).toEqual({ kind: 'percent', percent: 50 });
+    expect(changeOf(0, 0)).toEqual({ kind: 'percent', percent: 0 });
+    expect(changeOf(3, 0)).toEqual({ kind: 'new' });
+    expect(changeOf(3, null)).toEqual({ kind: 'unknown' });
+  });
+
+  test('more sessions are good, more errors are not', () => {
+    expect(moodOf('sessions', changeOf(2, 1))).toBe('good');
+    expect(moodOf('sessions', changeOf(1, 2))).toBe('bad');
+    expect(moodOf('errors', changeOf(2, 1))).toBe('bad');
+    expect(moodOf('bounceRate', changeOf(0.1, 0.2))).toBe('good');
+    expect(moodOf('errorCount', changeOf(1, 0))).toBe('bad');
+    expect(moodOf('sessions', changeOf(1000, 1000))).toBe('even');
+    expect(moodOf('sessions', changeOf(1, null))).toBe('even');
+  });
+});
+
+describe('CSV', () => {
+  test('quotes texts, leaves null empty, and defuses formulas', () => {
+    expect(
+      csvOf(
+        ['path', 'views'],
+        [
+          ['/a "b", c', 2],
+          [null, 0.5],
+          ['=HYPERLINK("x")', 1],
+          ['-1', -1],
+          ['@a', 0],
+          ['+1', 0],
+        ],
+      ),
+    ).toBe(
+      [
+        '"path","views"',
+        '"/a ""b"", c",2',
+        ',0.5',
+        '"\'=HYPERLINK(""x"")",1',
+        '"\'-1",-1',
+        '"\'@a",0',
+        '"\'+1",0',
+        '',
+      ].join('\r\n'),
+    );
+  });
+
+  test('a list of places has its coordinates; a comparison its values before', () => {
+    const list = listOf('locations');
+    const rows = rowsOf(list, [
+      { country: 'IR', region: null, city: 'Tehran', latitude: 35.7, longitude: 51.4, count: 3 },
+    ]);
+    expect(csvOfList(list, rows, false)).toBe(
+      '"city","region","country","latitude","longitude","sessionsListed"\r\n"Tehran",,"IR",35.7,51.4,3\r\n',
+    );
+    const pages = listOf('pages');
+    const listed = compared(rowsOf(pages, [{ path: '/', views: 2, uniqueSessions: 1 }]), [], 10);
+    expect(csvOfList(pages, listed, true)).toBe(
+      '"path","views","uniqueSessions","previous_views","previous_uniqueSessions"\r\n"/",2,1,0,0\r\n',
+    );
+  });
+});
+
+describe('lists', () => {
+  test('a row that is absent before was 0, unless the list before was cut', () => {
+    const list = listOf('campaigns');
+    const row = (source: string, sessions: number) => ({
+      source,
+      medium: null,
+      campaign: null,
+      term: null,
+      content: null,
+      sessions,
+      visitors: 1,
+    });
+    const rows = rowsOf(list, [row('a', 5), row('b', 4)]);
+    const before = rowsOf(list, [row('b', 7)]);
+    expect(compared(rows, before, 100).map((each) => each.before)).toEqual([
+      [0, 0],
+      [7, 1],
+    ]);
+    expect(compared(rows, before, 1).map((each) => each.before)).toEqual([
+      [null, null],
+      [7, 1],
+    ]);
+    expect(new Set(rows.map(keyOf)).size).toBe(2);
+    expect([mostRows(list, 500), mostRows(listOf('pages'), 500), mostRows(listOf('errors'), 500)]).toEqual([
+      100, 500, 10,
+    ]);
+  });
+
+  test('every tab is a list', () => {
+    for (const id of Object.values(TABS).flat()) expect(listOf(id).id).toBe(id);
+  });
+});
+
+test('the call of the API is a line to paste', () => {
+  const params = {
+    appId: '5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10',
+    from: '2026-11-14T00:00:00.000Z',
+    to: undefined,
+  };
+  expect(curlOf('https://a.example', 'listPageviews', params)).toBe(
+    `curl -s -H "Authorization: Bearer $API_KEY" 'https://a.example/api/v1/sessions/pageviews?appId=5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10&from=2026-11-14T00:00:00.000Z'`,
+  );
+});
+
+test('labels of an axis do not touch', () => {
+  expect(labelEvery(7, 700, 64)).toBe(1);
+  expect(labelEvery(28, 280, 64)).toBe(7);
+  expect(labelEvery(5, 0, 64)).toBe(320);
+});
+
+test('the map shows the part of the world with most visits', () => {
+  const place = (longitude: number, latitude: number, value: number) => ({
+    key: '',
+    longitude,
+    latitude,
+    value,
+  });
+  expect(frameOf([])).toBeNull();
+  const frame = frameOf([place(51, 35, 90), place(52, 32, 5), place(-118, 34, 5)]);
+  expect(frame).toEqual({ west: 44, east: 58, south: 30.5, north: 39.5 });
+});
