@@ -10,80 +10,86 @@ import { int } from './sql.ts';
  * within the same hours, and any part of an hour is counted here, without a statement.
  */
 
-/** The rows of an hour in order of time. */
+const SECOND_MS = 1_000;
+const SECONDS = HOUR_MS / SECOND_MS;
+
+/** The rows of a key: for each, `at` as ms of the hour and its other numbers. */
+type RowsOfKey = readonly [key: string, numbers: readonly number[]];
+
+/** The rows of an hour, by second. */
 export class Hour {
   readonly keys: readonly string[];
-  /** Of each row: `at`, the number of its key, and its other numbers. */
+  /** Of each row: `at` (epoch ms), the number of its key, and its other numbers. */
   readonly rows: Float64Array;
-  readonly width: number;
+  readonly #start: number;
+  readonly #width: number;
+  /** The position of the first row of each second. */
+  readonly #seconds = new Uint32Array(SECONDS + 1);
 
-  /** `byKey`: for each key, `at` and the other numbers of each row, as one flat array. */
-  constructor(byKey: ReadonlyMap<string, readonly number[]>, others: number) {
+  constructor(start: number, byKey: readonly RowsOfKey[], others: number) {
+    this.#start = start;
+    this.#width = others + 2;
+    this.keys = byKey.map(([key]) => key);
     const width = others + 1;
-    this.keys = [...byKey.keys()];
-    this.width = width + 1;
-    const found: number[] = [];
-    for (const [key, numbers] of [...byKey.values()].entries()) {
+    const next = new Uint32Array(SECONDS + 1);
+    for (const [, numbers] of byKey) {
       for (let i = 0; i < numbers.length; i += width) {
-        found.push(numbers[i] as number, key);
-        for (let other = 1; other < width; other++) found.push(numbers[i + other] as number);
+        const second = 1 + secondOf(numbers[i] as number);
+        next[second] = (next[second] as number) + this.#width;
       }
     }
-    this.rows = sorted(found, this.width);
+    for (let i = 1; i <= SECONDS; i++) next[i] = (next[i] as number) + (next[i - 1] as number);
+    this.#seconds.set(next);
+    this.rows = new Float64Array(next[SECONDS] as number);
+    for (const [key, [, numbers]] of byKey.entries()) {
+      for (let i = 0; i < numbers.length; i += width) {
+        const second = secondOf(numbers[i] as number);
+        const place = next[second] as number;
+        next[second] = place + this.#width;
+        this.rows[place] = start + (numbers[i] as number);
+        this.rows[place + 1] = key;
+        for (let other = 1; other < width; other++)
+          this.rows[place + 1 + other] = numbers[i + other] as number;
+      }
+    }
   }
 
-  /** Returns the positions of the rows in the part: the first, and the end. */
-  within({ start, end }: Span): readonly [number, number] {
-    return [this.#before(start), this.#before(end)];
+  /** Calls `visit` with the position of each row in the part. */
+  forEach({ start, end }: Span, visit: (at: number) => void): void {
+    const last = this.#before(Math.ceil((end - this.#start) / SECOND_MS));
+    for (let i = this.#before(secondOf(start - this.#start)); i < last; i += this.#width) {
+      const at = this.rows[i] as number;
+      if (at >= start && at < end) visit(i);
+    }
   }
 
   /** Counts the rows of a part by key. `isCounted` gets the position of a row; all count by default. */
   countByKey(part: Span, isCounted: (at: number) => boolean = () => true): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    const [first, end] = this.within(part);
-    for (let i = first; i < end; i += this.width) {
-      const key = this.keys[this.rows[i + 1] as number] as string;
-      if (isCounted(i)) counts.set(key, (counts.get(key) ?? 0) + 1);
+    const counts = new Float64Array(this.keys.length);
+    this.forEach(part, (i) => {
+      const key = this.rows[i + 1] as number;
+      if (isCounted(i)) counts[key] = (counts[key] as number) + 1;
+    });
+    const found = new Map<string, number>();
+    for (const [key, name] of this.keys.entries()) {
+      const count = counts[key] as number;
+      if (count > 0) found.set(name, count);
     }
-    return counts;
+    return found;
   }
 
-  /** Returns the position of the first row from `ms` on. */
-  #before(ms: number): number {
-    let [low, high] = [0, this.rows.length / this.width];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.rows[middle * this.width] as number) < ms) low = middle + 1;
-      else high = middle;
-    }
-    return low * this.width;
-  }
+  /** Returns the number of positions before the second. */
+  #before = (second: number): number => this.#seconds[Math.min(Math.max(second, 0), SECONDS)] as number;
 }
 
-/** More rows than an hour has. Numbers of this many rows and of milliseconds in an hour fit in one number. */
-const MOST_ROWS = 2 ** 24;
-
-/** Sorts the rows by their first number. */
-function sorted(rows: readonly number[], width: number): Float64Array {
-  const count = rows.length / width;
-  const first = floorTo(rows[0] ?? 0, HOUR_MS);
-  const order = new Float64Array(count);
-  for (let i = 0; i < count; i++) order[i] = ((rows[i * width] as number) - first) * MOST_ROWS + i;
-  order.sort();
-  const found = new Float64Array(rows.length);
-  for (const [place, number] of order.entries()) {
-    const from = (number % MOST_ROWS) * width;
-    for (let i = 0; i < width; i++) found[place * width + i] = rows[from + i] as number;
-  }
-  return found;
-}
+const secondOf = (ms: number): number => Math.floor(ms / SECOND_MS);
 
 /** What is read of an hour. */
 export interface HourSource {
   readonly name: string;
-  /** SQL of a row's instant (epoch ms), of its keys (Array(String)), and of its other numbers (integers). */
+  /** SQL of a row's instant (epoch ms), of its key, and of its other numbers (integers). */
   readonly at: string;
-  readonly keys: string;
+  readonly key: string;
   readonly others: readonly string[];
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): string;
@@ -98,7 +104,7 @@ export interface Cut<Part extends Span> {
 }
 
 const ROW = z.tuple([z.number(), z.string(), z.array(z.number())]);
-const NOTHING = new Hour(new Map(), 0);
+const NOTHING = new Hour(0, [], 0);
 
 /** Returns the hour of each part. A part lies within one hour. */
 export async function hoursOf<Part extends Span>(
@@ -130,21 +136,23 @@ export async function hoursOf<Part extends Span>(
 
 async function readHours(
   db: Database,
-  { name, at, keys, others, from }: HourSource,
+  { name, at, key, others, from }: HourSource,
   hours: readonly Span[],
 ): Promise<ReadonlyMap<number, Hour>> {
   const rows = await db.rows({
     name,
-    sql: `SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, key, groupArrayArray(row) FROM
+    sql: `SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, toString(key), groupArrayArray(row) FROM
 (
-    SELECT ${at} AS at, arrayJoin(${keys}) AS key, [${['at', ...others].map((number) => `toInt64(${number})`).join(', ')}] AS row ${from(hours)}
+    SELECT ${at} AS at, ${key} AS key, [${[`at % ${int(HOUR_MS)}`, ...others].map((number) => `toInt64(${number})`).join(', ')}] AS row ${from(hours)}
 )
 GROUP BY hour, key`,
     row: ROW,
   });
-  const byHour = new Map<number, Map<string, readonly number[]>>();
+  const byHour = new Map<number, RowsOfKey[]>();
   for (const [hour, key, numbers] of rows) {
-    byHour.set(hour, (byHour.get(hour) ?? new Map<string, readonly number[]>()).set(key, numbers));
+    const known = byHour.get(hour);
+    if (known === undefined) byHour.set(hour, [[key, numbers]]);
+    else known.push([key, numbers]);
   }
-  return new Map([...byHour].map(([hour, byKey]) => [hour, new Hour(byKey, others.length)]));
+  return new Map([...byHour].map(([hour, byKey]) => [hour, new Hour(hour, byKey, others.length)]));
 }

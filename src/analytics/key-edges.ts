@@ -39,7 +39,7 @@ const ENGAGEMENT = -2;
 const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   name: 'edges, keys',
   at: 'event.1',
-  keys: '[pair]',
+  key: 'pair',
   others: ['event.2', 'event.3'],
   from: (hours) => `
     FROM
@@ -61,13 +61,12 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
  * arrays, because an hour has tens of thousands of events.
  */
 function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair: string) => boolean): Row[] {
-  const { keys, rows, width } = hour;
+  const { keys, rows } = hour;
   const all = byName(KEY_SUMS, () => new Float64Array(keys.length));
   const add = (sum: KeySum, key: number, n: number): void => {
     all[sum][key] = (all[sum][key] as number) + n;
   };
-  const [first, end] = hour.within(part);
-  for (let i = first; i < end; i += width) {
+  hour.forEach(part, (i) => {
     const key = rows[i + 1] as number;
     const before = rows[i + 2] as number;
     if (before === ENGAGEMENT) {
@@ -77,7 +76,7 @@ function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair:
       add('events', key, 1);
       if (before < part.start) add('sessions', key, 1);
     }
-  }
+  });
   const asked = sums.map((sum) => ({ values: all[sum], isOfPairs: sum === 'sessions' }));
   const found: Row[] = [];
   for (const [key, pair] of keys.entries()) {
@@ -102,7 +101,7 @@ async function metInLeftEdge({ db, where, cache }: PageFacts, { left, sealed }: 
   const source = {
     name: 'revisits of a first hour',
     at: 'prev_at',
-    keys: `[${PAIR}]`,
+    key: PAIR,
     others: [],
     from: (hours: readonly Span[]) =>
       `FROM revisits AS v WHERE ${where} AND ${inSpans('v.hour', [firstDay])} AND ${inMs('prev_at', hours)}`,
@@ -118,7 +117,7 @@ async function metBeforeRightEdge({ db, where, cache }: PageFacts, { right, rang
   const source = {
     name: 'revisits of a last hour',
     at: 'first_at',
-    keys: `[${PAIR}]`,
+    key: PAIR,
     others: ['prev_at'],
     from: (hours: readonly Span[]) => `FROM revisits AS v WHERE ${where} AND ${inSpans('v.hour', hours)}`,
     memoryOf: () => cache,

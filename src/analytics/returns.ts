@@ -78,7 +78,7 @@ async function fromEdges(
     {
       name: `returns of an edge, ${name}`,
       at: 'prev',
-      keys: `[${key}]`,
+      key,
       others: ['started_at'],
       from: (hours) => `FROM ${returns} WHERE ${where} AND ${inMs('prev', hours)}`,
       memoryOf: () => cache,

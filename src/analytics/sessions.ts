@@ -47,7 +47,7 @@ export const edgesOf = (plans: readonly Plan[]): Span[] => plans.flatMap(edgeRan
 const edgeSource = ({ where, cache }: SessionFacts, single: Single) => ({
   name: `edges, ${single.name}`,
   at: 'started_at',
-  keys: keysOf(single),
+  key: single.keys === null ? "''" : `arrayJoin(${single.keys})`,
   others: [...(single.visits === null ? [] : ['prev']), ...single.values],
   from: (hours: readonly Span[]) => `FROM ${single.table} WHERE ${where} AND ${inMs('started_at', hours)}`,
   memoryOf: () => cache,
@@ -68,12 +68,11 @@ class Sums {
 
   /** Adds the sessions of a part of an hour. */
   addHour(hour: Hour, part: Span): void {
-    const { keys, rows, width } = hour;
-    const [first, end] = hour.within(part);
+    const { keys, rows } = hour;
     const { visits, values } = this.#single;
     const value = visits === null ? 2 : 3;
     const byKey = new Array<number[] | undefined>(this.#single.keys === null ? 0 : keys.length);
-    for (let i = first; i < end; i += width) {
+    hour.forEach(part, (i) => {
       const at = rows[i] as number;
       const key = rows[i + 1] as number;
       const own = byKey[key] ?? this.#of(keys[key] as string, at);
@@ -83,7 +82,7 @@ class Sums {
         own[1 + n] = (own[1 + n] as number) + (rows[i + value + n] as number);
       }
       if (visits !== null) this.#addVisitor(own, at, rows[i + 2] as number, 1);
-    }
+    });
   }
 
   addOpen(sessions: readonly OpenSession[], links: Iterable<Link>): void {

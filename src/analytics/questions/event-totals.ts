@@ -82,7 +82,7 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
     {
       name: 'edges, events',
       at: 'toUnixTimestamp64Milli(timestamp)',
-      keys: '[toString(type)]',
+      key: 'type',
       others: [],
       from: (hours) =>
         `FROM events WHERE ${ofApp(app)} AND type IN (${TYPES.join(', ')}) AND ${inHours(hours.map(rangeOf))}`,
