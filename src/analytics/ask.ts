@@ -54,9 +54,9 @@ export interface Facts {
 export interface SessionFacts extends Facts {
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
-  /** The same version means the same facts and the same committed events. */
-  readonly version: string;
-  /** The memory for open sessions. */
+  /** The number of committed events. */
+  readonly version: number;
+  /** The memory for open sessions of any version. */
   readonly live: Cache;
 }
 

@@ -58,8 +58,8 @@ async function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: 
 async function sessionFacts(deps: FactsDeps): Promise<SessionFacts> {
   const facts = await factsOf(deps, 'session');
   const { keptFrom, sessionEvents, published } = deps.snapshot;
-  const version = `${published.session.step} ${facts.until} ${sessionEvents}`;
-  return { ...facts, keptFrom, version, live: deps.memory.of('live') };
+  const live = deps.memory.of(`open ${published.session.step} ${facts.until}`);
+  return { ...facts, keptFrom, version: sessionEvents, live };
 }
 
 async function pageFacts(deps: FactsDeps, events: EventFacts): Promise<PageFacts> {

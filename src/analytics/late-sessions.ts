@@ -6,7 +6,7 @@ import { rowsFromEvents } from '../facts/session-rows.ts';
 import type { LateHour } from '../facts/watermarks.ts';
 import type { SessionFacts } from './ask.ts';
 import { mergedColumns } from './merged-sessions.ts';
-import { mergedFor, type OpenSession, SESSION_PARTS, type Single, sessionSql } from './singles.ts';
+import { mergedFor, SESSION_PARTS, type Single, type SingleSession, sessionSql } from './singles.ts';
 import { ofApp } from './sql.ts';
 
 /** Limit of sessions that one statement names. */
@@ -16,7 +16,7 @@ const MOST_NAMED = 500;
  * Returns the sealed sessions with late events: each once as the facts count it, to be subtracted, and once
  * as it is now. They are kept until another event comes late in their hour.
  */
-export async function lateVersions(facts: SessionFacts, single: Single): Promise<readonly OpenSession[]> {
+export async function lateVersions(facts: SessionFacts, single: Single): Promise<readonly SingleSession[]> {
   const hours = new Map(facts.lateHours.map((late) => [late.hour, late]));
   const byKey = new Map<string, { session: LateSession; late: LateHour }>();
   for (const session of facts.lateSessions) {
@@ -29,7 +29,7 @@ export async function lateVersions(facts: SessionFacts, single: Single): Promise
     `late ${facts.app} ${single.name}`,
     [...byKey.keys()],
     async (unknown) => {
-      const read = new Map<string, readonly OpenSession[]>();
+      const read = new Map<string, readonly SingleSession[]>();
       for (let at = 0; at < unknown.length; at += MOST_NAMED) {
         const keys = unknown.slice(at, at + MOST_NAMED);
         const versions = await readVersions(
@@ -55,7 +55,7 @@ async function readVersions(
   { db, app }: SessionFacts,
   single: Single,
   asked: readonly { readonly session: LateSession; readonly late: LateHour }[],
-): Promise<ReadonlyMap<string, readonly OpenSession[]>> {
+): Promise<ReadonlyMap<string, readonly SingleSession[]>> {
   const ranges = asked.map(({ session: { startedAt }, late }) => ({
     from: epochMs(startedAt),
     to: epochMs(Math.max(startedAt, late.lastEvent)),
@@ -79,7 +79,7 @@ FROM
     {},
     { ids: asked.map(({ session }) => session.id), starts: asked.map(({ session }) => session.startedAt) },
   );
-  const found = new Map<string, OpenSession[]>();
+  const found = new Map<string, SingleSession[]>();
   for (const [startedAt, id, sign, visitor, keys, ...values] of rows) {
     const key = `${startedAt} ${id}`;
     const version = { sign: sign < 0 ? -1 : 1, startedAt, visitor, keys, values } as const;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import type { SessionFacts } from './ask.ts';
+import { closed, type SessionFacts } from './ask.ts';
 import { TooManyLate } from './late.ts';
-import { NAME, type OpenSession, type Single, type Visits } from './singles.ts';
-import { int, inUInt128 } from './sql.ts';
+import { mergedSessions } from './merged-sessions.ts';
+import type { Open, OpenSession, Visitor } from './open.ts';
+import { NAME, type Single, type Visits } from './singles.ts';
+import { int, uInt128s } from './sql.ts';
 
 /*
  * Visitors of open sessions are counted by links: a session's start with its prev. The starts of the
@@ -18,73 +20,62 @@ export interface Link {
   readonly prev: number;
 }
 
-/** The sessions of a visitor under a key. */
-export interface Visitor {
-  readonly name: string;
-  readonly key: string;
-  readonly sessions: OpenSession[];
-}
-
-/** Groups sessions by visitor and key. */
-export function byVisitor(sessions: readonly OpenSession[]): readonly Visitor[] {
-  const visitors = new Map<string, Visitor>();
-  for (const session of sessions) {
-    for (const key of session.keys) {
-      const id = session.visitor + key;
-      const known = visitors.get(id);
-      if (known === undefined) visitors.set(id, { name: session.visitor, key, sessions: [session] });
-      else known.sessions.push(session);
-    }
-  }
-  return [...visitors.values()];
-}
-
 /**
- * Returns the links that appear or disappear with the sessions of these visitors. Without late sessions, only
- * the first link of a visitor depends on sealed sessions; it is -1 if no session `isNeeded` by its start.
+ * Returns the links that appear or disappear with the open sessions. The first link of a visitor without late
+ * sessions leads to the last sealed session, which is looked up if a session `isNeeded` by its start.
  */
 export async function linksOf(
   facts: SessionFacts,
-  { name, visits }: Single,
-  visitors: readonly Visitor[],
+  single: Single,
+  { unsealed, late }: Open,
   isNeeded: (startedAt: number) => boolean,
-): Promise<Link[]> {
+): Promise<readonly Link[]> {
+  const { visits } = single;
   if (visits === null) return [];
-  const late: Visitor[] = [];
-  const others: Visitor[] = [];
-  for (const visitor of visitors) (isLate(visitor, facts.until) ? late : others).push(visitor);
-  const known = others.filter(({ sessions }) => sessions.some(({ startedAt }) => isNeeded(startedAt)));
-  const [starts, last] = await Promise.all([
-    sealedStarts(facts, `all ${name}`, visits, `groupArray(${MOST_VISITS + 1})(started_at)`, late),
-    sealedStarts(facts, `last ${name}`, visits, '[max(started_at)]', known),
+  const sessionsOf = new Map<Visitor, OpenSession[]>();
+  for (const session of late) {
+    for (const visitor of session.visitors) {
+      const known = sessionsOf.get(visitor);
+      if (known === undefined) sessionsOf.set(visitor, [session]);
+      else known.push(session);
+    }
+  }
+  const unknown = new Set<Visitor>();
+  for (const session of unsealed) {
+    for (const visitor of session.visitors) {
+      if (sessionsOf.size > 0) sessionsOf.get(visitor)?.push(session);
+      if (visitor.last === null && isNeeded(session.startedAt)) unknown.add(visitor);
+    }
+  }
+  const [starts] = await Promise.all([
+    allStarts(facts, single.name, visits, [...sessionsOf.keys()]),
+    findLast(facts, single.name, visits, [...unknown]),
   ]);
-  return [
-    ...late.flatMap((visitor) => changedLinks(visitor, starts(visitor))),
-    ...others.flatMap((visitor) => newLinks(visitor, last(visitor).at(-1) ?? -1)),
-  ];
+  const links = newLinks(unsealed, sessionsOf);
+  for (const [visitor, sessions] of sessionsOf)
+    links.push(...changedLinks(visitor.key, sessions, starts(visitor)));
+  return links;
 }
 
-/** Whether a visitor has late sessions, which lie among the sealed ones. */
-const isLate = ({ sessions }: Visitor, until: number): boolean =>
-  sessions.some(({ startedAt }) => startedAt < until);
+/** Returns the links of unsealed sessions, without those of `late` visitors. */
+function newLinks(unsealed: readonly OpenSession[], late: ReadonlyMap<Visitor, unknown>): Link[] {
+  const links: Link[] = [];
+  const before = new Map<Visitor, number>();
+  for (const { visitors, startedAt } of unsealed) {
+    for (const visitor of visitors) {
+      if (late.size > 0 && late.has(visitor)) continue;
+      const prev = before.get(visitor) ?? visitor.last ?? -1;
+      links.push({ sign: 1, key: visitor.key, startedAt, prev });
+      before.set(visitor, startedAt);
+    }
+  }
+  return links;
+}
 
 const byStart = (a: number, b: number): number => a - b;
 
-/** The links of sessions that all follow the last sealed one. */
-function newLinks({ key, sessions }: Visitor, last: number): Link[] {
-  let prev = last;
-  return sessions
-    .map(({ startedAt }) => startedAt)
-    .sort(byStart)
-    .map((startedAt) => {
-      const link = { sign: 1, key, startedAt, prev } as const;
-      prev = startedAt;
-      return link;
-    });
-}
-
 /** The links that differ between the sealed sessions and the sessions as they are now. */
-function changedLinks({ key, sessions }: Visitor, sealed: readonly number[]): Link[] {
+function changedLinks(key: string, sessions: readonly OpenSession[], sealed: readonly number[]): Link[] {
   if (sealed.length > MOST_VISITS) throw new TooManyLate();
   const before = sealed.toSorted(byStart);
   const now = [...before];
@@ -111,38 +102,69 @@ function changedLinks({ key, sessions }: Visitor, sealed: readonly number[]): Li
 
 /** Limit of sessions of one visitor. */
 const MOST_VISITS = 10_000;
-/** Limit of one statement: the engine accepts 256 KiB of text. */
-const MOST_NAMED = 10_000;
 /** Up to this many visitors need a few granules; for more the statement uses all cores. */
 const FEW = 200;
+/** If there are more, the statement does not name them: it reads all visitors with unsealed sessions. */
+const MOST_NAMED = 2_000;
 
 const STARTS = z.tuple([z.string(), z.string(), z.array(z.number())]);
-type Starts = ReadonlyMap<string, readonly number[]>;
+const textOf = ({ name, key }: Pick<Visitor, 'name' | 'key'>): string => name + key;
 
-/** Reads the starts of the visitors' sealed sessions, by key. They are kept: they change with sealing alone. */
+/** Reads starts of the visitors' sealed sessions, as rows of the visitor's name, key and starts. */
 async function sealedStarts(
-  { db, app, where, until, cache }: SessionFacts,
+  { db, app, where, until, keptFrom }: SessionFacts,
   name: string,
   { table, key }: Visits,
   starts: string,
   visitors: readonly Visitor[],
-): Promise<(visitor: Visitor) => readonly number[]> {
-  const found = await cache.recallEach<Starts>(
-    `visits ${app} ${name}`,
-    [...new Set(visitors.map((visitor) => visitor.name))],
-    async (unknown) => {
-      const read = new Map(unknown.map((visitor) => [visitor, new Map<string, readonly number[]>()]));
-      for (let at = 0; at < unknown.length; at += MOST_NAMED) {
-        const listed = unknown.slice(at, at + MOST_NAMED);
-        const sql = `SELECT ${NAME}, ${key} AS key, ${starts} FROM ${table}
-WHERE ${where} AND started_at < ${int(until)} AND ${inUInt128('visitor', listed)} GROUP BY visitor, key`;
-        const options = { searches: true, parallel: listed.length > FEW };
-        const rows = await db.rows({ name: `visits, ${name}`, sql, row: STARTS }, options);
-        for (const [visitor, own, at] of rows) read.get(visitor)?.set(own, at);
-      }
-      return read;
+): Promise<ReadonlyMap<string, readonly number[]>> {
+  if (visitors.length === 0) return new Map();
+  const names = [...new Set(visitors.map((visitor) => visitor.name))];
+  const isNamed = names.length <= MOST_NAMED;
+  const among = isNamed
+    ? `SELECT arrayJoin(${uInt128s(names)})`
+    : `SELECT visitor FROM (${mergedSessions({ app, keptFrom }, closed({ from: until, to: null }), ['visitor'])}\n)`;
+  const rows = await db.rows(
+    {
+      name: `visits, ${name}`,
+      sql: `SELECT ${NAME}, ${key} AS key, ${starts} FROM ${table}
+WHERE ${where} AND started_at < ${int(until)} AND visitor IN (${among}) GROUP BY visitor, key`,
+      row: STARTS,
     },
-    (own) => own.size,
+    { searches: isNamed, parallel: names.length > FEW },
   );
-  return (visitor) => found.get(visitor.name)?.get(visitor.key) ?? [];
+  return new Map(rows.map(([name, key, at]) => [textOf({ name, key }), at]));
+}
+
+/** Finds the last sealed session of each visitor. */
+async function findLast(
+  facts: SessionFacts,
+  name: string,
+  visits: Visits,
+  visitors: readonly Visitor[],
+): Promise<void> {
+  const found = await sealedStarts(facts, `last ${name}`, visits, '[max(started_at)]', visitors);
+  for (const visitor of visitors) visitor.last = found.get(textOf(visitor))?.[0] ?? -1;
+}
+
+/** Returns the sealed sessions of each visitor. They are kept: they change with sealing alone. */
+async function allStarts(
+  facts: SessionFacts,
+  name: string,
+  visits: Visits,
+  visitors: readonly Visitor[],
+): Promise<(visitor: Visitor) => readonly number[]> {
+  const byText = new Map(visitors.map((visitor) => [textOf(visitor), visitor]));
+  const found = await facts.cache.recallEach<readonly number[]>(
+    `visits ${facts.app} ${name}`,
+    [...byText.keys()],
+    async (unknown) => {
+      const asked = unknown.flatMap((text) => byText.get(text) ?? []);
+      const starts = `groupArray(${MOST_VISITS + 1})(started_at)`;
+      const read = await sealedStarts(facts, `all ${name}`, visits, starts, asked);
+      return new Map(unknown.map((text) => [text, read.get(text) ?? []]));
+    },
+    (starts) => starts.length,
+  );
+  return (visitor) => found.get(textOf(visitor)) ?? [];
 }

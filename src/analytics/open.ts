@@ -3,9 +3,8 @@ import { forOthersToo } from '../domain/caller.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { lateVersions } from './late-sessions.ts';
-import { byVisitor, type Visitor } from './links.ts';
 import { mergedSessions } from './merged-sessions.ts';
-import { mergedFor, type OpenSession, SESSION_PARTS, type Single, sessionSql } from './singles.ts';
+import { mergedFor, SESSION_PARTS, type Single, type SingleSession, sessionSql } from './singles.ts';
 import { inRanges, int, ofApp } from './sql.ts';
 
 /*
@@ -14,13 +13,27 @@ import { inRanges, int, ofApp } from './sql.ts';
  * them are read again.
  */
 
-export interface Open {
-  readonly sessions: readonly OpenSession[];
-  /** The same sessions by visitor; none if visitors are not counted. */
+/** A visitor under a key; one object for each. */
+export interface Visitor {
+  /** '' if visitors are not counted. */
+  readonly name: string;
+  readonly key: string;
+  /** The start of the last sealed session: -1 if there is none, null if it was not looked up. */
+  last: number | null;
+}
+
+export interface OpenSession extends Pick<SingleSession, 'sign' | 'startedAt' | 'values'> {
+  /** The visitor, under each key of the session. */
   readonly visitors: readonly Visitor[];
 }
 
-export const NOTHING_OPEN: Open = { sessions: [], visitors: [] };
+export interface Open {
+  /** In order of their start. */
+  readonly unsealed: readonly OpenSession[];
+  readonly late: readonly OpenSession[];
+}
+
+export const NOTHING_OPEN: Open = { unsealed: [], late: [] };
 
 /** If more sessions are unsealed, they are counted in the store. */
 const MOST_OPEN = 50_000;
@@ -38,17 +51,38 @@ interface Slot {
   readonly sessions: readonly OpenSession[];
 }
 type Slots = ReadonlyMap<number, Slot>;
+/** The number of events of each slot, in order of time. */
 type SlotCounts = readonly (readonly [slot: number, events: number])[];
 interface KeptSlots {
-  readonly version: string;
+  readonly version: number;
   readonly counts: Promise<SlotCounts | null>;
 }
 const NO_SLOTS: Slots = new Map();
 
+/** The visitors by name and key. */
+class Visitors {
+  readonly #known = new Map<string, Visitor>();
+
+  /** Replaces the texts of a session by visitors. */
+  of({ sign, startedAt, values, visitor: name, keys }: SingleSession): OpenSession {
+    return { sign, startedAt, values, visitors: keys.map((key) => this.#of(name, key)) };
+  }
+
+  #of(name: string, key: string): Visitor {
+    const text = name + key;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const visitor = { name, key, last: null };
+    this.#known.set(text, visitor);
+    return visitor;
+  }
+}
+
 /** What is kept of an app. */
 interface Kept {
+  readonly visitors: Visitors;
   /** The data that `open` was read from. */
-  readonly version: string;
+  readonly version: number;
   readonly open: Promise<Open | null>;
   readonly slots: Promise<Slots | null>;
 }
@@ -62,31 +96,27 @@ export async function readOpen(facts: SessionFacts, single: Single): Promise<Ope
   const key = `open ${app} ${single.name}`;
   const known = live.get<Kept>(key);
   if (known?.version === version) return known.open;
+  const visitors = known?.visitors ?? new Visitors();
   const slots = forOthersToo(async () =>
-    readSlots(facts, single, (await known?.slots.catch(() => null)) ?? NO_SLOTS),
+    readSlots(facts, single, visitors, (await known?.slots.catch(() => null)) ?? NO_SLOTS),
   );
   const open = forOthersToo(async () => {
-    const read = await slots;
-    return read === null ? null : openOf(facts, single, read);
+    const [read, late] = await Promise.all([slots, lateVersions(facts, single)]);
+    if (read === null) return null;
+    const unsealed = [...read.values()].flatMap(({ sessions }) => sessions);
+    return { unsealed, late: late.map((session) => visitors.of(session)) };
   });
-  const kept: Kept = { version, open, slots };
+  const kept: Kept = { version, visitors, open, slots };
   live.set(key, kept, 0);
   try {
     const read = await open;
-    if (live.get(key) === kept)
-      live.set(key, kept, (read?.sessions.length ?? 0) * (5 + single.columns.length));
+    const count = (read?.unsealed.length ?? 0) + (read?.late.length ?? 0);
+    if (live.get(key) === kept) live.set(key, kept, count * (5 + single.columns.length));
     return read;
   } catch (error) {
     if (live.get(key) === kept) live.delete(key);
     throw error;
   }
-}
-
-async function openOf(facts: SessionFacts, single: Single, slots: Slots): Promise<Open> {
-  const late = await lateVersions(facts, single);
-  const sessions = [...slots.values()].flatMap((slot) => slot.sessions);
-  sessions.push(...late);
-  return { sessions, visitors: single.visits === null ? [] : byVisitor(sessions) };
 }
 
 const SLOT_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
@@ -106,7 +136,7 @@ WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [{ ...closed({ from: null, to
     });
     return rows.length > MOST_SLOTS || rows.reduce((sum, [, , own]) => sum + own, 0) > MOST_OPEN
       ? null
-      : rows.map(([slot, events]) => [slot, events] as const);
+      : rows.map(([slot, events]) => [slot, events] as const).sort(([a], [b]) => a - b);
   });
   live.set(key, { version, counts }, 0);
   counts.catch(() => live.delete(key));
@@ -114,37 +144,47 @@ WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [{ ...closed({ from: null, to
 }
 
 /** Reads the unsealed sessions by slot. Slots of `known` that have not changed are not read again. */
-async function readSlots(facts: SessionFacts, single: Single, known: Slots): Promise<Slots | null> {
+async function readSlots(
+  facts: SessionFacts,
+  single: Single,
+  visitors: Visitors,
+  known: Slots,
+): Promise<Slots | null> {
   const counts = facts.until < facts.keptFrom ? null : await countSlots(facts);
   if (counts === null) return null;
+  const changed = counts.filter(([slot, events]) => known.get(slot)?.events !== events);
+  if (changed.length === 0) return known;
+  const read = await readSessions(
+    facts,
+    single,
+    visitors,
+    changed.map(([slot]) => slot),
+    changed.length === counts.length,
+  );
   const slots = new Map<number, Slot>();
-  const changed: number[] = [];
-  for (const [slot, events] of counts) {
-    const own = known.get(slot);
-    if (own?.events === events) slots.set(slot, own);
-    else changed.push(slot);
+  for (const [slot] of counts) {
+    const own = read.get(slot) ?? known.get(slot);
+    if (own !== undefined) slots.set(slot, own);
   }
-  if (changed.length > 0) await readSessions(facts, single, changed.sort(byNumber), slots);
   return slots;
 }
 
-const byNumber = (a: number, b: number): number => a - b;
-
 const SESSION = z.tuple([z.number(), z.number(), ...SESSION_PARTS]).rest(z.number());
 
-/** Reads all sessions of these slots, which are in order, into `slots`. */
+/** Reads all sessions of these slots, which are in order. `isAll`: there are no other slots. */
 async function readSessions(
   facts: SessionFacts,
   single: Single,
+  visitors: Visitors,
   changed: readonly number[],
-  slots: Map<number, Slot>,
-): Promise<void> {
+  isAll: boolean,
+): Promise<Slots> {
   const range = {
     from: epochMs(Math.max((changed[0] ?? 0) * SLOT_MS, facts.until)),
     to: epochMs(((changed.at(-1) ?? 0) + 1) * SLOT_MS - 1),
   };
-  const only =
-    changed.length > MOST_NAMED ? undefined : `${SLOT_OF_START} IN (${changed.map(int).join(', ')})`;
+  const isNamed = !isAll && changed.length <= MOST_NAMED;
+  const only = isNamed ? `${SLOT_OF_START} IN (${changed.map(int).join(', ')})` : undefined;
   const rows = await facts.db.rows(
     {
       name: `unsealed sessions, ${single.name}`,
@@ -154,21 +194,13 @@ FROM (${mergedSessions(facts, range, ['events', ...mergedFor(single)], only)})`,
     },
     { parallel: true },
   );
-  const texts = new Map<string, string>();
   const read = new Map(changed.map((slot) => [slot, { events: 0, sessions: [] as OpenSession[] }]));
   for (const [startedAt, events, visitor, keys, ...values] of rows) {
     const slot = read.get(floorTo(startedAt, SLOT_MS) / SLOT_MS);
     if (slot === undefined) continue;
     slot.events += events;
-    slot.sessions.push({ sign: 1, startedAt, visitor, keys: keys.map((key) => oneOf(texts, key)), values });
+    slot.sessions.push(visitors.of({ sign: 1, startedAt, visitor, keys, values }));
   }
-  for (const [slot, own] of read) slots.set(slot, own);
-}
-
-/** Equal texts share one string. */
-function oneOf(texts: Map<string, string>, text: string): string {
-  const known = texts.get(text);
-  if (known !== undefined) return known;
-  texts.set(text, text);
-  return text;
+  for (const { sessions } of read.values()) sessions.sort((a, b) => a.startedAt - b.startedAt);
+  return read;
 }

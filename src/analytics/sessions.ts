@@ -5,10 +5,10 @@ import { type Hour, hoursOf } from './hours.ts';
 import { TooManyLate } from './late.ts';
 import { type Link, linksOf } from './links.ts';
 import { mergedSessions } from './merged-sessions.ts';
-import { NOTHING_OPEN, readOpen } from './open.ts';
+import { NOTHING_OPEN, type OpenSession, readOpen } from './open.ts';
 import { type Plan, type Span, spanOf } from './plan.ts';
 import { ROW, type Row } from './rows.ts';
-import { keysOf, mergedFor, type OpenSession, type Single, widthOf } from './singles.ts';
+import { keysOf, mergedFor, type Single, widthOf } from './singles.ts';
 import { edgeRanges, inMs, int } from './sql.ts';
 
 /**
@@ -35,9 +35,11 @@ export async function singlesOf(
     if (facts.lateSessions.length > 0) throw new TooManyLate();
     return [...sums.rows(), ...(await countTail(facts, single, grid))];
   }
+  sums.addSessions(open.unsealed);
+  sums.addSessions(open.late);
   // Where a slice begins after the watermark, all sealed sessions lie before it.
   const isNeeded = (at: number): boolean => ever || sinceOf(grid, sliceOf(grid, at)) < facts.until;
-  sums.addOpen(open.sessions, await linksOf(facts, single, open.visitors, isNeeded));
+  sums.addLinks(await linksOf(facts, single, open, isNeeded));
   return sums.rows();
 }
 
@@ -85,11 +87,11 @@ class Sums {
     });
   }
 
-  addOpen(sessions: readonly OpenSession[], links: Iterable<Link>): void {
+  addSessions(sessions: readonly OpenSession[]): void {
     const { from, to } = this.#grid;
-    for (const { sign, startedAt, keys, values } of sessions) {
+    for (const { sign, startedAt, visitors, values } of sessions) {
       if (startedAt < from || startedAt > to) continue;
-      for (const key of keys) {
+      for (const { key } of visitors) {
         const own = this.#of(key, startedAt);
         own[0] = (own[0] as number) + sign;
         for (let n = 0; n < values.length; n++) {
@@ -97,6 +99,10 @@ class Sums {
         }
       }
     }
+  }
+
+  addLinks(links: readonly Link[]): void {
+    const { from, to } = this.#grid;
     for (const { sign, key, startedAt, prev } of links) {
       if (startedAt < from || startedAt > to) continue;
       this.#addVisitor(this.#of(key, startedAt), startedAt, prev, sign);

@@ -116,7 +116,7 @@ export const visitorsRow = (single: Single, key: string, visitors: number, newVi
 ];
 
 /** A session one by one. `sign` is -1 for one that is to be subtracted. */
-export interface OpenSession {
+export interface SingleSession {
   readonly sign: 1 | -1;
   /** Epoch ms. */
   readonly startedAt: number;
@@ -131,7 +131,8 @@ export const sessionSql = (single: Single): string =>
   [single.visits === null ? "''" : NAME, keysOf(single), ...single.values].join(', ');
 export const SESSION_PARTS = [z.string(), z.array(z.string())] as const;
 
-/** SQL of the name of a `visitor` (UInt128). */
+/** SQL of the name of a `visitor` (UInt128), a text of this length. */
+export const NAME_LENGTH = 24;
 export const NAME = 'base64Encode(reinterpretAsFixedString(visitor))';
 
 /** The columns to merge: with the visitor if visitors are counted. */
