@@ -1,14 +1,14 @@
 -- edges, places
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         started_at AS at,
         arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)])) AS key,
-        [toInt64(at)] AS row
+        [toInt64(at % 3600000)] AS row
     FROM session_facts
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
 )
@@ -38,7 +38,7 @@ FROM
         sum(s.events) AS events,
         if((((min(s.latitude)).2) >= -90) AND (((min(s.longitude)).2) >= -180) AND (NOT ((((min(s.latitude)).2) = 0) AND (((min(s.longitude)).2) = 0))), arrayStringConcat([substring(min(concat(reinterpretAsFixedString(byteSwap(s.country.1)), s.country.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.region.1)), s.region.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.city.1)), s.city.2)), 5), toString(((min(s.latitude)).2) + 0.), toString(((min(s.longitude)).2) + 0.)], ''), '') AS place
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
     GROUP BY
         s.started_at,
         s.session

@@ -1,14 +1,14 @@
 -- edges, lists
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         started_at AS at,
         arrayJoin(arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))) AS key,
-        [toInt64(at)] AS row
+        [toInt64(at % 3600000)] AS row
     FROM session_facts
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
 )
@@ -19,14 +19,14 @@ GROUP BY
 -- edges, totals
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         started_at AS at,
-        arrayJoin(['']) AS key,
-        [toInt64(at), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
+        '' AS key,
+        [toInt64(at % 3600000), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
     FROM session_facts
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
 )
@@ -70,14 +70,14 @@ GROUP BY key;
 -- returns of an edge, totals
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         prev AS at,
-        arrayJoin(['']) AS key,
-        [toInt64(at), toInt64(started_at)] AS row
+        '' AS key,
+        [toInt64(at % 3600000), toInt64(started_at)] AS row
     FROM session_returns
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794909600000) AND (prev < 1794913200000))
 )
@@ -226,7 +226,7 @@ FROM
         substring(min(concat(reinterpretAsFixedString(byteSwap(s.entry.1)), s.entry.2)), 5) AS entry_page,
         substring(max(concat(reinterpretAsFixedString(byteSwap(s.exit.1)), s.exit.2)), 5) AS exit_page
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
     GROUP BY
         s.started_at,
         s.session
@@ -256,7 +256,7 @@ FROM
         sum(s.errors) AS errors,
         reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
     GROUP BY
         s.started_at,
         s.session

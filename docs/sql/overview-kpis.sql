@@ -1,14 +1,14 @@
 -- edges, events
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         toUnixTimestamp64Milli(timestamp) AS at,
-        arrayJoin([toString(type)]) AS key,
-        [toInt64(at)] AS row
+        type AS key,
+        [toInt64(at % 3600000)] AS row
     FROM events
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'click', 'error')) AND (toStartOfHour(timestamp) IN (1794643200, 1794909600))
 )
@@ -19,14 +19,14 @@ GROUP BY
 -- edges, totals
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         started_at AS at,
-        arrayJoin(['']) AS key,
-        [toInt64(at), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
+        '' AS key,
+        [toInt64(at % 3600000), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
     FROM session_facts
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794643200000) AND (started_at < 1794646800000)) OR ((started_at >= 1794909600000) AND (started_at < 1794913200000)))
 )
@@ -69,14 +69,14 @@ GROUP BY key;
 -- returns of an edge, totals
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         prev AS at,
-        arrayJoin(['']) AS key,
-        [toInt64(at), toInt64(started_at)] AS row
+        '' AS key,
+        [toInt64(at % 3600000), toInt64(started_at)] AS row
     FROM session_returns
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((prev >= 1794643200000) AND (prev < 1794646800000)) OR ((prev >= 1794909600000) AND (prev < 1794913200000)))
 )
@@ -133,7 +133,7 @@ FROM
         sum(s.errors) AS errors,
         reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
     GROUP BY
         s.started_at,
         s.session

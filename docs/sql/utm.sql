@@ -1,14 +1,14 @@
 -- edges, campaigns
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         started_at AS at,
         arrayJoin(if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')])) AS key,
-        [toInt64(at), toInt64(prev)] AS row
+        [toInt64(at % 3600000), toInt64(prev)] AS row
     FROM utm_facts
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
 )
@@ -41,14 +41,14 @@ GROUP BY key;
 -- returns of an edge, campaigns
 SELECT
     intDiv(at, 3600000) * 3600000 AS hour,
-    key,
+    toString(key),
     groupArrayArray(row)
 FROM
 (
     SELECT
         prev AS at,
-        arrayJoin([arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]) AS key,
-        [toInt64(at), toInt64(started_at)] AS row
+        arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
+        [toInt64(at % 3600000), toInt64(started_at)] AS row
     FROM utm_returns
     WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794909600000) AND (prev < 1794913200000))
 )
@@ -75,7 +75,7 @@ FROM
         substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_content.1)), s.utm_content.2)), 5) AS utm_content,
         reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
     GROUP BY
         s.started_at,
         s.session

@@ -85,8 +85,7 @@ const AT = { from: epochMs(START + 7 * HOUR + 123_456), to: epochMs(START + 5 * 
 const moved = (ms: number): Range => ({ from: epochMs(AT.from + ms), to: epochMs(AT.to + ms) });
 
 test('a repeated range is read from memory', async () => {
-  await readFor(AT);
-  await readFor(AT);
+  for (let time = 0; time < 3; time++) await readFor(AT);
   expect(await readFor(AT)).toEqual(NOTHING);
 });
 
@@ -106,8 +105,8 @@ const HOURS = [
 test('if its ends move within their hours, these hours are read once and counted to the ms', async () => {
   const read = new Set(Object.values(await readFor(moved(DAY))).flat());
   expect([...read]).toEqual(expect.arrayContaining(HOURS.filter((each) => !/keys|revisits/.test(each))));
-  const again = new Set(Object.values(await readFor(moved(DAY + 4_321))).flat());
-  expect([...again]).toEqual(expect.arrayContaining(HOURS.filter((each) => /keys|revisits/.test(each))));
+  const again = [await readFor(moved(DAY + 1_234)), await readFor(moved(DAY + 4_321))];
+  expect(again.flatMap((each) => Object.values(each).flat())).toEqual(expect.arrayContaining(HOURS.filter((each) => /keys|revisits/.test(each))));
   for (const ms of [4_322, -5_000, 60_000]) expect(await readFor(moved(DAY + ms))).toEqual(NOTHING);
 });
 
@@ -209,7 +208,7 @@ test('late events count at once, and after the next run everything is cached aga
 
   await seal({ db, only: [app.id] }, LATER);
   expect(Object.values(await readFor(AT)).flat()).not.toEqual([]);
-  await readFor(AT);
+  for (let time = 0; time < 2; time++) await readFor(AT);
   expect(await readFor(AT)).toEqual(NOTHING);
   expect(await analytics.pageviews(app.id, AT)).toEqual(after);
 });
