@@ -22,13 +22,9 @@ export const eventsIn = (ranges: readonly Range[]): string =>
   `${inHours(ranges)} AND ${inRanges('timestamp', ranges)}`;
 
 /**
- * SQL condition: `column` (UInt128) is one of `values`. Each is the base64 of its 16 bytes, lowest first,
- * which keeps the statement short.
+ * SQL of an array of UInt128. Each value is the base64 of its 16 bytes, lowest first, which keeps the
+ * statement short.
  */
-export const inUInt128 = (column: string, values: readonly string[]): string =>
-  `${column} IN (SELECT arrayJoin(${uInt128s(values)}))`;
-
-/** SQL of an array of such values. */
 export function uInt128s(values: readonly string[]): string {
   const bytes = Buffer.concat(values.map((value) => Buffer.from(value, 'base64')));
   if (bytes.length !== values.length * 16) throw new Error('not the base64 of 16 bytes');

@@ -106,7 +106,9 @@ test('if its ends move within their hours, these hours are read once and counted
   const read = new Set(Object.values(await readFor(moved(DAY))).flat());
   expect([...read]).toEqual(expect.arrayContaining(HOURS.filter((each) => !/keys|revisits/.test(each))));
   const again = [await readFor(moved(DAY + 1_234)), await readFor(moved(DAY + 4_321))];
-  expect(again.flatMap((each) => Object.values(each).flat())).toEqual(expect.arrayContaining(HOURS.filter((each) => /keys|revisits/.test(each))));
+  expect(again.flatMap((each) => Object.values(each).flat())).toEqual(
+    expect.arrayContaining(HOURS.filter((each) => /keys|revisits/.test(each))),
+  );
   for (const ms of [4_322, -5_000, 60_000]) expect(await readFor(moved(DAY + ms))).toEqual(NOTHING);
 });
 
