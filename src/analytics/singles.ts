@@ -132,7 +132,6 @@ export const sessionSql = (single: Single): string =>
 export const SESSION_PARTS = [z.string(), z.array(z.string())] as const;
 
 /** SQL of the name of a `visitor` (UInt128), a text of this length. */
-export const NAME_LENGTH = 24;
 export const NAME = 'base64Encode(reinterpretAsFixedString(visitor))';
 
 /** The columns to merge: with the visitor if visitors are counted. */
