@@ -131,7 +131,7 @@ export const sessionSql = (single: Single): string =>
   [single.visits === null ? "''" : NAME, keysOf(single), ...single.values].join(', ');
 export const SESSION_PARTS = [z.string(), z.array(z.string())] as const;
 
-/** SQL of the name of a `visitor` (UInt128), a text of this length. */
+/** SQL of the name of a `visitor` (UInt128). */
 export const NAME = 'base64Encode(reinterpretAsFixedString(visitor))';
 
 /** The columns to merge: with the visitor if visitors are counted. */
