@@ -11,14 +11,17 @@ export function EmptyState({
   title,
   children,
   action,
+  isPage = false,
 }: {
   readonly title: string;
+  /** True if there is nothing else on the page. */
+  readonly isPage?: boolean;
   readonly children?: ReactNode;
   readonly action?: ReactNode;
 }) {
   return (
     <div className="state">
-      <Title order={2} size="h4">
+      <Title order={isPage ? 1 : 2} size="h4">
         {title}
       </Title>
       <Text c="dimmed" component="div">
@@ -68,10 +71,10 @@ export function ErrorState({ error, retry }: { readonly error: unknown; readonly
   );
 }
 
-export function NoAccessState() {
+export function NoAccessState({ isPage = false }: { readonly isPage?: boolean }) {
   const { states, shell } = useText();
   return (
-    <EmptyState title={states.noAccess} action={<Link to="/dashboard">{shell.toApps}</Link>}>
+    <EmptyState isPage={isPage} title={states.noAccess} action={<Link to="/dashboard">{shell.toApps}</Link>}>
       {states.noAccessText}
     </EmptyState>
   );

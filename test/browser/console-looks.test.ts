@@ -19,6 +19,14 @@ afterAll(() => browser.close());
 
 /** A page, and what is done there before it is looked at. */
 const PAGES: readonly (readonly [string, string, (() => Promise<unknown>)?])[] = [
+  ['apps', ''],
+  ['a new app', '', () => visitor.page.locator('main header button').click()],
+  ['the settings of an app', '/apps/:app/settings'],
+  [
+    'the deletion of an app',
+    '/apps/:app/settings',
+    () => visitor.page.locator('.section button').last().click(),
+  ],
   ['API keys', '/api-keys'],
   ['a new key', '/api-keys', () => visitor.page.locator('main header button').click()],
 ];
@@ -36,8 +44,8 @@ for (const [name, path, prepare] of PAGES) {
     const found: string[] = [];
     for (const language of LANGUAGES) {
       await page.evaluate(`localStorage.setItem('console-language', '${language}')`);
-      await visit(path);
-      await page.waitForLoadState('networkidle');
+      await visit(path.replace(':app', service().app));
+      await page.locator('.loading').waitFor({ state: 'detached' });
       await prepare?.();
       for (const scheme of SCHEMES) {
         await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });

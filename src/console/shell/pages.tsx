@@ -11,13 +11,17 @@ const AnalyticsPage = lazy(() =>
 const AppsPage = lazy(() => import('../apps/page.tsx').then(({ AppsPage }) => ({ default: AppsPage })));
 const KeysPage = lazy(() => import('../keys/page.tsx').then(({ KeysPage }) => ({ default: KeysPage })));
 const UsagePage = lazy(() => import('../usage/page.tsx').then(({ UsagePage }) => ({ default: UsagePage })));
+const SettingsPage = lazy(() =>
+  import('../apps/settings.tsx').then(({ SettingsPage }) => ({ default: SettingsPage })),
+);
 const AuditPage = lazy(() => import('../audit/page.tsx').then(({ AuditPage }) => ({ default: AuditPage })));
 
 /** The pages by path; `:appId` is given to the page. */
 const PAGES: readonly (readonly [RegExp, (appId: string) => ReactNode])[] = [
   [/^\/dashboard$/, () => <AppsPage />],
   [/^\/dashboard\/apps$/, () => <AppsPage />],
-  [/^\/dashboard\/apps\/([^/]+)$/, (appId) => <AnalyticsPage key={appId} appId={appId} />],
+  [/^\/dashboard\/apps\/([0-9a-f-]{36})$/, (appId) => <AnalyticsPage key={appId} appId={appId} />],
+  [/^\/dashboard\/apps\/([0-9a-f-]{36})\/settings$/, (appId) => <SettingsPage key={appId} appId={appId} />],
   [/^\/dashboard\/api-keys$/, () => <KeysPage />],
   [/^\/dashboard\/usage$/, () => <UsagePage />],
   [/^\/dashboard\/audit$/, () => <AuditPage />],
@@ -36,7 +40,7 @@ export function Pages() {
 function pageAt(path: string): ReactNode {
   for (const [pattern, show] of PAGES) {
     const found = pattern.exec(path);
-    if (found !== null) return show(decodeURIComponent(found[1] ?? ''));
+    if (found !== null) return show(found[1] ?? '');
   }
   return <NotFound />;
 }
@@ -44,7 +48,7 @@ function pageAt(path: string): ReactNode {
 function NotFound() {
   const { shell } = useText();
   return (
-    <EmptyState title={shell.notFound} action={<Link to="/dashboard">{shell.toApps}</Link>}>
+    <EmptyState isPage title={shell.notFound} action={<Link to="/dashboard">{shell.toApps}</Link>}>
       {shell.notFoundText}
     </EmptyState>
   );
@@ -54,6 +58,7 @@ function Broken() {
   const { states } = useText();
   return (
     <EmptyState
+      isPage
       title={states.broken}
       action={<Button onClick={() => location.reload()}>{states.reload}</Button>}
     >

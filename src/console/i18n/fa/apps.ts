@@ -14,7 +14,7 @@ export const apps: AppsTexts = {
   createdAt: 'ساخته‌شده',
   actions: 'کارها',
   open: 'تحلیل‌ها',
-  openApp: (name) => `تحلیل‌های ${name}`,
+  openApp: (name) => `تحلیل‌ها: ${name}`,
   settings: 'تنظیمات',
   settingsOf: (name) => `تنظیمات ${name}`,
   createText:
