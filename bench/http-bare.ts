@@ -18,6 +18,8 @@ app.get('/{*path}', (_req, res) => {
 });
 const server = app.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 
+// The bench may have been killed.
+process.on('disconnect', () => process.exit());
 process.on('message', (bytes: Bytes) => {
   answer = bytes;
   process.send?.('ready');

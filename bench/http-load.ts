@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { type Outcome, Tally } from './tally.ts';
 
 /** A question that a load generator polls. */
 export interface Poll {
@@ -14,6 +15,9 @@ export interface Load {
   readonly port: number;
   readonly polls: readonly Poll[];
   readonly connections: number;
+  /** Before the measurement, every poll is answered so often, in a closed loop. The first answers are computed. */
+  readonly warmUpTurns: number;
+  /** The warm-up takes at least so long. */
   readonly warmUpMs: number;
   readonly ms: number;
   /**
@@ -21,15 +25,6 @@ export interface Load {
    * answer.
    */
   readonly rate: number | null;
-}
-
-export interface Outcome {
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly p999Ms: number;
-  /** The number of answers by status. */
-  readonly statuses: Readonly<Record<string, number>>;
 }
 
 /** Called with the status of each answer. */
@@ -119,43 +114,46 @@ const opened = (host: string, port: number): Promise<Socket> =>
     });
   });
 
-async function generate({ host, port, polls, connections, warmUpMs, ms, rate }: Load): Promise<Outcome> {
+async function generate(load: Load): Promise<Outcome> {
+  const { host, port, polls, connections, ms, rate } = load;
   const queue = polls.map(({ head, follows, etag }) => ({ head, follows, bytes: bytesOf(head, etag) }));
   const open = await Promise.all(
     Array.from({ length: connections }, async () => new Connection(await opened(host, port), queue)),
   );
-  const from = performance.now() + warmUpMs;
-  const to = from + ms;
-  const latencies: number[] = [];
-  const statuses: Record<string, number> = {};
-  const note = (began: number, status: number): void => {
-    const now = performance.now();
-    if (began < from || now > to) return;
-    latencies.push(now - began);
-    statuses[status] = (statuses[status] ?? 0) + 1;
-  };
-  if (rate === null) await closedLoop(open, to, note);
+  await warmUp(open, load);
+  const tally = new Tally(ms);
+  const note = (began: number, status: number): void => tally.note(performance.now() - began, status);
+  const to = performance.now() + ms;
+  if (rate === null) await closedLoop(open, () => performance.now() >= to, note);
   else await openLoop(open, rate, to, note);
   for (const connection of open) connection.close();
-  latencies.sort((a, b) => a - b);
-  const at = (share: number): number => latencies[Math.ceil(latencies.length * share) - 1] ?? Number.NaN;
-  const perSecond = latencies.length / (ms / 1000);
-  return { requestsPerSecond: perSecond, p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999), statuses };
+  return tally.outcome();
+}
+
+function warmUp(open: readonly Connection[], { polls, warmUpTurns, warmUpMs }: Load): Promise<unknown> {
+  const until = performance.now() + warmUpMs;
+  const enough = warmUpTurns * polls.length;
+  let answered = 0;
+  return closedLoop(
+    open,
+    () => answered >= enough && performance.now() >= until,
+    () => answered++,
+  );
 }
 
 type Note = (began: number, status: number) => void;
 
-const closedLoop = (open: readonly Connection[], to: number, note: Note): Promise<unknown> =>
+const closedLoop = (open: readonly Connection[], isOver: () => boolean, note: Note): Promise<unknown> =>
   Promise.all(
     open.map(
       (connection) =>
         new Promise<void>((resolve) => {
           const next = (): void => {
-            const began = performance.now();
-            if (began >= to) {
+            if (isOver()) {
               resolve();
               return;
             }
+            const began = performance.now();
             connection.ask((status) => {
               note(began, status);
               next();
@@ -167,7 +165,8 @@ const closedLoop = (open: readonly Connection[], to: number, note: Note): Promis
   );
 
 /**
- * Latency counts from the time at which a request was due, not from the time at which a connection was free.
+ * Latency counts from the time at which a request was due, not from the time at which a connection was free. A service
+ * that stands still for a second so delays all requests of that second (no coordinated omission).
  */
 async function openLoop(open: readonly Connection[], rate: number, to: number, note: Note): Promise<void> {
   const start = performance.now();
@@ -199,6 +198,8 @@ async function openLoop(open: readonly Connection[], rate: number, to: number, n
   while (busy > 0 || due.length > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
+// The bench may have been killed.
+process.on('disconnect', () => process.exit());
 process.on('message', (load: Load) => {
   generate(load).then(
     (outcome) => process.send?.(outcome),

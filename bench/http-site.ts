@@ -21,9 +21,10 @@ export interface Site {
 }
 
 /** 200 keys on 20 accounts. */
-export async function newSites(service: BenchService): Promise<Site[]> {
+export async function newSites(service: BenchService, signal: AbortSignal): Promise<Site[]> {
   const sites: Site[] = [];
   for (let i = 0; i < APPS; i++) {
+    signal.throwIfAborted();
     const { accountId } = Created.parse(await service.admin('account', 'create', '--name', `Bench ${i}`));
     const keys: string[] = [];
     for (let k = 0; k < KEYS_PER_APP; k++) {

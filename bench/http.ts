@@ -6,24 +6,23 @@ import { join } from 'node:path';
 import { scriptBeside } from '../test/support/program.ts';
 import { localRedis } from '../test/support/redis.ts';
 import type { Bytes } from './http-bare.ts';
-import type { Load, Outcome, Poll } from './http-load.ts';
+import type { Load, Poll } from './http-load.ts';
 import { newSites, QUESTIONS, requestHead, type Site, sendSessions } from './http-site.ts';
-import { progress } from './progress.ts';
+import { recordLoad } from './load-cases.ts';
+import type { Recording } from './recording.ts';
+import { percentileOf } from './series.ts';
 import { type BenchService, startService } from './service.ts';
-import { median, rounded } from './statistics.ts';
+import { median } from './statistics.ts';
 import { figure, table } from './table.ts';
+import type { Outcome } from './tally.ts';
 
-/** One line of the JSON file. */
-interface HttpRecord {
-  readonly case: string;
-  readonly redis: boolean;
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly p999Ms: number;
-  /** Null for the mix, because no single route answers it. */
-  readonly bareRequestsPerSecond: number | null;
-  readonly ratio: number | null;
+/** How much is measured. */
+export interface HttpExtent {
+  readonly seconds: number;
+  /** The endpoints beside the bare route. */
+  readonly questions: typeof QUESTIONS;
+  /** Whether it is also measured without Redis. */
+  readonly alsoWithoutRedis: boolean;
 }
 
 /** Service and bare route are measured in turn, so that other work of the machine affects both. */
@@ -32,12 +31,15 @@ const CONNECTIONS = 16;
 /** One connection for each of the 200 keys. */
 const MIX_CONNECTIONS = 200;
 const WARM_UP_MS = 300;
-/** Long enough for every key to ask every question once and to know its tag. */
-const MIX_WARM_UP_MS = 6_000;
+/** The first answers of a key are computed; by the third turn it has the tags of all. */
+const MIX_WARM_UP = { warmUpTurns: 3, warmUpMs: 2_000 };
+/** Shares of the highest throughput at which the latency is measured. */
+const SHARES = [0.25, 0.5, 0.75, 0.9];
 const TRICKLE_MS = 500;
 const MAX_STALE = 'Cache-Control: max-stale=10\r\n';
 /** Headers that differ from answer to answer. The bare route need not set them, which is to its advantage. */
 const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
+const MIXES = 3;
 
 /**
  * Measures the Public API as `npm start` runs it, on an embedded store, with the load generator in its own
@@ -46,31 +48,40 @@ const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
  * seconds old. All with Redis and without.
  */
 export async function benchHttp(
+  recording: Recording,
   seconds: number,
-): Promise<{ readonly records: HttpRecord[]; readonly exact: boolean }> {
-  const records: HttpRecord[] = [];
+  { questions = QUESTIONS, alsoWithoutRedis = true }: Partial<HttpExtent> = {},
+): Promise<void> {
+  const redis = await localRedis().catch(() => null);
+  if (redis === null)
+    recording.note('http: redis-server is not installed, so nothing was measured with Redis.');
+  const urls = [
+    ...(redis === null ? [] : [redis.url]),
+    ...(alsoWithoutRedis || redis === null ? [null] : []),
+  ];
   const load = child('http-load');
   const bare = child('http-bare');
-  const [barePort] = (await once(bare, 'message')) as [number];
-  const redis = await localRedis();
   try {
-    for (const redisUrl of [redis.url, null]) {
-      const bench = new HttpBench({ load, bare, barePort, seconds, redis: redisUrl !== null });
-      records.push(...(await withService(redisUrl, (service) => bench.run(service))));
+    const [barePort] = (await once(bare, 'message')) as [number];
+    recording.progress.begin('http', urls.length * (1 + questions.length * 2 + MIXES * (1 + SHARES.length)));
+    for (const redisUrl of urls) {
+      const extent = { seconds, questions, alsoWithoutRedis };
+      const bench = new HttpBench({ recording, load, bare, barePort, extent, redis: redisUrl !== null });
+      await withService(redisUrl, (service) => bench.run(service));
     }
   } finally {
     load.kill();
     bare.kill();
-    await redis.close();
+    await redis?.close();
+    recording.progress.end();
+    print(recording);
   }
-  progress(null);
-  print(records);
-  return { records, exact: true };
 }
 
 function child(file: string): ChildProcess {
   const { loader, path } = scriptBeside(import.meta.url, file);
-  const part = fork(path, { execArgv: loader });
+  // Detached: the terminal's Ctrl+C is for this process alone.
+  const part = fork(path, { execArgv: loader, detached: true });
   part.once('exit', (code) => {
     if (code !== null && code !== 0) throw new Error(`${file} ended`);
   });
@@ -97,70 +108,90 @@ async function withService<T>(
   }
 }
 
-type How = Pick<Load, 'polls' | 'connections' | 'warmUpMs' | 'rate'>;
+type How = Omit<Load, 'host' | 'port' | 'ms'>;
 
 interface Parts {
+  readonly recording: Recording;
   readonly load: ChildProcess;
   readonly bare: ChildProcess;
   readonly barePort: number;
-  readonly seconds: number;
+  readonly extent: HttpExtent;
   readonly redis: boolean;
 }
 
 class HttpBench {
   readonly #parts: Parts;
+  readonly #with: string;
 
   constructor(parts: Parts) {
     this.#parts = parts;
+    this.#with = parts.redis ? 'with Redis' : 'without Redis';
   }
 
-  async run(service: BenchService): Promise<HttpRecord[]> {
-    progress('apps and keys');
-    const sites = await newSites(service);
+  async run(service: BenchService): Promise<void> {
+    const { progress, signal } = this.#parts.recording;
+    progress.step('apps and keys');
+    const sites = await newSites(service, signal);
     const port = Number(new URL(service.url).port);
-    const records: HttpRecord[] = [];
-    for (const { operationId, path } of QUESTIONS) {
+    for (const { operationId, path } of this.#parts.extent.questions) {
       for (const status of [304, 200]) {
-        progress(`${operationId} ${status}${this.#parts.redis ? ', with Redis' : ''}`);
-        records.push(await this.#beside(port, `${operationId} ${status}`, path, status, sites));
+        progress.step(`${operationId} ${status}, ${this.#with}`);
+        await this.#beside(port, `${operationId} ${status}`, path, status, sites);
       }
     }
-    progress(`200 keys${this.#parts.redis ? ', with Redis' : ''}`);
-    records.push(...(await this.#mix(port, polling(sites), '200 keys polling')));
+    await this.#mix(port, polling(sites), '200 keys polling');
     const failures: unknown[] = [];
     const trickle = setInterval(() => {
       const site = sites[Math.floor(Math.random() * sites.length)];
       if (site === undefined) return;
       sendSessions(service.url, site, 2, 1).catch((error: unknown) => failures.push(error));
     }, TRICKLE_MS);
-    const meanwhile = '200 keys polling while events come in';
-    records.push(...(await this.#mix(port, polling(sites), meanwhile)));
-    records.push(...(await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`)));
-    clearInterval(trickle);
+    try {
+      const meanwhile = '200 keys polling while events arrive';
+      await this.#mix(port, polling(sites), meanwhile);
+      await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`);
+    } finally {
+      clearInterval(trickle);
+    }
     if (failures.length > 0) throw failures[0];
-    return records;
   }
 
-  /** Measures at full speed, and at half of that rate. */
-  async #mix(port: number, polls: readonly Poll[], name: string): Promise<HttpRecord[]> {
-    const { seconds } = this.#parts;
-    const mix = { polls, connections: MIX_CONNECTIONS, warmUpMs: MIX_WARM_UP_MS };
-    const closed = await this.#load(port, { ...mix, rate: null }, seconds);
-    const half = await this.#load(port, { ...mix, rate: closed.requestsPerSecond / 2 }, seconds);
-    return [
-      this.#record(`${name}, closed loop`, closed),
-      this.#record(`${name}, half of that, open loop`, half),
-    ];
+  /** Measures at full speed, and the latency at shares of that rate. */
+  async #mix(port: number, polls: readonly Poll[], mix: string): Promise<void> {
+    const { recording, redis } = this.#parts;
+    const name = `${mix}, ${this.#with}`;
+    const how = { polls, connections: MIX_CONNECTIONS, ...MIX_WARM_UP };
+    recording.progress.step(`${name}, full speed`);
+    const { perSecond } = await this.#load(port, { ...how, rate: null });
+    const common = { bench: 'http', labels: { mix, redis } };
+    const unit = 'requests/s';
+    recording.record({
+      ...common,
+      name,
+      measure: 'throughput',
+      unit,
+      better: 'higher',
+      runs: [...perSecond],
+    });
+    for (const share of SHARES) {
+      const percent = Math.round(share * 100);
+      recording.progress.step(`${name}, ${percent} % of that`);
+      const rate = median(perSecond) * share;
+      const outcome = await this.#load(port, { ...how, rate });
+      const labels = { ...common.labels, percent };
+      recordLoad(recording, { ...common, name: `${name}, at ${percent} %`, labels }, rate, outcome);
+    }
   }
 
   /** Measures one endpoint's answer, and the same bytes from the bare route. */
   async #beside(
     port: number,
-    name: string,
+    answer: string,
     path: string,
     status: number,
     sites: readonly Site[],
-  ): Promise<HttpRecord> {
+  ): Promise<void> {
+    const { recording, extent, redis } = this.#parts;
     const [site] = sites;
     const [key] = site?.keys ?? [];
     if (site === undefined || key === undefined) throw new Error('no site');
@@ -168,43 +199,33 @@ class HttpBench {
     const first = await ask(port, head, null);
     const etag = status === 304 ? (first.headers.find(([header]) => header === 'etag')?.[1] ?? null) : null;
     const bytes = await ask(port, head, etag);
-    if (bytes.status !== status) throw new Error(`${name}: ${bytes.status}`);
+    if (bytes.status !== status) throw new Error(`${answer}: ${bytes.status}`);
     this.#parts.bare.send(bytes);
-    await once(this.#parts.bare, 'message');
+    await once(this.#parts.bare, 'message', { signal: recording.signal });
     const polls = Array.from({ length: CONNECTIONS }, () => ({ head, etag, follows: false }));
-    const same = { polls, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, rate: null };
-    const seconds = this.#parts.seconds / ROUNDS;
-    const service: Outcome[] = [];
-    const bare: Outcome[] = [];
+    const how = { polls, connections: CONNECTIONS, warmUpTurns: 1, warmUpMs: WARM_UP_MS, rate: null };
+    const seconds = extent.seconds / ROUNDS;
+    const service: number[] = [];
+    const bare: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
-      service.push(await this.#load(port, same, seconds));
-      bare.push(await this.#load(this.#parts.barePort, same, seconds));
+      service.push(...(await this.#load(port, how, seconds)).perSecond);
+      bare.push(...(await this.#load(this.#parts.barePort, how, seconds)).perSecond);
     }
-    const bareRequestsPerSecond = median(bare.map((outcome) => outcome.requestsPerSecond));
-    return this.#record(name, middle(service), bareRequestsPerSecond);
+    const unit = 'requests/s' as const;
+    const common = { bench: 'http', name: `${answer}, ${this.#with}`, unit, better: 'higher' as const };
+    const labels = { answer, redis };
+    recording.record({ ...common, labels, measure: 'throughput', runs: service });
+    recording.record({ ...common, labels, measure: 'bare route', runs: bare, ofService: false });
   }
 
-  async #load(port: number, how: How, seconds: number): Promise<Outcome> {
+  async #load(port: number, how: How, seconds = this.#parts.extent.seconds): Promise<Outcome> {
+    const { recording, load: generator } = this.#parts;
     const load: Load = { host: '127.0.0.1', port, ms: seconds * 1000, ...how };
-    this.#parts.load.send(load);
-    const [outcome] = (await once(this.#parts.load, 'message')) as [Outcome];
+    generator.send(load);
+    const [outcome] = (await once(generator, 'message', { signal: recording.signal })) as [Outcome];
     const failed = Object.keys(outcome.statuses).filter((status) => status !== '200' && status !== '304');
     if (failed.length > 0) throw new Error(`answered ${JSON.stringify(outcome.statuses)}`);
     return outcome;
-  }
-
-  #record(name: string, outcome: Outcome, bareRequestsPerSecond: number | null = null): HttpRecord {
-    const { requestsPerSecond, p50Ms, p99Ms, p999Ms } = outcome;
-    return {
-      case: name,
-      redis: this.#parts.redis,
-      requestsPerSecond: Math.round(requestsPerSecond),
-      p50Ms: rounded(p50Ms),
-      p99Ms: rounded(p99Ms),
-      p999Ms: rounded(p999Ms),
-      bareRequestsPerSecond: bareRequestsPerSecond === null ? null : Math.round(bareRequestsPerSecond),
-      ratio: bareRequestsPerSecond === null ? null : rounded(requestsPerSecond / bareRequestsPerSecond),
-    };
   }
 }
 
@@ -219,14 +240,6 @@ function polling(sites: readonly Site[], header = ''): Poll[] {
       })),
     ),
   );
-}
-
-/** Returns the round with the median throughput. */
-function middle(outcomes: readonly Outcome[]): Outcome {
-  const perSecond = median(outcomes.map(({ requestsPerSecond }) => requestsPerSecond));
-  const found = outcomes.find(({ requestsPerSecond }) => requestsPerSecond === perSecond);
-  if (found === undefined) throw new Error('no rounds');
-  return found;
 }
 
 /** Fetches one answer, for the bare route to repeat. */
@@ -247,17 +260,28 @@ async function ask(port: number, head: string, etag: string | null): Promise<Byt
   };
 }
 
-function print(records: readonly HttpRecord[]): void {
-  const rows = records.map((record) => [
-    record.case,
-    record.redis ? 'yes' : 'no',
-    String(record.requestsPerSecond),
-    figure(record.p50Ms),
-    figure(record.p99Ms),
-    figure(record.p999Ms),
-    record.bareRequestsPerSecond === null ? '' : String(record.bareRequestsPerSecond),
-    record.ratio === null ? '' : `${Math.round(record.ratio * 100)} %`,
-  ]);
-  const header = ['', 'Redis', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms', 'bare requests/s', 'of bare'];
-  console.log(`\n${table(header, rows)}`);
+function print({ cases }: Recording): void {
+  const own = cases.filter(({ bench }) => bench === 'http');
+  const throughput = own
+    .filter(({ measure }) => measure === 'throughput')
+    .map(({ name, runs }) => {
+      const bare = own.find((other) => other.name === name && other.measure === 'bare route');
+      const perSecond = median(runs);
+      const ofBare = bare === undefined ? '' : `${Math.round((perSecond / median(bare.runs)) * 100)} %`;
+      return [name, perSecond.toFixed(0), ofBare];
+    });
+  if (throughput.length > 0)
+    console.log(`\n${table(['full speed', 'requests/s', 'of bare'], throughput, 1)}`);
+  const latencies = own
+    .filter(({ measure }) => measure === 'latency')
+    .map((entry) => {
+      const rate = own.find(({ name, measure }) => name === entry.name && measure === 'rate')?.runs[0];
+      const cells = [0.5, 0.99, 0.999].map((share) => {
+        const { value, enough } = percentileOf(entry, share);
+        return enough ? figure(value) : '-';
+      });
+      return [entry.name, rate?.toFixed(0) ?? '', ...cells];
+    });
+  const header = ['open loop', 'requests/s', 'p50 ms', 'p99 ms', 'p99.9 ms'];
+  if (latencies.length > 0) console.log(`\n${table(header, latencies, 1)}`);
 }

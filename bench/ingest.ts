@@ -5,31 +5,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { z } from 'zod';
 import { program } from '../test/support/program.ts';
+import { newHistogram } from './histogram.ts';
 import { batchMaker, historyOf, type Target } from './ingest-traffic.ts';
-import { progress } from './progress.ts';
+import type { Recording } from './recording.ts';
 import { Sender } from './sender.ts';
+import { percentileOf } from './series.ts';
 import { type BenchService, startService } from './service.ts';
-import { percentile, rounded, timed } from './statistics.ts';
+import { median, rounded, timed } from './statistics.ts';
 import { figure, table } from './table.ts';
-
-/** One line of the JSON file. */
-interface IngestRecord {
-  /** Events per batch; null for an import. */
-  readonly batch: number | null;
-  readonly eventsPerSecond: number;
-  /** Null for an import, as are the latencies. */
-  readonly requestsPerSecond: number | null;
-  /** From sending a batch to its acknowledgement. */
-  readonly p50Ms: number | null;
-  readonly p99Ms: number | null;
-  /** The service's. */
-  readonly maxRssMb: number;
-  /** CPU time by wall time, of the service and of the load generator. 2 means all of two cores. */
-  readonly serviceCores: number;
-  readonly senderCores: number;
-}
 
 /** `senders` work at the same time. Each sends its next batch after the answer to the last one. */
 const CASES = [
@@ -38,6 +24,7 @@ const CASES = [
   { batch: 1, senders: 256 },
 ];
 const WARM_UP_MS = 3_000;
+const SLICE_MS = 1_000;
 const SAMPLE_MS = 100;
 const IMPORT_EVENTS = 1_000_000;
 const TICKS_PER_SECOND = 100;
@@ -47,61 +34,98 @@ const Key = z.object({ apiKey: z.string() });
 const App = z.object({ id: z.string(), secretKey: z.string() });
 const Kpis = z.object({ current: z.object({ pageviews: z.number() }) });
 
+/** How much is measured. */
+interface IngestExtent {
+  readonly cases: readonly (typeof CASES)[number][];
+  readonly importedEvents: number;
+}
+
 /**
  * Sends events over HTTP to the service as `npm start` runs it, in its own process, with views and sealing
  * on. Then loads a file with `npm run import`. Each case begins with an empty embedded store, so that it does
- * not pay for another case's merges. The result is exact if the service counts as many pageviews as were
+ * not pay for another case's merges. A case is exact if the service counts as many pageviews as were
  * acknowledged.
  */
 export async function benchIngest(
+  recording: Recording,
   seconds: number,
-): Promise<{ readonly records: IngestRecord[]; readonly exact: boolean }> {
+  { cases = CASES, importedEvents = IMPORT_EVENTS }: Partial<IngestExtent> = {},
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
+  const { progress, signal } = recording;
+  progress.begin('ingest', cases.length + 1);
   try {
-    const runs: Run[] = [];
-    for (const { batch, senders } of CASES) {
-      progress(`batches of ${batch}`);
+    for (const { batch, senders } of cases) {
+      progress.step(`batches of ${batch}`);
       const send = (service: BenchService, site: Site) =>
-        sendBatches(service, site, batch, senders, seconds * 1000);
-      runs.push(await onEmptyStore(join(folder, `batches-${batch}`), send));
+        sendBatches(service, site, { batch, senders, ms: seconds * 1000, signal });
+      await onEmptyStore(recording, `batches of ${batch}`, join(folder, `batches-${batch}`), send);
     }
-    progress('import');
+    progress.step('import');
     const dataDir = join(folder, 'import');
-    runs.push(await onEmptyStore(dataDir, (service, site) => importHistory(service, site, dataDir)));
-    progress(null);
-    const records = runs.map(({ record }) => record);
-    print(records);
-    const sum = (of: 'sent' | 'stored'): number => runs.reduce((total, run) => total + run[of], 0);
-    console.log(`\n${sum('sent')} pageviews acknowledged, ${sum('stored')} answered`);
-    return { records, exact: runs.every(({ sent, stored }) => sent === stored) };
+    await onEmptyStore(recording, 'import', dataDir, (service, site) =>
+      importHistory(service, site, dataDir, importedEvents, signal),
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
+    progress.end();
+    print(recording);
   }
 }
 
-interface Sent {
-  readonly record: IngestRecord;
+interface Sent extends Watched {
+  /** Of each slice of the time. */
+  readonly eventsPerSecond: readonly number[];
+  /** From sending a batch to its acknowledgement, in ms. Null for an import. */
+  readonly latencies: readonly number[] | null;
   /** The number of acknowledged pageviews. */
   readonly sent: number;
 }
 
-interface Run extends Sent {
-  readonly stored: number;
-}
-
 async function onEmptyStore(
+  recording: Recording,
+  name: string,
   dataDir: string,
   work: (service: BenchService, site: Site) => Promise<Sent>,
-): Promise<Run> {
+): Promise<void> {
   mkdirSync(dataDir);
   const service = await startService(dataDir);
   try {
     const site = await newSite(service);
     const sent = await work(service, site);
-    return { ...sent, stored: await site.pageviews() };
+    recordCase(recording, name, sent, (await site.pageviews()) === sent.sent);
   } finally {
     await service.stop();
   }
+}
+
+function recordCase(recording: Recording, name: string, sent: Sent, exact: boolean): void {
+  const common = { bench: 'ingest', name };
+  recording.record({
+    ...common,
+    measure: 'throughput',
+    unit: 'events/s',
+    better: 'higher',
+    runs: [...sent.eventsPerSecond],
+    exact,
+  });
+  if (sent.latencies !== null) {
+    const histogram = newHistogram();
+    for (const ms of sent.latencies) histogram.recordValue(Math.round(ms * 1000));
+    const runs = [median(sent.latencies)];
+    const encoded = encodeIntoCompressedBase64(histogram);
+    recording.record({ ...common, measure: 'acknowledged after', unit: 'ms', runs, histogram: encoded });
+    recording.record({
+      ...common,
+      measure: 'cores of the senders',
+      unit: 'cores',
+      better: null,
+      runs: [sent.senderCores],
+      ofService: false,
+    });
+  }
+  recording.record({ ...common, measure: 'memory', unit: 'MiB', runs: [sent.maxRssMb] });
+  recording.record({ ...common, measure: 'cores', unit: 'cores', better: null, runs: [sent.serviceCores] });
 }
 
 interface Site extends Target {
@@ -132,73 +156,95 @@ async function newSite(service: BenchService): Promise<Site> {
   };
 }
 
+interface Sending {
+  readonly batch: number;
+  readonly senders: number;
+  readonly ms: number;
+  readonly signal: AbortSignal;
+}
+
 async function sendBatches(
   service: BenchService,
   target: Target,
-  batch: number,
-  senders: number,
-  ms: number,
+  { batch, senders, ms, signal }: Sending,
 ): Promise<Sent> {
   const maker = batchMaker(target, batch);
   const from = performance.now() + WARM_UP_MS;
   const to = from + ms;
   const latencies: number[] = [];
+  const slices = new Array<number>(Math.max(1, Math.floor(ms / SLICE_MS))).fill(0);
+  const sliceMs = ms / slices.length;
   let sent = 0;
   const send = async (): Promise<void> => {
     const sender = new Sender(service.url, '/sdk/v1/events');
     for (let started = performance.now(); started < to; started = performance.now()) {
+      signal.throwIfAborted();
       const { status, body } = await sender.post(maker.next());
       if (status !== 200 || !body.includes(`"accepted":${batch},`)) throw new Error(`${status} ${body}`);
       sent++;
       const ended = performance.now();
-      if (started >= from && ended <= to) latencies.push(ended - started);
+      if (started < from || ended >= to) continue;
+      latencies.push(ended - started);
+      const slice = Math.floor((ended - from) / sliceMs);
+      slices[slice] = (slices[slice] ?? 0) + batch;
     }
     sender.close();
   };
   const watch = watchProcess(service.pid, from, to);
   await Promise.all(Array.from({ length: senders }, send));
-  const perSecond = latencies.length / (ms / 1000);
-  const record = {
-    batch,
-    eventsPerSecond: Math.round(perSecond * batch),
-    requestsPerSecond: rounded(perSecond),
-    p50Ms: rounded(percentile(latencies, 0.5)),
-    p99Ms: rounded(percentile(latencies, 0.99)),
+  return {
+    eventsPerSecond: slices.map((events) => (events * 1000) / sliceMs),
+    latencies,
+    sent: sent * maker.pageviews,
     ...(await watch),
   };
-  return { record, sent: sent * maker.pageviews };
 }
 
-async function importHistory(service: BenchService, { appId }: Target, dataDir: string): Promise<Sent> {
+async function importHistory(
+  service: BenchService,
+  { appId }: Target,
+  dataDir: string,
+  events: number,
+  signal: AbortSignal,
+): Promise<Sent> {
   const file = join(dataDir, 'history.ndjson');
-  const history = historyOf(IMPORT_EVENTS);
-  await pipeline(Readable.from(history.lines), createWriteStream(file));
+  const history = historyOf(events);
+  await pipeline(Readable.from(history.lines), createWriteStream(file), { signal });
   let end = Number.POSITIVE_INFINITY;
   const watch = watchProcess(service.pid, performance.now(), () => end);
   const { ms } = await timed(async () => {
     const command = spawn(await program(), ['import', file, '--app', appId], {
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { ...process.env, ...service.env },
+      detached: true,
+      signal,
     });
     const [code] = await once(command, 'exit');
     if (code !== 0) throw new Error('the import failed');
+  }).finally(() => {
+    end = 0;
   });
-  end = 0;
-  const { maxRssMb, serviceCores } = await watch;
-  const nothing = { batch: null, requestsPerSecond: null, p50Ms: null, p99Ms: null, senderCores: 0 };
-  const eventsPerSecond = Math.round((IMPORT_EVENTS * 1000) / ms);
-  return { record: { ...nothing, eventsPerSecond, maxRssMb, serviceCores }, sent: history.pageviews };
+  return {
+    eventsPerSecond: [(events * 1000) / ms],
+    latencies: null,
+    sent: history.pageviews,
+    ...(await watch),
+  };
+}
+
+interface Watched {
+  /** The service's. */
+  readonly maxRssMb: number;
+  /** CPU time by wall time, of the service and of the load generator. 2 means all of two cores. */
+  readonly serviceCores: number;
+  readonly senderCores: number;
 }
 
 /**
  * Watches a process between two moments: its highest resident memory, and the CPU time of it and of this
  * process.
  */
-async function watchProcess(
-  pid: number,
-  from: number,
-  to: number | (() => number),
-): Promise<Pick<IngestRecord, 'maxRssMb' | 'serviceCores' | 'senderCores'>> {
+async function watchProcess(pid: number, from: number, to: number | (() => number)): Promise<Watched> {
   const end = typeof to === 'number' ? () => to : to;
   await new Promise((resolve) => setTimeout(resolve, from - performance.now()));
   const begun = { at: performance.now(), service: cpuSeconds(pid), own: process.cpuUsage() };
@@ -227,16 +273,21 @@ function cpuSeconds(pid: number): number {
 const residentMb = (pid: number): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024;
 
-function print(records: readonly IngestRecord[]): void {
-  const cell = (value: number | null): string => (value === null ? '' : figure(value));
-  const rows = records.map((record) => [
-    record.batch === null ? 'import' : `batches of ${record.batch}`,
-    String(record.eventsPerSecond),
-    ...[record.requestsPerSecond, record.p50Ms, record.p99Ms].map(cell),
-    String(record.maxRssMb),
-    figure(record.serviceCores),
-    figure(record.senderCores),
-  ]);
-  const header = ['', 'events/s', 'requests/s', 'p50 ms', 'p99 ms', 'max RSS MB', 'cores', 'of senders'];
+function print({ cases }: Recording): void {
+  const own = cases.filter(({ bench }) => bench === 'ingest');
+  const names = [...new Set(own.map(({ name }) => name))];
+  if (names.length === 0) return;
+  const rows = names.map((name) => {
+    const of = (measure: string) => own.find((entry) => entry.name === name && entry.measure === measure);
+    const middle = (measure: string): string => {
+      const runs = of(measure)?.runs;
+      return runs === undefined ? '' : figure(median(runs));
+    };
+    const latency = of('acknowledged after');
+    const at = (share: number): string =>
+      latency === undefined ? '' : figure(percentileOf(latency, share).value);
+    return [name, middle('throughput'), at(0.5), at(0.99), middle('memory'), middle('cores')];
+  });
+  const header = ['', 'events/s', 'p50 ms', 'p99 ms', 'max RSS MiB', 'cores'];
   console.log(`\n${table(header, rows, 1)}`);
 }

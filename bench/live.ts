@@ -10,8 +10,8 @@ import { Memory } from '../src/facts/memory.ts';
 import { createSealer } from '../src/facts/sealer.ts';
 import { commitEvents } from '../test/support/ledger.ts';
 import type { Case } from './cases.ts';
-import { progress } from './progress.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
+import type { Recording } from './recording.ts';
 import { BIG_APP, NOW } from './shape.ts';
 import { timed } from './statistics.ts';
 
@@ -24,6 +24,13 @@ export interface Live {
   equal: boolean;
 }
 
+interface How {
+  readonly runs: number;
+  /** From the arrival of events to the question. */
+  readonly pauseMs: number;
+  readonly factsCacheBytes: number;
+}
+
 /** Events that arrive between two questions: ten seconds of the big app's traffic. */
 const EVENTS = 90;
 const SESSIONS = 10;
@@ -33,7 +40,7 @@ const LATE_MS = { from: HOUR_MS, to: 10 * DAY_MS } as const;
 /** The first of the small ones. */
 const SMALL_APP = appId('5a110000-0000-4000-8000-000000000001');
 /** Most merges after an insert are done by then. */
-const MERGES_MS = 1_000;
+export const MERGES_MS = 1_000;
 /** The number of questions before the measurement, so that all caches are filled. */
 const WARM_UP = 4;
 
@@ -42,35 +49,35 @@ const WARM_UP = 4;
  * set, which is deleted afterwards. At the end the answers are compared with the raw ones.
  */
 export async function measureLive(
+  recording: Recording,
   folder: string,
   cases: readonly Case[],
-  runs: number,
-  factsBytes: number,
+  how: How,
 ): Promise<readonly Live[]> {
   const copy = mkdtempSync(join(folder, '..', 'live-'));
   try {
-    progress('live: copying the data set');
+    recording.progress.say('live: copying the data set');
     cpSync(folder, copy, { recursive: true });
     const db = await openDatabase({ kind: 'embedded', dataDir: copy, database: 'analytics' });
     try {
-      return await askedLive(db, cases, runs, factsBytes);
+      return await askedLive(recording, db, cases, how);
     } finally {
       await db.close();
     }
   } finally {
     rmSync(copy, { recursive: true, force: true });
-    progress(null);
   }
 }
 
 async function askedLive(
+  recording: Recording,
   db: Database,
   cases: readonly Case[],
-  runs: number,
-  factsBytes: number,
+  { runs, pauseMs, factsCacheBytes }: How,
 ): Promise<readonly Live[]> {
+  const { progress } = recording;
   const clock = () => NOW;
-  const analytics = createAnalytics({ db, clock, memory: new Memory(factsBytes) });
+  const analytics = createAnalytics({ db, clock, memory: new Memory(factsCacheBytes) });
   const raw = createRawAnalytics({ db, clock });
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')
@@ -78,28 +85,33 @@ async function askedLive(
   for (const { case: entry } of live) for (let time = 0; time < WARM_UP; time++) await entry.ask(analytics);
   const compare = async (): Promise<void> => {
     for (const seen of live) {
-      progress(`live: the raw answer to ${seen.case.endpoint}`);
+      if (recording.stopping) return;
+      progress.say(`live: the raw answer to ${seen.case.endpoint}`);
       seen.equal &&= isDeepStrictEqual(await seen.case.ask(analytics), await seen.case.ask(raw));
     }
   };
+  progress.begin('live', runs * live.length);
   for (let round = 0; round < runs; round++) {
-    progress(`live: round ${round + 1} of ${runs}`);
     for (const [i, { case: entry, ms }] of live.entries()) {
+      if (recording.stopping) return live;
+      progress.step(entry.endpoint);
       await arrive(db, round * live.length + i);
-      await whileMerging(analytics);
+      await whileMerging(analytics, pauseMs);
       ms.push((await timed(() => entry.ask(analytics))).ms);
     }
   }
   await compare();
   const sealer = createSealer({ db, clock, log: { info: () => undefined, warn: console.log } });
   sealer.start();
+  progress.begin('late', runs * live.length);
   for (let round = 0; round < runs; round++) {
-    progress(`late: round ${round + 1} of ${runs}`);
     for (const [i, { case: entry, lateMs }] of live.entries()) {
+      if (recording.stopping) break;
+      progress.step(entry.endpoint);
       const turn = (runs + round) * live.length + i;
       await arrive(db, turn);
       await arriveLate(db, turn);
-      await whileMerging(analytics);
+      await whileMerging(analytics, pauseMs);
       lateMs.push((await timed(() => entry.ask(analytics))).ms);
     }
   }
@@ -112,8 +124,8 @@ async function askedLive(
  * Keeps the process busy, as other pollers would. After a second of sleep the processor is slow at first, and
  * a question takes twice the time.
  */
-async function whileMerging(analytics: Analytics): Promise<void> {
-  const end = performance.now() + MERGES_MS;
+async function whileMerging(analytics: Analytics, pauseMs: number): Promise<void> {
+  const end = performance.now() + pauseMs;
   while (performance.now() < end) await analytics.overview(SMALL_APP, { from: null, to: null });
 }
 

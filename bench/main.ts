@@ -1,28 +1,34 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { BenchOptions } from '../src/cli/bench-command.ts';
+import type { BenchName, BenchOptions } from '../src/cli/bench-command.ts';
 import { CliError } from '../src/cli/cli-error.ts';
 import { makeFolder } from '../src/make-folder.ts';
+import { checkAssertions, parseAssertion } from './assertions.ts';
+import type { DeploymentBench } from './deployment/run.ts';
+import { Recording } from './recording.ts';
+import { writable } from './result/file.ts';
 
-interface Outcome {
-  readonly records: readonly object[];
-  /** True if every answer was equal to the raw one. */
-  readonly exact: boolean;
-}
+export { compareFiles } from './compare.ts';
+export { report } from './report/page.ts';
 
-type Bench = (options: BenchOptions) => Promise<Outcome>;
+type Bench = (recording: Recording, options: BenchOptions) => Promise<void>;
+
+const EVENTS = 30_000_000;
+const RUNS = 30;
 
 /** Each bench is loaded when it runs. */
-const BENCHES: Readonly<Record<string, Bench>> = {
-  queries: async ({ dir, events, days, runs }) =>
-    (await import('./queries.ts')).benchQueries(folder(dir), { events, days }, runs),
-  scale: async ({ dir, events, days, runs }) =>
-    (await import('./scale.ts')).benchScale(folder(dir), events, days, runs),
-  http: async ({ seconds }) => (await import('./http.ts')).benchHttp(seconds),
-  pollers: async () => (await import('./pollers.ts')).benchPollers(),
-  ingest: async ({ seconds }) => (await import('./ingest.ts')).benchIngest(seconds),
-  overload: async ({ seconds }) => (await import('./overload.ts')).benchOverload(seconds),
-  soak: async ({ minutes }) => (await import('./soak.ts')).benchSoak(minutes),
+const LOCAL: Readonly<Record<Exclude<BenchName, 'suite'>, Bench>> = {
+  data: async (recording, { dir, events = EVENTS, days }) =>
+    (await import('./data.ts')).benchData(recording, folder(dir), { events, days }),
+  queries: async (recording, { dir, events = EVENTS, days, runs = RUNS }) =>
+    (await import('./queries.ts')).benchQueries(recording, folder(dir), { events, days }, { runs }),
+  scale: async (recording, { dir, events = EVENTS, days, runs = RUNS }) =>
+    (await import('./scale.ts')).benchScale(recording, folder(dir), { events, days }, runs),
+  http: async (recording, { seconds }) => (await import('./http.ts')).benchHttp(recording, seconds),
+  pollers: async (recording) => (await import('./pollers.ts')).benchPollers(recording),
+  ingest: async (recording, { seconds }) => (await import('./ingest.ts')).benchIngest(recording, seconds),
+  overload: async (recording, { seconds }) =>
+    (await import('./overload.ts')).benchOverload(recording, seconds),
+  soak: async (recording, { minutes }) => (await import('./soak.ts')).benchSoak(recording, minutes),
 };
 
 function folder(path: string): string {
@@ -35,25 +41,60 @@ function folder(path: string): string {
   return dir;
 }
 
-/** Returns a path for the figures. Throws now if it cannot be written, not after an hour. */
-function jsonFile(path: string): string {
-  const file = resolve(path);
-  try {
-    closeSync(openSync(file, 'a'));
-  } catch (error) {
-    throw new CliError(`--json: ${error instanceof Error ? error.message : String(error)}.`);
+async function runAgainst(
+  recording: Recording,
+  name: BenchName,
+  options: BenchOptions & { readonly url: string },
+): Promise<void> {
+  const { benchDeployment } = await import('./deployment/run.ts');
+  const { url, key = [], rate = [] } = options;
+  const common = { url, keys: key, rates: rate };
+  if (name === 'suite') {
+    const { DEPLOYMENT_PRESETS, presetOf } = await import('./suite.ts');
+    const benches = ['data', 'queries', 'ingest', 'http'] as const;
+    await benchDeployment(recording, { ...common, benches, ...DEPLOYMENT_PRESETS[presetOf(options)] });
+    return;
   }
-  return file;
+  const { events = 20_000, days = 30, runs = 3, seconds = 10 } = options;
+  // The command line gives --url to these alone.
+  const benches = [name as DeploymentBench];
+  await benchDeployment(recording, { ...common, benches, events, days, runs, seconds });
 }
 
-/** Runs a bench. Exit code 1 if an answer differed from the raw one. Throws CliError for invalid arguments. */
-export async function bench(name: string, options: BenchOptions): Promise<void> {
-  const run = Object.hasOwn(BENCHES, name) ? BENCHES[name] : undefined;
-  if (run === undefined) {
-    throw new CliError(`There is no bench "${name}": say one of ${Object.keys(BENCHES).join(', ')}.`);
+/**
+ * Runs a bench. Exit code 1 if an answer differed from the exact one or an assertion failed, 130 after an interrupt.
+ * Throws CliError for invalid arguments.
+ */
+export async function bench(name: BenchName, options: BenchOptions, command: string): Promise<void> {
+  if ((options.url === undefined) !== (options.key === undefined)) {
+    throw new CliError(
+      '--url and --key belong together: say the address of a running service, and an API key of it.',
+    );
   }
-  const json = options.json === undefined ? null : jsonFile(options.json);
-  const { records, exact } = await run(options);
-  if (json !== null) writeFileSync(json, `${JSON.stringify(records, null, 2)}\n`);
-  if (!exact) process.exitCode = 1;
+  const assertions = (options.assert ?? []).map(parseAssertion);
+  const recording = new Recording({
+    command,
+    target: options.url ?? null,
+    json: options.json === undefined ? null : writable('--json', options.json),
+    html: options.html === undefined ? null : writable('--html', options.html),
+  });
+  let complete = false;
+  try {
+    if (options.url !== undefined) await runAgainst(recording, name, { ...options, url: options.url });
+    else if (name === 'suite')
+      await (await import('./suite.ts')).runSuite(recording, folder(options.dir), options);
+    else await LOCAL[name](recording, options);
+    complete = !recording.stopping && !recording.failed;
+  } catch (error) {
+    // An interrupt makes that fail which waited for something.
+    if (!recording.stopping) throw error;
+  } finally {
+    recording.end(complete);
+  }
+  const wrong = recording.cases.filter(({ exact }) => exact === false);
+  for (const { bench, name: asked, measure } of wrong) console.log(`WRONG: ${bench}: ${asked}, ${measure}`);
+  const failed = checkAssertions(recording.cases, assertions);
+  for (const line of failed) console.log(`FAILED: ${line}`);
+  if (recording.stopping) process.exitCode = 130;
+  else if (recording.failed || wrong.length + failed.length > 0) process.exitCode = 1;
 }

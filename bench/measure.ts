@@ -3,6 +3,7 @@ import type { Analytics } from '../src/analytics/results.ts';
 import type { Database, StatementStats } from '../src/clickhouse/database.ts';
 import type { Case } from './cases.ts';
 import { type Reads, statementsOf } from './reads.ts';
+import type { Recording } from './recording.ts';
 import { timed } from './statistics.ts';
 
 /** All measurements of one case. */
@@ -42,13 +43,14 @@ export interface MeasureDeps {
   readonly countReads: (statements: Awaited<ReturnType<typeof statementsOf>>) => Promise<Reads>;
   /** Returns the statements that have ended since the last call. */
   readonly takeStatements: () => StatementStats[];
-  readonly onProgress: (line: string) => void;
+  readonly recording: Recording;
 }
 
 /**
  * Runs every case `runs` times, case after case in each round, so that a busy moment of the machine affects
  * all cases alike. Each case runs in the polled process, then as a first question. The raw question is asked
- * `rawRuns` times: before the first round, and in some of the rounds. Each time the answers are compared.
+ * `rawRuns` times: before the first round, and in some of the rounds. Each time the answers are compared. Returns early,
+ * with what was measured, after an interrupt.
  */
 export async function measure(
   deps: MeasureDeps,
@@ -56,18 +58,27 @@ export async function measure(
   runs: number,
   rawRuns: number,
 ): Promise<Measured[]> {
+  const { recording } = deps;
+  const { progress } = recording;
   const measured: Measured[] = [];
+  progress.begin('queries, warming up', cases.length);
   for (const entry of cases) {
-    deps.onProgress(`warming up: ${entry.endpoint}, ${entry.range}`);
+    if (recording.stopping) return measured;
+    progress.step(`${entry.endpoint}, ${entry.range}`);
     measured.push(await warmUp(deps, entry));
   }
+  progress.begin('queries', runs);
   for (let round = 0; round < runs; round++) {
     const movedMs = ASKED_MS.length + round;
     const rawsAt = (after: number) => Math.floor((after * (rawRuns - 1)) / runs);
     const withRaw = rawsAt(round) < rawsAt(round + 1);
-    deps.onProgress(`round ${round + 1} of ${runs}${withRaw ? ', with raw' : ''}`);
-    for (const entry of measured) await polledRun(deps, entry, movedMs);
+    progress.step(withRaw ? 'round with raw' : 'round');
     for (const entry of measured) {
+      if (recording.stopping) return measured;
+      await polledRun(deps, entry, movedMs);
+    }
+    for (const entry of measured) {
+      if (recording.stopping) return measured;
       await firstRun(deps, entry);
       if (withRaw) await rawRun(deps, entry, movedMs);
     }

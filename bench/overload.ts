@@ -1,12 +1,14 @@
 import { fill, heavyQuestion, heldBy } from '../test/faults/heavy.ts';
 import { type Running, running, type Tenant } from '../test/faults/support.ts';
 import { closedLoop, openLoop, type Sample, type Stream, statusesOf } from '../test/support/open-loop.ts';
-import { percentile, rounded } from './statistics.ts';
+import type { Recording } from './recording.ts';
+import { percentile, rounded, runsFor } from './statistics.ts';
 import { table } from './table.ts';
 
 /** The flooded app has BATCHES × 4,000 events. */
 const BATCHES = 60;
 const OTHERS = 4;
+const WARM_UP_MS = 3_000;
 const KINDS = ['flood', 'other', 'health'] as const;
 type Kind = (typeof KINDS)[number];
 
@@ -15,30 +17,49 @@ type Kind = (typeof KINDS)[number];
  * were never asked before. Meanwhile other keys send a twentieth of it each, and the health endpoints are
  * polled.
  */
-export async function benchOverload(seconds: number) {
-  const service = await running();
+export async function benchOverload(recording: Recording, seconds: number, batches = BATCHES): Promise<void> {
+  const { progress } = recording;
+  progress.begin('overload', 3);
+  progress.step('apps and data');
+  const service = await running({}, { detached: true });
   try {
     const flood = await service.newTenant();
     const others = await Promise.all(Array.from({ length: OTHERS }, () => service.newTenant()));
-    await fill(service, flood.app, BATCHES);
+    await fill(service, flood.app, batches);
     for (const { app } of others) await fill(service, app, 4);
-    return await measured(service, flood, others, seconds);
+    await measured(recording, service, { flood, others }, seconds);
   } finally {
     await service.remove();
   }
 }
 
-async function measured(service: Running, flood: Tenant, others: readonly Tenant[], seconds: number) {
+interface Callers {
+  readonly flood: Tenant;
+  readonly others: readonly Tenant[];
+}
+
+async function measured(
+  recording: Recording,
+  service: Running,
+  { flood, others }: Callers,
+  seconds: number,
+): Promise<void> {
+  const { progress, signal } = recording;
   const stream = (kind: Kind, perSecond: number, path: () => string, key?: string): Stream<Kind> => ({
     kind,
     perSecond,
-    ask: async () => (await service.ask(path(), key === undefined ? {} : { key })).status,
+    ask: async () => {
+      signal.throwIfAborted();
+      return (await service.ask(path(), key === undefined ? {} : { key })).status;
+    },
   });
   const heavy = (perSecond: number) => stream('flood', perSecond, () => heavyQuestion(flood.app), flood.key);
-  await closedLoop(heavy(0), 8, 3_000);
-  const capacity = await closedLoop(heavy(0), 8, 10_000);
+  progress.step('the highest throughput');
+  await closedLoop(heavy(0), 8, WARM_UP_MS);
+  const capacity = await closedLoop(heavy(0), 8, seconds * 1000);
   const pid = service.pid ?? 0;
   const before = heldBy(pid);
+  progress.step('twice as much');
   const samples = await openLoop(
     [
       heavy(capacity * 2),
@@ -48,60 +69,52 @@ async function measured(service: Running, flood: Tenant, others: readonly Tenant
     ],
     seconds * 1000,
   );
-  const recoveryMs = await untilAnswered(heavy(0));
+  const recoveryMs = await untilAnswered(heavy(0), signal);
+  progress.end();
   const answered = samples.filter(({ kind, status }) => kind !== 'health' && status === 200).length / seconds;
-  const record = {
-    bench: 'overload',
-    seconds,
-    capacityPerSecond: rounded(capacity),
-    answeredPerSecond: rounded(answered),
-    share: rounded(answered / capacity),
-    recoveryMs: rounded(recoveryMs),
-    rssMiBBefore: rounded(before.rssMiB),
-    rssMiBAfter: rounded(heldBy(pid).rssMiB),
-    kinds: KINDS.map((kind) => summary(samples, kind)),
-  };
-  print(record);
-  return { records: [record], exact: true };
+  const common = { bench: 'overload', labels: { seconds } };
+  const throughput = { ...common, unit: 'requests/s' as const, better: 'higher' as const };
+  recording.record({ ...throughput, name: 'all callers', measure: 'capacity', runs: [capacity] });
+  recording.record({ ...throughput, name: 'twice the capacity', measure: 'throughput', runs: [answered] });
+  recording.record({ ...common, name: 'afterwards', measure: 'recovery', unit: 'ms', runs: [recoveryMs] });
+  const growth = heldBy(pid).rssMiB - before.rssMiB;
+  recording.record({ ...common, name: 'twice the capacity', measure: 'growth', unit: 'MiB', runs: [growth] });
+  for (const kind of KINDS) {
+    for (const [status, measure] of [
+      [200, 'latency'],
+      [503, 'refused after'],
+    ] as const) {
+      const own = samples.filter((sample) => sample.kind === kind && sample.status === status);
+      const runs = own.map(({ ms }) => ms);
+      recording.record({ ...common, name: `twice the capacity, ${kind}`, measure, unit: 'ms', runs });
+    }
+  }
+  console.log(
+    `capacity ${rounded(capacity)}/s, answered ${rounded(answered)}/s of twice as much, ` +
+      `recovery ${rounded(recoveryMs)} ms, memory ${rounded(growth)} MiB more`,
+  );
+  print(KINDS.map((kind) => summary(samples, kind)));
 }
 
 /** The time from the load's end to the first 200. */
-async function untilAnswered(stream: Stream): Promise<number> {
+async function untilAnswered(stream: Stream, signal: AbortSignal): Promise<number> {
   const began = performance.now();
-  while ((await stream.ask()) !== 200);
+  while (!signal.aborted && (await stream.ask()) !== 200);
   return performance.now() - began;
 }
 
 function summary(samples: readonly Sample<Kind>[], kind: Kind) {
-  const ms = (status: number, share: number): number =>
-    rounded(
-      percentile(
-        samples
-          .filter((sample) => sample.kind === kind && sample.status === status)
-          .map((sample) => sample.ms),
-        share,
-      ),
+  const ms = (status: number, share: number): string => {
+    const own = samples.filter((sample) => sample.kind === kind && sample.status === status);
+    const value = percentile(
+      own.map((sample) => sample.ms),
+      share,
     );
-  return {
-    kind,
-    statuses: statusesOf(samples, kind),
-    p50Ms: ms(200, 0.5),
-    p99Ms: ms(200, 0.99),
-    refusedP99Ms: ms(503, 0.99),
+    return own.length < runsFor(share) ? '-' : String(rounded(value));
   };
+  return [kind, JSON.stringify(statusesOf(samples, kind)), ms(200, 0.5), ms(200, 0.99), ms(503, 0.99)];
 }
 
-function print({
-  kinds,
-  ...record
-}: { readonly kinds: readonly ReturnType<typeof summary>[] } & object): void {
-  for (const [name, value] of Object.entries(record)) console.log(`${name.padEnd(20)} ${value}`);
-  const rows = kinds.map(({ kind, statuses, p50Ms, p99Ms, refusedP99Ms }) => [
-    kind,
-    JSON.stringify(statuses),
-    String(p50Ms),
-    String(p99Ms),
-    String(refusedP99Ms),
-  ]);
+function print(rows: readonly string[][]): void {
   console.log(`\n${table(['asked by', 'answers', '200 p50 ms', '200 p99 ms', '503 p99 ms'], rows)}`);
 }

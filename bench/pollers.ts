@@ -8,12 +8,12 @@ import { z } from 'zod';
 import { bridgeProcess } from '../test/support/bridge-process.ts';
 import { localRedis } from '../test/support/redis.ts';
 import { sendSessions } from './http-site.ts';
-import { progress } from './progress.ts';
+import type { Recording } from './recording.ts';
 import { type BenchService, startService } from './service.ts';
 import { median, rounded } from './statistics.ts';
 import { figure, table } from './table.ts';
 
-/** One line of the JSON file. */
+/** The figures of one store. */
 interface PollersRecord {
   readonly store: 'embedded' | 'server';
   /** Medians of the whole request, by the interval of the polls. */
@@ -48,10 +48,7 @@ const App = z.object({ id: z.string(), secretKey: z.string() });
  * the other: first each every second, then each every 30 s. With Redis, on the embedded store and on a server
  * (the HTTP bridge).
  */
-export async function benchPollers(): Promise<{
-  readonly records: readonly PollersRecord[];
-  readonly exact: true;
-}> {
+export async function benchPollers(recording: Recording): Promise<void> {
   const redis = await localRedis();
   const bridge = await bridgeProcess();
   const folder = mkdtempSync(join(tmpdir(), 'bench-pollers-'));
@@ -65,17 +62,14 @@ export async function benchPollers(): Promise<{
   const measured = async (store: PollersRecord['store'], more: Readonly<Record<string, string>>) => {
     const service = await startService(mkdtempSync(join(folder, store)), { ...settings, ...more });
     try {
-      return await measure(service, store);
+      return await measure(recording, service, store);
     } finally {
       await service.stop();
     }
   };
   try {
     // At the same time, because both are idle between the polls.
-    const records = await Promise.all([measured('embedded', {}), measured('server', server)]);
-    progress(null);
-    print(records);
-    return { records, exact: true };
+    print(await Promise.all([measured('embedded', {}), measured('server', server)]));
   } finally {
     await bridge.close();
     await redis.close();
@@ -83,14 +77,25 @@ export async function benchPollers(): Promise<{
   }
 }
 
-async function measure(service: BenchService, store: PollersRecord['store']): Promise<PollersRecord> {
-  progress(`${store}: accounts, keys and apps`);
+async function measure(
+  recording: Recording,
+  service: BenchService,
+  store: PollersRecord['store'],
+): Promise<PollersRecord> {
+  const { progress, signal } = recording;
+  progress.say(`${store}: accounts, keys and apps`);
   const agent = new Agent({ keepAlive: true });
   const pollers: Poller[] = [];
   for (let i = 0; i < POLLERS; i++) pollers.push(await newPoller(service));
-  const often = await round(service, agent, pollers, 1_000);
-  progress(`${store}: every 30 s`);
-  const seldom = await round(service, agent, pollers, 30_000);
+  const measured = async (every: string, everyMs: keyof typeof ROUNDS): Promise<Answered[]> => {
+    progress.say(`${store}: ${every}`);
+    const answers = await round(service, agent, pollers, everyMs, signal);
+    const runs = answers.map(({ ms }) => ms);
+    recording.record({ bench: 'pollers', name: `${store}, ${every}`, measure: 'latency', unit: 'ms', runs });
+    return answers;
+  };
+  const often = await measured('every second', 1_000);
+  const seldom = await measured('every 30 s', 30_000);
   agent.destroy();
   const medianOf = (answers: readonly Answered[], stage: string) =>
     rounded(median(answers.map(({ stages }) => stages.get(stage) ?? 0)));
@@ -127,11 +132,13 @@ async function round(
   agent: Agent,
   pollers: readonly Poller[],
   everyMs: keyof typeof ROUNDS,
+  signal: AbortSignal,
 ): Promise<Answered[]> {
   const answers: Answered[] = [];
   const began = performance.now();
   for (let i = 0; i < ROUNDS[everyMs] * pollers.length; i++) {
-    await sleep(Math.max(0, began + (i * everyMs) / pollers.length - performance.now()));
+    const due = began + (i * everyMs) / pollers.length;
+    await sleep(Math.max(0, due - performance.now()), undefined, { signal });
     const answered = await poll(service, agent, pollers[i % pollers.length] as Poller);
     if (i >= pollers.length) answers.push(answered);
   }

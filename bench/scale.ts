@@ -1,28 +1,21 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { z } from 'zod';
 import { scriptBeside } from '../test/support/program.ts';
 import { casesOf } from './cases.ts';
-import { progress } from './progress.ts';
 import { AnswerSchema, type AskSchema } from './protocol.ts';
+import type { Recording } from './recording.ts';
 import type { Shape } from './shape.ts';
-import { median, percentile, rounded } from './statistics.ts';
+import { median } from './statistics.ts';
 import { figure, short, table } from './table.ts';
 
-/** One line of the JSON file. */
-interface ScaleRecord {
+/** The measurements of a question on one data set. */
+interface Measured {
   readonly endpoint: string;
-  readonly range: string;
-  readonly events: number;
-  readonly days: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly rawP50Ms: number;
-  /** rawP50Ms / p50Ms */
-  readonly ratio: number;
-  readonly equalToRaw: boolean;
-  /** p50Ms divided by the p50Ms with a tenth of the events. */
-  readonly timesSmallest: number;
+  readonly shape: Shape;
+  readonly ms: number[];
+  readonly rawMs: number[];
+  equal: boolean;
 }
 
 interface Worker {
@@ -40,69 +33,96 @@ const RAW_RUNS = 3;
  * so that noise affects all of them alike.
  */
 export async function benchScale(
+  recording: Recording,
   dir: string,
-  events: number,
-  days: number,
+  { events, days }: Shape,
   runs: number,
-): Promise<{ readonly records: ScaleRecord[]; readonly exact: boolean }> {
+): Promise<void> {
   const shapes = [
     { events: Math.round(events / 10), days },
     { events, days },
     { events, days: days * 10 },
   ];
   const workers: Worker[] = [];
+  const measured: Measured[] = [];
   try {
-    for (const shape of shapes) workers.push(await startWorker(dir, shape));
-    const records = await measureAll(workers, runs);
-    print(records, shapes);
-    return { records, exact: records.every(({ equalToRaw }) => equalToRaw) };
+    for (const shape of shapes) {
+      recording.progress.say(`scale: opening ${nameOf(shape)}`);
+      workers.push(await startWorker(dir, shape, recording.signal));
+    }
+    await measureAll(recording, workers, runs, measured);
   } finally {
+    recording.progress.end();
     await Promise.all(workers.map((worker) => worker.close()));
+    for (const entry of measured) recordCase(recording, entry);
+    print(measured, shapes);
   }
 }
 
-async function startWorker(dir: string, shape: Shape): Promise<Worker> {
+function recordCase(recording: Recording, { endpoint, shape, ms, rawMs, equal }: Measured): void {
+  const common = {
+    bench: 'scale',
+    name: `${endpoint}, ${nameOf(shape)}`,
+    unit: 'ms' as const,
+    labels: { endpoint, ...shape },
+  };
+  recording.record({ ...common, measure: 'first', runs: ms, exact: equal });
+  recording.record({ ...common, measure: 'raw', runs: rawMs, ofService: false });
+}
+
+async function startWorker(dir: string, shape: Shape, signal: AbortSignal): Promise<Worker> {
   const child = fork(WORKER.path, [dir, String(shape.events), String(shape.days)], {
     execArgv: WORKER.loader,
+    // The terminal's Ctrl+C is for this process alone.
+    detached: true,
   });
-  await nextMessage(child);
+  const exited = once(child, 'exit');
+  const nextMessage = async (): Promise<unknown> => {
+    const end = exited.then(([code]) => {
+      throw new Error(`the process of a data set ended: ${code}`);
+    });
+    const [message] = (await Promise.race([once(child, 'message', { signal }), end])) as [unknown];
+    return message;
+  };
+  const close = async (): Promise<void> => {
+    if (child.connected) child.disconnect();
+    if (signal.aborted) child.kill();
+    await exited;
+  };
+  try {
+    await nextMessage();
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
     shape,
     ask: async (message) => {
       child.send(message);
-      return AnswerSchema.parse(await nextMessage(child));
+      return AnswerSchema.parse(await nextMessage());
     },
-    close: async () => {
-      child.disconnect();
-      await once(child, 'exit');
-    },
+    close,
   };
 }
 
-async function nextMessage(child: ChildProcess): Promise<unknown> {
-  const ended = new AbortController();
-  const { signal } = ended;
-  try {
-    const message = once(child, 'message', { signal }).then(([first]) => first as unknown);
-    const exit = once(child, 'exit', { signal }).then(([code]) => {
-      throw new Error(`the process of a data set ended: ${code}`);
-    });
-    return await Promise.race([message, exit]);
-  } finally {
-    ended.abort();
-  }
-}
-
-async function measureAll(workers: readonly Worker[], runs: number): Promise<ScaleRecord[]> {
-  const records: ScaleRecord[] = [];
+async function measureAll(
+  { progress }: Recording,
+  workers: readonly Worker[],
+  runs: number,
+  measured: Measured[],
+): Promise<void> {
   const cases = workers.slice(0, 1).flatMap(({ shape }) => casesOf(shape));
-  for (const { endpoint, range } of cases.filter((entry) => entry.range === 'aligned')) {
-    progress(`${endpoint}, ${range}`);
-    const times = workers.map(() => ({ ms: [] as number[], rawMs: [] as number[], equal: true }));
+  const asked = cases.filter(({ range }) => range === 'aligned');
+  progress.begin('scale', asked.length * (RAW_RUNS + runs));
+  for (const { endpoint, range } of asked) {
+    const own = workers.map(({ shape }): Measured => ({ endpoint, shape, ms: [], rawMs: [], equal: true }));
+    measured.push(...own);
+    // The first runs, with the raw question, also warm the store's caches.
     for (let run = -RAW_RUNS; run < runs; run++) {
+      progress.step(run < 0 ? `${endpoint}, with raw` : endpoint);
       for (const [index, worker] of workers.entries()) {
-        const seen = times[index];
         const { ms, raw } = await worker.ask({ endpoint, range, withRaw: run < 0 });
+        const seen = own[index];
         if (seen === undefined) continue;
         if (raw === null) seen.ms.push(ms);
         else {
@@ -111,43 +131,27 @@ async function measureAll(workers: readonly Worker[], runs: number): Promise<Sca
         }
       }
     }
-    const smallest = median(times[0]?.ms ?? []);
-    for (const [index, { ms, rawMs, equal }] of times.entries()) {
-      const shape = workers[index]?.shape;
-      if (shape === undefined) continue;
-      records.push({
-        endpoint,
-        range,
-        ...shape,
-        p50Ms: rounded(median(ms)),
-        p99Ms: rounded(percentile(ms, 0.99)),
-        rawP50Ms: rounded(median(rawMs)),
-        ratio: rounded(median(rawMs) / median(ms)),
-        equalToRaw: equal,
-        timesSmallest: rounded(median(ms) / smallest),
-      });
-    }
   }
-  progress(null);
-  return records;
 }
 
-function print(records: readonly ScaleRecord[], shapes: readonly Shape[]): void {
-  const name = ({ events, days }: Shape): string => `${short(events)}, ${days} days`;
-  const [small, ...larger] = shapes.map(name);
+const nameOf = ({ events, days }: Shape): string => `${short(events)} events, ${days} days`;
+
+function print(measured: readonly Measured[], shapes: readonly Shape[]): void {
+  const [small, ...larger] = shapes.map(nameOf);
   const header = [
     'endpoint',
     `ms: ${small}`,
     ...larger.flatMap((shape) => [`ms: ${shape}`, 'ratio']),
     'equal',
   ];
-  const rows = [...new Set(records.map(({ endpoint }) => endpoint))].map((endpoint) => {
-    const [first, ...others] = records.filter((record) => record.endpoint === endpoint);
+  const rows = [...new Set(measured.map(({ endpoint }) => endpoint))].map((endpoint) => {
+    const own = measured.filter((entry) => entry.endpoint === endpoint);
+    const [first = Number.NaN, ...others] = own.map(({ ms }) => median(ms));
     return [
       endpoint,
-      figure(first?.p50Ms ?? Number.NaN),
-      ...others.flatMap(({ p50Ms, timesSmallest }) => [figure(p50Ms), `${figure(timesSmallest)}×`]),
-      [first, ...others].every((record) => record?.equalToRaw) ? 'yes' : 'NO',
+      figure(first),
+      ...others.flatMap((ms) => [figure(ms), `${figure(ms / first)}×`]),
+      own.every(({ equal }) => equal) ? 'yes' : 'NO',
     ];
   });
   console.log(`\n${table(header, rows, 1)}`);

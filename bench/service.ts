@@ -34,6 +34,8 @@ export async function startService(dataDir: string, more: Settings = {}): Promis
   const child = spawn(await program(), ['serve'], {
     stdio: ['ignore', output, output],
     env: { PATH: process.env['PATH'], ...settings },
+    // The terminal's Ctrl+C is for the bench alone, which stops the service.
+    detached: true,
   });
   const killAtExit = (): void => void child.kill('SIGKILL');
   process.once('exit', killAtExit);

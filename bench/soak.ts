@@ -2,6 +2,7 @@ import { ENDPOINTS } from '../src/endpoints/index.ts';
 import { fill, type Held, heavyQuestion, heldBy } from '../test/faults/heavy.ts';
 import { type Running, running, type Tenant } from '../test/faults/support.ts';
 import { openLoop, type Sample, type Stream } from '../test/support/open-loop.ts';
+import type { Recording } from './recording.ts';
 import { percentile, rounded } from './statistics.ts';
 import { table } from './table.ts';
 
@@ -10,6 +11,8 @@ const TENANTS = 4;
 const SMALL_CACHES = { ANSWER_CACHE_MIB: '4', FACTS_CACHE_MIB: '4' };
 /** The length of one measurement. */
 const WINDOW_MS = 20_000;
+/** So many at least, for a slope. */
+const LEAST_WINDOWS = 6;
 
 /** A stretch of the soak. */
 interface Stretch extends Held {
@@ -25,22 +28,25 @@ interface Stretch extends Held {
  * Polls with ETags, asks questions that were never asked before, and sends events, all at a rate that the
  * service keeps up with. Memory, open files, threads and latency must not drift.
  */
-export async function benchSoak(minutes: number) {
-  const service = await running(SMALL_CACHES);
+export async function benchSoak(recording: Recording, minutes: number): Promise<void> {
+  const { progress } = recording;
+  const service = await running(SMALL_CACHES, { detached: true });
+  const stretches: Stretch[] = [];
   try {
     const tenants = await Promise.all(Array.from({ length: TENANTS }, () => service.newTenant()));
     for (const { app } of tenants) await fill(service, app, 2);
     const streams = tenants.flatMap((tenant) => streamsOf(service, tenant));
-    const stretches: Stretch[] = [];
-    for (let at = 0; at < minutes * 60_000; at += WINDOW_MS) {
-      const samples = await openLoop(streams, WINDOW_MS);
-      const stretch = seen((at + WINDOW_MS) / 60_000, samples, heldBy(service.pid ?? 0));
-      stretches.push(stretch);
-      console.error(JSON.stringify(stretch));
+    const windowMs = Math.min(WINDOW_MS, (minutes * 60_000) / LEAST_WINDOWS);
+    progress.begin('soak', Math.ceil((minutes * 60_000) / windowMs));
+    for (let at = 0; at < minutes * 60_000 && !recording.stopping; at += windowMs) {
+      progress.step(seenSoFar(stretches.at(-1)));
+      const samples = await openLoop(streams, windowMs);
+      stretches.push(seen((at + windowMs) / 60_000, samples, heldBy(service.pid ?? 0)));
     }
-    return report(stretches);
   } finally {
     await service.remove();
+    progress.end();
+    if (stretches.length > 0) report(recording, stretches);
   }
 }
 
@@ -95,31 +101,51 @@ function seen(minute: number, samples: readonly Sample<Kind>[], held: Held): Str
   };
 }
 
-const MEASURES = ['rssMiB', 'handles', 'threads', 'pollP50Ms', 'pollP99Ms', 'storeP99Ms'] as const;
+const seenSoFar = (last: Stretch | undefined): string =>
+  last === undefined
+    ? 'first stretch'
+    : `${Math.round(last.rssMiB)} MiB, ${last.handles} files, ${last.threads} threads, p50 ${last.pollP50Ms} ms`;
 
-function report(stretches: readonly Stretch[]) {
+const MEASURES = {
+  rssMiB: 'MiB',
+  handles: 'count',
+  threads: 'count',
+  pollP50Ms: 'ms',
+  pollP99Ms: 'ms',
+  storeP99Ms: 'ms',
+} as const;
+
+function report(recording: Recording, stretches: readonly Stretch[]): void {
   // Skips the first half, in which caches and the engine's pools fill.
   const steady = stretches.slice(Math.floor(stretches.length / 2));
-  const slopes = MEASURES.map((measure) => ({
-    measure,
-    from: steady[0]?.[measure] ?? Number.NaN,
-    to: steady.at(-1)?.[measure] ?? Number.NaN,
-    perMinute: rounded(slope(steady.map((stretch) => [stretch.minute, stretch[measure]]))),
-  }));
-  const rows = slopes.map(({ measure, from, to, perMinute }) => [
-    measure,
-    String(from),
-    String(to),
-    String(perMinute),
-  ]);
+  const rows = (Object.keys(MEASURES) as (keyof typeof MEASURES)[]).map((measure) => {
+    const perMinute = slope(steady.map((stretch) => [stretch.minute, stretch[measure]]));
+    const values = stretches.map((stretch) => stretch[measure]);
+    const common = { bench: 'soak', name: measure, better: null };
+    recording.record({ ...common, measure: 'by stretch', unit: MEASURES[measure], runs: values });
+    recording.record({
+      ...common,
+      measure: 'slope of the second half',
+      unit: 'per minute',
+      runs: [perMinute],
+    });
+    return [
+      measure,
+      String(steady[0]?.[measure]),
+      String(steady.at(-1)?.[measure]),
+      String(rounded(perMinute)),
+    ];
+  });
   console.log(table(['second half', 'from', 'to', 'slope per minute'], rows, 1));
   const sum = (of: 'requests' | 'failed'): number =>
     stretches.reduce((total, stretch) => total + stretch[of], 0);
-  console.log(`${sum('requests')} requests, ${sum('failed')} of them neither 200 nor 304`);
-  return {
-    records: [{ bench: 'soak', slopes, requests: sum('requests'), failed: sum('failed') }, ...stretches],
-    exact: true,
-  };
+  const [requests, failed] = [sum('requests'), sum('failed')];
+  const common = { bench: 'soak', name: 'requests', unit: 'requests/s' as const, better: null };
+  const seconds = (stretches.at(-1)?.minute ?? 0) * 60;
+  recording.record({ ...common, measure: 'rate', runs: [requests / seconds] });
+  const share = [(failed / requests) * 100];
+  recording.record({ ...common, measure: 'neither 200 nor 304', unit: '%', better: 'lower', runs: share });
+  console.log(`${requests} requests, ${failed} of them neither 200 nor 304`);
 }
 
 /** The slope of the least-squares line. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -13,7 +13,8 @@ import type { FactKind } from '../src/facts/watermarks.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { ALL_SESSIONS, generate } from './generate.ts';
 import { watchingMemory } from './memory.ts';
-import { progress } from './progress.ts';
+import type { Recording } from './recording.ts';
+import { replaceFile } from './result/file.ts';
 import { NOW, type Shape } from './shape.ts';
 
 const SealingSchema = z.object({ events: z.number(), ms: z.number(), stretches: z.number() });
@@ -64,6 +65,7 @@ const contents = (...files: readonly string[]): string[] => files.map((file) => 
  * the raw tables or the generator changed, otherwise only the facts.
  */
 export async function openBenchStore(
+  reporter: Pick<Recording, 'progress' | 'signal'>,
   dir: string,
   shape: Shape,
   onStatement: (stats: StatementStats) => void,
@@ -84,31 +86,40 @@ export async function openBenchStore(
   }
   const location = { kind: 'embedded', dataDir: folder, database: 'analytics' } as const;
   const db = await openDatabase(location, { onStatement });
-  if (manifest?.factsFrom !== factsFrom) {
-    const generating = manifest?.generating ?? (await generated(db, shape));
-    if (manifest !== null) {
-      await forgetAllBut(db, raw);
-      await restoreSessions(db);
+  try {
+    if (manifest?.factsFrom !== factsFrom) {
+      const generating = manifest?.generating ?? (await generated(reporter, db, shape));
+      if (manifest !== null) {
+        await forgetAllBut(db, raw);
+        await restoreSessions(db);
+      }
+      await migrate(db, MIGRATIONS);
+      const sealing = await sealed(reporter, db);
+      manifest = { eventsFrom, factsFrom, generating, sealing };
+      replaceFile(file, `${JSON.stringify(manifest, null, 2)}\n`);
     }
-    await migrate(db, MIGRATIONS);
-    const sealing = await sealed(db);
-    manifest = { eventsFrom, factsFrom, generating, sealing };
-    writeFileSync(`${file}.new`, `${JSON.stringify(manifest, null, 2)}\n`);
-    renameSync(`${file}.new`, file);
+    await mergesDone(db);
+    return { db, location, manifest };
+  } catch (error) {
+    await db.close();
+    throw error;
   }
-  await mergesDone(db);
-  return { db, location, manifest };
 }
 
-async function generated(db: Database, shape: Shape): Promise<Manifest['generating']> {
+async function generated(
+  { progress, signal }: Pick<Recording, 'progress' | 'signal'>,
+  db: Database,
+  shape: Shape,
+): Promise<Manifest['generating']> {
   await migrate(db, MIGRATIONS);
   const started = performance.now();
+  progress.begin('generating', shape.days);
   const { peakBytes } = await watchingMemory(() =>
-    generate(db, shape, (done, all) =>
-      progress(`generating: day ${done} of ${all}, ${Math.round((performance.now() - started) / 1000)} s`),
-    ),
+    generate(db, shape, (done) => {
+      signal.throwIfAborted();
+      if (done < shape.days) progress.step('a day');
+    }),
   );
-  progress(null);
   return { ms: performance.now() - started, peakBytes };
 }
 
@@ -139,7 +150,10 @@ async function forgetAllBut(db: Database, raw: Migration | undefined): Promise<v
   });
 }
 
-async function sealed(db: Database): Promise<Manifest['sealing']> {
+async function sealed(
+  { progress, signal }: Pick<Recording, 'progress' | 'signal'>,
+  db: Database,
+): Promise<Manifest['sealing']> {
   const started = performance.now();
   const totals: Record<FactKind, z.infer<typeof SealingSchema>> = {
     page: { events: 0, ms: 0, stretches: 0 },
@@ -149,14 +163,14 @@ async function sealed(db: Database): Promise<Manifest['sealing']> {
     const total = totals[kind];
     totals[kind] = { events: total.events + events, ms: total.ms + ms, stretches: total.stretches + 1 };
     const seconds = Math.round((performance.now() - started) / 1000);
-    progress(
+    signal.throwIfAborted();
+    progress.say(
       `sealing: ${kind}s until ${new Date(to).toISOString()}, ${totals[kind].events} events, ${seconds} s`,
     );
   };
   const deps = { db, onStretch };
   const { peakBytes } = await watchingMemory(() => seal(deps, NOW));
   await purgeSessions(deps, NOW);
-  progress(null);
   return { ...totals, peakBytes };
 }
 

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import { Memory } from '../src/facts/memory.ts';
 import { casesOf } from './cases.ts';
+import { Progress } from './progress.ts';
 import { type AnswerSchema, AskSchema } from './protocol.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
 import { NOW } from './shape.ts';
@@ -14,7 +15,8 @@ import { openBenchStore } from './store.ts';
 
 const [dir = '', events, days] = process.argv.slice(2);
 const shape = { events: Number(events), days: Number(days) };
-const { db } = await openBenchStore(dir, shape, () => undefined);
+const reporter = { progress: new Progress(), signal: new AbortController().signal };
+const { db } = await openBenchStore(reporter, dir, shape, () => undefined);
 const clock = () => NOW;
 // Caches are off, so that the store is measured.
 const analytics = createAnalytics({ db, clock, memory: new Memory(0) });

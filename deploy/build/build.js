@@ -9,6 +9,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -93,7 +94,8 @@ function developmentPackage(name) {
 }
 
 /**
- * Bundles the browser's script, and the benches with the files of test/ that they use.
+ * Bundles the browser's script, and the benches with the files of test/ that they use. Packages that the service does not
+ * need, such as the one that draws plots, are part of the bundle.
  * @param {string} folder
  */
 async function bundle(folder) {
@@ -101,7 +103,7 @@ async function bundle(folder) {
   const { sdkScript } = await import('./sdk-script.js');
   mkdirSync(join(folder, 'sdk'));
   writeFileSync(join(folder, 'sdk/script.js'), await sdkScript());
-  await run({
+  const { metafile } = await run({
     entryPoints: [
       ...['main', 'worker', 'http-load', 'http-bare'].map((name) => ({
         in: join(ROOT, `bench/${name}.ts`),
@@ -115,10 +117,41 @@ async function bundle(folder) {
     format: 'esm',
     platform: 'node',
     target: 'node20',
-    packages: 'external',
+    external: productionPackages(),
+    metafile: true,
     logLevel: 'warning',
     plugins: [compiledService],
   });
+  writeFileSync(join(folder, 'bench/LICENSES.txt'), licenses(Object.keys(metafile.inputs)));
+}
+
+/** Those that are installed with the service. */
+function productionPackages() {
+  const { dependencies, optionalDependencies, peerDependencies } = JSON.parse(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  );
+  return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies });
+}
+
+/** The licences of the packages among the bundled files. @param {string[]} files */
+function licenses(files) {
+  const names = files.map((file) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
+  return [...new Set(names)]
+    .sort()
+    .flatMap((name) => (name === undefined ? [] : [join(ROOT, name)]))
+    .map((path) => {
+      const texts = readdirSync(path).filter(
+        (file) => /^(licen[sc]e|notice)/i.test(file) && !/\.(js|ts)$/.test(file),
+      );
+      const parts = texts.filter((file) => statSync(join(path, file)).isFile());
+      if (parts.length === 0) parts.push('package.json');
+      return [
+        relative(join(ROOT, 'node_modules'), path),
+        ...parts.map((file) => readFileSync(join(path, file), 'utf8')),
+      ];
+    })
+    .map((parts) => `${parts.join('\n\n')}\n`)
+    .join(`\n${'='.repeat(80)}\n\n`);
 }
 
 /** Builds the console's front end, in a process of its own: Vite follows NODE_ENV. @param {string} folder */

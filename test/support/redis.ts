@@ -56,14 +56,21 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
     server = spawn(
       'redis-server',
       ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', folder],
-      { stdio: 'ignore' },
+      // Detached: the terminal's Ctrl+C is not for it, but for its user, who stops it.
+      { stdio: 'ignore', detached: true },
     );
     // Rejects if the program is missing.
     await once(server, 'spawn');
     await withClient(url, async (client) => client.ping());
   };
   process.once('exit', killAtExit);
-  if (started) await start();
+  if (started) {
+    await start().catch((error: unknown) => {
+      process.off('exit', killAtExit);
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    });
+  }
 
   return {
     url,

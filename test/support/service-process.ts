@@ -27,13 +27,20 @@ export interface ServiceProcess {
 
 const Listening = z.object({ msg: z.literal('listening'), url: z.string(), managementUrl: z.string() });
 
-/** Resolves when it listens, on free ports unless `settings` name others. Rejects with its output. */
-export async function serviceProcess(settings: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+/**
+ * Resolves when it listens, on free ports unless `settings` name others. Rejects with its output. `detached`: the
+ * terminal's Ctrl+C does not reach it.
+ */
+export async function serviceProcess(
+  settings: Readonly<Record<string, string>>,
+  { detached = false } = {},
+): Promise<ServiceProcess> {
   const env = { PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'info', ...settings };
   const child = spawn(await program(), ['serve'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
+    detached,
   });
   const killAtExit = (): void => void child.kill('SIGKILL');
   process.once('exit', killAtExit);

@@ -69,12 +69,12 @@ test.each([
 
 const A_FOLDER = '/dev/null/dir';
 test.each([
-  ['bench', "Missing required argument 'bench'. Add --help to see the usage."],
   [
-    'bench nonsense',
-    'There is no bench "nonsense": say one of queries, scale, http, pollers, ingest, overload, soak.',
+    'bench',
+    /^Say a command: one of data, queries, scale, http, pollers, ingest, overload, soak, suite, report, compare\./,
   ],
-  ['bench queries twice', /^Too many arguments for 'bench'\. Expected 1 argument but got 2/],
+  ['bench nonsense', /^Unknown command 'nonsense'/],
+  ['bench queries twice', /^Too many arguments for 'queries'\. Expected 0 arguments but got 1/],
   [
     'bench queries --events 1.5',
     /^Option '--events <N>' .*'1.5' is invalid\. It must be a whole number from 1 on\./,
@@ -82,7 +82,22 @@ test.each([
   ['bench queries --days 3', /^Option '--days <D>' .*'3' is invalid\. It must be a whole number from 4 on\./],
   ['bench http --seconds', /^Option '--seconds <S>' argument missing\./],
   [`bench scale --dir ${A_FOLDER}`, `--dir: ENOTDIR: not a directory, mkdir '${A_FOLDER}'.`],
-  [`bench soak --json ${A_FOLDER}`, `--json: ENOTDIR: not a directory, open '${A_FOLDER}'.`],
+  [`bench soak --json ${A_FOLDER}`, '--json: /dev/null is not a folder.'],
+  ['bench soak --html /tmp', '--html: /tmp is a folder.'],
+  ['bench http --assert fast', /^--assert: 'fast' must have a form such as p99=50ms/],
+  ['bench http --url nowhere --key k', /^Option '--url <address>' .* It must be an address such as/],
+  [
+    'bench http --url http://127.0.0.1 --key k --rate 0',
+    /^Option '--rate <number>' .* It must be a number above 0\./,
+  ],
+  ['bench http --key k', /^--url and --key belong together/],
+  ['bench suite --quick --full', 'Say one of --quick and --full.'],
+  ['bench scale --url http://127.0.0.1', /^Unknown option '--url'/],
+  [
+    'bench report nothing.json --html a.html',
+    "nothing.json: ENOENT: no such file or directory, open 'nothing.json'",
+  ],
+  ['bench compare package.json package.json', 'package.json is not a result of session-analytics bench.'],
   ['import a.log b.log --app x', /^Option '--app <id>' .*'x' is invalid\. It must be an app's id\./],
   ['import a.log', /^Required option '--app <id>' not specified\./],
   [

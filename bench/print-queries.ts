@@ -1,8 +1,14 @@
 import type { Measured, MeasuredLive } from './measure.ts';
-import { median, percentile } from './statistics.ts';
+import { median, percentile, runsFor } from './statistics.ts';
 import type { Storage } from './storage.ts';
 import type { Manifest } from './store.ts';
 import { figure, mebibytes, short, table } from './table.ts';
+
+/** The 99th percentile, or the largest value if there are too few for it. */
+function p99(values: readonly number[]): string {
+  const value = figure(percentile(values, 0.99));
+  return values.length < runsFor(0.99) ? `max ${value}` : value;
+}
 
 export function printResults(measured: readonly MeasuredLive[]): void {
   const rows = measured.map(
@@ -22,14 +28,14 @@ export function printResults(measured: readonly MeasuredLive[]): void {
       endpoint,
       range,
       figure(median(ms)),
-      figure(percentile(ms, 0.99)),
+      p99(ms),
       figure(median(cpuMs)),
       figure(median(firstMs)),
-      figure(percentile(firstMs, 0.99)),
+      p99(firstMs),
       liveMs === null ? '' : figure(median(liveMs)),
-      liveMs === null ? '' : figure(percentile(liveMs, 0.99)),
+      liveMs === null ? '' : p99(liveMs),
       lateMs === null ? '' : figure(median(lateMs)),
-      lateMs === null ? '' : figure(percentile(lateMs, 0.99)),
+      lateMs === null ? '' : p99(lateMs),
       figure(median(rawMs)),
       figure(median(rawCpuMs)),
       `${figure(median(rawMs) / median(ms))}×`,
@@ -62,18 +68,16 @@ export function printResults(measured: readonly MeasuredLive[]): void {
     'equal',
   ];
   console.log(`\n${table(header, rows)}`);
+  const runs = Math.max(...measured.map(({ ms }) => ms.length));
+  if (runs < runsFor(0.99)) {
+    console.log(`\nToo few runs for p99: ${runs}, and it needs ${runsFor(0.99)}. "max" is the largest.`);
+  }
 }
 
 /** Prints the time of each statement. Statements of one question run in parallel where possible. */
 export function printStatements(measured: readonly Measured[]): void {
   const rows = measured.flatMap(({ case: { endpoint, range }, statements }) =>
-    [...statements].map(([name, ms]) => [
-      endpoint,
-      range,
-      name,
-      figure(median(ms)),
-      figure(percentile(ms, 0.99)),
-    ]),
+    [...statements].map(([name, ms]) => [endpoint, range, name, figure(median(ms)), p99(ms)]),
   );
   console.log(`\n${table(['endpoint', 'range', 'statement', 'p50 ms', 'p99 ms'], rows, 3)}`);
 }

@@ -1,0 +1,54 @@
+import { median } from '../statistics.ts';
+import { figure, mebibytes } from '../table.ts';
+import { barLabel, draw, legend, logBars } from './draw.ts';
+import { htmlTable } from './html.ts';
+import { type Cases, distinct, only } from './store-plots.ts';
+
+/** The service beside the ways in which most products count: times as a plot, and everything as a table. */
+export function usualWays(cases: Cases): string[] {
+  const times = only(cases, 'usual ways', 'time');
+  const questions = distinct(times.map(({ labels }) => labels['question']));
+  const ways = distinct(times.map(({ labels }) => labels['way']));
+  if (times.length === 0) return [];
+  const of = (measure: string, question: string, way: string): number | null => {
+    const found = only(cases, 'usual ways', measure).find(
+      ({ labels }) => labels['question'] === question && labels['way'] === way,
+    );
+    return found === undefined ? null : median(found.runs);
+  };
+  const plot = draw(90 + questions.length * (ways.length * 14 + 10), {
+    legend: legend(ways),
+    grid: { left: 210, right: 70, top: 34, bottom: 50 },
+    xAxis: logBars('ms (logarithmic)', 0.01),
+    yAxis: { type: 'category', data: questions, inverse: true },
+    series: ways.map((way) => ({
+      type: 'bar' as const,
+      name: way,
+      label: barLabel(),
+      data: questions.map((question) => of('time', question, way)),
+    })),
+  });
+  const rows = questions.flatMap((question) =>
+    ways.map((way) => {
+      const [time, error, read] = ['time', 'error', 'bytes read'].map((measure) =>
+        of(measure, question, way),
+      );
+      return [
+        question,
+        way,
+        figure(time ?? Number.NaN),
+        typeof error === 'number' ? (error === 0 ? 'exact' : `${error.toPrecision(2)} %`) : '',
+        typeof read === 'number' ? mebibytes(read) : '',
+      ];
+    }),
+  );
+  const stored = only(cases, 'usual ways', 'storage').map(({ name, runs }) => [
+    name,
+    mebibytes(runs[0] ?? 0),
+  ]);
+  return [
+    plot,
+    htmlTable(['question', 'way', 'ms', 'largest error', 'MiB read'], rows, 2),
+    htmlTable(['on disk', 'MiB'], stored),
+  ];
+}

@@ -1,0 +1,172 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { pageOf } from '../../bench/report/page.ts';
+import { readResult, replaceFile, writable } from '../../bench/result/file.ts';
+import { ResultSchema } from '../../bench/result/schema.ts';
+import { Tally } from '../../bench/tally.ts';
+import { resultOf, series } from '../support/bench-result.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'bench-report-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function histogram(): string {
+  const tally = new Tally(40_000);
+  for (let i = 1; i <= 2000; i++) tally.note(i / 10, 200);
+  return tally.outcome().histogram;
+}
+
+/** A case for every section of the page. */
+const CASES = [
+  ...['aligned', 'ragged', 'ending now', 'fixed'].flatMap((range) =>
+    ['polled', 'first', 'live', 'late', 'raw'].map((measure) =>
+      series({
+        name: `pageviews, ${range}`,
+        measure,
+        labels: { endpoint: 'pageviews', range },
+        runs: [3, 4, 5, 6, 7],
+        ofService: measure !== 'raw',
+        exact: measure === 'raw' ? null : true,
+      }),
+    ),
+  ),
+  ...['1k events, 4 days', '10k events, 4 days'].map((size) =>
+    series({ bench: 'scale', name: `pageviews, ${size}`, measure: 'first', runs: [1, 2, 3] }),
+  ),
+  series({
+    bench: 'http',
+    name: 'polling',
+    measure: 'throughput',
+    unit: 'requests/s',
+    better: 'higher',
+    runs: [900],
+  }),
+  series({
+    bench: 'http',
+    name: 'polling, at 50 %',
+    measure: 'rate',
+    unit: 'requests/s',
+    better: null,
+    runs: [450],
+  }),
+  series({ bench: 'http', name: 'polling, at 50 %', measure: 'latency', runs: [1], histogram: histogram() }),
+  series({
+    bench: 'ingest',
+    name: 'import',
+    measure: 'throughput',
+    unit: 'events/s',
+    better: 'higher',
+    runs: [9e4],
+  }),
+  series({ bench: 'data', name: 'raw', measure: 'storage', unit: 'bytes', runs: [14_000] }),
+  series({ bench: 'data', name: 'raw', measure: 'rows', unit: 'rows', better: null, runs: [1000] }),
+  series({
+    bench: 'soak',
+    name: 'rssMiB',
+    measure: 'by stretch',
+    unit: 'MiB',
+    better: null,
+    runs: [500, 501],
+  }),
+  series({
+    bench: 'usual ways',
+    name: 'pages, rollups',
+    measure: 'time',
+    labels: { question: 'pages', way: 'hourly rollups' },
+    ofService: false,
+    runs: [5],
+  }),
+  series({
+    bench: 'usual ways',
+    name: 'pages, rollups',
+    measure: 'error',
+    unit: '%',
+    labels: { question: 'pages', way: 'hourly rollups' },
+    ofService: false,
+    runs: [1.25],
+  }),
+];
+
+describe('the file', () => {
+  test('a result is read as it was written', () => {
+    const file = writable('--json', join(folder, 'a.json'));
+    expect(readdirSync(folder)).toEqual([]);
+    replaceFile(file, JSON.stringify(resultOf(CASES)));
+    expect(readResult(file)).toEqual(resultOf(CASES));
+    expect(readdirSync(folder)).toEqual(['a.json']);
+  });
+
+  test.each([
+    ['[]', / is not a result of session-analytics bench\.$/],
+    ['', /: Unexpected end of JSON input$/],
+    [
+      JSON.stringify({ ...resultOf(CASES), version: 2 }),
+      / has version 2 of the format, and this command reads 1\.$/,
+    ],
+    [JSON.stringify({ ...resultOf(CASES), cases: [] }), / is damaged: /],
+  ])('%.20s is refused with a reason', (text, reason) => {
+    const file = join(folder, 'wrong.json');
+    writeFileSync(file, text);
+    expect(() => readResult(file)).toThrow(reason);
+  });
+
+  test('a case without runs is no case', () => {
+    expect(ResultSchema.safeParse(resultOf([series({ runs: [] })])).success).toBe(false);
+  });
+});
+
+describe('the page', () => {
+  const page = pageOf(resultOf(CASES));
+
+  test('it loads nothing and runs nothing', () => {
+    const addresses = [...page.matchAll(/https?:[^"'\s)<]+/g)].map(([address]) => address);
+    expect(new Set(addresses)).toEqual(
+      new Set(['http://www.w3.org/2000/svg', 'http://www.w3.org/1999/xlink']),
+    );
+    expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|\bsrc=|\bhref=|url\(['"]?(?!#)/i);
+    expect(page).not.toMatch(/NaN|undefined|Infinity|\[object/);
+  });
+
+  test('it has a plot or a table for everything that was measured', () => {
+    const titles = [...page.matchAll(/<h2>([^<]+)<\/h2>/g)].map(([, title]) => title);
+    expect(titles).toEqual([
+      'Questions that end now',
+      'Questions about the past',
+      'Spread of the runs',
+      'Ratio to raw',
+      'Time against data size',
+      'Beside the usual ways',
+      'Throughput',
+      'Throughput against latency',
+      'Distribution of latency',
+      'Ingestion',
+      'Storage by kind',
+      'Steady load over time',
+      'Environment',
+      'All cases',
+    ]);
+    expect(page.match(/<svg /g)?.length).toBeGreaterThan(11);
+  });
+
+  test('it leaves out what was not measured', () => {
+    const small = pageOf(resultOf([series({ runs: [1] })]));
+    expect(small).not.toContain('Throughput against latency');
+    expect(small).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  test('it says what is wrong, interrupted, or not to be trusted', () => {
+    const result = resultOf([series({ runs: [1], exact: false })]);
+    const told = pageOf({
+      ...result,
+      complete: false,
+      notes: ['<b>note</b>'],
+      environment: { ...result.environment, loadBefore: 1.5 },
+    });
+    expect(told).toContain('1 wrong');
+    expect(told).toContain('The run was interrupted.');
+    expect(told).toContain('The machine was busy');
+    expect(told).toContain('&lt;b&gt;note&lt;/b&gt;');
+    expect(told).toContain('too few runs');
+  });
+});
