@@ -37,6 +37,8 @@ WHERE account_id IN (SELECT account_id FROM deleted_accounts)`,
   row: z.object({ id: z.string().transform(accountId) }),
 };
 
+export type AccountDeletions = ReturnType<typeof accountDeletionsIn>;
+
 export function accountDeletionsIn(
   { db, clock, locks, nextVersion }: MetadataParts,
   accounts: Accounts,

@@ -18,11 +18,17 @@ export type AuditAction =
   | 'app.share'
   | 'app.unshare'
   | 'app.delete'
+  | 'account.rename'
+  | 'account.plan'
+  | 'account.delete'
   | 'member.set'
   | 'member.remove'
   | 'link.create'
   | 'session.open'
   | 'session.end';
+
+/** The account of deeds that outlive theirs: a deleted account's entries are deleted with it. */
+export const NO_ACCOUNT = accountId('00000000-0000-0000-0000-000000000000');
 
 /** Who did what. */
 export interface Deed {
@@ -30,7 +36,7 @@ export interface Deed {
   /** `operator`, `key ID`, `sign-in link`, or an e-mail address. */
   readonly actor: string;
   readonly action: AuditAction;
-  /** The id of a key or an app, or an e-mail address. */
+  /** The id of a key, an app or an account, or an e-mail address. */
   readonly subject: string;
   /** What else is to know, never a secret. */
   readonly details?: Readonly<Record<string, string | number | null>>;

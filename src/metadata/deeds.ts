@@ -1,16 +1,17 @@
 import { AppError } from '../domain/errors.ts';
 import type { AccountId, AppId, KeyId } from '../domain/ids.ts';
 import type { EpochMs } from '../domain/time.ts';
-import type { Accounts } from './accounts.ts';
+import type { AccountDeletions } from './account-deletions.ts';
+import type { Account, Accounts } from './accounts.ts';
 import type { Apps } from './apps.ts';
-import type { Audit, AuditAction, Deed } from './audit.ts';
+import { type Audit, type AuditAction, type Deed, NO_ACCOUNT } from './audit.ts';
 import type { Deletions } from './deletions.ts';
 import type { ApiKeySummary } from './key-rows.ts';
 import type { CreatedKey, Keys } from './keys.ts';
 import type { Member, Members, Role } from './members.ts';
 import type { SessionsOfPeople, SignInLink } from './sessions.ts';
 import type { Shares } from './shares.ts';
-import type { CreatedApp } from './types.ts';
+import type { CreatedApp, PlanName } from './types.ts';
 
 /** Changes of an account's things by somebody. Each is recorded in the audit. An unknown id throws `not_found`. */
 export interface Deeds {
@@ -33,6 +34,12 @@ export interface Deeds {
   unshareApp(app: AppId, account: AccountId): Promise<void>;
   /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
   deleteApp(app: AppId): Promise<void>;
+  setPlan(account: AccountId, plan: PlanName): Promise<Account>;
+  renameAccount(account: AccountId, name: string): Promise<Account>;
+  /**
+   * Ends the account and its apps at once. Resolves when their rows are gone from every table. Can be repeated.
+   */
+  deleteAccount(account: AccountId): Promise<void>;
   setMember(account: AccountId, email: string, role: Role): Promise<Member>;
   removeMember(account: AccountId, email: string): Promise<void>;
   /** Ends all sessions of the account's people: at once in this process, within 5 s in others. */
@@ -48,6 +55,7 @@ export interface DeedsParts {
   readonly apps: Apps;
   readonly shares: Shares;
   readonly deletions: Deletions;
+  readonly accountDeletions: AccountDeletions;
   readonly members: Members;
   readonly sessions: SessionsOfPeople;
 }
@@ -60,7 +68,7 @@ const foundOf = (apps: Apps, app: AppId) =>
   });
 
 export function deedsOf(
-  { accounts, audit, keys, apps, shares, deletions, members, sessions }: DeedsParts,
+  { accounts, audit, keys, apps, shares, deletions, accountDeletions, members, sessions }: DeedsParts,
   actor: string,
 ): Deeds {
   const { recorded } = audit;
@@ -79,6 +87,17 @@ export function deedsOf(
     if (found === null) return act();
     const { account, domain } = found;
     return recorded({ account, actor, action, subject: app, details: { domain, ...details } }, act);
+  };
+  const onAccount = async (
+    account: AccountId,
+    action: AuditAction,
+    details: Readonly<Record<string, string>>,
+    change: Parameters<Accounts['change']>[1],
+  ): Promise<Account> => {
+    await accounts.get(account);
+    return recorded({ account, actor, action, subject: account, details }, () =>
+      accounts.change(account, change),
+    );
   };
   const onPerson = async <T>(
     account: AccountId,
@@ -111,6 +130,14 @@ export function deedsOf(
     shareApp: (app, account) => onApp(app, 'app.share', { account }, () => shares.share(app, account)),
     unshareApp: (app, account) => onApp(app, 'app.unshare', { account }, () => shares.unshare(app, account)),
     deleteApp: (app) => onApp(app, 'app.delete', {}, () => deletions.deleteApp(app)),
+    setPlan: (account, plan) => onAccount(account, 'account.plan', { plan }, { plan }),
+    renameAccount: (account, name) => onAccount(account, 'account.rename', { name }, { name }),
+    async deleteAccount(account) {
+      const act = () => accountDeletions.deleteAccount(account);
+      // It is unknown, or gone already: the act itself says so, or goes on with the rest.
+      if ((await accounts.cached(account)) === null) return act();
+      return recorded({ account: NO_ACCOUNT, actor, action: 'account.delete', subject: account }, act);
+    },
     setMember: (account, email, role) =>
       onPerson(account, 'member.set', email, { role }, () => members.set(account, email, role)),
     removeMember: (account, email) =>

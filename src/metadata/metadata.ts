@@ -37,12 +37,6 @@ export interface Metadata extends Access, Deeds {
   createAccount(input: { readonly name: string; readonly plan: PlanName }): Promise<Account>;
   /** Sorted by age, oldest first. */
   listAccounts(): Promise<Account[]>;
-  setPlan(account: AccountId, plan: PlanName): Promise<Account>;
-  renameAccount(account: AccountId, name: string): Promise<Account>;
-  /**
-   * Ends the account and its apps at once. Resolves when their rows are gone from every table. Can be repeated.
-   */
-  deleteAccount(account: AccountId): Promise<void>;
   listKeys(account: AccountId): Promise<ApiKeySummary[]>;
   /** Returns owned and shared apps. Throws `not_found` for an unknown account. */
   appsOfAccount(account: AccountId): Promise<AppSummary[]>;
@@ -112,9 +106,9 @@ export function createMetadata({
   const sessions = sessionsIn(parts, accounts, members);
   const audit = auditIn(parts);
   const requests = keyRequestsIn(parts);
-  const deeds = { accounts, audit, keys, apps, shares, deletions, members, sessions };
-  const by = (actor: string): Deeds => deedsOf(deeds, actor);
   const accountDeletions = accountDeletionsIn(parts, accounts, deletions);
+  const deeds = { accounts, audit, keys, apps, shares, deletions, accountDeletions, members, sessions };
+  const by = (actor: string): Deeds => deedsOf(deeds, actor);
   return {
     ...by(OPERATOR),
     by,
@@ -135,9 +129,6 @@ export function createMetadata({
     createApp: ({ actor, accountId }, input) => createdBy(deeds, actor, accountId, input),
     createAccount: accounts.create,
     listAccounts: accounts.list,
-    setPlan: (account, plan) => accounts.change(account, { plan }),
-    renameAccount: (account, name) => accounts.change(account, { name }),
-    deleteAccount: accountDeletions.deleteAccount,
     listKeys: keys.list,
     async appsOfAccount(account) {
       await accounts.get(account);

@@ -198,6 +198,8 @@ test('the audit says who did what, and with which outcome', async () => {
   const body = { name: 'Blog', domain: `https://${randomUUID()}.example` };
   await service().ask('/api/v1/apps', { key, method: 'POST', body });
   await service().ask('/api/v1/apps', { key, method: 'POST', body });
+  await service().metadata.setPlan(account, 'free');
+  await service().metadata.renameAccount(account, 'Acme Ltd');
   const keys = await service().metadata.listKeys(account);
   const first = keys.find((each) => each.keyId !== keyId);
   const entries = valid('GET /audit', await person.ask('/audit'));
@@ -207,6 +209,8 @@ test('the audit says who did what, and with which outcome', async () => {
       'operator key.create done',
       'operator member.set done',
       'operator link.create done',
+      'operator account.plan done',
+      'operator account.rename done',
       `${email} session.open done`,
       `${email} key.create done`,
       `key ${first?.keyId} app.create done`,
@@ -215,4 +219,17 @@ test('the audit says who did what, and with which outcome', async () => {
   );
   expect(entries.find(({ subject }) => subject === keyId)).toMatchObject({ details: { name: 'CI' } });
   expect(JSON.stringify(entries)).not.toMatch(/service_api_|app_secret_/);
+});
+
+test('the deletion of an account stays in the audit of the operator', async () => {
+  const { account } = await service().newAccount();
+  await service().metadata.deleteAccount(account);
+  await service().metadata.resumeDeletions();
+  const entries = await service().metadata.listAudit(null);
+  expect(entries.filter(({ accountId }) => accountId === account)).toEqual([]);
+  expect(entries.find(({ subject }) => subject === account)).toMatchObject({
+    actor: 'operator',
+    action: 'account.delete',
+    outcome: 'done',
+  });
 });
