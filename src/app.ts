@@ -23,7 +23,7 @@ import type { Principal } from './metadata/types.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {
-  readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'dashboardUrl' | 'answerCacheBytes'>;
+  readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'answerCacheBytes'>;
   readonly log: Logger;
   /** The machine's clock, by which the rate windows end. */
   readonly wallClock: Clock;
@@ -38,6 +38,8 @@ export interface AppDeps extends Services, HealthDeps {
   readonly onCounted: (principal: Principal, passes: boolean) => void;
   /** The console's own routes; null without a console. */
   readonly people: ConsoleParts | null;
+  /** The site where users make keys. */
+  readonly keysSite: () => string | null;
   readonly questionsAtOnce: number;
   readonly overload: Overload;
   readonly live: LiveHub;
@@ -66,7 +68,7 @@ export function createApp({ config, log, redis, sdk, overload, people, ...deps }
     deps.onCounted(principal, counted.passes);
     return counted;
   };
-  app.use(api({ below: '', authentication: authenticationByKey({ ...deps, ...config }), count }));
+  app.use(api({ below: '', authentication: authenticationByKey(deps), count }));
   if (people !== null) {
     const mount = { ...people, below: '/dashboard', count: ({ keyId }: Principal) => people.count(keyId) };
     app.use(api(mount));

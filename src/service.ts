@@ -213,6 +213,7 @@ async function start(
     overload,
     live,
     people,
+    keysSite: () => config.dashboardUrl ?? consoleUrl(),
     onCounted: metadata.noteRequest,
     questionsAtOnce: db.questionsAtOnce,
     ping: () => db.ping(),

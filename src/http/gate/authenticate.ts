@@ -6,12 +6,14 @@ import type { FailedAttempts } from './failed-attempts.ts';
 
 const BEARER = /^bearer +(\S+)$/i;
 const APP_SECRET = 'app_secret_';
+const KEY_NEEDED = 'A valid account API key is needed: send it as "Authorization: Bearer <key>".';
+const KEY_NEEDED_HERE = "This is an app's SDK credential; an account API key is needed here.";
 
 export interface AuthenticationDeps {
   readonly access: Access;
   readonly failedAttempts: FailedAttempts;
-  /** The site where users make keys, for the messages. */
-  readonly dashboardUrl: string | null;
+  /** The site where users make keys, for the messages; known when the service listens. */
+  readonly keysSite: () => string | null;
 }
 
 /** Finds the account behind a request. */
@@ -26,19 +28,15 @@ export interface Authentication {
 export function authenticationByKey({
   access,
   failedAttempts,
-  dashboardUrl,
+  keysSite,
 }: AuthenticationDeps): Authentication {
-  const where = dashboardUrl === null ? '' : ` Keys are made at ${dashboardUrl}/dashboard/api-keys.`;
   // A missing, malformed, unknown, expired and revoked key get the same body, so it reveals nothing about
   // keys.
-  const refusal = new AppError(
-    'unauthorized',
-    `A valid account API key is needed: send it as "Authorization: Bearer <key>".${where}`,
-  );
-  const appSecretRefusal = new AppError(
-    'unauthorized',
-    `This is an app's SDK credential; an account API key is needed here.${where}`,
-  );
+  const refusal = (what = KEY_NEEDED): AppError => {
+    const site = keysSite();
+    const where = site === null ? '' : ` Keys are made at ${site}/dashboard/api-keys.`;
+    return new AppError('unauthorized', `${what}${where}`);
+  };
   const tokenOf = (req: Request): string | undefined => {
     const headers = headerValues(req, 'authorization');
     return headers.length === 1 ? BEARER.exec(headers[0] ?? '')?.[1] : undefined;
@@ -47,15 +45,18 @@ export function authenticationByKey({
     token === undefined || token.startsWith(APP_SECRET) ? null : access.authenticate(token);
   return {
     async authenticate(req) {
-      if (headerValues(req, 'authorization').length === 0) throw refusal;
+      if (headerValues(req, 'authorization').length === 0) throw refusal();
       const token = tokenOf(req);
       const principal = await principalOf(token);
       if (principal !== null) return principal;
-      throw failedAttempts.record(req.address, token?.startsWith(APP_SECRET) ? appSecretRefusal : refusal);
+      throw failedAttempts.record(
+        req.address,
+        refusal(token?.startsWith(APP_SECRET) ? KEY_NEEDED_HERE : KEY_NEEDED),
+      );
     },
     async confirm(req) {
       const principal = await principalOf(tokenOf(req));
-      if (principal === null) throw refusal;
+      if (principal === null) throw refusal();
       return principal;
     },
   };
