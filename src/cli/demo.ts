@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import { curlLines } from '../demo/curl.ts';
 import { prepareDemo } from '../demo/load.ts';
+import type { DemoState } from '../demo/state.ts';
 import { DEMO_DAYS } from '../demo/visits.ts';
 import { createLog } from '../http/server/log.ts';
-import { startService } from '../service.ts';
+import { type Service, startService } from '../service.ts';
 import { sayEnd } from './cli-error.ts';
 import { wallClock } from './wall-clock.ts';
 
@@ -43,14 +44,30 @@ export async function demo(): Promise<void> {
     throw error;
   });
   if (state === null) return;
+  const consoleLine = await signInLine(service, config, state);
   const seconds = ((wallClock() - started) / 1000).toFixed(1);
   console.log(`
 Serving ${DEMO_DAYS} days of made-up data at ${service.url} (ready after ${seconds} s). Stop with Ctrl+C.
-The reference is at ${service.url}/docs. Lines to paste:
+${consoleLine}The reference is at ${service.url}/docs. Lines to paste:
 
 ${curlLines(service.url, state, wallClock()).join('\n')}
 
 Administration: DATA_DIR=${config.dataDir} MANAGEMENT_PORT=${new URL(service.managementUrl).port} ${ADMIN} account list`);
+}
+
+/** A link to the console; nothing without a console. */
+async function signInLine(
+  { metadata, url }: Service,
+  { console: settings, dashboardUrl }: Config,
+  { apiKey }: DemoState,
+): Promise<string> {
+  const account = settings === null ? null : await metadata.authenticate(apiKey);
+  if (account === null) return '';
+  const { token } = await metadata.createSignInLink(account.accountId, '');
+  return `Sign in to the console within 10 minutes (a restart prints another link):
+${dashboardUrl ?? url}/dashboard/sign-in#${token}
+
+`;
 }
 
 /** Always embedded, and quiet, because the output is for people. */
