@@ -28,6 +28,10 @@ const PAGES: readonly (readonly [string, string, (() => Promise<unknown>)?])[] =
     () => visitor.page.locator('.section button').last().click(),
   ],
   ['API keys', '/api-keys'],
+  ['usage', '/usage'],
+  ['audit', '/audit'],
+  ['signing in', '/sign-in'],
+  ['a page that does not exist', '/nowhere'],
   ['a new key', '/api-keys', () => visitor.page.locator('main header button').click()],
 ];
 

@@ -2,6 +2,7 @@ import { Burger, Button } from '@mantine/core';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useText } from '../i18n/use-text.ts';
 import { AccountCard } from './account.tsx';
+import { Brand } from './brand.tsx';
 import { Preferences } from './preferences.tsx';
 import { Link, usePath } from './router.tsx';
 import { useSession } from './session.tsx';
@@ -49,26 +50,6 @@ export function Frame({ children }: { readonly children: ReactNode }) {
         {children}
       </main>
     </div>
-  );
-}
-
-export function Brand() {
-  const { shell } = useText();
-  return (
-    <Link to="/dashboard" className="brand">
-      <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
-        <rect width="32" height="32" rx="7" fill="#1971c2" />
-        <path
-          d="M7 22l6-7 5 4 7-10"
-          fill="none"
-          stroke="#fff"
-          strokeWidth="3"
-          strokeLinecap="round"
-          strokeLinejoin="round"
-        />
-      </svg>
-      {shell.title}
-    </Link>
   );
 }
 

@@ -13,6 +13,7 @@ export const SIGN_IN = '/dashboard/sign-in';
 export function SignedIn() {
   const path = usePath();
   const [session, setSession] = useState<Session | null>();
+  const [hasEnded, setHasEnded] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const find = useCallback(() => {
     setError(null);
@@ -22,7 +23,12 @@ export function SignedIn() {
     });
   }, []);
   useEffect(() => {
-    onSignedOut(() => setSession(null));
+    onSignedOut(() =>
+      setSession((before) => {
+        if (before) setHasEnded(true);
+        return null;
+      }),
+    );
     find();
   }, [find]);
   const value = useMemo(
@@ -33,6 +39,7 @@ export function SignedIn() {
             mayChange: session.role === 'owner',
             signOut: async () => {
               await ask('POST /sign-out');
+              setHasEnded(false);
               setSession(null);
               go('/dashboard');
             },
@@ -46,7 +53,7 @@ export function SignedIn() {
   );
   if (error !== null) return <ErrorState error={error} retry={find} />;
   if (session === undefined) return <LoadingState />;
-  if (value === null || path === SIGN_IN) return <SignInPage onSignedIn={setSession} />;
+  if (value === null || path === SIGN_IN) return <SignInPage onSignedIn={setSession} hasEnded={hasEnded} />;
   return (
     <SessionProvider value={value}>
       {/* Another account begins with empty pages. */}

@@ -1,29 +1,112 @@
-import { Title } from '@mantine/core';
-import { useEffect, useRef, useState } from 'react';
-import { ask } from '../api.ts';
+import { Anchor, Text, Title } from '@mantine/core';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useAnswer } from '../answers.ts';
+import { ApiError, ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Brand } from '../shell/brand.tsx';
+import { Preferences } from '../shell/preferences.tsx';
 import { go } from '../shell/router.tsx';
 import type { Session } from '../shell/session.tsx';
-import { ErrorState } from '../states.tsx';
+import { ErrorState, LoadingState } from '../states.tsx';
 
-/** How to sign in. A link's token is in the address's fragment, which browsers send to nobody. */
-export function SignInPage({ onSignedIn }: { readonly onSignedIn: (session: Session) => void }) {
-  const { shell } = useText();
-  const [error, setError] = useState<unknown>(null);
-  const isRedeemed = useRef(false);
+/** The provider leads back to /dashboard. */
+const PROVIDER = '/dashboard/api/sign-in/oidc';
+
+export interface SignInProps {
+  readonly onSignedIn: (session: Session) => void;
+  /** True if the person had a session until now. */
+  readonly hasEnded: boolean;
+}
+
+/** Signs in by the link that was opened; without one it says what to do. */
+export function SignInPage({ onSignedIn, hasEnded }: SignInProps) {
+  const { signIn: text, shell } = useText();
+  const { isRedeeming, error } = useLink(onSignedIn);
+  const ways = useAnswer('GET /sign-in');
   useEffect(() => {
-    const token = location.hash.slice(1);
-    if (token === '' || isRedeemed.current) return;
-    isRedeemed.current = true;
-    ask('POST /sign-in/link', { body: { token } }).then((session) => {
-      onSignedIn(session);
-      go('/dashboard', { replace: true });
-    }, setError);
-  }, [onSignedIn]);
+    document.title = `${text.title} · ${shell.title}`;
+  }, [text, shell]);
+  if (isRedeeming) return <LoadingState />;
   return (
-    <main className="content">
-      <Title order={1}>{shell.title}</Title>
-      {error !== null && <ErrorState error={error} />}
+    <main className="sign-in">
+      <Brand />
+      <Title order={1}>{text.title}</Title>
+      {hasEnded && error === null && (
+        <Text role="status" className="note">
+          {text.ended}
+        </Text>
+      )}
+      {error !== null && <LinkProblem error={error} />}
+      {ways.data?.oidc === true && (
+        <Way title={text.byProvider} text={text.byProviderText}>
+          <Anchor href={PROVIDER} className="provider">
+            {text.toProvider}
+          </Anchor>
+        </Way>
+      )}
+      <Way title={text.byLink} text={text.byLinkText}>
+        <Copy text={text.command} label={text.commandLabel} />
+        <Text c="dimmed">{text.isOperator}</Text>
+      </Way>
+      <Preferences />
     </main>
+  );
+}
+
+/** Redeems the token in the address's fragment, which browsers send to nobody, and removes it from the address. */
+function useLink(onSignedIn: SignInProps['onSignedIn']) {
+  const [error, setError] = useState<unknown>(null);
+  const token = useRef(location.hash.slice(1));
+  const [isRedeeming, setIsRedeeming] = useState(token.current !== '');
+  useEffect(() => {
+    const { current } = token;
+    if (current === '') return;
+    token.current = '';
+    history.replaceState(null, '', location.pathname);
+    ask('POST /sign-in/link', { body: { token: current } }).then(
+      (session) => {
+        onSignedIn(session);
+        go('/dashboard', { replace: true });
+      },
+      (reason: unknown) => {
+        setError(reason);
+        setIsRedeeming(false);
+      },
+    );
+  }, [onSignedIn]);
+  return { isRedeeming, error };
+}
+
+function LinkProblem({ error }: { readonly error: unknown }) {
+  const { signIn: text } = useText();
+  if (!(error instanceof ApiError) || error.status !== 401) return <ErrorState error={error} />;
+  return (
+    <div className="state" role="alert">
+      <Title order={2} size="h4">
+        {text.wrongLink}
+      </Title>
+      <Text>{text.wrongLinkText}</Text>
+    </div>
+  );
+}
+
+function Way({
+  title,
+  text,
+  children,
+}: {
+  readonly title: string;
+  readonly text: string;
+  readonly children: ReactNode;
+}) {
+  return (
+    <section className="way" aria-label={title}>
+      <Title order={2} size="h4">
+        {title}
+      </Title>
+      <Text>{text}</Text>
+      {children}
+    </section>
   );
 }

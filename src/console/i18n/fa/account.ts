@@ -6,6 +6,7 @@ export const account: AccountTexts = {
     byLink: 'با پیوند',
     byLinkText:
       'گردانندگان سرویس پیوندی می‌سازند که شما را یک بار و تا ۱۰ دقیقه وارد می‌کند. آن‌ها این فرمان را اجرا می‌کنند و نشانی‌ای را که چاپ می‌شود برای شما می‌فرستند:',
+    commandLabel: 'فرمان',
     command: 'admin sign-in-link --account ID --email you@example.com',
     isOperator: 'اگر خودتان سرویس را می‌گردانید: `admin account list` شناسهٔ حساب‌ها را نشان می‌دهد.',
     byProvider: 'با سازمان خود',
