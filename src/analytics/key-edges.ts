@@ -2,7 +2,7 @@ import { byName } from '../domain/by-name.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
 import { type Hour, type HourSource, hoursOf } from './hours.ts';
-import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, kindOf, pairOf } from './key-rows.ts';
+import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, pairOf } from './key-rows.ts';
 import { type Plan, rangeOf, type Span, spanOf } from './plan.ts';
 import type { Row } from './rows.ts';
 import { edgeRanges, inHours, inMs, inSpans, isEmpty, ofApp } from './sql.ts';
@@ -14,7 +14,8 @@ export async function edgeKeys(
   group: KeyGroup,
   sums: readonly KeySum[],
 ): Promise<Row[]> {
-  const isAsked = (pair: string): boolean => group.kinds.includes(kindOf(pair));
+  const kinds = group.kinds.map((kind) => `${kind} `);
+  const isAsked = (pair: string): boolean => kinds.some((kind) => pair.startsWith(kind));
   const [events, first, last] = await Promise.all([
     hoursOf(facts.db, eventsOf(facts), edgeRanges(pieces).map(spanOf)),
     group.paired === null ? [] : metInLeftEdge(facts, pieces),
@@ -63,24 +64,25 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
 function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair: string) => boolean): Row[] {
   const { keys, rows } = hour;
   const all = byName(KEY_SUMS, () => new Float64Array(keys.length));
-  const add = (sum: KeySum, key: number, n: number): void => {
-    all[sum][key] = (all[sum][key] as number) + n;
+  const { events, sessions, engagedMs, engagements } = all;
+  const add = (to: Float64Array, key: number, n: number): void => {
+    to[key] = (to[key] as number) + n;
   };
   hour.forEach(part, (i) => {
     const key = rows[i + 1] as number;
     const before = rows[i + 2] as number;
     if (before === ENGAGEMENT) {
-      add('engagements', key, 1);
-      add('engagedMs', key, rows[i + 3] as number);
+      add(engagements, key, 1);
+      add(engagedMs, key, rows[i + 3] as number);
     } else {
-      add('events', key, 1);
-      if (before < part.start) add('sessions', key, 1);
+      add(events, key, 1);
+      if (before < part.start) add(sessions, key, 1);
     }
   });
   const asked = sums.map((sum) => ({ values: all[sum], isOfPairs: sum === 'sessions' }));
   const found: Row[] = [];
   for (const [key, pair] of keys.entries()) {
-    if ((all.events[key] === 0 && all.engagements[key] === 0) || !isAsked(pair)) continue;
+    if ((events[key] === 0 && engagements[key] === 0) || !isAsked(pair)) continue;
     const isCounted = isPaired(pair);
     const row: [string, ...number[]] = [pair];
     for (const { values, isOfPairs } of asked)

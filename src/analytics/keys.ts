@@ -34,13 +34,17 @@ export interface KeyQuestion {
 }
 
 const RANKING: Ranking<Row> = {
-  keyOf: (row) => row[0],
-  add: (a, b) => {
-    const sums = a.slice() as unknown as [string, ...number[]];
-    for (let i = 1; i < sums.length; i++) sums[i] = (a[i] as number) + (b[i] as number);
+  keyOf(row) {
+    return row[0];
+  },
+  add(a, b) {
+    const sums: [string, ...number[]] = [a[0]];
+    for (let i = 1; i < a.length; i++) sums.push((a[i] as number) + (b[i] as number));
     return sums;
   },
-  order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
+  order(a, b) {
+    return descending(a[1] as number, b[1] as number) || byText(a[0], b[0]);
+  },
 };
 
 /**
@@ -52,9 +56,9 @@ export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterabl
   const { facts, group, listed, sums } = asked;
   const pieces = plan(asked.range, facts.until);
   if (noteQuestion(asked, pieces)) {
-    const at = sums.indexOf(listed);
+    const at = 1 + sums.indexOf(listed);
     const kinds = await fromMemory(asked, pieces);
-    return kinds(group.kinds[0] ?? '', { limit, isListed: ([, ...own]) => (own[at] ?? 0) > 0 });
+    return kinds(group.kinds[0] ?? '', { limit, isListed: (row) => (row[at] as number) > 0 });
   }
   const [rows, less] = await Promise.all([
     facts.db.list(
@@ -220,10 +224,13 @@ const ranked = (group: KeyGroup, rows: readonly Row[]) =>
   new Map([...byKind(group, rows)].map(([kind, own]) => [kind, new Ranked(own, RANKING)]));
 
 /** An absent label is named in answers. Pages always have a path. */
-const named = (pair: string): string => (pair.indexOf(' ') === pair.length - 1 ? `${pair}(none)` : pair);
+const named = (pair: string): string =>
+  pair.endsWith(' ') && pair.indexOf(' ') === pair.length - 1 ? `${pair}(none)` : pair;
 
-const withName = (row: Row): Row =>
-  named(row[0]) === row[0] ? row : [named(row[0]), ...(row.slice(1) as number[])];
+function withName(row: Row): Row {
+  const name = named(row[0]);
+  return name === row[0] ? row : [name, ...(row.slice(1) as number[])];
+}
 
 const rowOf = ({ sums }: KeyQuestion, own: KeySums): Row => [named(own.pair), ...sums.map((sum) => own[sum])];
 

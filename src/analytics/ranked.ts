@@ -43,9 +43,9 @@ export class Ranked<Row> {
     const putIn = (row: Row) => {
       if (isListed(row) && found.length < limit) found.push(row);
     };
-    for (const [number, row] of this.#rows.entries()) {
-      if (found.length >= limit) break;
+    for (let number = 0; number < this.#rows.length && found.length < limit; number++) {
       if (isReplaced(number)) continue;
+      const row = this.#rows[number] as Row;
       for (let other = sorted[next]; other !== undefined && order(other, row) < 0; other = sorted[++next]) {
         putIn(other);
       }
