@@ -84,10 +84,10 @@ function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair:
   for (const [key, pair] of keys.entries()) {
     if ((events[key] === 0 && engagements[key] === 0) || !isAsked(pair)) continue;
     const isCounted = isPaired(pair);
-    const row: [string, ...number[]] = [pair];
-    for (const { values, isOfPairs } of asked)
-      row.push(isCounted || !isOfPairs ? (values[key] as number) : 0);
-    found.push(row);
+    found.push([
+      pair,
+      ...asked.map(({ values, isOfPairs }) => (isCounted || !isOfPairs ? (values[key] as number) : 0)),
+    ]);
   }
   return found;
 }

@@ -34,17 +34,13 @@ export interface KeyQuestion {
 }
 
 const RANKING: Ranking<Row> = {
-  keyOf(row) {
-    return row[0];
-  },
-  add(a, b) {
-    const sums: [string, ...number[]] = [a[0]];
-    for (let i = 1; i < a.length; i++) sums.push((a[i] as number) + (b[i] as number));
+  keyOf: (row) => row[0],
+  add: (a, b) => {
+    const sums = a.slice() as unknown as [string, ...number[]];
+    for (let i = 1; i < sums.length; i++) sums[i] = (a[i] as number) + (b[i] as number);
     return sums;
   },
-  order(a, b) {
-    return descending(a[1] as number, b[1] as number) || byText(a[0], b[0]);
-  },
+  order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
 };
 
 /**
