@@ -1,7 +1,7 @@
 import type { SessionFacts } from './ask.ts';
 import { hoursOf } from './hours.ts';
 import { type Plan, planReturns, type ReturnsPlan, spanOf } from './plan.ts';
-import { ROW, type Row } from './rows.ts';
+import { keptRows, type Row } from './rows.ts';
 import { type Single, type Visits, visitorsRow } from './singles.ts';
 import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty } from './sql.ts';
 
@@ -56,11 +56,7 @@ async function inHours(
     }),
   ];
   const sql = parts.join('\nUNION ALL\n');
-  return cache.recall(
-    sql,
-    () => db.rows({ name: `returning, ${name}`, sql, row: ROW }),
-    (rows) => rows.length,
-  );
+  return keptRows(db, cache, `returning, ${name}`, sql);
 }
 
 /** Counts the sessions of whole hours whose prev lies in the left edge of their plan. */

@@ -1,8 +1,18 @@
 import { z } from 'zod';
+import type { Database } from '../clickhouse/database.ts';
+import type { Cache } from '../facts/memory.ts';
 
 /** A part of an answer: a key, and sums that are added to those of other rows with the same key. */
 export type Row = readonly [key: string, ...sums: number[]];
 export const ROW: z.ZodType<Row> = z.tuple([z.string()]).rest(z.number());
+
+/** Reads rows, or returns those that the cache holds. */
+export const keptRows = (db: Database, cache: Cache, name: string, sql: string): Promise<readonly Row[]> =>
+  cache.recall(
+    sql,
+    () => db.rows({ name, sql, row: ROW }),
+    (rows) => rows.length * (rows[0]?.length ?? 0),
+  );
 
 /** Adds the rows of each key. */
 export function sumByKey(rows: Iterable<Row>): Map<string, number[]> {

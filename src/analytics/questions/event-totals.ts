@@ -5,7 +5,7 @@ import { EVENT_SUMS } from '../figures.ts';
 import { byPeriod, type Grid, sliceOf, sliceSql } from '../grid.ts';
 import { hoursOf } from '../hours.ts';
 import { type Plan, plan, rangeOf, type Span, spanOf } from '../plan.ts';
-import { ROW, type Row, sumByKey } from '../rows.ts';
+import { keptRows, ROW, type Row, sumByKey } from '../rows.ts';
 import { eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
 
 /** The watermark of `traffic`: a view keeps its sums current, so every hour counts as sealed. */
@@ -68,11 +68,7 @@ async function sumsOfHours(
   if (hours.length === 0) return [];
   const sql = `SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)} GROUP BY slice`;
-  return of(hours).recall(
-    sql,
-    () => db.rows({ name: 'event sums', sql, row: ROW }),
-    (rows) => rows.length * 2,
-  );
+  return keptRows(db, of(hours), 'event sums', sql);
 }
 
 /** Counts events by type in parts of sealed hours. */

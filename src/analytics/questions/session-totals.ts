@@ -3,7 +3,7 @@ import type { SessionFacts } from '../ask.ts';
 import { byPeriod } from '../grid.ts';
 import { type Plan, plan } from '../plan.ts';
 import { returning } from '../returns.ts';
-import { ROW, type Row, sumByKey } from '../rows.ts';
+import { keptRows, type Row, sumByKey } from '../rows.ts';
 import { edgesOf, singlesOf } from '../sessions.ts';
 import { type SessionTotals, sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { HALF_HOURS, hoursPeriodOf, inGrains, isEmpty } from '../sql.ts';
@@ -35,11 +35,7 @@ export async function totalsOfHours(facts: SessionFacts, plans: readonly Plan[])
   const sql = `SELECT toString(${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)}) AS key, ${sumsOfBucket('sessions')}
 FROM session_sums AS s WHERE ${facts.where} AND ${inGrains(plans, HALF_HOURS)} GROUP BY key`;
   const [sums, visitors] = await Promise.all([
-    facts.cache.recall(
-      sql,
-      () => facts.db.rows({ name: 'session sums', sql, row: ROW }),
-      (rows) => rows.length * 5,
-    ),
+    keptRows(facts.db, facts.cache, 'session sums', sql),
     returning(facts, TOTALS, plans),
   ]);
   return [...sums, ...visitors];

@@ -6,7 +6,7 @@ import { byHour, type Grid, sliceSql } from '../grid.ts';
 import { type Span, spanOf } from '../plan.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
-import { ROW, type Row, sumByKey } from '../rows.ts';
+import { keptRows, type Row, sumByKey } from '../rows.ts';
 import { singlesOf } from '../sessions.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { inSpans, ofApp } from '../sql.ts';
@@ -48,11 +48,7 @@ async function sealedHours(
 ): Promise<readonly Row[]> {
   const sql = `SELECT toString(${sliceSql(grid, 'toUnixTimestamp(bucket) * 1000')}) AS hour, ${sumsOfBucket('tehran_visitors')}
 FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans('bucket', [hours])} GROUP BY hour`;
-  return cache.recall(
-    sql,
-    () => db.rows({ name: 'tehran hours: sessions', sql, row: ROW }),
-    (rows) => rows.length * 5,
-  );
+  return keptRows(db, cache, 'tehran hours: sessions', sql);
 }
 
 const PAGEVIEWS = z.tuple([z.string(), z.number()]);

@@ -6,7 +6,7 @@ import { byDay, dayOf } from '../grid.ts';
 import { plan, type Span } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
 import type { GrowthPoint } from '../results.ts';
-import { ROW, type Row, sumByKey } from '../rows.ts';
+import { keptRows, type Row, sumByKey } from '../rows.ts';
 import { edgesOf, singlesOf } from '../sessions.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { anyOf, inSpans, isEmpty } from '../sql.ts';
@@ -71,11 +71,7 @@ async function totalsOfDays(
   ];
   const sql = `SELECT toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day, ${sumsOfBucket('day_visitors')}
 FROM session_sums AS s WHERE ${where} AND ${anyOf(conditions)} GROUP BY day`;
-  return cache.recall(
-    sql,
-    () => db.rows({ name: 'session sums by day', sql, row: ROW }),
-    (rows) => rows.length * 5,
-  );
+  return keptRows(db, cache, 'session sums by day', sql);
 }
 
 /**

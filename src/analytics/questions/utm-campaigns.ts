@@ -5,7 +5,7 @@ import { byText, descending, nullsLast } from '../order.ts';
 import { type Plan, plan } from '../plan.ts';
 import type { UtmCampaign } from '../results.ts';
 import { returning } from '../returns.ts';
-import { ROW, type Row, sumByKey, textsOf } from '../rows.ts';
+import { keptRows, type Row, sumByKey, textsOf } from '../rows.ts';
 import { edgesOf, singlesOf } from '../sessions.ts';
 import { CAMPAIGN, CAMPAIGNS } from '../singles.ts';
 import { inGrains, isEmpty } from '../sql.ts';
@@ -53,9 +53,5 @@ async function sealedCampaigns({ db, where, cache }: SessionFacts, pieces: Plan)
   if (isEmpty(pieces.sealed)) return [];
   const sql = `SELECT ${CAMPAIGN} AS key, sum(u.sessions), sum(u.sessions), sum(u.new_visitors) FROM utm_sums AS u
 WHERE ${where} AND ${inGrains([pieces])} GROUP BY key`;
-  return cache.recall(
-    sql,
-    () => db.rows({ name: 'utm sums', sql, row: ROW }),
-    (rows) => rows.length * 4,
-  );
+  return keptRows(db, cache, 'utm sums', sql);
 }
