@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { changeOf, moodOf } from '../../src/console/analytics/changes.ts';
 import { curlOf } from '../../src/console/analytics/curl.ts';
-import { momentsOfBuckets, momentsOfDays } from '../../src/console/analytics/growth-series.ts';
+import {
+  cutsOf,
+  isByDay,
+  momentsOfBuckets,
+  momentsOfDays,
+} from '../../src/console/analytics/growth-series.ts';
 import { compared, keyOf, listOf, mostRows, rowsOf } from '../../src/console/analytics/lists.ts';
 import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
 import { bucketsOf, pairsOf } from '../../src/console/analytics/view/buckets.ts';
@@ -229,6 +234,13 @@ describe('parts of a range', () => {
     expect(momentsOfDays([day('2026-11-20'), day('2026-11-21')], NOON)).toEqual([
       { at: at('2026-11-20'), kind: 'day', values: { sessions: 1, visitors: 2, pageviews: 3, clicks: 4 } },
       { at: at('2026-11-21'), kind: 'day', values: null },
+    ]);
+    expect(cutsOf(rangeOf('7d', 'UTC', NOON), NOON)).toEqual({ first: false, last: true });
+    expect(cutsOf(rangeOf('7d', 'Asia/Tehran', NOON), NOON)).toEqual({ first: true, last: true });
+    expect(cutsOf(rangeOf('yesterday', 'UTC', NOON), NOON)).toEqual({ first: false, last: false });
+    expect([isByDay(rangeOf('yesterday', 'UTC', NOON)), isByDay(rangeOf('7d', 'UTC', NOON))]).toEqual([
+      false,
+      true,
     ]);
     expect(momentsOfBuckets([{ range: { from: 5, to: 9 }, figures: null }])).toEqual([
       { at: 5, kind: 'part', values: null },

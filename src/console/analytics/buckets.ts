@@ -30,7 +30,7 @@ export function useBuckets(
     );
     return filled(buckets, pairs, answers);
   });
-  useReload(version, range !== null, loaded.reload);
+  useReload(version, range !== null, loaded);
   return loaded;
 }
 

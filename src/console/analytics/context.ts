@@ -37,18 +37,21 @@ export function useFigures<Q extends LiveQuestion>(
   version: number,
 ): Loaded<Data<Q>> {
   const loaded = usePublic(question, params, { keepsData: true });
-  useReload(version, params !== null, loaded.reload);
+  useReload(version, params !== null, loaded);
   return loaded;
 }
 
-/** Calls `reload` when the version has grown. A panel that comes into view asks by itself. */
-export function useReload(version: number, isAsked: boolean, reload: () => void): void {
+/**
+ * Asks again when the version has grown. What is on its way is waited for, because it would never arrive where it takes
+ * longer than the versions follow each other. A panel that comes into view asks by itself.
+ */
+export function useReload(version: number, isAsked: boolean, { isLoading, reload }: Loaded<unknown>): void {
   const known = useRef(version);
   useEffect(() => {
-    if (known.current === version) return;
+    if (known.current === version || (isAsked && isLoading)) return;
     known.current = version;
     if (isAsked) reload();
-  }, [version, isAsked, reload]);
+  }, [version, isAsked, isLoading, reload]);
 }
 
 /** Begins to load a little before an element is seen. */

@@ -15,9 +15,13 @@ export interface Moment {
 /** A range of less than three days would be one or two points by day, so it is shown by parts. */
 export const isByDay = (range: Range): boolean => lengthOf(range) >= 3 * DAY_MS;
 
-/** True if the first or the last UTC day is only partly in the range. */
-export const cutsDays = ({ from, to }: Range): boolean => from % DAY_MS !== 0 || (to + 1) % DAY_MS !== 0;
+/** Whether the first and the last UTC day are only partly in the range, or not over yet. */
+export const cutsOf = (range: Range, now: number): { readonly first: boolean; readonly last: boolean } => ({
+  first: range.from % DAY_MS !== 0,
+  last: Math.min(range.to + 1, now) % DAY_MS !== 0,
+});
 
+/** A time without a value is one to come. */
 export const momentsOfDays = (days: readonly UserGrowthPoint[], now: number): readonly Moment[] =>
   days.map(({ date, sessions, visitors, pageviews, clicks }) => {
     const at = Date.parse(date);

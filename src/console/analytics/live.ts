@@ -53,7 +53,8 @@ function stateOf(
 /** A number that grows with each answer, at most once per pace; the last answer is never missed. */
 function useVersion(data: unknown): number {
   const [version, setVersion] = useState(0);
-  const raisedAt = useRef(Number.NEGATIVE_INFINITY);
+  // The panels ask for the first time while the stream opens.
+  const raisedAt = useRef(performance.now());
   useEffect(() => {
     if (data === undefined) return;
     const wait = Math.max(0, raisedAt.current + PACE_MS - performance.now());
@@ -81,6 +82,8 @@ function usePlace(isWanted: boolean): boolean {
   return isWanted && hasPlace;
 }
 
+const NAMES = Array.from({ length: PLACES }, (_, i) => `analytics-stream-${i}`);
+
 /** Calls `onPlace` once there is a place, and keeps it until `signal` is aborted. */
 async function takePlace(signal: AbortSignal, onPlace: () => void): Promise<void> {
   const locks = navigator.locks as LockManager | undefined;
@@ -88,20 +91,16 @@ async function takePlace(signal: AbortSignal, onPlace: () => void): Promise<void
     if (!signal.aborted) onPlace();
     return;
   }
-  const keep = (lock: Lock | null): Promise<boolean> =>
-    new Promise((resolve) => {
-      if (lock === null || signal.aborted) {
-        resolve(signal.aborted);
-        return;
-      }
-      signal.addEventListener('abort', () => resolve(true), { once: true });
-      onPlace();
-    });
-  const names = Array.from({ length: PLACES }, (_, i) => `analytics-stream-${i}`);
-  for (const name of names) {
-    if (signal.aborted || (await locks.request(name, { ifAvailable: true }, keep))) return;
-  }
-  // All are taken: whichever of the windows closes first, waiting at a random one is fair enough.
-  const name = names[Math.floor(Math.random() * names.length)] ?? '';
-  await locks.request(name, { signal }, keep).catch(() => undefined);
+  // Waits for all places, and takes the first that is free.
+  const others = new AbortController();
+  const keep = (): Promise<void> | undefined => {
+    if (others.signal.aborted || signal.aborted) return undefined;
+    others.abort();
+    onPlace();
+    return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  };
+  const either = AbortSignal.any([signal, others.signal]);
+  await Promise.all(
+    NAMES.map((name) => locks.request(name, { signal: either }, keep).catch(() => undefined)),
+  );
 }

@@ -81,7 +81,7 @@ function Page({ state, error }: { readonly state: LiveState; readonly error: unk
   const isEmpty = kpis.data?.current.sessions === 0 && kpis.data.current.pageviews === 0 && !kpis.isLoading;
   return (
     <div className="analytics">
-      <header className="head">
+      <header className="app-head">
         <div>
           <Link to="/dashboard">{text.toApps}</Link>
           <Title order={1} size="h2">

@@ -10,6 +10,8 @@ export interface Series {
   readonly name: string;
   /** One value per label; null where nothing is known yet. */
   readonly values: readonly (number | null)[];
+  /** The first or the last value is of a shorter time than the others, so the line to it is dotted. */
+  readonly isPartial?: { readonly first: boolean; readonly last: boolean };
 }
 
 export interface LineChartProps {
@@ -55,6 +57,7 @@ export function LineChart({ label, labels, current, previous, format, tick, isRt
     setAt(nearest[0] ?? null);
   };
   const every = labelEvery(labels.length, width - SIDE - OTHER_SIDE, LABEL_WIDTH);
+  const { whole, partial } = parted(current);
   const shown = at !== null && at < labels.length ? at : null;
   return (
     <div ref={ref} className="plot">
@@ -100,16 +103,19 @@ export function LineChart({ label, labels, current, previous, format, tick, isRt
         {shown !== null && (
           <line className="plot-cursor" x1={place(shown)} x2={place(shown)} y1={TOP} y2={HEIGHT - BOTTOM} />
         )}
-        {previous !== null && <Line series={previous} x={place} y={y} className="line-second" />}
+        {previous !== null && <Line points={points(previous)} x={place} y={y} className="line-second" />}
         <AreaClosed
-          data={points(current)}
+          data={whole}
           x={({ i }) => place(i)}
           y={({ value }) => y(value)}
           yScale={y}
           curve={curveMonotoneX}
           className="area-first"
         />
-        <Line series={current} x={place} y={y} className="line-first" />
+        <Line points={whole} x={place} y={y} className="line-first" />
+        {partial.map((pair) => (
+          <Line key={pair[0]?.i} points={pair} x={place} y={y} className="line-partial" />
+        ))}
         {(labels.length === 1 ? [0] : [shown]).map((i) => {
           const value = i === null ? null : current.values[i];
           return i === null || value === null || value === undefined ? null : (
@@ -135,20 +141,31 @@ interface Point {
 const points = ({ values }: Series): Point[] =>
   values.flatMap((value, i) => (value === null ? [] : [{ i, value }]));
 
+/** The points of whole times, and each pair of which one is of a partial time. */
+function parted(series: Series): { readonly whole: Point[]; readonly partial: readonly Point[][] } {
+  const all = points(series);
+  const { first = false, last = false } = series.isPartial ?? {};
+  if (all.length < 3) return { whole: all, partial: [] };
+  return {
+    whole: all.slice(first ? 1 : 0, last ? -1 : undefined),
+    partial: [...(first ? [all.slice(0, 2)] : []), ...(last ? [all.slice(-2)] : [])],
+  };
+}
+
 function Line({
-  series,
+  points,
   x,
   y,
   className,
 }: {
-  readonly series: Series;
+  readonly points: Point[];
   readonly x: (i: number) => number;
   readonly y: (value: number) => number;
   readonly className: string;
 }) {
   return (
     <LinePath
-      data={points(series)}
+      data={points}
       x={({ i }) => x(i)}
       y={({ value }) => y(value)}
       curve={curveMonotoneX}

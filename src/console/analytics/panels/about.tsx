@@ -61,7 +61,7 @@ function Explained<Q extends LiveQuestion>({
         ))}
       </dl>
       <div className="explained-title">{text.call}</div>
-      <div className="note">{text.callText}</div>
+      <div className="hint">{text.callText}</div>
       <pre dir="ltr" className="curl">
         <code>{curl}</code>
       </pre>

@@ -4,7 +4,7 @@ import type { Loaded } from '../../answers.ts';
 import { LineChart } from '../../chart/line-chart.tsx';
 import { useBuckets } from '../buckets.ts';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
-import { cutsDays, isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
+import { cutsOf, isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
 import type { Bucket } from '../view/buckets.ts';
 import { csvOf } from '../view/csv.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
@@ -41,7 +41,14 @@ export function Growth({
     ? mapped(daysBefore, (answer) => momentsOfDays(answer, now))
     : mapped(partsBefore, momentsOfBuckets);
   const previousData = before === null ? undefined : previous.data;
-  const notes = byDay ? (cutsDays(range) ? text.growthCut : text.growthDays) : text.growthParts;
+  const cuts = cutsOf(range, now);
+  const notes = byDay
+    ? cuts.first
+      ? text.growthCut
+      : cuts.last
+        ? text.growthOpen
+        : text.growthDays
+    : text.growthParts;
   return (
     <div ref={ref}>
       <Panel
@@ -67,7 +74,12 @@ export function Growth({
       >
         <Figures of={current}>
           {(moments) => (
-            <GrowthChart moments={moments} previous={previousData} total={kpis.data?.current[view.growth]} />
+            <GrowthChart
+              cuts={byDay ? cuts : { first: false, last: range.to > now }}
+              moments={moments}
+              previous={previousData}
+              total={kpis.data?.current[view.growth]}
+            />
           )}
         </Figures>
       </Panel>
@@ -88,10 +100,12 @@ function useMomentName(): (moment: Moment) => string {
 }
 
 function GrowthChart({
+  cuts,
   moments,
   previous,
   total,
 }: {
+  readonly cuts: { readonly first: boolean; readonly last: boolean };
   readonly moments: readonly Moment[];
   readonly previous: readonly Moment[] | undefined;
   readonly total: number | undefined;
@@ -117,7 +131,11 @@ function GrowthChart({
         most === undefined ? '' : nameOf(most),
       )}
       labels={moments.map((moment) => ({ short: short(moment), long: nameOf(moment) }))}
-      current={{ name: text.labels[metric], values: moments.map(({ values }) => values?.[metric] ?? null) }}
+      current={{
+        name: text.labels[metric],
+        values: moments.map(({ values }) => values?.[metric] ?? null),
+        isPartial: cuts,
+      }}
       previous={
         previous === undefined
           ? null

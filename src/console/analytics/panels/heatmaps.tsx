@@ -1,6 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
 import type { AudienceActivity, TrafficHeatmap } from '../../../client/index.ts';
 import { Heatmap, type HeatmapRow } from '../../chart/heatmap.tsx';
+import { useSpeech } from '../../i18n/use-text.ts';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
 import { csvOf } from '../view/csv.ts';
 import { HOUR_METRICS, type HourMetric } from '../view/view.ts';
@@ -83,7 +84,12 @@ function useWeekRows(answer: TrafficHeatmap | undefined): readonly Row[] | undef
   const present = wallAt(now, 'Asia/Tehran');
   return answer?.days.map((day) => ({
     key: day.date,
-    name: format.dateWith(Date.parse(day.date), { weekday: 'short', day: 'numeric', timeZone: 'UTC' }),
+    // Apart, because together some languages write them at length.
+    name: [{ weekday: 'short' }, { day: 'numeric' }]
+      .map((part) =>
+        format.dateWith(Date.parse(day.date), { ...part, timeZone: 'UTC' } as Intl.DateTimeFormatOptions),
+      )
+      .join(' '),
     // The answer has 0 for hours to come; a picture leaves them out.
     values: day[view.hours].map((value, hour) =>
       `${day.date}T${String(hour).padStart(2, '0')}:00` > present ? null : value,
@@ -98,11 +104,23 @@ const DAY_MS = 86_400_000;
 function useUsualRows(answer: AudienceActivity | undefined): readonly Row[] | undefined {
   const { view } = useAnalytics();
   const { format } = useWords();
-  return answer?.days.map((day) => ({
+  const first = useFirstWeekday();
+  // Weeks begin on the language's own day.
+  const days = answer?.days.toSorted(
+    (a, b) => ((a.dayOfWeek - first + 7) % 7) - ((b.dayOfWeek - first + 7) % 7),
+  );
+  return days?.map((day) => ({
     key: String(day.dayOfWeek),
     name: format.dateWith(MONDAY + (day.dayOfWeek - 1) * DAY_MS, { weekday: 'short', timeZone: 'UTC' }),
     values: day[view.hours],
   }));
+}
+
+/** The first day of the week as ISO counts it; Monday where the browser does not know. */
+function useFirstWeekday(): number {
+  const { locale } = useSpeech().language;
+  const known = new Intl.Locale(locale) as { getWeekInfo?: () => { readonly firstDay: number } };
+  return known.getWeekInfo?.().firstDay ?? 1;
 }
 
 type HourFigure = (typeof WEEK_FIGURES)[HourMetric] | (typeof USUAL_FIGURES)[HourMetric];

@@ -49,7 +49,7 @@ export function ListTable({ list, rows, isCompared, isFiltered, label }: ListTab
               {isCompared && (
                 <>
                   <th scope="col" className="number">
-                    {text.before}
+                    {text.columns.before}
                   </th>
                   <th scope="col" className="number">
                     {text.columns.change}

@@ -100,7 +100,7 @@ function LocationMap({ rows }: { readonly rows: readonly ListedRow[] }) {
             { value: 'world', label: text.mapWorld },
           ]}
         />
-        <span className="note">{text.mapNote}</span>
+        <span className="hint">{text.mapNote}</span>
       </div>
     </div>
   );

@@ -58,7 +58,7 @@ export function Panel<Q extends LiveQuestion>({
       </header>
       {controls}
       {isTable && table !== undefined ? <Scroll label={title}>{table()}</Scroll> : children}
-      {note !== undefined && <p className="note">{note}</p>}
+      {note !== undefined && <p className="hint">{note}</p>}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-import { Button, NativeSelect, SegmentedControl, Switch, TextInput } from '@mantine/core';
+import { Button, Input, NativeSelect, SegmentedControl, Switch, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useAnalytics } from '../context.ts';
 import { type Choice, type Minutes, PRESETS, type Preset, rangeProblem } from '../view/range.ts';
@@ -31,9 +31,9 @@ export function Toolbar() {
           ]}
         />
         <div className="field">
-          <span className="field-label" id="zone-label">
+          <Input.Label component="div" id="zone-label">
             {text.range.zone}
-          </span>
+          </Input.Label>
           <SegmentedControl
             aria-labelledby="zone-label"
             value={view.zone}

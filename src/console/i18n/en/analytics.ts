@@ -101,6 +101,7 @@ export const analytics = {
   growthMetric: 'Figure of the chart',
   growthDays: 'By UTC day.',
   growthCut: 'By UTC day. The first and the last day are only partly in the range.',
+  growthOpen: 'By UTC day. The last day is not over yet.',
   growthParts: 'By parts of the range.',
   growthLabel: (figure: string, total: string, most: string, when: string) =>
     `${figure} over time. ${total} in total. The most, ${most}, at ${when}. The table has every value.`,
@@ -161,6 +162,7 @@ export const analytics = {
     campaign: 'Campaign',
     term: 'Term',
     content: 'Content',
+    before: 'Before',
     change: 'Change',
   },
   channels: {

@@ -135,6 +135,7 @@ export const analytics: AnalyticsTexts = {
   growthMetric: 'رقم نمودار',
   growthDays: 'به تفکیک روز UTC.',
   growthCut: 'به تفکیک روز UTC. تنها بخشی از روز نخست و روز آخر در بازه است.',
+  growthOpen: 'به تفکیک روز UTC. روز آخر هنوز تمام نشده است.',
   growthParts: 'به تفکیک بخش‌های بازه.',
   growthLabel: (figure, total, most, when) =>
     `${figure} در گذر زمان. در مجموع ${total}. بیشترین، ${most}، در ${when}. جدول همهٔ مقدارها را دارد.`,
@@ -195,6 +196,7 @@ export const analytics: AnalyticsTexts = {
     campaign: 'کارزار',
     term: 'عبارت',
     content: 'محتوا',
+    before: 'پیش از آن',
     change: 'تغییر',
   },
   channels: {
