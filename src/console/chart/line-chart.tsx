@@ -10,8 +10,8 @@ export interface Series {
   readonly name: string;
   /** One value per label; null where nothing is known yet. */
   readonly values: readonly (number | null)[];
-  /** The first or the last value is of a shorter time than the others, so the line to it is dotted. */
-  readonly isPartial?: { readonly first: boolean; readonly last: boolean };
+  /** The last value is of a shorter time than the others, so the line to it is dotted. */
+  readonly isLastPartial?: boolean;
 }
 
 export interface LineChartProps {
@@ -113,9 +113,7 @@ export function LineChart({ label, labels, current, previous, format, tick, isRt
           className="area-first"
         />
         <Line points={whole} x={place} y={y} className="line-first" />
-        {partial.map((pair) => (
-          <Line key={pair[0]?.i} points={pair} x={place} y={y} className="line-partial" />
-        ))}
+        <Line points={partial} x={place} y={y} className="line-partial" />
         {(labels.length === 1 ? [0] : [shown]).map((i) => {
           const value = i === null ? null : current.values[i];
           return i === null || value === null || value === undefined ? null : (
@@ -141,15 +139,11 @@ interface Point {
 const points = ({ values }: Series): Point[] =>
   values.flatMap((value, i) => (value === null ? [] : [{ i, value }]));
 
-/** The points of whole times, and each pair of which one is of a partial time. */
-function parted(series: Series): { readonly whole: Point[]; readonly partial: readonly Point[][] } {
+/** The points of whole times, and the last two if the last one is of a partial time. */
+function parted(series: Series): { readonly whole: Point[]; readonly partial: Point[] } {
   const all = points(series);
-  const { first = false, last = false } = series.isPartial ?? {};
-  if (all.length < 3) return { whole: all, partial: [] };
-  return {
-    whole: all.slice(first ? 1 : 0, last ? -1 : undefined),
-    partial: [...(first ? [all.slice(0, 2)] : []), ...(last ? [all.slice(-2)] : [])],
-  };
+  if (series.isLastPartial !== true || all.length < 3) return { whole: all, partial: [] };
+  return { whole: all.slice(0, -1), partial: all.slice(-2) };
 }
 
 function Line({

@@ -99,10 +99,11 @@ function useMomentName(): (moment: Moment) => string {
   return ({ at, kind }) => (kind === 'day' ? day(at) : minute(at, view.zone));
 }
 
+/** A first day that is partly in the range would look like a fall, so the picture begins with the next one. */
 function GrowthChart({
   cuts,
-  moments,
-  previous,
+  moments: all,
+  previous: allBefore,
   total,
 }: {
   readonly cuts: { readonly first: boolean; readonly last: boolean };
@@ -114,6 +115,8 @@ function GrowthChart({
   const { text, figure, format, clock } = useWords();
   const nameOf = useMomentName();
   const metric = view.growth;
+  const moments = cuts.first ? all.slice(1) : all;
+  const previous = cuts.first ? allBefore?.slice(1) : allBefore;
   const most = moments.reduce<Moment | undefined>(
     (best, moment) => ((moment.values?.[metric] ?? -1) > (best?.values?.[metric] ?? -1) ? moment : best),
     undefined,
@@ -134,7 +137,7 @@ function GrowthChart({
       current={{
         name: text.labels[metric],
         values: moments.map(({ values }) => values?.[metric] ?? null),
-        isPartial: cuts,
+        isLastPartial: cuts.last,
       }}
       previous={
         previous === undefined

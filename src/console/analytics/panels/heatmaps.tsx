@@ -28,7 +28,7 @@ interface Row extends HeatmapRow {
 
 /** The hours of the last 7 days in Tehran. Their windows are fixed, so the period before is the usual week. */
 export function Heatmaps() {
-  const { appId, version, view, change } = useAnalytics();
+  const { appId, version, view, change, before } = useAnalytics();
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const params = isInView ? { appId } : null;
@@ -54,7 +54,13 @@ export function Heatmaps() {
         about={{ question: 'getTrafficHeatmap', params: { appId }, figures: [WEEK_FIGURES[metric]] }}
         csv={{ name: 'heatmap', text: () => csvOfHours('date', weekRows ?? []) }}
         controls={controls}
-        table={() => <HoursTable rows={weekRows ?? []} figure={WEEK_FIGURES[metric]} />}
+        table={() => (
+          <HoursTable
+            rows={weekRows ?? []}
+            figure={WEEK_FIGURES[metric]}
+            usual={before === null ? undefined : usual.data}
+          />
+        )}
         isBusy={week.isLoading}
       >
         <Figures of={{ ...week, data: weekRows }}>
@@ -67,7 +73,7 @@ export function Heatmaps() {
         about={{ question: 'getAudienceActivity', params: { appId }, figures: [USUAL_FIGURES[metric]] }}
         csv={{ name: 'audience-activity', text: () => csvOfHours('day_of_week', usualRows ?? []) }}
         controls={controls}
-        table={() => <HoursTable rows={usualRows ?? []} figure={USUAL_FIGURES[metric]} />}
+        table={() => <HoursTable rows={usualRows ?? []} figure={USUAL_FIGURES[metric]} usual={undefined} />}
         isBusy={usual.isLoading}
       >
         <Figures of={{ ...usual, data: usualRows }}>
@@ -177,7 +183,17 @@ function usualAt(
   return usual?.days.find(({ dayOfWeek }) => dayOfWeek === weekday)?.[metric][hour];
 }
 
-function HoursTable({ rows, figure: name }: { readonly rows: readonly Row[]; readonly figure: HourFigure }) {
+/** Every value; below it the usual one of the hour, if the person compares. */
+function HoursTable({
+  rows,
+  figure: name,
+  usual,
+}: {
+  readonly rows: readonly Row[];
+  readonly figure: HourFigure;
+  readonly usual: AudienceActivity | undefined;
+}) {
+  const { view } = useAnalytics();
   const { text, figure, hour } = useWords();
   return (
     <table className="grid">
@@ -197,9 +213,13 @@ function HoursTable({ rows, figure: name }: { readonly rows: readonly Row[]; rea
             <th scope="row">{row.name}</th>
             {HOURS.map((each) => {
               const value = row.values[each];
+              const average = usualAt(usual, row.key, each, view.hours);
               return (
                 <td key={each} className="number">
                   {value === null || value === undefined ? '–' : figure(name, value)}
+                  {average !== undefined && (
+                    <div className="hint">{text.usual(figure(USUAL_FIGURES[view.hours], average))}</div>
+                  )}
                 </td>
               );
             })}

@@ -100,8 +100,9 @@ export const analytics = {
   growth: 'Growth',
   growthMetric: 'Figure of the chart',
   growthDays: 'By UTC day.',
-  growthCut: 'By UTC day. The first and the last day are only partly in the range.',
-  growthOpen: 'By UTC day. The last day is not over yet.',
+  growthCut:
+    'By UTC day. The first day is only partly in the range: it is in the table, and not in the picture.',
+  growthOpen: 'By UTC day. The last day is not whole yet.',
   growthParts: 'By parts of the range.',
   growthLabel: (figure: string, total: string, most: string, when: string) =>
     `${figure} over time. ${total} in total. The most, ${most}, at ${when}. The table has every value.`,

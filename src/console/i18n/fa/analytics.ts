@@ -134,7 +134,7 @@ export const analytics: AnalyticsTexts = {
   growth: 'رشد',
   growthMetric: 'رقم نمودار',
   growthDays: 'به تفکیک روز UTC.',
-  growthCut: 'به تفکیک روز UTC. تنها بخشی از روز نخست و روز آخر در بازه است.',
+  growthCut: 'به تفکیک روز UTC. تنها بخشی از روز نخست در بازه است؛ این روز در جدول هست و در تصویر نیست.',
   growthOpen: 'به تفکیک روز UTC. روز آخر هنوز تمام نشده است.',
   growthParts: 'به تفکیک بخش‌های بازه.',
   growthLabel: (figure, total, most, when) =>
