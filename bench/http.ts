@@ -23,6 +23,10 @@ export interface HttpExtent {
   readonly questions: typeof QUESTIONS;
   /** Whether it is also measured without Redis. */
   readonly alsoWithoutRedis: boolean;
+  /** Shares of the highest throughput at which the latency is measured. */
+  readonly shares: readonly number[];
+  /** Whether answers that may be ten seconds old are also measured. */
+  readonly alsoStale: boolean;
 }
 
 /** Service and bare route are measured in turn, so that other work of the machine affects both. */
@@ -33,13 +37,13 @@ const MIX_CONNECTIONS = 200;
 const WARM_UP_MS = 300;
 /** The first answers of a key are computed; by the third turn it has the tags of all. */
 const MIX_WARM_UP = { warmUpTurns: 3, warmUpMs: 2_000 };
-/** Shares of the highest throughput at which the latency is measured. */
+/** At a share, the keys have no tags yet, but the service has the answers. */
+const SHARE_WARM_UP = { warmUpTurns: 1, warmUpMs: 500 };
 const SHARES = [0.25, 0.5, 0.75, 0.9];
 const TRICKLE_MS = 500;
 const MAX_STALE = 'Cache-Control: max-stale=10\r\n';
 /** Headers that differ from answer to answer. The bare route need not set them, which is to its advantage. */
 const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
-const MIXES = 3;
 
 /**
  * Measures the Public API as `npm start` runs it, on an embedded store, with the load generator in its own
@@ -50,7 +54,12 @@ const MIXES = 3;
 export async function benchHttp(
   recording: Recording,
   seconds: number,
-  { questions = QUESTIONS, alsoWithoutRedis = true }: Partial<HttpExtent> = {},
+  {
+    questions = QUESTIONS,
+    alsoWithoutRedis = true,
+    shares = SHARES,
+    alsoStale = true,
+  }: Partial<HttpExtent> = {},
 ): Promise<void> {
   const redis = await localRedis().catch(() => null);
   if (redis === null)
@@ -63,9 +72,12 @@ export async function benchHttp(
   const bare = child('http-bare');
   try {
     const [barePort] = (await once(bare, 'message')) as [number];
-    recording.progress.begin('http', urls.length * (1 + questions.length * 2 + MIXES * (1 + SHARES.length)));
+    recording.progress.begin(
+      'http',
+      urls.length * (1 + questions.length * 2 + (alsoStale ? 3 : 2) * (1 + shares.length)),
+    );
     for (const redisUrl of urls) {
-      const extent = { seconds, questions, alsoWithoutRedis };
+      const extent = { seconds, questions, alsoWithoutRedis, shares, alsoStale };
       const bench = new HttpBench({ recording, load, bare, barePort, extent, redis: redisUrl !== null });
       await withService(redisUrl, (service) => bench.run(service));
     }
@@ -149,7 +161,9 @@ class HttpBench {
     try {
       const meanwhile = '200 keys polling while events arrive';
       await this.#mix(port, polling(sites), meanwhile);
-      await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`);
+      if (this.#parts.extent.alsoStale) {
+        await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`);
+      }
     } finally {
       clearInterval(trickle);
     }
@@ -158,11 +172,11 @@ class HttpBench {
 
   /** Measures at full speed, and the latency at shares of that rate. */
   async #mix(port: number, polls: readonly Poll[], mix: string): Promise<void> {
-    const { recording, redis } = this.#parts;
+    const { recording, extent, redis } = this.#parts;
     const name = `${mix}, ${this.#with}`;
-    const how = { polls, connections: MIX_CONNECTIONS, ...MIX_WARM_UP };
+    const how = { polls, connections: MIX_CONNECTIONS };
     recording.progress.step(`${name}, full speed`);
-    const { perSecond } = await this.#load(port, { ...how, rate: null });
+    const { perSecond } = await this.#load(port, { ...how, ...MIX_WARM_UP, rate: null });
     const common = { bench: 'http', labels: { mix, redis } };
     const unit = 'requests/s';
     recording.record({
@@ -173,11 +187,11 @@ class HttpBench {
       better: 'higher',
       runs: [...perSecond],
     });
-    for (const share of SHARES) {
+    for (const share of extent.shares) {
       const percent = Math.round(share * 100);
       recording.progress.step(`${name}, ${percent} % of that`);
       const rate = median(perSecond) * share;
-      const outcome = await this.#load(port, { ...how, rate });
+      const outcome = await this.#load(port, { ...how, ...SHARE_WARM_UP, rate });
       const labels = { ...common.labels, percent };
       recordLoad(recording, { ...common, name: `${name}, at ${percent} %`, labels }, rate, outcome);
     }

@@ -18,7 +18,7 @@ import { median, rounded, timed } from './statistics.ts';
 import { figure, table } from './table.ts';
 
 /** `senders` work at the same time. Each sends its next batch after the answer to the last one. */
-const CASES = [
+export const CASES = [
   { batch: 20, senders: 256 },
   { batch: 500, senders: 32 },
   { batch: 1, senders: 256 },

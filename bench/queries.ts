@@ -14,6 +14,7 @@ import { rollupsAreExact } from './rollups.ts';
 import { NOW, type Shape } from './shape.ts';
 import { storage, storageByTable } from './storage.ts';
 import { openBenchStore } from './store.ts';
+import { measureUsualWays } from './usual/ways.ts';
 
 const MIN_RAW_RUNS = 3;
 
@@ -58,6 +59,7 @@ export async function benchQueries(
       runs,
       Math.min(runs, Math.max(MIN_RAW_RUNS, Math.ceil(runs / 10))),
     );
+    await measureUsualWays(recording, db, { shape, runs, measured });
     progress.end();
     printStorage(await storage(db), await storageByTable(db));
   } finally {

@@ -107,12 +107,12 @@ const seenSoFar = (last: Stretch | undefined): string =>
     : `${Math.round(last.rssMiB)} MiB, ${last.handles} files, ${last.threads} threads, p50 ${last.pollP50Ms} ms`;
 
 const MEASURES = {
-  rssMiB: 'MiB',
-  handles: 'count',
-  threads: 'count',
-  pollP50Ms: 'ms',
-  pollP99Ms: 'ms',
-  storeP99Ms: 'ms',
+  rssMiB: ['memory, MiB', 'MiB'],
+  handles: ['open files', 'count'],
+  threads: ['threads', 'count'],
+  pollP50Ms: ['p50 of polls, ms', 'ms'],
+  pollP99Ms: ['p99 of polls, ms', 'ms'],
+  storeP99Ms: ['p99 of batches, ms', 'ms'],
 } as const;
 
 function report(recording: Recording, stretches: readonly Stretch[]): void {
@@ -121,20 +121,16 @@ function report(recording: Recording, stretches: readonly Stretch[]): void {
   const rows = (Object.keys(MEASURES) as (keyof typeof MEASURES)[]).map((measure) => {
     const perMinute = slope(steady.map((stretch) => [stretch.minute, stretch[measure]]));
     const values = stretches.map((stretch) => stretch[measure]);
-    const common = { bench: 'soak', name: measure, better: null };
-    recording.record({ ...common, measure: 'by stretch', unit: MEASURES[measure], runs: values });
+    const [name, unit] = MEASURES[measure];
+    const common = { bench: 'soak', name, better: null };
+    recording.record({ ...common, measure: 'by stretch', unit, runs: values });
     recording.record({
       ...common,
       measure: 'slope of the second half',
       unit: 'per minute',
       runs: [perMinute],
     });
-    return [
-      measure,
-      String(steady[0]?.[measure]),
-      String(steady.at(-1)?.[measure]),
-      String(rounded(perMinute)),
-    ];
+    return [name, String(steady[0]?.[measure]), String(steady.at(-1)?.[measure]), String(rounded(perMinute))];
   });
   console.log(table(['second half', 'from', 'to', 'slope per minute'], rows, 1));
   const sum = (of: 'requests' | 'failed'): number =>

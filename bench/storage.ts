@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../src/clickhouse/database.ts';
 import { ALL_SESSIONS } from './generate.ts';
+import { USUAL_TABLES } from './usual/tables.ts';
 
 /** Bytes on disk of a group of tables. */
 export interface Storage {
@@ -17,7 +18,7 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   'label facts': ['label_facts'],
 };
 /** Tables of the benchmark itself, and small bookkeeping that is neither data nor facts. */
-const OTHERS: readonly string[] = [...ALL_SESSIONS, 'schema_migrations'];
+const OTHERS: readonly string[] = [...ALL_SESSIONS, ...USUAL_TABLES, 'schema_migrations'];
 
 const PARTS_ROW = z.object({ table: z.string(), bytes: z.number(), rows: z.number(), parts: z.number() });
 

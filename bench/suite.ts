@@ -3,7 +3,7 @@ import { CliError } from '../src/cli/cli-error.ts';
 import { benchData } from './data.ts';
 import { benchHttp } from './http.ts';
 import { QUESTIONS } from './http-site.ts';
-import { benchIngest } from './ingest.ts';
+import { benchIngest, CASES } from './ingest.ts';
 import { benchOverload } from './overload.ts';
 import { benchQueries } from './queries.ts';
 import type { Recording } from './recording.ts';
@@ -21,6 +21,9 @@ interface Preset {
   /** The number of endpoints beside the bare route. */
   readonly endpoints: number;
   readonly alsoWithoutRedis: boolean;
+  readonly shares: readonly number[];
+  readonly alsoStale: boolean;
+  readonly ingestCases: number;
   readonly ingestSeconds: number;
   readonly importedEvents: number;
   readonly overloadSeconds: number;
@@ -34,17 +37,20 @@ const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = {
   quick: {
     shape: { events: 300_000, days: 10 },
     scale: { events: 200_000, days: 5 },
-    runs: 5,
+    runs: 4,
     pauseMs: 200,
     seconds: 1,
     endpoints: 2,
     alsoWithoutRedis: false,
+    shares: [0.25, 0.5, 0.75],
+    alsoStale: false,
+    ingestCases: 2,
     ingestSeconds: 4,
     importedEvents: 50_000,
     overloadSeconds: 4,
     overloadBatches: 12,
     soakMinutes: 0.3,
-    expected: [50, 30, 45, 30, 15, 20],
+    expected: [60, 20, 35, 25, 15, 22],
   },
   standard: {
     shape: { events: 3_000_000, days: 30 },
@@ -54,6 +60,9 @@ const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = {
     seconds: 3,
     endpoints: 4,
     alsoWithoutRedis: false,
+    shares: [0.25, 0.5, 0.75, 0.9],
+    alsoStale: true,
+    ingestCases: 3,
     ingestSeconds: 15,
     importedEvents: 1_000_000,
     overloadSeconds: 15,
@@ -69,6 +78,9 @@ const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = {
     seconds: 10,
     endpoints: QUESTIONS.length,
     alsoWithoutRedis: true,
+    shares: [0.25, 0.5, 0.75, 0.9],
+    alsoStale: true,
+    ingestCases: 3,
     ingestSeconds: 30,
     importedEvents: 1_000_000,
     overloadSeconds: 30,
@@ -108,10 +120,14 @@ export async function runSuite(recording: Recording, dir: string, options: Bench
       'http',
       () => {
         const questions = QUESTIONS.slice(0, preset.endpoints);
-        return benchHttp(recording, seconds, { questions, alsoWithoutRedis: preset.alsoWithoutRedis });
+        return benchHttp(recording, seconds, { ...preset, questions });
       },
     ],
-    ['ingest', () => benchIngest(recording, ingestSeconds, { importedEvents })],
+    [
+      'ingest',
+      () =>
+        benchIngest(recording, ingestSeconds, { importedEvents, cases: CASES.slice(0, preset.ingestCases) }),
+    ],
     ['overload', () => benchOverload(recording, preset.overloadSeconds, preset.overloadBatches)],
     ['soak', () => benchSoak(recording, soakMinutes)],
   ];

@@ -24,7 +24,7 @@ interface EventTotals {
 
 const SESSIONS: Query<SessionTotals> = {
   name: 'kpi sessions',
-  sql: `SELECT count() AS sessions, uniqExact(visitor_id) AS visitors, sum(bounced) AS bounces, sum(duration_ms) AS durationMs,
+  sql: `SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors, sum(bounced) AS bounces, sum(duration_ms) AS durationMs,
     sum(p.pageviews) AS pageviews
 FROM (${SESSIONS_SQL}) AS p`,
   row: z.object({

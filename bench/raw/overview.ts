@@ -5,12 +5,11 @@ import type { AppId } from '../../src/domain/ids.ts';
 import { type OpenRange, toIso } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
 import { averageMs, perSession, rate } from './rounding.ts';
-import { SESSIONS_SQL } from './sessions-sql.ts';
+import { SESSION_HASH, SESSIONS_SQL } from './sessions-sql.ts';
 
 const TOTALS_ROW = z.object({
   sessions: z.number(),
   visitors: z.number(),
-  newVisitors: z.number(),
   bounces: z.number(),
   durationMs: z.number(),
   pageviews: z.number(),
@@ -20,15 +19,26 @@ const TOTALS_ROW = z.object({
 
 const TOTALS: Query<z.infer<typeof TOTALS_ROW>> = {
   name: 'overview totals',
-  sql: `SELECT count() AS sessions, uniqExact(visitor_id) AS visitors,
-    uniqExactIf(visitor_id, visitor_id NOT IN (
-        SELECT min(b.visitor).2 FROM all_sessions AS b
-        WHERE b.app_id = {app:UUID} AND b.started_at < fromUnixTimestamp64Milli({from:Int64}, 'UTC')
-        GROUP BY b.started_at, b.session)) AS newVisitors,
+  sql: `SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors,
     sum(bounced) AS bounces, sum(duration_ms) AS durationMs, sum(p.pageviews) AS pageviews, sum(p.clicks) AS clicks,
     countIf(p.errors > 0) AS withErrors
 FROM (${SESSIONS_SQL}) AS p`,
   row: TOTALS_ROW,
+};
+
+/** Visitors whose first session ever, of those up to the end of the range, started in the range. */
+const NEW_VISITORS: Query<{ newVisitors: number }> = {
+  name: 'overview new visitors',
+  sql: `SELECT count() AS newVisitors
+FROM
+(
+    SELECT min(b.started_at) AS first
+    FROM all_sessions AS b FINAL
+    WHERE b.app_id = {app:UUID} AND b.started_at <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+    GROUP BY cityHash64(b.visitor.2)
+    HAVING first >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
+)`,
+  row: z.object({ newVisitors: z.number() }),
 };
 
 /** Lists of sessions by value: the list's name in the answer, and the column. */
@@ -46,16 +56,18 @@ const DIMENSIONS = {
   exitPages: 'exit_path',
 } as const;
 type Dimension = keyof typeof DIMENSIONS;
+const NAMES = Object.keys(DIMENSIONS);
 
+/** A row has the value of its list alone; the other ones are empty. */
 const LISTS: Query<{ list: Dimension; name: string; sessions: number }> = {
   name: 'overview lists',
-  sql: `SELECT pair.1 AS list, if(pair.2 = '', '(none)', pair.2) AS name, count() AS sessions
-FROM (${SESSIONS_SQL})
-ARRAY JOIN [${Object.entries(DIMENSIONS)
-    .map(([list, column]) => `('${list}', ${column})`)
-    .join(', ')}] AS pair
-WHERE pair.1 NOT IN ('entryPages', 'exitPages') OR has_page
-GROUP BY list, name
+  sql: `SELECT ['${NAMES.join("', '")}'][arrayFirstIndex(absent -> absent = 0, [${NAMES.map((list) => `grouping(${list})`).join(', ')}])] AS list,
+    concat(${NAMES.join(', ')}) AS value, if(value = '', '(none)', value) AS name, count() AS sessions
+FROM (SELECT ${Object.entries(DIMENSIONS)
+    .map(([list, column]) => `toString(${column}) AS ${list}`)
+    .join(', ')} FROM (${SESSIONS_SQL}))
+GROUP BY GROUPING SETS (${NAMES.map((list) => `(${list})`).join(', ')})
+HAVING value != '' OR list NOT IN ('entryPages', 'exitPages')
 ORDER BY list, sessions DESC, name
 LIMIT 10 BY list`,
   row: z.object({
@@ -96,7 +108,7 @@ const TOPS_ROW = z.object({
 const TOPS: Query<z.infer<typeof TOPS_ROW>> = {
   name: 'overview tops',
   sql: `SELECT type, if(type = 'pageview', path, if(label = '', '(none)', label)) AS name, count() AS count,
-    uniqExactIf((session_id, started_at), type IN ('pageview', 'error')) AS sessions
+    uniqExactIf(${SESSION_HASH}, type IN ('pageview', 'error')) AS sessions
 FROM events WHERE ${IN_RANGE} AND type != 'engagement'
 GROUP BY type, name
 ORDER BY type, count DESC, name
@@ -106,8 +118,9 @@ LIMIT 10 BY type`,
 
 export async function overview({ db }: Asker, app: AppId, range: OpenRange): Promise<ExtendedOverview> {
   const params = appRange(app, closed(range));
-  const [totals, lists, events, tops] = await Promise.all([
+  const [totals, { newVisitors }, lists, events, tops] = await Promise.all([
     db.queryOne(TOTALS, params),
+    db.queryOne(NEW_VISITORS, params),
     db.query(LISTS, params),
     db.queryOne(EVENTS, params),
     db.query(TOPS, params),
@@ -126,8 +139,8 @@ export async function overview({ db }: Asker, app: AppId, range: OpenRange): Pro
     session: {
       sessions,
       visitors: totals.visitors,
-      newVisitors: totals.newVisitors,
-      returningVisitors: totals.visitors - totals.newVisitors,
+      newVisitors,
+      returningVisitors: totals.visitors - newVisitors,
       bounces: totals.bounces,
       bounceRate: rate(totals.bounces, sessions),
       averageDurationMs: averageMs(totals.durationMs, sessions),

@@ -4,10 +4,11 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
+import { SESSION_HASH } from './sessions-sql.ts';
 
 const PAGEVIEWS: Query<PageView> = {
   name: 'pageviews',
-  sql: `SELECT path, count() AS views, uniqExact(session_id, started_at) AS uniqueSessions
+  sql: `SELECT path, count() AS views, uniqExact(${SESSION_HASH}) AS uniqueSessions
 FROM events
 WHERE app_id = {app:UUID} AND type = 'pageview'
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

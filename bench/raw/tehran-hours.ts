@@ -18,7 +18,7 @@ interface TehranHour {
 
 const SESSIONS: Query<{ hour: number; sessions: number; visitors: number }> = {
   name: 'tehran hours: sessions',
-  sql: `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(visitor_id) AS visitors
+  sql: `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
 FROM (${SESSIONS_SQL}) GROUP BY hour`,
   row: z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() }),
 };

@@ -18,7 +18,7 @@ WHERE l.app_id = {app:UUID}`,
 
 const SESSIONS: Query<{ day: number; sessions: number; visitors: number }> = {
   name: 'growth sessions',
-  sql: `SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(visitor_id) AS visitors
+  sql: `SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
 FROM (${SESSIONS_SQL}) GROUP BY day`,
   row: z.object({ day: z.number(), sessions: z.number(), visitors: z.number() }),
 };

@@ -11,7 +11,7 @@ const UTM: Query<UtmCampaign> = {
   sql: `SELECT
     utm_source AS source, nullIf(utm_medium, '') AS medium, nullIf(utm_campaign, '') AS campaign,
     nullIf(utm_term, '') AS term, nullIf(utm_content, '') AS content,
-    count() AS sessions, uniqExact(visitor_id) AS visitors
+    count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
 FROM (${SESSIONS_SQL})
 WHERE utm_source != ''
 GROUP BY source, medium, campaign, term, content

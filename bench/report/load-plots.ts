@@ -100,7 +100,7 @@ export function soakPlots(cases: Cases): string[] {
   return only(cases, 'soak', 'by stretch').map(({ name, runs }) =>
     draw(160, {
       title: { text: name, left: 0, textStyle: { fontSize: 13 } },
-      grid: { left: 60, right: 30, top: 32, bottom: 24 },
+      grid: { left: 60, right: 30, top: 42, bottom: 24 },
       xAxis: { type: 'category', data: runs.map((_, i) => String(i + 1)) },
       yAxis: { type: 'value', min: 0, axisLabel: { formatter: plain } },
       series: [{ type: 'line', symbol: 'none', data: [...runs] }],

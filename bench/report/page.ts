@@ -69,7 +69,7 @@ function sections(cases: Cases): string {
     ),
     section(
       'Beside the usual ways',
-      'The same figures on the same data in the same engine: exact from raw events; with the approximate function uniq; from hourly rollups of uniqState in UTC hours, as many products do. The error is the largest relative difference from the exact figure.',
+      'The same figures on the same data in the same engine: exact from raw events; with the approximate function uniq; from hourly rollups of uniqState in UTC hours, as many products keep them. The range begins and ends inside an hour. Error: the sum of all differences by the sum of the exact figures. The times of the service are those of the whole answer that has the figure.',
       ...usualWays(cases),
     ),
     section(

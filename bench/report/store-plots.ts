@@ -80,7 +80,7 @@ export function ratioPlot(cases: Cases): string {
   return draw(90 + questions.length * (ranges.length * 13 + 8), {
     legend: legend(ranges),
     grid: { left: 130, right: 70, top: 34, bottom: 50 },
-    xAxis: { ...logAxis('raw by first (logarithmic)'), min: 0.1 },
+    xAxis: logAxis('raw by first (logarithmic)'),
     yAxis: { type: 'category', data: questions, inverse: true },
     series: ranges.map((range) => ({
       type: 'bar' as const,

@@ -30,15 +30,12 @@ export function usualWays(cases: Cases): string[] {
   });
   const rows = questions.flatMap((question) =>
     ways.map((way) => {
-      const [time, error, read] = ['time', 'error', 'bytes read'].map((measure) =>
-        of(measure, question, way),
-      );
+      const [time, error] = ['time', 'error'].map((measure) => of(measure, question, way));
       return [
         question,
         way,
         figure(time ?? Number.NaN),
         typeof error === 'number' ? (error === 0 ? 'exact' : `${error.toPrecision(2)} %`) : '',
-        typeof read === 'number' ? mebibytes(read) : '',
       ];
     }),
   );
@@ -48,7 +45,7 @@ export function usualWays(cases: Cases): string[] {
   ]);
   return [
     plot,
-    htmlTable(['question', 'way', 'ms', 'largest error', 'MiB read'], rows, 2),
+    htmlTable(['question', 'way', 'ms', 'error'], rows, 2),
     htmlTable(['on disk', 'MiB'], stored),
   ];
 }

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { resultOf, series } from '../support/bench-result.ts';
 import { envOf, expectDone, NODES, plainEnv, run } from './commands.ts';
 import { bringProductionPackages, emptyFolder, install } from './install.ts';
 
@@ -93,6 +94,16 @@ test('npx session-analytics demo prints lines, and the client gets the first ans
     expect(answer).toEqual(answers[0]);
   }
   await demo.stop();
+});
+
+test('bench makes a page of a result, with the plotting library that the package brings', () => {
+  writeFileSync(join(whole, 'result.json'), JSON.stringify(resultOf([series({ runs: [1, 2, 3] })])));
+  const npx = ['--offline', 'session-analytics', 'bench'];
+  expectDone('npx', [...npx, 'report', 'result.json', '--html', 'page.html'], { cwd: whole });
+  expect(readFileSync(join(whole, 'page.html'), 'utf8')).toContain('<svg ');
+  expect(existsSync(join(whole, 'node_modules/echarts'))).toBe(false);
+  const compared = expectDone('npx', [...npx, 'compare', 'result.json', 'result.json'], { cwd: whole });
+  expect(compared).toContain('1 cases: 0 worse, 0 better, 0 same, 1 too few runs');
 });
 
 test.each(Object.keys(NODES))('the service runs on plain Node %s', async (version) => {
