@@ -26,7 +26,7 @@ test('Ctrl+C keeps what was measured: whole files, which say that the run was in
   }
   expect(cases.some(({ measure }) => measure === 'live')).toBe(false);
   expect(readFileSync(html, 'utf8')).toContain('The run was interrupted.');
-});
+}, 240_000);
 
 test('interrupted before anything was measured, it leaves no file', async () => {
   const inside = newFolder();
