@@ -77,7 +77,7 @@ function Page({ state, error }: { readonly state: LiveState; readonly error: unk
   const app = useAppName(appId);
   const kpis = useFigures('getOverviewKpis', params, version);
   const buckets = useBuckets(appId, kpis.data === undefined ? null : range, now, version);
-  if (isNoAccess(kpis.error) || isNoAccess(error)) return <NoAccessState />;
+  if (isNoAccess(kpis.error) || isNoAccess(error)) return <NoAccessState isPage />;
   const isEmpty = kpis.data?.current.sessions === 0 && kpis.data.current.pageviews === 0 && !kpis.isLoading;
   return (
     <div className="analytics">

@@ -22,7 +22,7 @@ export function CreateApp({ onClose }: { readonly onClose: () => void }) {
     go(settingsOf(created.data));
   };
   return (
-    <Dialog title={text.create} isOpen onClose={onClose} isHeld={deed.isRunning}>
+    <Dialog title={text.create} onClose={onClose} isHeld={deed.isRunning}>
       <form onSubmit={(event) => void submit(event)}>
         <Text>{text.createText}</Text>
         <TextInput

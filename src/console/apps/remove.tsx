@@ -33,7 +33,7 @@ function ConfirmRemoval({ app, onClose }: { readonly app: App; readonly onClose:
     if ((await deed.run()) !== undefined) go('/dashboard');
   };
   return (
-    <Dialog title={text.title} isOpen onClose={onClose} isHeld={deed.isRunning}>
+    <Dialog title={text.title} onClose={onClose} isHeld={deed.isRunning}>
       <form onSubmit={(event) => void submit(event)}>
         <Text>{text.text}</Text>
         <TextInput

@@ -104,7 +104,6 @@ function MakeKey({ title, button, deed, onClose, children }: MakeKeyProps) {
   return (
     <Dialog
       title={made === null ? title : text.secret}
-      isOpen
       onClose={onClose}
       isHeld={made !== null || deed.isRunning}
     >
@@ -156,7 +155,7 @@ export function RevokeKey({ of: key, onClose }: OnKey) {
     if ((await deed.run()) !== undefined) onClose();
   };
   return (
-    <Dialog title={text.revokeKey(nameOf(key))} isOpen onClose={onClose} isHeld={deed.isRunning}>
+    <Dialog title={text.revokeKey(nameOf(key))} onClose={onClose} isHeld={deed.isRunning}>
       <Text>{text.revokeText}</Text>
       <Problem error={deed.error} />
       <div className="buttons">

@@ -40,7 +40,10 @@ export function UsagePage() {
 function Usage({ of: { keys, requestsPerMinute } }: { readonly of: Answer<'GET /usage'> }) {
   const { usage: text, keys: keyText } = useText();
   const [chosen, setChosen] = useState(ALL);
-  const nameOf = ({ name, keyId }: KeyUsage): string => name ?? `${keyText.unnamed} (${keyId.slice(0, 8)})`;
+  const isAlone = (name: string): boolean => keys.filter((key) => key.name === name).length === 1;
+  // A rotated key has the same name as the one before.
+  const nameOf = ({ name, keyId }: KeyUsage): string =>
+    name !== null && isAlone(name) ? name : `${name ?? keyText.unnamed} (${keyId.slice(0, 8)})`;
   const shown = keys.filter(({ keyId }) => chosen === ALL || keyId === chosen);
   const hours = added(shown.map((key) => key.hours));
   const isLimited = keys.some((key) => key.hours.some(({ limited }) => limited > 0));

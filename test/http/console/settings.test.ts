@@ -16,7 +16,12 @@ test('behind HTTPS the cookie is Secure, and pages come from that address', asyn
 
 test('DASHBOARD=off: there is no console', async () => {
   const site = await testService({ env: { DASHBOARD: 'off' } });
-  for (const path of ['/dashboard/api/sign-in', '/dashboard/api/v1/apps', '/dashboard/api/session']) {
+  for (const path of [
+    '/dashboard',
+    '/dashboard/api/sign-in',
+    '/dashboard/api/v1/apps',
+    '/dashboard/api/session',
+  ]) {
     expectProblem(await site.ask(path), 'not_found');
   }
   await site.close();

@@ -7,7 +7,7 @@ export const account = {
       'The people who run this service make a link that signs you in once, within 10 minutes. They run this command, and send you the address that it prints:',
     commandLabel: 'The command',
     command: 'admin sign-in-link --account ID --email you@example.com',
-    isOperator: 'If you run the service yourself: `admin account list` shows the ids of the accounts.',
+    isOperator: 'If you run the service yourself: “admin account list” shows the ids of the accounts.',
     byProvider: 'With your organisation',
     byProviderText: 'Your organisation says who you are. An owner adds your e-mail address first.',
     toProvider: 'Continue to the sign-in of your organisation',

@@ -8,7 +8,7 @@ export const account: AccountTexts = {
       'گردانندگان سرویس پیوندی می‌سازند که شما را یک بار و تا ۱۰ دقیقه وارد می‌کند. آن‌ها این فرمان را اجرا می‌کنند و نشانی‌ای را که چاپ می‌شود برای شما می‌فرستند:',
     commandLabel: 'فرمان',
     command: 'admin sign-in-link --account ID --email you@example.com',
-    isOperator: 'اگر خودتان سرویس را می‌گردانید: `admin account list` شناسهٔ حساب‌ها را نشان می‌دهد.',
+    isOperator: 'اگر خودتان سرویس را می‌گردانید: «admin account list» شناسهٔ حساب‌ها را نشان می‌دهد.',
     byProvider: 'با سازمان خود',
     byProviderText: 'سازمان شما می‌گوید که شما کیستید. پیش از آن، گردانندگان نشانی ایمیل شما را می‌افزایند.',
     toProvider: 'رفتن به صفحهٔ ورود سازمان',
