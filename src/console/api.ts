@@ -6,7 +6,7 @@ import type { ConsoleAnswers } from '../http/console/schemas.ts';
  * the service asks for with each request that changes something. See docs/console.md.
  */
 
-export { ApiError, ConnectionError } from '../client/index.ts';
+export { ApiError } from '../client/index.ts';
 
 export type Route = keyof ConsoleAnswers;
 export type Answer<R extends Route> = ConsoleAnswers[R];
