@@ -149,6 +149,16 @@ describe('the page', () => {
     expect(page.match(/<svg /g)?.length).toBeGreaterThan(11);
   });
 
+  test('a deployment has its own figures', () => {
+    const labels = { endpoint: 'pageviews', range: 'ending now', over: 'HTTP' };
+    const of = (measure: string, runs: number[]) =>
+      series({ name: 'pageviews, ending now', measure, labels, runs });
+    const told = pageOf(resultOf([of('computed', [20, 21]), of('unchanged', [2, 3])]));
+    expect(told).toContain('<b>20.0 ms</b><span>median question over HTTP, computed</span>');
+    expect(told).toContain('<b>2.00 ms</b><span>median question over HTTP, unchanged</span>');
+    expect(told).toContain('Questions that end now');
+  });
+
   test('it leaves out what was not measured', () => {
     const small = pageOf(resultOf([series({ runs: [1] })]));
     expect(small).not.toContain('Throughput against latency');
