@@ -14,11 +14,11 @@ export function useBuckets(
   version: number,
 ): Loaded<readonly Bucket[]> {
   const kept = useRef({ key: '', answers: new Map<number, KpiComparison>() });
-  const key = range === null ? null : `${appId} ${range.from} ${range.to}`;
-  const loaded = useLoaded(key, async (signal) => {
-    if (range === null) return [];
-    const buckets = bucketsOf(range);
-    const pairs = pairsOf(buckets, now);
+  const buckets = range === null ? [] : bucketsOf(range);
+  const pairs = pairsOf(buckets, now);
+  // A part that begins changes the pairs.
+  const key = range === null ? null : `${appId} ${range.from} ${range.to} ${pairs[0]?.current}`;
+  const load = async (signal: AbortSignal): Promise<readonly Bucket[]> => {
     if (kept.current.key !== key) kept.current = { key: key ?? '', answers: new Map() };
     const { answers } = kept.current;
     await Promise.all(
@@ -29,7 +29,8 @@ export function useBuckets(
       }),
     );
     return filled(buckets, pairs, answers);
-  });
+  };
+  const loaded = useLoaded(key, load, { keepsData: true });
   useReload(version, range !== null, loaded);
   return loaded;
 }

@@ -1,25 +1,17 @@
 import { useEffect, useState } from 'react';
+import { MINUTE_MS } from './view/zone.ts';
 
-/** The longest delay that a timer takes. */
-const LONGEST_MS = 2 ** 31 - 1;
-
-/** The present time. It moves on when `next` is reached, and when the page is seen again. */
-export function useNow(nextOf: (now: number) => number | null): number {
+/** The present minute. It moves on by itself, and at once when a page is seen again after a machine slept. */
+export function useNow(): number {
   const [now, setNow] = useState(() => Date.now());
-  const next = nextOf(now);
   useEffect(() => {
     const look = (): void => setNow(Date.now());
-    const onSeen = (): void => {
-      // A machine that slept has missed the timer.
-      if (!document.hidden && next !== null && Date.now() >= next) look();
-    };
-    document.addEventListener('visibilitychange', onSeen);
-    const timer =
-      next === null ? undefined : setTimeout(look, Math.min(LONGEST_MS, Math.max(0, next - Date.now()) + 1));
+    const timer = setTimeout(look, MINUTE_MS - (now % MINUTE_MS) + 1);
+    document.addEventListener('visibilitychange', look);
     return () => {
       clearTimeout(timer);
-      document.removeEventListener('visibilitychange', onSeen);
+      document.removeEventListener('visibilitychange', look);
     };
-  }, [next]);
+  }, [now]);
   return now;
 }

@@ -28,10 +28,7 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
   const search = useSearch();
   const { direction } = useSpeech().language;
   const view = useMemo(() => viewOf(search), [search]);
-  const now = useNow((at) => {
-    const { to } = rangeOf(view.choice, view.zone, at);
-    return to >= at ? to + 1 : null;
-  });
+  const now = useNow();
   const change = useCallback(
     (part: Partial<View>) => {
       const next = searchOf({ ...viewOf(location.search), ...part });

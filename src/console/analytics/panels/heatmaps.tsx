@@ -98,7 +98,7 @@ function useWeekRows(answer: TrafficHeatmap | undefined): readonly Row[] | undef
       .join(' '),
     // The answer has 0 for hours to come; a picture leaves them out.
     values: day[view.hours].map((value, hour) =>
-      `${day.date}T${String(hour).padStart(2, '0')}:00` > present ? null : value,
+      value === 0 && `${day.date}T${String(hour).padStart(2, '0')}:00` > present ? null : value,
     ),
   }));
 }
