@@ -31,8 +31,8 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    // `npm run test:packages` runs them, with a setup of their own.
-    exclude: [...configDefaults.exclude, 'test/packages/**'],
+    // `npm run test:packages` and `npm run test:alerts` run them, each with a setup of its own.
+    exclude: [...configDefaults.exclude, 'test/packages/**', 'test/alerts/**'],
     globalSetup: 'test/support/global-setup.ts',
     // The embedded engine holds one data folder per process, so each file gets its own process.
     pool: 'forks',

@@ -34,6 +34,7 @@ import { peopleRouter } from './management/people.ts';
 import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
+import { createMeasuring } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { watchedSealing } from './metrics/sealing-log.ts';
 import { listenFailure } from './start-errors.ts';
@@ -148,17 +149,27 @@ async function start(
   sealer.start();
   const live = new LiveHub(createCommitted(db));
   opened.push(async () => live.close());
-  metrics.observe({
-    ingestion: () => ingestion.stats(),
-    sealing: () => sealer.health,
-    redisState: () => redis?.state ?? null,
-    waiting: () => db.waiting,
-    streams: () => live.stats,
-  });
   const failedAttempts = createFailedAttempts(clock);
 
   const bodies = new Bodies(join(config.dataDir, 'answers'));
   opened.push(async () => bodies.close());
+  const measuring = createMeasuring({
+    db,
+    dataDir: config.dataDir,
+    sealStates: () => sealer.states(),
+    ms: config.sealIntervalMs,
+    log,
+  });
+  opened.push(() => measuring.end());
+  measuring.start();
+  metrics.observe({
+    ingestion: () => ingestion.stats(),
+    sealing: () => sealer.health,
+    measured: () => measuring.measured,
+    redisState: () => redis?.state ?? null,
+    waiting: () => db.waiting,
+    streams: () => live.stats,
+  });
   const overload = watchOverload();
   opened.push(async () => overload.close());
 

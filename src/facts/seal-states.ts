@@ -143,6 +143,7 @@ export async function sealStates(deps: Asked, now: EpochMs): Promise<SealState[]
         kind,
         sealedUntil: epochMs(row.until),
         lagMs: Math.max(0, endOf(row) - startOf(row)),
+        late: row.late,
       }));
     }),
   );
@@ -156,6 +157,8 @@ export interface SealState {
   readonly sealedUntil: EpochMs;
   /** 0 if everything ripe is sealed. */
   readonly lagMs: number;
+  /** Number of events in sealed hours by which the ledger and the facts differ. */
+  readonly late: number;
 }
 
 const KEPT: Query<{ kept: number }> = {

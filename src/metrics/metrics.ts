@@ -13,6 +13,7 @@ import type { Served } from '../http/server/request-log.ts';
 import type { StoredFlush } from '../ingestion/flusher.ts';
 import type { IngestStats } from '../ingestion/ingestion.ts';
 import type { RedisState } from '../redis/link.ts';
+import type { Measured } from './measured.ts';
 import { engineThreads, processThreads } from './threads.ts';
 
 /*
@@ -33,6 +34,7 @@ export interface SealedStretch {
 export interface MetricSources {
   readonly ingestion: () => IngestStats;
   readonly sealing: () => SealingHealth;
+  readonly measured: () => Measured;
   /** Null without Redis. */
   readonly redisState: () => RedisState | null;
   /** The number of callers that wait for a place at the store, by lane. */
@@ -184,6 +186,7 @@ export class Metrics {
       'kind',
       () => Object.entries(sources.sealing().lagSeconds),
     );
+    this.#observeMeasured(sources.measured);
     this.#add(
       Gauge,
       'analytics_redis_up',
@@ -216,6 +219,22 @@ export class Metrics {
       'Threads of the embedded engine; 0 with a server.',
       null,
       engineThreads,
+    );
+  }
+
+  #observeMeasured(measured: () => Measured): void {
+    this.#add(
+      Gauge,
+      'analytics_sealing_late_events',
+      'Events that arrived after their hour was sealed and wait for a repair.',
+      'kind',
+      () => measured().lateEvents,
+    );
+    this.#add(Gauge, 'analytics_disk_free_bytes', 'Free space of a disk.', 'disk', () =>
+      measured().disks.map(({ disk, free }) => [disk, free]),
+    );
+    this.#add(Gauge, 'analytics_disk_size_bytes', 'Size of a disk.', 'disk', () =>
+      measured().disks.map(({ disk, size }) => [disk, size]),
     );
   }
 
@@ -268,7 +287,10 @@ export class Metrics {
       registers: [this.#registry],
       collect: () => {
         metric.reset();
-        for (const [value, number] of read()) metric.inc(label === null ? {} : { [label]: value }, number);
+        const samples = read();
+        // A reset leaves a metric without labels at 0.
+        if (label === null && samples.length === 0) metric.remove();
+        for (const [value, number] of samples) metric.inc(label === null ? {} : { [label]: value }, number);
       },
     });
   }

@@ -21,13 +21,25 @@ export function folder(): string {
   return made;
 }
 
-/** Mounts a file system in memory. Tests run as root, or in a container that may mount. */
+/** Mounts a file system in memory until the end of the test. */
 export function mounted(options: string): string {
-  const path = folder();
+  const { path, remove } = mountedFolder(options);
+  atEnd(remove);
+  return path;
+}
+
+/** Mounts a file system in memory. Tests run as root, or in a container that may mount. */
+export function mountedFolder(options: string): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'analytics-mounted-'));
   const { status, stderr } = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path]);
   if (status !== 0) throw new Error(`this test needs to mount a tmpfs (root, CAP_SYS_ADMIN): ${stderr}`);
-  atEnd(() => spawnSync('umount', ['-l', path]));
-  return path;
+  return {
+    path,
+    remove: () => {
+      spawnSync('umount', ['-l', path]);
+      rmSync(path, { recursive: true, force: true });
+    },
+  };
 }
 
 export async function started(dataDir: string): Promise<{ service: Running; tenant: Tenant }> {
