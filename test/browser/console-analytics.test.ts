@@ -437,8 +437,12 @@ describe.each(['en', 'fa'] as const)('%s', (language) => {
   });
 });
 
-/** Scrolls through the page, so that every panel has asked. */
+/** Scrolls through the page, so that every panel has asked. A panel asks when it is in view for a moment. */
 async function seeAll(page: Page): Promise<void> {
-  for (const each of await page.locator('.panel').all()) await each.scrollIntoViewIfNeeded();
-  await eventually(() => page.locator('.panel .loading').count()).toBe(0);
+  for (const each of await page.locator('.panel').all()) {
+    await eventually(async () => {
+      await each.scrollIntoViewIfNeeded();
+      return each.locator('.loading').count();
+    }).toBe(0);
+  }
 }
