@@ -1,9 +1,12 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../domain/errors.ts';
 import { every, type Repeated } from '../domain/every.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Lease } from './lease.ts';
 import { type Fairness, seal } from './pass.ts';
 import { purgeSessions } from './purge.ts';
-import { forgetRuns } from './runs.ts';
+import { forgetRuns, RunEnded } from './runs.ts';
 import { type SealDeps, type Stretch, unseal } from './seal.ts';
 import { FACT_KINDS, type SealState, sealStates } from './seal-states.ts';
 import type { FactKind } from './watermarks.ts';
@@ -39,6 +42,7 @@ export interface Sealer {
   states(): Promise<SealState[]>;
   /**
    * Drops the facts of some apps, or of all, and starts to build them again. Resolves to the number of apps.
+   * Rejects with `overloaded` if other passes seal them all the time.
    */
   rebuild(only?: readonly string[]): Promise<number>;
   /** Ends after the current statement. */
@@ -52,6 +56,10 @@ const BUDGET_MS = 20_000;
  * themselves.
  */
 const REPAIR_AFTER_MS = HOUR_MS;
+
+/** How often a rebuild is tried if others end it. The pauses grow and differ, so that two do not meet again. */
+const MOST_ATTEMPTS = 8;
+const PAUSE_MS = 500;
 
 export function createSealer(deps: SealerDeps): Sealer {
   return new RepeatedSealer(deps);
@@ -95,11 +103,22 @@ class RepeatedSealer implements Sealer {
 
   async rebuild(only?: readonly string[]): Promise<number> {
     const { db, clock } = this.#deps;
-    // Waits for this process's pass. A run of another process is ended by `unseal`.
-    await this.#passes.idle();
-    const apps = await unseal({ db, ...(only ? { only } : {}) }, clock());
-    void this.run();
-    return apps;
+    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      // Waits for this process's pass. A run of another process is ended by `unseal`.
+      await this.#passes.idle();
+      try {
+        const apps = await unseal({ db, ...(only ? { only } : {}) }, clock());
+        void this.run();
+        return apps;
+      } catch (error) {
+        // A pass or a rebuild that began after this run has ended it.
+        if (!(error instanceof RunEnded)) throw error;
+        await sleep(randomInt(PAUSE_MS) * (attempt + 1));
+      }
+    }
+    throw new AppError('overloaded', 'These apps are being sealed. Try again shortly.', {
+      retryAfterSeconds: 5,
+    });
   }
 
   async stop(): Promise<void> {

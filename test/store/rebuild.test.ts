@@ -5,6 +5,7 @@ import type { Analytics } from '../../src/analytics/results.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { unseal } from '../../src/facts/seal.ts';
+import { createSealer } from '../../src/facts/sealer.ts';
 import { createSnapshots, type ReadSnapshot } from '../../src/facts/snapshots.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
@@ -59,4 +60,26 @@ test('a rebuild replaces wrong facts in the cache of every process, and confirms
   expect(after.version).toEqual(before.version);
   expect(after.rebuilt).not.toBe(before.rebuilt);
   expect(after.published.page.step).not.toBe(before.published.page.step);
+});
+
+test('rebuilds and passes at the same moment do not fail', async () => {
+  const app = newApp();
+  const at = NOW - 100 * HOUR;
+  const session = {
+    id: 's',
+    visitorId: 'v',
+    startedAt: new Date(at).toISOString(),
+    events: [{ type: 'pageview', timestamp: new Date(at + 5).toISOString(), path: '/' }],
+  };
+  await ingestionOn(store.db).accept(app, { batchId: randomUUID(), sessions: [session] }, REQUEST);
+  await seal({ db: store.db, only: [app.id] }, NOW);
+  const log = { info: () => undefined, warn: () => undefined };
+  const sealers = [1, 2, 3].map(() => createSealer({ db: store.db, clock: () => NOW, log }));
+  const passes = sealers.map((sealer) => sealer.run());
+  // A rebuild of facts that another one has dropped finds nothing to drop.
+  expect(await Promise.all(sealers.map((sealer) => sealer.rebuild([app.id])))).toContain(1);
+  await Promise.all(passes);
+  for (const sealer of sealers) await sealer.stop();
+  await seal({ db: store.db, only: [app.id] }, NOW);
+  expect(await analytics.pageviews(app.id, RANGE)).toEqual([{ path: '/', views: 1, uniqueSessions: 1 }]);
 });
