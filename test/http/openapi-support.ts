@@ -64,6 +64,7 @@ export function documentedSchema(schema: Readonly<Record<string, unknown>>): z.Z
 export function likeExample({ text, json }: Answer, app: string): unknown {
   const same = text
     .replaceAll(app, EXAMPLE_APP)
+    .replace(/http:\/\/127\.0\.0\.1:\d+\/dashboard/, 'https://analytics.example/dashboard')
     .replace(/"requestId":"[^"]+"/, '"requestId":"01KAG3V7M0Q8ZJ4T5W6X7Y8Z9A"')
     .replace(/"retryAfterSeconds":\d+/, '"retryAfterSeconds":42')
     .replace(/Wait \d+ s/, 'Wait 42 s')

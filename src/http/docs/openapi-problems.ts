@@ -9,7 +9,8 @@ const RETRY_SECONDS = 42;
 const DETAILS: Details = {
   bad_request: 'The request is not valid HTTP.',
   validation_failed: 'One or more fields are invalid.',
-  unauthorized: 'A valid account API key is needed: send it as "Authorization: Bearer <key>".',
+  unauthorized:
+    'A valid account API key is needed: send it as "Authorization: Bearer <key>". Keys are made at https://analytics.example/dashboard/api-keys.',
   too_many_invalid_attempts:
     'Too many invalid credentials came from this address. Wait, then send a valid one.',
   app_access_denied: 'The account has no access to this app.',
