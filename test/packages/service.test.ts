@@ -97,13 +97,16 @@ test('npx session-analytics demo prints lines, and the client gets the first ans
 });
 
 test('bench makes a page of a result, with the plotting library that the package brings', () => {
-  writeFileSync(join(whole, 'result.json'), JSON.stringify(resultOf([series({ runs: [1, 2, 3] })])));
+  const cases = [1_000, 10_000].map((events) =>
+    series({ bench: 'scale', name: `pageviews, ${events}`, measure: 'first', runs: [1, 2, 3] }),
+  );
+  writeFileSync(join(whole, 'result.json'), JSON.stringify(resultOf(cases)));
   const npx = ['--offline', 'session-analytics', 'bench'];
   expectDone('npx', [...npx, 'report', 'result.json', '--html', 'page.html'], { cwd: whole });
   expect(readFileSync(join(whole, 'page.html'), 'utf8')).toContain('<svg ');
   expect(existsSync(join(whole, 'node_modules/echarts'))).toBe(false);
   const compared = expectDone('npx', [...npx, 'compare', 'result.json', 'result.json'], { cwd: whole });
-  expect(compared).toContain('1 cases: 0 worse, 0 better, 0 same, 1 too few runs');
+  expect(compared).toContain('2 cases: 0 worse, 0 better, 0 same, 2 too few runs');
 });
 
 test.each(Object.keys(NODES))('the service runs on plain Node %s', async (version) => {
