@@ -68,8 +68,8 @@ export async function benchHttp(
     ...(redis === null ? [] : [redis.url]),
     ...(alsoWithoutRedis || redis === null ? [null] : []),
   ];
-  const load = child('http-load');
-  const bare = child('http-bare');
+  const load = child('http-load', recording);
+  const bare = child('http-bare', recording);
   try {
     const [barePort] = (await once(bare, 'message')) as [number];
     recording.progress.begin(
@@ -90,12 +90,13 @@ export async function benchHttp(
   }
 }
 
-function child(file: string): ChildProcess {
+function child(file: string, recording: Recording): ChildProcess {
   const { loader, path } = scriptBeside(import.meta.url, file);
   // Detached: the terminal's Ctrl+C is for this process alone.
   const part = fork(path, { execArgv: loader, detached: true });
   part.once('exit', (code) => {
-    if (code !== null && code !== 0) throw new Error(`${file} ended`);
+    // An interrupt ends the service that it asks.
+    if (code !== null && code !== 0 && !recording.stopping) throw new Error(`${file} ended`);
   });
   return part;
 }
