@@ -43,8 +43,9 @@ export async function linksOf(
   const unknown = new Set<Visitor>();
   for (const session of unsealed) {
     for (const visitor of session.visitors) {
-      if (sessionsOf.size > 0) sessionsOf.get(visitor)?.push(session);
-      if (visitor.last === null && isNeeded(session.startedAt)) unknown.add(visitor);
+      const ofLate = sessionsOf.get(visitor);
+      if (ofLate !== undefined) ofLate.push(session);
+      else if (visitor.last === null && isNeeded(session.startedAt)) unknown.add(visitor);
     }
   }
   const [starts] = await Promise.all([
@@ -63,7 +64,7 @@ function newLinks(unsealed: readonly OpenSession[], late: ReadonlyMap<Visitor, u
   const before = new Map<Visitor, number>();
   for (const { visitors, startedAt } of unsealed) {
     for (const visitor of visitors) {
-      if (late.size > 0 && late.has(visitor)) continue;
+      if (late.has(visitor)) continue;
       const prev = before.get(visitor) ?? visitor.last ?? -1;
       links.push({ sign: 1, key: visitor.key, startedAt, prev });
       before.set(visitor, startedAt);
@@ -104,46 +105,57 @@ function changedLinks(key: string, sessions: readonly OpenSession[], sealed: rea
 const MOST_VISITS = 10_000;
 /** Up to this many visitors need a few granules; for more the statement uses all cores. */
 const FEW = 200;
-/** If there are more, the statement does not name them: it reads all visitors with unsealed sessions. */
+/** If more visitors are unknown, a statement reads all visitors with unsealed sessions instead of naming them. */
 const MOST_NAMED = 2_000;
 
 const STARTS = z.tuple([z.string(), z.string(), z.array(z.number())]);
 const textOf = ({ name, key }: Pick<Visitor, 'name' | 'key'>): string => name + key;
 
-/** Reads starts of the visitors' sealed sessions, as rows of the visitor's name, key and starts. */
+/** What is read of the visitors' sealed sessions. */
+interface Sought {
+  readonly name: string;
+  /** SQL of an array of starts. */
+  readonly starts: string;
+  /** SQL of the visitors among which they are sought; all of these by default. */
+  readonly among?: string;
+}
+
+/** Reads starts of the visitors' sealed sessions, by the visitor's name and key as one text. */
 async function sealedStarts(
-  { db, app, where, until, keptFrom }: SessionFacts,
-  name: string,
+  { db, where, until }: SessionFacts,
   { table, key }: Visits,
-  starts: string,
   visitors: readonly Visitor[],
+  { name, starts, among }: Sought,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   if (visitors.length === 0) return new Map();
   const names = [...new Set(visitors.map((visitor) => visitor.name))];
-  const isNamed = names.length <= MOST_NAMED;
-  const among = isNamed
-    ? `SELECT arrayJoin(${uInt128s(names)})`
-    : `SELECT visitor FROM (${mergedSessions({ app, keptFrom }, closed({ from: until, to: null }), ['visitor'])}\n)`;
   const rows = await db.rows(
     {
       name: `visits, ${name}`,
       sql: `SELECT ${NAME}, ${key} AS key, ${starts} FROM ${table}
-WHERE ${where} AND started_at < ${int(until)} AND visitor IN (${among}) GROUP BY visitor, key`,
+WHERE ${where} AND started_at < ${int(until)} AND visitor IN (${among ?? `SELECT arrayJoin(${uInt128s(names)})`}) GROUP BY visitor, key`,
       row: STARTS,
     },
-    { searches: isNamed, parallel: names.length > FEW },
+    { searches: among === undefined, parallel: names.length > FEW },
   );
   return new Map(rows.map(([name, key, at]) => [textOf({ name, key }), at]));
 }
 
-/** Finds the last sealed session of each visitor. */
+/** Finds the last sealed session of each visitor. They have unsealed sessions. */
 async function findLast(
   facts: SessionFacts,
   name: string,
   visits: Visits,
   visitors: readonly Visitor[],
 ): Promise<void> {
-  const found = await sealedStarts(facts, `last ${name}`, visits, '[max(started_at)]', visitors);
+  const unsealed = closed({ from: facts.until, to: null });
+  const found = await sealedStarts(facts, visits, visitors, {
+    name: `last ${name}`,
+    starts: '[max(started_at)]',
+    ...(visitors.length > MOST_NAMED
+      ? { among: `SELECT visitor FROM (${mergedSessions(facts, unsealed, ['visitor'])}\n)` }
+      : {}),
+  });
   for (const visitor of visitors) visitor.last = found.get(textOf(visitor))?.[0] ?? -1;
 }
 
@@ -161,7 +173,7 @@ async function allStarts(
     async (unknown) => {
       const asked = unknown.flatMap((text) => byText.get(text) ?? []);
       const starts = `groupArray(${MOST_VISITS + 1})(started_at)`;
-      const read = await sealedStarts(facts, `all ${name}`, visits, starts, asked);
+      const read = await sealedStarts(facts, visits, asked, { name: `all ${name}`, starts });
       return new Map(unknown.map((text) => [text, read.get(text) ?? []]));
     },
     (starts) => starts.length,
