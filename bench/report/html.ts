@@ -1,12 +1,4 @@
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export const escaped = (text: string): string => text.replace(/[&<>"']/g, (sign) => ENTITIES[sign] ?? sign);
+import { escaped } from '../../src/http/docs/markup.ts';
 
 /** A section with plots or tables, and sentences that say how to read it. Empty if there is nothing to show. */
 export const section = (title: string, says: string, ...parts: readonly string[]): string =>

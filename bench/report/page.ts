@@ -1,10 +1,11 @@
+import { escaped } from '../../src/http/docs/markup.ts';
 import { readResult, replaceFile, writable } from '../result/file.ts';
 import type { Case, Result } from '../result/schema.ts';
 import { percentileOf } from '../series.ts';
 import { median, runsFor } from '../statistics.ts';
 import { figure } from '../table.ts';
 import { plain } from './draw.ts';
-import { escaped, htmlTable, STYLE, section } from './html.ts';
+import { htmlTable, STYLE, section } from './html.ts';
 import { distributionPlot, ingestPlot, latencyByRatePlots, soakPlots, throughputPlot } from './load-plots.ts';
 import { type Cases, only, ratioPlot, scalePlot, spreadPlot, storagePlot, timesPlot } from './store-plots.ts';
 import { usualWays } from './usual.ts';

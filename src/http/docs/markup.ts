@@ -22,7 +22,9 @@ const ENTITIES: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+/** Replaces the characters that mean something in HTML. */
+export const escaped = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
 /** Converts the few marks that descriptions use: paragraphs, `code` and **strong**. */
 export const prose = (text: string): Markup[] =>

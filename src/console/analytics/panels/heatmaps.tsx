@@ -131,15 +131,14 @@ function useFirstWeekday(): number {
 
 type HourFigure = (typeof WEEK_FIGURES)[HourMetric] | (typeof USUAL_FIGURES)[HourMetric];
 
-function HoursPicture({
-  rows,
-  figure: name,
-  usual,
-}: {
+interface HoursProps {
   readonly rows: readonly Row[];
   readonly figure: HourFigure;
+  /** The averages to compare with. */
   readonly usual: AudienceActivity | undefined;
-}) {
+}
+
+function HoursPicture({ rows, figure: name, usual }: HoursProps) {
   const { view, isRtl } = useAnalytics();
   const { text, figure, hour } = useWords();
   const cells = rows.flatMap((row, i) => row.values.map((value, at) => ({ i, at, value: value ?? -1 })));
@@ -184,15 +183,7 @@ function usualAt(
 }
 
 /** Every value; below it the usual one of the hour, if the person compares. */
-function HoursTable({
-  rows,
-  figure: name,
-  usual,
-}: {
-  readonly rows: readonly Row[];
-  readonly figure: HourFigure;
-  readonly usual: AudienceActivity | undefined;
-}) {
+function HoursTable({ rows, figure: name, usual }: HoursProps) {
   const { view } = useAnalytics();
   const { text, figure, hour } = useWords();
   return (
