@@ -9,7 +9,7 @@ const HTTP_ROOMS = {
   answer: ['request', 'forms'],
   docs: ['request', 'forms', 'answer'],
   live: ['request', 'gate', 'forms', 'answer'],
-  console: ['request', 'gate', 'forms', 'answer'],
+  console: ['request', 'gate', 'forms', 'answer', 'docs'],
   routes: ['request', 'gate', 'forms', 'answer', 'docs', 'live'],
   server: ['request'],
 };

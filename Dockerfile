@@ -9,6 +9,7 @@ COPY tsconfig.json tsconfig.build.json ./
 COPY deploy/build ./deploy/build
 COPY bench ./bench
 COPY test ./test
+COPY docs ./docs
 COPY src ./src
 RUN node deploy/build/main.js --if-needed
 
@@ -34,6 +35,7 @@ WORKDIR /app
 COPY package.json ./
 COPY deploy/bin ./deploy/bin
 COPY clickhouse/migrations ./clickhouse/migrations
+COPY clickhouse/engine.xml ./clickhouse/engine.xml
 COPY redis ./redis
 COPY --from=build /app/dist ./dist
 VOLUME /data

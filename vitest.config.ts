@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
@@ -19,6 +20,23 @@ const LONG = [
   'faults/start',
 ];
 
+/** What `npm run test:cluster` leaves out of `store` and `http`, and why. */
+const NOT_ON_A_CLUSTER = {
+  'store/cluster': 'is a cluster by itself, in npm test',
+  'store/containers': 'is about containers, in npm run test:containers',
+  'store/committed': 'is about a process that is alone on its store, which is embedded',
+  'store/ingestion-crash': 'kills a process with an embedded store',
+  'store/upgrade': 'opens embedded stores that earlier versions made; a cluster begins empty',
+  'store/backup': 'the service makes no backups of a cluster, which store/cluster shows',
+  'http/management/backup': 'as store/backup',
+  'http/management/metrics':
+    'counts threads of the engine in the process, and ends Redis, which a server needs',
+  'http/store-away': 'drops the tables of a process that is alone on its store',
+  'store/demo': 'the demo is on an embedded store',
+  'store/docs-sql': 'compares the text of statements with the documentation, which shows those of one server',
+  'store/forms': 'writes an answer in every form, without tables',
+};
+
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isLong = ({ moduleId }: TestSpecification): boolean =>
@@ -28,17 +46,22 @@ class LongFirst extends BaseSequencer {
   }
 }
 
+const leftOut = (): string[] =>
+  process.env['STORE'] === 'cluster'
+    ? Object.keys(NOT_ON_A_CLUSTER).map((name) => `test/${name}.test.ts`)
+    : [];
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // `npm run test:packages` and `npm run test:alerts` run them, each with a setup of its own.
-    exclude: [...configDefaults.exclude, 'test/packages/**', 'test/alerts/**'],
+    exclude: [...configDefaults.exclude, 'test/packages/**', 'test/alerts/**', ...leftOut()],
     globalSetup: 'test/support/global-setup.ts',
     // The embedded engine holds one data folder per process, so each file gets its own process.
     pool: 'forks',
     isolate: true,
-    // One more than the two cores of a small machine, because many tests wait for a process or a clock.
-    maxWorkers: 3,
+    // Many tests wait for a process or a clock, so two for each core keep it busy. More make tests wait for each other.
+    maxWorkers: Math.min(8, 2 * availableParallelism()),
     sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { ENDPOINTS } from '../src/endpoints/index.ts';
 import type { BenchService } from './service.ts';
 
-const APPS = 20;
 const KEYS_PER_APP = 10;
 const SESSIONS = 400;
 const PATHS = 60;
@@ -18,12 +17,14 @@ export interface Site {
   readonly appId: string;
   readonly secretKey: string;
   readonly keys: readonly string[];
+  /** Those that the service acknowledged. */
+  pageviews: number;
 }
 
-/** 200 keys on 20 accounts. */
-export async function newSites(service: BenchService, signal: AbortSignal): Promise<Site[]> {
+/** Makes so many apps, each in an account of its own. */
+export async function newSites(service: BenchService, apps: number, signal: AbortSignal): Promise<Site[]> {
   const sites: Site[] = [];
-  for (let i = 0; i < APPS; i++) {
+  for (let i = 0; i < apps; i++) {
     signal.throwIfAborted();
     const { accountId } = Created.parse(await service.admin('account', 'create', '--name', `Bench ${i}`));
     const keys: string[] = [];
@@ -36,20 +37,16 @@ export async function newSites(service: BenchService, signal: AbortSignal): Prom
       body: JSON.stringify({ name: 'Bench', domain: 'https://shop.example' }),
     });
     const { id, secretKey } = App.parse(await made.json());
-    const site = { appId: id, secretKey, keys };
+    const site = { appId: id, secretKey, keys, pageviews: 0 };
     await sendSessions(service.url, site, SESSIONS);
     sites.push(site);
   }
   return sites;
 }
 
-/** Stores `count` sessions of the last days. With one day, all of them began a minute ago. */
-export async function sendSessions(
-  url: string,
-  { appId, secretKey }: Site,
-  count: number,
-  days = 30,
-): Promise<void> {
+/** Stores `count` sessions of the last days, with a pageview each. With one day, all of them began a minute ago. */
+export async function sendSessions(url: string, site: Site, count: number, days = 30): Promise<void> {
+  const { appId, secretKey } = site;
   const now = Date.now();
   const sessions = Array.from({ length: count }, (_, i) => {
     const start = now - ((i * 7_919) % days) * DAY_MS - 60_000;
@@ -77,6 +74,7 @@ export async function sendSessions(
   });
   const text = await answer.text();
   if (!text.startsWith(`{"accepted":${count * 2}`)) throw new Error(`${answer.status} ${text.slice(0, 300)}`);
+  site.pageviews += count;
 }
 
 /** The questions of a poller: all GET endpoints. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptBeside } from '../test/support/program.ts';
 import { localRedis } from '../test/support/redis.ts';
+import { recordCounted } from './counted.ts';
 import type { Bytes } from './http-bare.ts';
 import type { Load, Poll } from './http-load.ts';
 import { newSites, QUESTIONS, requestHead, type Site, sendSessions } from './http-site.ts';
@@ -18,9 +19,10 @@ import type { Outcome } from './tally.ts';
 
 /** How much is measured. */
 export interface HttpExtent {
-  readonly seconds: number;
-  /** The endpoints beside the bare route. */
-  readonly questions: typeof QUESTIONS;
+  /** Apps that are polled, each with ten keys. */
+  readonly apps: number;
+  /** The first so many endpoints are measured beside the bare route. */
+  readonly endpoints: number;
   /** Whether it is also measured without Redis. */
   readonly alsoWithoutRedis: boolean;
   /** Shares of the highest throughput at which the latency is measured. */
@@ -32,14 +34,12 @@ export interface HttpExtent {
 /** Service and bare route are measured in turn, so that other work of the machine affects both. */
 const ROUNDS = 3;
 const CONNECTIONS = 16;
-/** One connection for each of the 200 keys. */
-const MIX_CONNECTIONS = 200;
+/** Warm-ups are so long at most, and shorter before a short measurement. */
 const WARM_UP_MS = 300;
 /** The first answers of a key are computed; by the third turn it has the tags of all. */
 const MIX_WARM_UP = { warmUpTurns: 3, warmUpMs: 2_000 };
 /** At a share, the keys have no tags yet, but the service has the answers. */
 const SHARE_WARM_UP = { warmUpTurns: 1, warmUpMs: 500 };
-const SHARES = [0.25, 0.5, 0.75, 0.9];
 const TRICKLE_MS = 500;
 const MAX_STALE = 'Cache-Control: max-stale=10\r\n';
 /** Headers that differ from answer to answer. The bare route need not set them, which is to its advantage. */
@@ -47,20 +47,12 @@ const OWN = ['date', 'connection', 'keep-alive', 'transfer-encoding'];
 
 /**
  * Measures the Public API as `npm start` runs it, on an embedded store, with the load generator in its own
- * process. First each endpoint's 304 and cached 200 beside a bare Express route with the same bytes. Then 200
- * keys that poll every endpoint: without new events, with new events, and with answers that may be ten
+ * process. First each endpoint's 304 and cached 200 beside a bare Express route with the same bytes. Then
+ * ten keys of each app poll every endpoint: without new events, with new events, and with answers that may be ten
  * seconds old. All with Redis and without.
  */
-export async function benchHttp(
-  recording: Recording,
-  seconds: number,
-  {
-    questions = QUESTIONS,
-    alsoWithoutRedis = true,
-    shares = SHARES,
-    alsoStale = true,
-  }: Partial<HttpExtent> = {},
-): Promise<void> {
+export async function benchHttp(recording: Recording, seconds: number, extent: HttpExtent): Promise<void> {
+  const { endpoints, alsoWithoutRedis, shares, alsoStale } = extent;
   const redis = await localRedis().catch(() => null);
   if (redis === null)
     recording.note('http: redis-server is not installed, so nothing was measured with Redis.');
@@ -74,11 +66,12 @@ export async function benchHttp(
     const [barePort] = (await once(bare, 'message')) as [number];
     recording.progress.begin(
       'http',
-      urls.length * (1 + questions.length * 2 + (alsoStale ? 3 : 2) * (1 + shares.length)),
+      urls.length *
+        (1 + Math.min(endpoints, QUESTIONS.length) * 2 + (alsoStale ? 3 : 2) * (1 + shares.length)),
     );
     for (const redisUrl of urls) {
-      const extent = { seconds, questions, alsoWithoutRedis, shares, alsoStale };
-      const bench = new HttpBench({ recording, load, bare, barePort, extent, redis: redisUrl !== null });
+      const redis = redisUrl !== null;
+      const bench = new HttpBench({ recording, load, bare, barePort, extent, seconds, redis });
       await withService(redisUrl, (service) => bench.run(service));
     }
   } finally {
@@ -129,6 +122,7 @@ interface Parts {
   readonly bare: ChildProcess;
   readonly barePort: number;
   readonly extent: HttpExtent;
+  readonly seconds: number;
   readonly redis: boolean;
 }
 
@@ -142,40 +136,47 @@ class HttpBench {
   }
 
   async run(service: BenchService): Promise<void> {
-    const { progress, signal } = this.#parts.recording;
+    const { recording, extent } = this.#parts;
+    const { progress, signal } = recording;
     progress.step('apps and keys');
-    const sites = await newSites(service, signal);
+    const sites = await newSites(service, extent.apps, signal);
     const port = Number(new URL(service.url).port);
-    for (const { operationId, path } of this.#parts.extent.questions) {
+    for (const { operationId, path } of QUESTIONS.slice(0, extent.endpoints)) {
       for (const status of [304, 200]) {
         progress.step(`${operationId} ${status}, ${this.#with}`);
         await this.#beside(port, `${operationId} ${status}`, path, status, sites);
       }
     }
-    await this.#mix(port, polling(sites), '200 keys polling');
+    const keys = sites.reduce((sum, site) => sum + site.keys.length, 0);
+    await this.#mix(port, polling(sites), `${keys} keys polling`, keys);
+    const sent: Promise<unknown>[] = [];
     const failures: unknown[] = [];
     const trickle = setInterval(() => {
       const site = sites[Math.floor(Math.random() * sites.length)];
       if (site === undefined) return;
-      sendSessions(service.url, site, 2, 1).catch((error: unknown) => failures.push(error));
+      sent.push(sendSessions(service.url, site, 2, 1).catch((error: unknown) => failures.push(error)));
     }, TRICKLE_MS);
     try {
-      const meanwhile = '200 keys polling while events arrive';
-      await this.#mix(port, polling(sites), meanwhile);
-      if (this.#parts.extent.alsoStale) {
-        await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`);
+      const meanwhile = `${keys} keys polling while events arrive`;
+      await this.#mix(port, polling(sites), meanwhile, keys);
+      if (extent.alsoStale) {
+        await this.#mix(port, polling(sites, MAX_STALE), `${meanwhile}, max-stale=10`, keys);
       }
     } finally {
       clearInterval(trickle);
     }
+    await Promise.all(sent);
     if (failures.length > 0) throw failures[0];
+    const apps = sites.map(({ appId, keys: [key = ''], pageviews }) => ({ appId, key, pageviews }));
+    const name = `all apps, ${this.#with}`;
+    await recordCounted(recording, { bench: 'http', name, url: service.url, apps });
   }
 
-  /** Measures at full speed, and the latency at shares of that rate. */
-  async #mix(port: number, polls: readonly Poll[], mix: string): Promise<void> {
+  /** One connection for each key. Measures at full speed, and the latency at shares of that rate. */
+  async #mix(port: number, polls: readonly Poll[], mix: string, connections: number): Promise<void> {
     const { recording, extent, redis } = this.#parts;
     const name = `${mix}, ${this.#with}`;
-    const how = { polls, connections: MIX_CONNECTIONS };
+    const how = { polls, connections };
     recording.progress.step(`${name}, full speed`);
     const { perSecond } = await this.#load(port, { ...how, ...MIX_WARM_UP, rate: null });
     const common = { bench: 'http', labels: { mix, redis } };
@@ -206,7 +207,7 @@ class HttpBench {
     status: number,
     sites: readonly Site[],
   ): Promise<void> {
-    const { recording, extent, redis } = this.#parts;
+    const { recording, redis } = this.#parts;
     const [site] = sites;
     const [key] = site?.keys ?? [];
     if (site === undefined || key === undefined) throw new Error('no site');
@@ -219,7 +220,7 @@ class HttpBench {
     await once(this.#parts.bare, 'message', { signal: recording.signal });
     const polls = Array.from({ length: CONNECTIONS }, () => ({ head, etag, follows: false }));
     const how = { polls, connections: CONNECTIONS, warmUpTurns: 1, warmUpMs: WARM_UP_MS, rate: null };
-    const seconds = extent.seconds / ROUNDS;
+    const seconds = this.#parts.seconds / ROUNDS;
     const service: number[] = [];
     const bare: number[] = [];
     for (let round = 0; round < ROUNDS; round++) {
@@ -233,9 +234,11 @@ class HttpBench {
     recording.record({ ...common, labels, measure: 'bare route', runs: bare, ofService: false });
   }
 
-  async #load(port: number, how: How, seconds = this.#parts.extent.seconds): Promise<Outcome> {
+  async #load(port: number, how: How, seconds = this.#parts.seconds): Promise<Outcome> {
     const { recording, load: generator } = this.#parts;
-    const load: Load = { host: '127.0.0.1', port, ms: seconds * 1000, ...how };
+    const ms = seconds * 1000;
+    const warmUpMs = Math.min(how.warmUpMs, 2 * ms);
+    const load: Load = { host: '127.0.0.1', port, ms, ...how, warmUpMs };
     generator.send(load);
     const [outcome] = (await once(generator, 'message', { signal: recording.signal })) as [Outcome];
     const failed = Object.keys(outcome.statuses).filter((status) => status !== '200' && status !== '304');

@@ -8,6 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { z } from 'zod';
 import { program } from '../test/support/program.ts';
+import { pageviewsOf } from './counted.ts';
 import { newHistogram } from './histogram.ts';
 import { batchMaker, historyOf, type Target } from './ingest-traffic.ts';
 import type { Recording } from './recording.ts';
@@ -17,26 +18,22 @@ import { type BenchService, startService } from './service.ts';
 import { median, rounded, timed } from './statistics.ts';
 import { figure, table } from './table.ts';
 
-/** `senders` work at the same time. Each sends its next batch after the answer to the last one. */
-export const CASES = [
-  { batch: 20, senders: 256 },
-  { batch: 500, senders: 32 },
-  { batch: 1, senders: 256 },
-];
+/** Senders that work at the same time. Each sends its next batch after the answer to the last one. */
+const sendersOf = (batch: number): number => (batch < 100 ? 256 : 32);
+/** At most. A short measurement has a shorter warm-up. */
 const WARM_UP_MS = 3_000;
 const SLICE_MS = 1_000;
 const SAMPLE_MS = 100;
-const IMPORT_EVENTS = 1_000_000;
 const TICKS_PER_SECOND = 100;
 
 const Created = z.object({ accountId: z.string() });
 const Key = z.object({ apiKey: z.string() });
 const App = z.object({ id: z.string(), secretKey: z.string() });
-const Kpis = z.object({ current: z.object({ pageviews: z.number() }) });
 
 /** How much is measured. */
 interface IngestExtent {
-  readonly cases: readonly (typeof CASES)[number][];
+  /** Events in a batch, of each case. */
+  readonly batches: readonly number[];
   readonly importedEvents: number;
 }
 
@@ -49,16 +46,16 @@ interface IngestExtent {
 export async function benchIngest(
   recording: Recording,
   seconds: number,
-  { cases = CASES, importedEvents = IMPORT_EVENTS }: Partial<IngestExtent> = {},
+  { batches, importedEvents }: IngestExtent,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'bench-ingest-'));
   const { progress, signal } = recording;
-  progress.begin('ingest', cases.length + 1);
+  progress.begin('ingest', batches.length + 1);
   try {
-    for (const { batch, senders } of cases) {
+    for (const batch of batches) {
       progress.step(`batches of ${batch}`);
       const send = (service: BenchService, site: Site) =>
-        sendBatches(service, site, { batch, senders, ms: seconds * 1000, signal });
+        sendBatches(service, site, { batch, senders: sendersOf(batch), ms: seconds * 1000, signal });
       await onEmptyStore(recording, `batches of ${batch}`, join(folder, `batches-${batch}`), send);
     }
     progress.step('import');
@@ -146,13 +143,7 @@ async function newSite(service: BenchService): Promise<Site> {
   return {
     appId: id,
     secretKey,
-    pageviews: async () => {
-      const range = 'from=2020-01-01T00:00:00Z&to=2099-01-01T00:00:00Z';
-      const answer = await fetch(`${service.url}/api/v1/sessions/overview/kpis?appId=${id}&${range}`, {
-        headers,
-      });
-      return Kpis.parse(await answer.json()).current.pageviews;
-    },
+    pageviews: () => pageviewsOf(service.url, id, apiKey),
   };
 }
 
@@ -169,7 +160,7 @@ async function sendBatches(
   { batch, senders, ms, signal }: Sending,
 ): Promise<Sent> {
   const maker = batchMaker(target, batch);
-  const from = performance.now() + WARM_UP_MS;
+  const from = performance.now() + Math.min(WARM_UP_MS, ms);
   const to = from + ms;
   const latencies: number[] = [];
   const slices = new Array<number>(Math.max(1, Math.floor(ms / SLICE_MS))).fill(0);

@@ -4,16 +4,26 @@ import { CliError } from '../src/cli/cli-error.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { checkAssertions, parseAssertion } from './assertions.ts';
 import type { DeploymentBench } from './deployment/run.ts';
+import { DEPLOYMENT_PRESETS, PRESETS, presetOf } from './presets.ts';
 import { Recording } from './recording.ts';
 import { writable } from './result/file.ts';
 
 export { compareFiles } from './compare.ts';
-export { report } from './report/page.ts';
+
+/** Makes the page of a file. */
+export async function report(file: string, html: string): Promise<void> {
+  (await import('./report/page.ts')).report(file, html);
+}
 
 type Bench = (recording: Recording, options: BenchOptions) => Promise<void>;
 
 const EVENTS = 30_000_000;
 const RUNS = 30;
+const SECONDS = 10;
+
+/** The sizes of a bench that runs alone: those of a suite, but no case is longer than SECONDS. */
+const sizes = (quick: boolean) =>
+  quick ? PRESETS.quick : { ...PRESETS.full, ingestSeconds: SECONDS, overloadSeconds: SECONDS };
 
 /** Each bench is loaded when it runs. */
 const LOCAL: Readonly<Record<Exclude<BenchName, 'suite'>, Bench>> = {
@@ -23,12 +33,23 @@ const LOCAL: Readonly<Record<Exclude<BenchName, 'suite'>, Bench>> = {
     (await import('./queries.ts')).benchQueries(recording, folder(dir), { events, days }, { runs }),
   scale: async (recording, { dir, events = EVENTS, days, runs = RUNS }) =>
     (await import('./scale.ts')).benchScale(recording, folder(dir), { events, days }, runs),
-  http: async (recording, { seconds }) => (await import('./http.ts')).benchHttp(recording, seconds),
+  http: async (recording, { quick = false, ...given }) => {
+    const { seconds, ...extent } = { ...sizes(quick), ...given };
+    await (await import('./http.ts')).benchHttp(recording, seconds, extent);
+  },
   pollers: async (recording) => (await import('./pollers.ts')).benchPollers(recording),
-  ingest: async (recording, { seconds }) => (await import('./ingest.ts')).benchIngest(recording, seconds),
-  overload: async (recording, { seconds }) =>
-    (await import('./overload.ts')).benchOverload(recording, seconds),
-  soak: async (recording, { minutes }) => (await import('./soak.ts')).benchSoak(recording, minutes),
+  ingest: async (recording, { quick = false, ...given }) => {
+    const { batches, ingestSeconds, importedEvents } = sizes(quick);
+    const extent = { batches, importedEvents: given.events ?? importedEvents };
+    await (await import('./ingest.ts')).benchIngest(recording, given.seconds ?? ingestSeconds, extent);
+  },
+  overload: async (recording, { quick = false, ...given }) => {
+    const { overloadSeconds, overloadEvents } = sizes(quick);
+    const { benchOverload } = await import('./overload.ts');
+    await benchOverload(recording, given.seconds ?? overloadSeconds, given.events ?? overloadEvents);
+  },
+  apps: async (recording, options) => (await import('./apps.ts')).benchApps(recording, options),
+  soak: async (recording, options) => (await import('./soak.ts')).benchSoak(recording, options),
 };
 
 function folder(path: string): string {
@@ -50,12 +71,11 @@ async function runAgainst(
   const { url, key = [], rate = [] } = options;
   const common = { url, keys: key, rates: rate };
   if (name === 'suite') {
-    const { DEPLOYMENT_PRESETS, presetOf } = await import('./suite.ts');
     const benches = ['data', 'queries', 'ingest', 'http'] as const;
     await benchDeployment(recording, { ...common, benches, ...DEPLOYMENT_PRESETS[presetOf(options)] });
     return;
   }
-  const { events = 20_000, days = 30, runs = 3, seconds = 10 } = options;
+  const { events = 20_000, days = 30, runs = 3, seconds = SECONDS } = options;
   // The command line gives --url to these alone.
   const benches = [name as DeploymentBench];
   await benchDeployment(recording, { ...common, benches, events, days, runs, seconds });
@@ -89,7 +109,7 @@ export async function bench(name: BenchName, options: BenchOptions, command: str
     // An interrupt makes that fail which waited for something.
     if (!recording.stopping) throw error;
   } finally {
-    recording.end(complete);
+    await recording.end(complete);
   }
   const wrong = recording.cases.filter(({ exact }) => exact === false);
   for (const { bench, name: asked, measure } of wrong) console.log(`WRONG: ${bench}: ${asked}, ${measure}`);

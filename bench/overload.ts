@@ -1,23 +1,25 @@
-import { fill, heavyQuestion, heldBy } from '../test/faults/heavy.ts';
+import { EVENTS_IN_FILL, fill, heavyQuestion, heldBy } from '../test/faults/heavy.ts';
 import { type Running, running, type Tenant } from '../test/faults/support.ts';
 import { closedLoop, openLoop, type Sample, type Stream, statusesOf } from '../test/support/open-loop.ts';
+import { recordCounted, type Stored } from './counted.ts';
 import type { Recording } from './recording.ts';
 import { percentile, rounded, runsFor } from './statistics.ts';
 import { table } from './table.ts';
 
-/** The flooded app has BATCHES × 4,000 events. */
-const BATCHES = 60;
 const OTHERS = 4;
+/** The flooded app has so many times the events of each other one. */
+const TIMES = 15;
+/** At most. A short measurement has a shorter warm-up. */
 const WARM_UP_MS = 3_000;
 const KINDS = ['flood', 'other', 'health'] as const;
 type Kind = (typeof KINDS)[number];
 
 /**
- * Sends twice the load that the service can answer, in an open loop, from one key, with heavy questions that
- * were never asked before. Meanwhile other keys send a twentieth of it each, and the health endpoints are
- * polled.
+ * Stores at least `events` events in one app. Then sends twice the load that the service can answer, in an open
+ * loop, from one key, with heavy questions that were never asked before. Meanwhile other keys send a twentieth
+ * of it each, and the health endpoints are polled.
  */
-export async function benchOverload(recording: Recording, seconds: number, batches = BATCHES): Promise<void> {
+export async function benchOverload(recording: Recording, seconds: number, events: number): Promise<void> {
   const { progress } = recording;
   progress.begin('overload', 3);
   progress.step('apps and data');
@@ -25,9 +27,14 @@ export async function benchOverload(recording: Recording, seconds: number, batch
   try {
     const flood = await service.newTenant();
     const others = await Promise.all(Array.from({ length: OTHERS }, () => service.newTenant()));
-    await fill(service, flood.app, batches);
-    for (const { app } of others) await fill(service, app, 4);
+    const stored: Stored[] = [];
+    for (const { app, key } of [flood, ...others]) {
+      const batches = Math.ceil(events / (app === flood.app ? 1 : TIMES) / EVENTS_IN_FILL);
+      await fill(service, app, batches);
+      stored.push({ appId: app.id, key, pageviews: (batches * EVENTS_IN_FILL) / 4 });
+    }
     await measured(recording, service, { flood, others }, seconds);
+    await recordCounted(recording, { bench: 'overload', url: service.url, apps: stored });
   } finally {
     await service.remove();
   }
@@ -55,7 +62,7 @@ async function measured(
   });
   const heavy = (perSecond: number) => stream('flood', perSecond, () => heavyQuestion(flood.app), flood.key);
   progress.step('the highest throughput');
-  await closedLoop(heavy(0), 8, WARM_UP_MS);
+  await closedLoop(heavy(0), 8, Math.min(WARM_UP_MS, seconds * 1000));
   const capacity = await closedLoop(heavy(0), 8, seconds * 1000);
   const pid = service.pid ?? 0;
   const before = heldBy(pid);

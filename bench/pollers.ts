@@ -122,7 +122,7 @@ async function newPoller(service: BenchService): Promise<Poller> {
     body: JSON.stringify({ name: 'Bench', domain: 'https://shop.example' }),
   });
   const { id: appId, secretKey } = App.parse(await made.json());
-  await sendSessions(service.url, { appId, secretKey, keys: [key] }, SESSIONS);
+  await sendSessions(service.url, { appId, secretKey, keys: [key], pageviews: 0 }, SESSIONS);
   return { key, path: `/api/v1/sessions/pageviews?appId=${appId}`, etag: null };
 }
 

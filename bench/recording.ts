@@ -1,5 +1,5 @@
+import { setMaxListeners } from 'node:events';
 import { Progress } from './progress.ts';
-import { writePage } from './report/page.ts';
 import { environment, load } from './result/environment.ts';
 import { replaceFile } from './result/file.ts';
 import { type Case, type Environment, type Result, VERSION } from './result/schema.ts';
@@ -32,6 +32,8 @@ export class Recording {
   constructor(files: Files) {
     this.#files = files;
     this.#environment = environment(files.target);
+    // Each request that is under way listens, and there may be hundreds.
+    setMaxListeners(0, this.#stop.signal);
     process.on('SIGINT', this.#interrupted);
     process.on('SIGTERM', this.#interrupted);
   }
@@ -72,8 +74,8 @@ export class Recording {
     this.note(text);
   }
 
-  /** Writes the files for the last time. */
-  end(complete: boolean): void {
+  /** Writes the files for the last time. The plots' library is loaded only for a page. */
+  async end(complete: boolean): Promise<void> {
     process.off('SIGINT', this.#interrupted);
     process.off('SIGTERM', this.#interrupted);
     this.progress.end();
@@ -84,7 +86,7 @@ export class Recording {
       return;
     }
     const result = this.#write(complete);
-    if (this.#files.html !== null) writePage(result, this.#files.html);
+    if (this.#files.html !== null) (await import('./report/page.ts')).writePage(result, this.#files.html);
     for (const file of [this.#files.json, this.#files.html])
       if (file !== null) console.error(`Wrote ${file}`);
   }

@@ -32,7 +32,8 @@ SELECT count() AS differences FROM
         FROM events GROUP BY app_id
     )
     GROUP BY app_id, what, bucket HAVING sum(n) != 0
-)`;
+)
+SETTINGS max_execution_time = 600, max_memory_usage = 0`;
 
 export async function rollupsAreExact(db: Database): Promise<boolean> {
   const { differences } = await db.queryOne({

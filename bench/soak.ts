@@ -1,18 +1,32 @@
-import { ENDPOINTS } from '../src/endpoints/index.ts';
-import { fill, type Held, heavyQuestion, heldBy } from '../test/faults/heavy.ts';
-import { type Running, running, type Tenant } from '../test/faults/support.ts';
-import { openLoop, type Sample, type Stream } from '../test/support/open-loop.ts';
+import { lstatSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Held, heldBy } from '../test/faults/heavy.ts';
+import { running } from '../test/faults/support.ts';
+import { openLoop, type Sample } from '../test/support/open-loop.ts';
+import { recordCounted } from './counted.ts';
 import type { Recording } from './recording.ts';
-import { percentile, rounded } from './statistics.ts';
+import { type Kind, Sites } from './soak-sites.ts';
+import { percentile, rounded, runsFor } from './statistics.ts';
 import { table } from './table.ts';
+import { type Trend, trendOf, verdictOf } from './trend.ts';
 
-const TENANTS = 4;
 /** Small caches fill soon. Memory that grows while a cache fills would hide a leak. */
-const SMALL_CACHES = { ANSWER_CACHE_MIB: '4', FACTS_CACHE_MIB: '4' };
-/** The length of one measurement. */
+const SETTINGS = { ANSWER_CACHE_MIB: '4', FACTS_CACHE_MIB: '4', SEAL_INTERVAL_SECONDS: '20' };
 const WINDOW_MS = 20_000;
-/** So many at least, for a slope. */
-const LEAST_WINDOWS = 6;
+/** A long soak has so many stretches, which are longer: enough answers in each for a percentile. */
+const MOST_WINDOWS = 60;
+/** A short one has so many, which are shorter: enough in the second half for a verdict. */
+const LEAST_WINDOWS = 16;
+/** Requests per second. */
+const RATE = 6;
+/** From one replaced app to the next. The first one is replaced in the second stretch. */
+const REPLACE_EVERY_MS = 240_000;
+/**
+ * Disk that may grow with what is stored: an event takes 18 bytes. The rest is for parts that are not merged yet,
+ * and for the ids of batches, which are remembered for 9 days.
+ */
+const BYTES_PER_EVENT = 100;
+const MIB = 1024 ** 2;
 
 /** A stretch of the soak. */
 interface Stretch extends Held {
@@ -20,28 +34,56 @@ interface Stretch extends Held {
   readonly requests: number;
   readonly failed: number;
   readonly pollP50Ms: number;
-  readonly pollP99Ms: number;
-  readonly storeP99Ms: number;
+  readonly pollP95Ms: number;
+  readonly questionP50Ms: number;
+  readonly storeP95Ms: number;
+  readonly diskMiB: number;
+  /** Since the start. */
+  readonly streamed: number;
+  readonly broken: number;
+  readonly storedEvents: number;
+}
+
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly requestsPerSecond?: number;
 }
 
 /**
- * Polls with ETags, asks questions that were never asked before, and sends events, all at a rate that the
- * service keeps up with. Memory, open files, threads and latency must not drift.
+ * Polls with ETags, keeps streams open, asks questions that were never asked before, sends events of now and of
+ * sealed hours, makes apps and deletes others, all at a rate that the service keeps up with. Memory, open files,
+ * threads, latency and disk must not drift.
  */
-export async function benchSoak(recording: Recording, minutes: number): Promise<void> {
+export async function benchSoak(
+  recording: Recording,
+  { minutes, requestsPerSecond = RATE }: SoakOptions,
+): Promise<void> {
   const { progress } = recording;
-  const service = await running(SMALL_CACHES, { detached: true });
+  progress.say('soak: making apps');
+  const service = await running(SETTINGS, { detached: true });
   const stretches: Stretch[] = [];
   try {
-    const tenants = await Promise.all(Array.from({ length: TENANTS }, () => service.newTenant()));
-    for (const { app } of tenants) await fill(service, app, 2);
-    const streams = tenants.flatMap((tenant) => streamsOf(service, tenant));
-    const windowMs = Math.min(WINDOW_MS, (minutes * 60_000) / LEAST_WINDOWS);
-    progress.begin('soak', Math.ceil((minutes * 60_000) / windowMs));
-    for (let at = 0; at < minutes * 60_000 && !recording.stopping; at += windowMs) {
-      progress.step(seenSoFar(stretches.at(-1)));
-      const samples = await openLoop(streams, windowMs);
-      stretches.push(seen((at + windowMs) / 60_000, samples, heldBy(service.pid ?? 0)));
+    const sites = await Sites.open(service);
+    try {
+      const load = sites.load(requestsPerSecond);
+      const totalMs = minutes * 60_000;
+      const windowMs = Math.max(Math.min(WINDOW_MS, totalMs / LEAST_WINDOWS), totalMs / MOST_WINDOWS);
+      const count = Math.round(totalMs / windowMs);
+      progress.begin('soak', count);
+      const every = Math.ceil(REPLACE_EVERY_MS / windowMs);
+      for (let i = 0; i < count && !recording.stopping; i++) {
+        progress.step(seenSoFar(stretches.at(-1)));
+        const replaced = i % every === 1 % every ? sites.replaceOne() : Promise.resolve();
+        const [samples] = await Promise.all([openLoop(load, windowMs, recording.signal), replaced]);
+        // A stretch that was cut short has too few answers.
+        if (recording.stopping) break;
+        const held = { ...heldBy(service.pid), diskMiB: bytesBelow(service.dataDir) / MIB };
+        stretches.push(seen(((i + 1) * windowMs) / 60_000, samples, held, sites.counts));
+      }
+      if (!recording.stopping)
+        await recordCounted(recording, { bench: 'soak', url: service.url, apps: sites.stored });
+    } finally {
+      sites.close();
     }
   } finally {
     await service.remove();
@@ -50,105 +92,123 @@ export async function benchSoak(recording: Recording, minutes: number): Promise<
   }
 }
 
-type Kind = 'poll' | 'question' | 'store';
-
-function streamsOf(service: Running, { app, key }: Tenant): Stream<Kind>[] {
-  const polled = ENDPOINTS.filter(({ method }) => method === 'get');
-  const tags = new Map<string, string>();
-  let turn = 0;
-  const poll = async (): Promise<number> => {
-    const { path } = polled[turn++ % polled.length] ?? { path: '' };
-    const target = path === '/api/v1/apps' ? path : `${path}?appId=${app.id}`;
-    const known = tags.get(path);
-    const { status, headers } = await service.ask(target, {
-      key,
-      headers: known === undefined ? {} : { 'If-None-Match': known },
-    });
-    tags.set(path, headers['etag'] ?? '');
-    return status;
-  };
-  const paths = (): string[] => Array.from({ length: 20 }, (_, i) => `/page/${(turn * 7 + i * 13) % 500}`);
-  return [
-    { kind: 'poll', perSecond: 1, ask: poll },
-    {
-      kind: 'question',
-      perSecond: 0.1,
-      ask: async () => (await service.ask(heavyQuestion(app), { key })).status,
-    },
-    { kind: 'store', perSecond: 0.5, ask: async () => (await service.record(app, paths())).status },
-  ];
+/** The size of all files below a folder. Files that vanish meanwhile do not count. */
+function bytesBelow(folder: string): number {
+  try {
+    return readdirSync(folder).reduce((sum, name) => sum + bytesBelow(join(folder, name)), 0);
+  } catch {
+    return lstatSync(folder, { throwIfNoEntry: false })?.size ?? 0;
+  }
 }
 
-function seen(minute: number, samples: readonly Sample<Kind>[], held: Held): Stretch {
-  const ms = (kind: Kind, share: number): number =>
-    rounded(
-      percentile(
-        samples.filter((sample) => sample.kind === kind).map((sample) => sample.ms),
-        share,
-      ),
-    );
+function seen(
+  minute: number,
+  samples: readonly Sample<Kind>[],
+  { rssMiB, peakMiB, handles, threads, diskMiB }: Held & { readonly diskMiB: number },
+  { streamed, broken, events }: Sites['counts'],
+): Stretch {
+  /** Not a number if there are too few answers for the percentile. */
+  const ms = (kind: Kind, share: number): number => {
+    const own = samples.filter((sample) => sample.kind === kind);
+    return own.length < runsFor(share)
+      ? Number.NaN
+      : rounded(
+          percentile(
+            own.map((sample) => sample.ms),
+            share,
+          ),
+        );
+  };
   return {
     minute: rounded(minute),
     requests: samples.length,
     failed: samples.filter(({ status }) => status !== 200 && status !== 304).length,
     pollP50Ms: ms('poll', 0.5),
-    pollP99Ms: ms('poll', 0.99),
-    storeP99Ms: ms('store', 0.99),
-    rssMiB: rounded(held.rssMiB),
-    peakMiB: rounded(held.peakMiB),
-    handles: held.handles,
-    threads: held.threads,
+    pollP95Ms: ms('poll', 0.95),
+    questionP50Ms: ms('question', 0.5),
+    storeP95Ms: ms('store', 0.95),
+    rssMiB: rounded(rssMiB),
+    peakMiB: rounded(peakMiB),
+    handles,
+    threads,
+    diskMiB: rounded(diskMiB),
+    streamed,
+    broken,
+    storedEvents: events,
   };
 }
 
 const seenSoFar = (last: Stretch | undefined): string =>
   last === undefined
     ? 'first stretch'
-    : `${Math.round(last.rssMiB)} MiB, ${last.handles} files, ${last.threads} threads, p50 ${last.pollP50Ms} ms`;
+    : `${Math.round(last.rssMiB)} MiB, ${last.handles} files, ${last.threads} threads, p50 ${last.pollP50Ms} ms, ${last.failed} failed`;
 
 const MEASURES = {
   rssMiB: ['memory, MiB', 'MiB'],
   handles: ['open files', 'count'],
   threads: ['threads', 'count'],
   pollP50Ms: ['p50 of polls, ms', 'ms'],
-  pollP99Ms: ['p99 of polls, ms', 'ms'],
-  storeP99Ms: ['p99 of batches, ms', 'ms'],
+  pollP95Ms: ['p95 of polls, ms', 'ms'],
+  questionP50Ms: ['p50 of questions, ms', 'ms'],
+  storeP95Ms: ['p95 of batches, ms', 'ms'],
+  diskMiB: ['disk, MiB', 'MiB'],
 } as const;
 
 function report(recording: Recording, stretches: readonly Stretch[]): void {
   // Skips the first half, in which caches and the engine's pools fill.
   const steady = stretches.slice(Math.floor(stretches.length / 2));
   const rows = (Object.keys(MEASURES) as (keyof typeof MEASURES)[]).map((measure) => {
-    const perMinute = slope(steady.map((stretch) => [stretch.minute, stretch[measure]]));
-    const values = stretches.map((stretch) => stretch[measure]);
+    const points = steady
+      .map((stretch) => [stretch.minute, stretch[measure]] as const)
+      .filter(([, value]) => Number.isFinite(value));
+    const trend = trendOf(points);
+    const verdict = verdictOf(trend, measure === 'diskMiB' ? diskAllowed(steady) : 0);
     const [name, unit] = MEASURES[measure];
     const common = { bench: 'soak', name, better: null };
-    recording.record({ ...common, measure: 'by stretch', unit, runs: values });
-    recording.record({
-      ...common,
-      measure: 'slope of the second half',
-      unit: 'per minute',
-      runs: [perMinute],
-    });
-    return [name, String(steady[0]?.[measure]), String(steady.at(-1)?.[measure]), String(rounded(perMinute))];
+    const runs = stretches.map((stretch) => stretch[measure]);
+    recording.record({ ...common, measure: 'by stretch', unit, runs, labels: { verdict } });
+    const slope = { ...common, measure: 'slope of the second half', unit: 'per minute' as const };
+    recording.record({ ...slope, runs: trend === null ? [] : [trend.slope] });
+    return [
+      name,
+      String(points[0]?.[1] ?? ''),
+      String(points.at(-1)?.[1] ?? ''),
+      ...described(trend),
+      verdict,
+    ];
   });
-  console.log(table(['second half', 'from', 'to', 'slope per minute'], rows, 1));
+  const header = ['second half', 'from', 'to', 'slope per hour', '99 % interval', 'verdict'];
+  console.log(table(header, rows, 1));
+  reportRequests(recording, stretches);
+}
+
+const described = (trend: Trend | null): string[] => {
+  if (trend === null) return ['', ''];
+  const [slope, low, high] = [trend.slope, trend.low, trend.high].map((value) => rounded(value * 60));
+  return [String(slope), `${low} to ${high}`];
+};
+
+/** MiB per minute. */
+function diskAllowed(stretches: readonly Stretch[]): number {
+  const [first, last] = [stretches[0], stretches.at(-1)];
+  if (first === undefined || last === undefined || first === last) return 0;
+  const events = last.storedEvents - first.storedEvents;
+  return (events * BYTES_PER_EVENT) / MIB / (last.minute - first.minute);
+}
+
+function reportRequests(recording: Recording, stretches: readonly Stretch[]): void {
   const sum = (of: 'requests' | 'failed'): number =>
     stretches.reduce((total, stretch) => total + stretch[of], 0);
   const [requests, failed] = [sum('requests'), sum('failed')];
+  const { minute = 0, streamed = 0, broken = 0, storedEvents = 0 } = stretches.at(-1) ?? {};
   const common = { bench: 'soak', name: 'requests', unit: 'requests/s' as const, better: null };
-  const seconds = (stretches.at(-1)?.minute ?? 0) * 60;
-  recording.record({ ...common, measure: 'rate', runs: [requests / seconds] });
+  recording.record({ ...common, measure: 'rate', runs: [requests / (minute * 60)] });
   const share = [(failed / requests) * 100];
   recording.record({ ...common, measure: 'neither 200 nor 304', unit: '%', better: 'lower', runs: share });
-  console.log(`${requests} requests, ${failed} of them neither 200 nor 304`);
-}
-
-/** The slope of the least-squares line. */
-function slope(points: readonly (readonly [number, number])[]): number {
-  const mean = (values: readonly number[]): number =>
-    values.reduce((sum, value) => sum + value, 0) / values.length;
-  const [x, y] = [mean(points.map(([at]) => at)), mean(points.map(([, value]) => value))];
-  const spread = points.reduce((sum, [at]) => sum + (at - x) ** 2, 0);
-  return spread === 0 ? 0 : points.reduce((sum, [at, value]) => sum + (at - x) * (value - y), 0) / spread;
+  const streams = { ...common, name: 'event streams', unit: 'count' as const };
+  recording.record({ ...streams, measure: 'answers', runs: [streamed] });
+  recording.record({ ...streams, measure: 'ended unasked', better: 'lower', runs: [broken] });
+  console.log(
+    `${requests} requests, ${failed} of them neither 200 nor 304; ${streamed} answers by streams, ${broken} streams ended unasked; ${storedEvents} events stored`,
+  );
 }

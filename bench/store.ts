@@ -53,8 +53,8 @@ const MADE_BY = [
   'tables',
 ];
 
-/** The migrations of the data. The other ones are about accounts, batches and the console. */
-const MIGRATIONS = readMigrations().filter(({ name }) => name === 'events' || name === 'facts');
+/** The first one has the raw tables. */
+const MIGRATIONS = readMigrations();
 
 const checksum = (...texts: readonly string[]): string =>
   createHash('sha256').update(texts.join('\0')).digest('hex');

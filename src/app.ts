@@ -2,12 +2,15 @@ import express, { type Express, type Router } from 'express';
 import type { Logger } from 'pino';
 import type { Config } from './config.ts';
 import { AppError } from './domain/errors.ts';
+import type { Forgetting } from './domain/forgetting.ts';
 import type { Clock } from './domain/time.ts';
 import type { Services } from './endpoints/endpoint.ts';
 import type { ReadBegun } from './facts/begun.ts';
 import type { ReadSnapshot } from './facts/snapshots.ts';
 import type { AnswerSource } from './http/answer/answers.ts';
 import type { ConsoleParts } from './http/console/console.ts';
+import { consoleReference } from './http/console/openapi.ts';
+import { publicLibrary } from './http/docs/library.ts';
 import { docsPages } from './http/docs/pages.ts';
 import type { Bodies } from './http/forms/bodies.ts';
 import { authenticationByKey } from './http/gate/authenticate.ts';
@@ -43,6 +46,8 @@ export interface AppDeps extends Services, HealthDeps {
   readonly questionsAtOnce: number;
   readonly overload: Overload;
   readonly live: LiveHub;
+  /** Drops cached answers about apps whose data were erased. */
+  readonly forgetting: Forgetting;
   /** Bodies of answers, in memory or in files. */
   readonly bodies: Bodies;
   /** Routes of the SDK: its script and its events. */
@@ -75,7 +80,7 @@ export function createApp({ config, log, redis, sdk, overload, people, ...deps }
     app.use(people.router);
   }
   app.use(servicePages(deps));
-  app.use(docsPages());
+  app.use(docsPages(publicLibrary(people === null ? [] : [consoleReference()])));
   app.use(shed(overload));
   for (const router of sdk) app.use(router);
   app.use(() => {

@@ -119,6 +119,17 @@ const Settings = z
         'must be letters, digits and _ (at most 63), not starting with a digit',
       )
       .default('analytics'),
+    // A name that needs no quotes in statements.
+    CLICKHOUSE_CLUSTER: z
+      .string()
+      .regex(/^[A-Za-z_][A-Za-z0-9_]{0,62}$/, 'must be letters, digits and _, not starting with a digit')
+      .optional(),
+    CLICKHOUSE_SHARD_WEIGHTS: z
+      .string()
+      .regex(/^\d{1,4}(,\d{1,4})*$/, 'must be whole numbers from 0 to 9999 with commas between them: 1,1,4')
+      .refine((value) => /[1-9]/.test(value), 'must have a weight above 0')
+      .transform((value) => value.split(',').map(Number))
+      .optional(),
     DATA_DIR: text.default('./data'),
     REDIS_URL: url(['redis:', 'rediss:']).optional(),
     REDIS_PASSWORD: text.optional(),
@@ -156,6 +167,20 @@ const Settings = z
     {
       path: ['MANAGEMENT_JWT_SECRET'],
       message: 'is required with CLICKHOUSE_URL: every process must know the same secret',
+      when: () => true,
+    },
+  )
+  .refine(({ CLICKHOUSE_CLUSTER, CLICKHOUSE_URL }) => CLICKHOUSE_CLUSTER === undefined || !!CLICKHOUSE_URL, {
+    path: ['CLICKHOUSE_CLUSTER'],
+    message: 'is set without CLICKHOUSE_URL',
+    when: () => true,
+  })
+  .refine(
+    ({ CLICKHOUSE_CLUSTER, CLICKHOUSE_SHARD_WEIGHTS }) =>
+      CLICKHOUSE_SHARD_WEIGHTS === undefined || CLICKHOUSE_CLUSTER !== undefined,
+    {
+      path: ['CLICKHOUSE_SHARD_WEIGHTS'],
+      message: 'is set without CLICKHOUSE_CLUSTER',
       when: () => true,
     },
   )
@@ -233,6 +258,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
             username: settings.CLICKHOUSE_USER,
             password: settings.CLICKHOUSE_PASSWORD,
             database,
+            ...clusterOf(settings),
           },
     dataDir: settings.DATA_DIR,
     redisUrl,
@@ -259,6 +285,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     managementJwtSecret: settings.MANAGEMENT_JWT_SECRET ?? null,
     geoipDatabase: settings.GEOIP_DATABASE ?? null,
   } satisfies Config);
+}
+
+function clusterOf({
+  CLICKHOUSE_CLUSTER: name,
+  CLICKHOUSE_SHARD_WEIGHTS: weights,
+}: z.output<typeof Settings>): Pick<Extract<StoreLocation, { kind: 'server' }>, 'cluster'> {
+  if (name === undefined) return {};
+  return { cluster: { name, ...(weights === undefined ? {} : { weights }) } };
 }
 
 function holdsPassword(redisUrl: string | undefined): boolean {

@@ -3,12 +3,16 @@ import type { Logger } from 'pino';
 import { createAnalytics } from './analytics/analytics.ts';
 import type { Analytics } from './analytics/results.ts';
 import { createApp } from './app.ts';
+import { createBackups } from './backup/backups.ts';
+import { assertWhole } from './backup/restore.ts';
 import type { Database } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { every } from './domain/every.ts';
-import { type Clock, MINUTE_MS } from './domain/time.ts';
+import { Forgetting } from './domain/forgetting.ts';
+import { type Clock, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import type { Tracer } from './domain/tracing.ts';
+import { createErasures } from './erasure/erasures.ts';
 import { createBegun } from './facts/begun.ts';
 import { Memory } from './facts/memory.ts';
 import { createSealer, type Sealer } from './facts/sealer.ts';
@@ -28,11 +32,14 @@ import { createCommitted } from './ingestion/committed.ts';
 import { openGeo } from './ingestion/geo.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
+import { backupRouter } from './management/backup.ts';
 import { importRouter } from './management/import.ts';
 import { ingestionRouter } from './management/ingestion.ts';
 import { peopleRouter } from './management/people.ts';
 import { sealRouter } from './management/seal.ts';
 import { ensureManagementSecret } from './management/secret.ts';
+import { transferRouter } from './management/transfer.ts';
+import { visitorRouter } from './management/visitors.ts';
 import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { createMeasuring } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
@@ -103,9 +110,12 @@ async function start(
   const db = await openStoreOf(config, redis, metrics, log);
   opened.push(() => db.close());
   const locks = locksFor(db, redis);
-  await locks.withLock('migrations', () => migrate(db));
+  await assertWhole(db);
+  // On a new cluster, the process that started first takes a while.
+  await locks.withLock('migrations', () => migrate(db), config.storeWaitSeconds * 1000);
 
-  const metadata = createMetadata({ db, clock, locks });
+  const forgetting = new Forgetting();
+  const metadata = createMetadata({ db, clock, locks, onErased: forgetting.forget });
   opened.push(() => metadata.close());
   const deletions = every({ name: 'resume deletions', ms: MINUTE_MS, log }, () => metadata.resumeDeletions());
   deletions.start();
@@ -117,12 +127,9 @@ async function start(
     await keyUses.run();
   });
   const snapshots = createSnapshots(db);
-  const analytics = createAnalytics({
-    db,
-    clock,
-    snapshots,
-    memory: new Memory(config.factsCacheBytes),
-  });
+  const memory = new Memory(config.factsCacheBytes);
+  forgetting.add((app) => memory.forget(app));
+  const analytics = createAnalytics({ db, clock, snapshots, memory });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(() => geo.close());
   const { eventMaxAgeDays: maxAgeDays } = config;
@@ -139,9 +146,29 @@ async function start(
   });
   opened.push(() => ingestion.drain());
   await ingestion.start();
+  const ending = new AbortController();
+  const erasures = createErasures({
+    db,
+    clock,
+    locks,
+    ingestion,
+    forget: forgetting.forget,
+    signal: ending.signal,
+  });
+  const erasing = every({ name: 'resume erasures', ms: MINUTE_MS, log }, () => erasures.resume());
+  erasing.start();
+  opened.push(async () => {
+    ending.abort();
+    await erasing.end();
+  });
+  const backups = createBackups({ db, ingestion, clock, log });
+  await backups.start();
+  opened.push(() => backups.close());
   const sealer = createSealer({
     db,
     clock,
+    retentions: metadata.retentionsInForce,
+    onExpired: metrics.expired,
     log: watchedSealing(log, metrics.stretch),
     intervalMs: config.sealIntervalMs,
   });
@@ -157,6 +184,7 @@ async function start(
     db,
     dataDir: config.dataDir,
     sealStates: () => sealer.states(),
+    lastBackups: () => backups.last(),
     ms: config.sealIntervalMs,
     log,
   });
@@ -187,7 +215,17 @@ async function start(
     routers: [
       peopleRouter({ metadata, consoleUrl }),
       importRouter({ metadata, ingestion }),
+      transferRouter({
+        db,
+        metadata,
+        ingestion,
+        locks,
+        spool: join(config.dataDir, 'transfer'),
+        onErased: forgetting.forget,
+      }),
+      visitorRouter({ metadata, erasures }),
       ingestionRouter(ingestion),
+      backupRouter(backups),
       sealRouter(sealer),
     ],
   });
@@ -215,6 +253,7 @@ async function start(
     log,
     analytics,
     snapshots,
+    forgetting,
     begun: createBegun({ db, snapshots, underway }),
     bodies,
     access: metadata,
@@ -243,6 +282,8 @@ async function start(
       // The management listener is not behind the proxies.
       trustedProxies: listener === management ? 0 : config.trustProxy,
       slowMs: config.slowRequestMs,
+      // An exported app that is imported may be large.
+      ...(listener === management ? { longestRequestMs: HOUR_MS } : {}),
       tracer,
       onServed: metrics.request,
     }),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { ClusterUnfit } from './clickhouse/cluster.ts';
 import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
@@ -20,7 +21,8 @@ export async function openStore(store: StoreLocation, options: DatabaseOptions =
   try {
     return await openDatabase(store, options);
   } catch (error) {
-    throw error instanceof EngineUnusable ? error : openFailure(store, error);
+    const isSaid = error instanceof EngineUnusable || error instanceof ClusterUnfit;
+    throw isSaid ? error : openFailure(store, error);
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { ClusterUnfit } from './clickhouse/cluster.ts';
 import type { Database } from './clickhouse/database.ts';
 import { engineCode } from './clickhouse/errors.ts';
 import type { RedisLink } from './redis/link.ts';
@@ -76,8 +77,9 @@ export async function openWhenThere(
 const redisAdvice = (address = ''): string =>
   `Redis at ${address} does not answer, or refuses the password. Check that it runs, REDIS_URL and REDIS_PASSWORD.`;
 
-/** True if the error came from the engine, not from the network or a proxy. */
-const hasAnswered = (error: unknown): boolean => error instanceof Error && engineCode(error.cause) !== null;
+/** True if the error came from the engine, or from what it said, and not from the network or a proxy. */
+const hasAnswered = (error: unknown): boolean =>
+  error instanceof ClusterUnfit || (error instanceof Error && engineCode(error.cause) !== null);
 
 const causeOf = (error: unknown): string =>
   error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);

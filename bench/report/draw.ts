@@ -76,3 +76,31 @@ export const barLabel = (unit = '') => ({
   formatter: ({ value }: { readonly value?: unknown }) =>
     typeof value === 'number' ? `${value >= 10_000 ? plain(Math.round(value)) : figure(value)}${unit}` : '',
 });
+
+/** One group of bars for each name, with a bar of each series. `left`: the space for the names. */
+export const groupedBars = (
+  names: readonly string[],
+  series: readonly {
+    readonly name: string;
+    readonly color?: string | undefined;
+    readonly data: readonly (number | null)[];
+  }[],
+  {
+    left,
+    axis,
+    unit = '',
+  }: { readonly left: number; readonly axis: NonNullable<Option['xAxis']>; readonly unit?: string },
+): string =>
+  draw(90 + names.length * (series.length * 14 + 9), {
+    legend: legend(series.map(({ name }) => name)),
+    grid: { left, right: 70, top: 34, bottom: 50 },
+    xAxis: axis,
+    yAxis: { type: 'category', data: [...names], inverse: true },
+    series: series.map(({ name, color, data }) => ({
+      type: 'bar' as const,
+      name,
+      ...(color === undefined ? {} : { color }),
+      label: barLabel(unit),
+      data: [...data],
+    })),
+  });

@@ -97,9 +97,13 @@ export function ingestPlot(cases: Cases): string {
 
 /** A measure of the soak over its time. */
 export function soakPlots(cases: Cases): string[] {
-  return only(cases, 'soak', 'by stretch').map(({ name, runs }) =>
+  return only(cases, 'soak', 'by stretch').map(({ name, runs, labels }) =>
     draw(160, {
-      title: { text: name, left: 0, textStyle: { fontSize: 13 } },
+      title: {
+        text: [name, labels['verdict']].filter(Boolean).join(': '),
+        left: 0,
+        textStyle: { fontSize: 13 },
+      },
       grid: { left: 60, right: 30, top: 42, bottom: 24 },
       xAxis: { type: 'category', data: runs.map((_, i) => String(i + 1)) },
       yAxis: { type: 'value', min: 0, axisLabel: { formatter: plain } },

@@ -96,7 +96,7 @@ function sections(cases: Cases): string {
     section('Storage by kind', 'Bytes on disk per event, compressed.', storagePlot(cases)),
     section(
       'Steady load over time',
-      'Each point is a stretch of the soak. Nothing should grow in the second half.',
+      'Each point is a stretch of the soak. Nothing should grow in the second half. The verdict is about that half.',
       ...soakPlots(cases),
     ),
   ].join('\n');

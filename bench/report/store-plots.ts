@@ -1,6 +1,6 @@
 import type { Case } from '../result/schema.ts';
 import { median, percentile } from '../statistics.ts';
-import { barLabel, COLOR_OF, draw, legend, logAxis, logBars, valueAxis } from './draw.ts';
+import { COLOR_OF, draw, groupedBars, legend, logAxis, logBars, valueAxis } from './draw.ts';
 
 export type Cases = readonly Case[];
 
@@ -30,19 +30,12 @@ export function timesPlot(cases: Cases, range: string): string {
   const questions = questionsOf(own);
   const measures = MEASURES.filter((measure) => own.some((entry) => entry.measure === measure));
   if (questions.length === 0) return '';
-  return draw(90 + questions.length * (measures.length * 14 + 8), {
-    legend: legend(measures),
-    grid: { left: 130, right: 70, top: 34, bottom: 50 },
-    xAxis: logBars('ms (logarithmic)', 0.01),
-    yAxis: { type: 'category', data: questions, inverse: true },
-    series: measures.map((measure) => ({
-      type: 'bar' as const,
-      name: measure,
-      color: COLOR_OF[measure],
-      label: barLabel(),
-      data: questions.map((question) => middle(runsOf(own, question, measure))),
-    })),
-  });
+  const series = measures.map((measure) => ({
+    name: measure,
+    color: COLOR_OF[measure],
+    data: questions.map((question) => middle(runsOf(own, question, measure))),
+  }));
+  return groupedBars(questions, series, { left: 130, axis: logBars('ms (logarithmic)', 0.01) });
 }
 
 /** The spread of the runs: smallest, quartiles, largest. */
@@ -77,21 +70,18 @@ export function ratioPlot(cases: Cases): string {
   const questions = questionsOf(raw);
   const ranges = distinct(raw.map(({ labels }) => labels['range']));
   if (questions.length === 0) return '';
-  return draw(90 + questions.length * (ranges.length * 13 + 8), {
-    legend: legend(ranges),
-    grid: { left: 130, right: 70, top: 34, bottom: 50 },
-    xAxis: logAxis('raw by first (logarithmic)'),
-    yAxis: { type: 'category', data: questions, inverse: true },
-    series: ranges.map((range) => ({
-      type: 'bar' as const,
-      name: range,
-      label: barLabel('×'),
-      data: questions.map((question) => {
-        const own = inRange(cases, range);
-        const ratio = median(runsOf(own, question, 'raw')) / median(runsOf(own, question, 'first'));
-        return Number.isFinite(ratio) ? ratio : null;
-      }),
-    })),
+  const series = ranges.map((range) => ({
+    name: range,
+    data: questions.map((question) => {
+      const own = inRange(cases, range);
+      const ratio = median(runsOf(own, question, 'raw')) / median(runsOf(own, question, 'first'));
+      return Number.isFinite(ratio) ? ratio : null;
+    }),
+  }));
+  return groupedBars(questions, series, {
+    left: 130,
+    axis: logAxis('raw by first (logarithmic)'),
+    unit: '×',
   });
 }
 

@@ -1,6 +1,6 @@
 import { median } from '../statistics.ts';
 import { figure, mebibytes } from '../table.ts';
-import { barLabel, draw, legend, logBars } from './draw.ts';
+import { groupedBars, logBars } from './draw.ts';
 import { htmlTable } from './html.ts';
 import { type Cases, distinct, only } from './store-plots.ts';
 
@@ -16,18 +16,11 @@ export function usualWays(cases: Cases): string[] {
     );
     return found === undefined ? null : median(found.runs);
   };
-  const plot = draw(90 + questions.length * (ways.length * 14 + 10), {
-    legend: legend(ways),
-    grid: { left: 210, right: 70, top: 34, bottom: 50 },
-    xAxis: logBars('ms (logarithmic)', 0.01),
-    yAxis: { type: 'category', data: questions, inverse: true },
-    series: ways.map((way) => ({
-      type: 'bar' as const,
-      name: way,
-      label: barLabel(),
-      data: questions.map((question) => of('time', question, way)),
-    })),
-  });
+  const series = ways.map((way) => ({
+    name: way,
+    data: questions.map((question) => of('time', question, way)),
+  }));
+  const plot = groupedBars(questions, series, { left: 210, axis: logBars('ms (logarithmic)', 0.01) });
   const rows = questions.flatMap((question) =>
     ways.map((way) => {
       const [time, error] = ['time', 'error'].map((measure) => of(measure, question, way));

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Plain JavaScript: `npm start` runs it, also where only the production packages are installed.
@@ -22,7 +22,17 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** Holds the hash of the sources that dist/ was built from. */
 const STAMP = 'sources.sha256';
-const SOURCES = ['src', 'bench', 'test/support', 'deploy/build', 'tsconfig.json', 'tsconfig.build.json'];
+/** Guides that the service serves at /docs. */
+const GUIDES = ['examples', 'ingestion', 'polling', 'sdk'].map((name) => `docs/${name}.md`);
+const SOURCES = [
+  'src',
+  'bench',
+  'test/support',
+  'deploy/build',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  ...GUIDES,
+];
 
 /** Builds dist/, unless it was built from these sources. Then it takes some hundredths of a second. */
 export async function buildIfNeeded() {
@@ -38,7 +48,12 @@ export async function build({ declarations = true } = {}) {
   const made = mkdtempSync(join(ROOT, '.dist-'));
   try {
     compile(made, declarations);
-    cpSync(join(ROOT, 'src/http/docs/assets'), join(made, 'http/docs/assets'), { recursive: true });
+    const pages = join(made, 'http/docs');
+    cpSync(join(ROOT, 'src/http/docs/assets'), join(pages, 'assets'), {
+      recursive: true,
+      filter: (path) => !path.endsWith('tsconfig.json'),
+    });
+    for (const guide of GUIDES) cpSync(join(ROOT, guide), join(pages, 'guides', basename(guide)));
     await bundle(made);
     buildConsole(join(made, 'console'));
     writeFileSync(join(made, STAMP), `${sources}\n`);

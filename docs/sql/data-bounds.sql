@@ -1,7 +1,7 @@
 -- data bounds
 SET param_app = '11111111-2222-4333-8444-555555555555';
 SELECT
-    count() AS sessions,
+    sum(l.events) AS events,
     toUnixTimestamp64Milli(min(l.oldest)) AS oldest,
     toUnixTimestamp64Milli(max(l.newest)) AS newest
 FROM ledger AS l

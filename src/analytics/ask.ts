@@ -29,6 +29,8 @@ export interface EventFacts {
   readonly app: AppId;
   /** The watermark: hours before it are sealed. */
   readonly until: EpochMs;
+  /** Raw events are kept from this instant on, a whole hour. */
+  readonly horizon: EpochMs;
   /**
    * The memory for raw events of these spans. Each late event in the spans starts a new version. Nothing is
    * kept of spans that end after `until`.

@@ -42,13 +42,16 @@ export function createFacts(deps: FactsDeps): AppFacts {
 }
 
 async function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: FactKind): Promise<Facts> {
-  const { until, step, dead } = snapshot.published[kind];
+  const { until, step, horizon, dead } = snapshot.published[kind];
   const lateHours = snapshot.late[kind];
-  const cache = memory.of(`${kind} ${step}`);
+  const cache = memory.of(`${kind} ${step} ${snapshot.erasures}`);
   const of = { db, app, where: ofApp(app) + without('run', dead) };
   const late = patched ? await lateSessions(db, cache, app, kind, lateHours) : null;
   const [first] = lateHours;
   if (late === null && first !== undefined) {
+    // Nothing comes late for hours before the horizon. If it did, no raw rows could tell the right answer.
+    if (first.hour < horizon)
+      throw new Error(`events of ${app} came in for hours whose raw rows have expired`);
     const nothing = { lateSessions: [], lateHours: [], cache: memory.of(null) };
     return { ...of, ...nothing, until: epochMs(first.hour) };
   }
@@ -57,8 +60,8 @@ async function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: 
 
 async function sessionFacts(deps: FactsDeps): Promise<SessionFacts> {
   const facts = await factsOf(deps, 'session');
-  const { keptFrom, sessionEvents, published } = deps.snapshot;
-  const live = deps.memory.of(`open ${published.session.step} ${facts.until}`);
+  const { keptFrom, sessionEvents, published, erasures } = deps.snapshot;
+  const live = deps.memory.of(`open ${published.session.step} ${facts.until} ${erasures}`);
   return { ...facts, keptFrom, version: sessionEvents, live };
 }
 
@@ -69,15 +72,16 @@ async function pageFacts(deps: FactsDeps, events: EventFacts): Promise<PageFacts
 }
 
 function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
-  const { until, step } = snapshot.published.page;
+  const { until, step, horizon } = snapshot.published.page;
   const hours = snapshot.late.page;
   return {
     db,
     app,
     until,
+    horizon,
     of: (spans) => {
       const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
-      return memory.of(isKept ? `event ${step} ${lateIn(hours, spans)}` : null);
+      return memory.of(isKept ? `event ${step} ${snapshot.erasures} ${lateIn(hours, spans)}` : null);
     },
   };
 }

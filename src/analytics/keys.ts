@@ -17,8 +17,9 @@ import {
 import { lateKeySums } from './late-pages.ts';
 import { metBefore } from './met-before.ts';
 import { byText, descending } from './order.ts';
-import { isWide, type Plan, plan } from './plan.ts';
+import { isWide, type Plan } from './plan.ts';
 import { byList, type First, Ranked, type Ranking } from './ranked.ts';
+import { planEvents } from './retention.ts';
 import { ROW, type Row } from './rows.ts';
 import { int, unionAll } from './sql.ts';
 
@@ -50,7 +51,7 @@ const RANKING: Ranking<Row> = {
  */
 export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterable<Row>> {
   const { facts, group, listed, sums } = asked;
-  const pieces = plan(asked.range, facts.until);
+  const pieces = planOf(asked);
   if (noteQuestion(asked, pieces)) {
     const at = 1 + sums.indexOf(listed);
     const kinds = await fromMemory(asked, pieces);
@@ -103,7 +104,7 @@ export async function topKeys(
 ): Promise<(kind: string) => TopKeys> {
   const asked = { ...question, sums: ['events', 'sessions', 'engagedMs'], listed: 'events' } as const;
   const { facts } = asked;
-  const pieces = plan(asked.range, facts.until);
+  const pieces = planOf(asked);
   if (noteQuestion(asked, pieces)) {
     const kinds = await fromMemory(asked, pieces);
     return (kind) => topOf(kinds(kind), count);
@@ -146,6 +147,9 @@ function topOf(rows: readonly Row[], count: number): TopKeys {
   }
   return { keys, events: allEvents, engagedMs: allEngagedMs, top };
 }
+
+const planOf = ({ facts, range }: KeyQuestion): Plan =>
+  planEvents(facts.events, [range], facts.until)[0] as Plan;
 
 /**
  * Notes the question, and returns whether memory answers it: from the second time on, and if there are late

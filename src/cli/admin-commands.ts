@@ -13,6 +13,8 @@ export interface AdminCall {
   readonly values: Values;
   /** Finds the data that the call deletes, if it deletes any. */
   readonly deletes?: FindDoomed;
+  /** The call's answer goes to standard output, or its body comes from standard input, byte for byte. */
+  readonly pipe?: 'out' | 'in';
 }
 
 interface AdminCommand {
@@ -25,12 +27,14 @@ interface AdminCommand {
   readonly oneOption?: boolean;
   readonly call: (values: Values) => Pick<AdminCall, 'method' | 'path' | 'body'>;
   readonly deletes?: (values: Values) => FindDoomed;
+  readonly pipe?: 'out' | 'in';
 }
 
 const GROUPS = {
   account: 'Accounts and their plans.',
   key: "Accounts' API keys.",
-  app: 'Apps: their secrets, shares and deletion.',
+  app: 'Apps: their secrets, shares, retention, moves and deletion.',
+  visitor: 'One visitor of an app.',
   share: 'Shares of apps with other accounts.',
   member: 'People who may sign in to an account.',
   ingestion: 'Events as they come in.',
@@ -144,6 +148,42 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     call: ({ app }) => ({ method: 'DELETE', path: `/apps/${id(app)}` }),
     deletes: ({ app }) => anApp(app),
   },
+  'app export': {
+    says: 'Writes an app with all its events to standard output, as a tar archive.',
+    required: ['app'],
+    example: `--app ${ID} > app.tar`,
+    call: ({ app }) => ({ method: 'GET', path: `/apps/${id(app)}/export` }),
+    pipe: 'out',
+  },
+  'app import': {
+    says: 'Reads an app that was exported from standard input, and adds it to an account.',
+    optional: ['account', 'asNew'],
+    example: `--account ${ID} < app.tar`,
+    call: ({ account, asNew }: Partial<Values>) => ({
+      method: 'POST',
+      path: `/app-imports?${new URLSearchParams({
+        ...(account === undefined ? {} : { accountId: account }),
+        ...(asNew === true ? { asNew: 'true' } : {}),
+      })}`,
+    }),
+    pipe: 'in',
+  },
+  'app set-retention': {
+    says: 'Sets for how many days raw events are kept. Older ranges of events then need whole hours. Nothing is deleted within an hour.',
+    required: ['app', 'days'],
+    example: `--app ${ID} --days 395`,
+    call: ({ app, days }) => ({
+      method: 'PUT',
+      path: `/apps/${id(app)}/retention`,
+      body: { days: days === 'none' ? null : days },
+    }),
+  },
+  'app retention': {
+    says: 'Shows for how many days raw events are kept, and from when on they are there.',
+    required: ['app'],
+    example: `--app ${ID}`,
+    call: ({ app }) => ({ method: 'GET', path: `/apps/${id(app)}/retention` }),
+  },
   'app share': {
     says: "Lets an account read an app's analytics.",
     required: ['app', 'account'],
@@ -155,6 +195,16 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     required: ['app', 'account'],
     example: `--app ${ID} --account ${OTHER_ID}`,
     call: (values) => ({ method: 'DELETE', path: sharePath(values) }),
+  },
+  'visitor erase': {
+    says: 'Erases everything that a visitor did in an app until now.',
+    required: ['app', 'visitor'],
+    example: `--app ${ID} --visitor v-2f6c1a`,
+    call: ({ app, visitor }) => ({
+      method: 'POST',
+      path: `/apps/${id(app)}/visitor-erasures`,
+      body: { visitorId: visitor },
+    }),
   },
   'share list': {
     says: 'Lists the shares: all, those of an app, or those with an account.',
@@ -266,7 +316,7 @@ export function addAdminCommands(
 function addCommand(
   group: CommandLine,
   name: string,
-  { says, example, required = [], optional = [], oneOption = false, call, deletes }: AdminCommand,
+  { says, example, required = [], optional = [], oneOption = false, call, deletes, pipe }: AdminCommand,
   run: Run,
 ): void {
   const options: Option[] = [
@@ -275,13 +325,18 @@ function addCommand(
       optionOf(option).conflicts(oneOption ? optional.filter((other) => other !== option) : []),
     ),
     ...(deletes === undefined ? [] : [yesOption()]),
-    jsonOption(),
+    ...(pipe === 'out' ? [] : [jsonOption()]),
   ];
   const line = group.command(name).description(says);
   for (const option of options) line.addOption(option);
   line.addHelpText('after', () => `\nExample:\n  ${[wholeName(line), example ?? ''].join(' ').trim()}`);
   line.action((values: Values) =>
-    run({ ...call(values), values, ...(deletes === undefined ? {} : { deletes: deletes(values) }) }),
+    run({
+      ...call(values),
+      values,
+      ...(deletes === undefined ? {} : { deletes: deletes(values) }),
+      ...(pipe === undefined ? {} : { pipe }),
+    }),
   );
 }
 

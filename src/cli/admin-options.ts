@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { seconds, valueOption } from './command-line.ts';
+import { days, seconds, valueOption } from './command-line.ts';
 import type { RefusedCall } from './management-client.ts';
 
-/** The options with a value, of all commands. `field` is the name that the service's errors use. */
+/** The options of all commands, but for --yes and --json. `field` is the name that the service's errors use. */
 const VALUES = {
   account: {
     field: 'accountId',
@@ -11,6 +11,14 @@ const VALUES = {
   app: {
     field: 'appId',
     make: () => valueOption('--app <id>', "The app's id, as app list shows it."),
+  },
+  asNew: {
+    field: 'asNew',
+    make: () => new Option('--as-new', 'Gives the app a new id and a new secret. The secret is shown once.'),
+  },
+  days: {
+    field: 'days',
+    make: () => valueOption('--days <days>', 'Raw events are kept for this many days; none: for ever.', days),
   },
   email: {
     field: 'email',
@@ -32,6 +40,10 @@ const VALUES = {
   name: {
     field: 'name',
     make: () => valueOption('--name <text>', 'A name of 1 to 100 characters, for people.'),
+  },
+  visitor: {
+    field: 'visitorId',
+    make: () => valueOption('--visitor <id>', "The visitor's id, as the SDK sent it."),
   },
   overlap: {
     field: 'overlapSeconds',
@@ -55,7 +67,10 @@ const VALUES = {
 export type OptionName = keyof typeof VALUES;
 
 /** The values of a command's options. Those that it requires are there: Commander has checked that. */
-export interface Values extends Readonly<Record<'account' | 'app' | 'email' | 'id' | 'key', string>> {
+export interface Values
+  extends Readonly<Record<'account' | 'app' | 'email' | 'id' | 'key' | 'visitor', string>> {
+  readonly asNew?: boolean;
+  readonly days?: number | 'none';
   readonly expires?: string;
   readonly name?: string;
   /** Seconds. */

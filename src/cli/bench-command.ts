@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { CliError } from './cli-error.ts';
 import { type CommandLine, valueOption, wholeNumber } from './command-line.ts';
 
@@ -10,8 +10,14 @@ export interface BenchOptions {
   readonly events?: number;
   readonly days: number;
   readonly runs?: number;
-  readonly seconds: number;
+  readonly seconds?: number;
   readonly minutes: number;
+  readonly requestsPerSecond?: number;
+  readonly apps: number;
+  readonly large: number;
+  readonly largeEvents: number;
+  readonly active: number;
+  readonly eventsPerSecond: number;
   readonly dir: string;
   readonly quick?: boolean;
   readonly standard?: boolean;
@@ -35,8 +41,32 @@ const OPTIONS = {
   // The questions' ranges skip two days at the beginning and one at the end.
   days: whole('--days <D>', 'Days of the data set.', 30, 4),
   runs: () => valueOption('--runs <R>', 'Measurements of each question (30; with --url 3).', wholeNumber(1)),
-  seconds: whole('--seconds <S>', 'Length of one measurement.', 10),
-  minutes: whole('--minutes <M>', 'Length of the whole.', 10),
+  seconds: () => valueOption('--seconds <S>', 'Length of one measurement (10; less with --quick).', positive),
+  polledApps: () =>
+    valueOption('--apps <N>', 'Apps that are polled, each with ten keys (20).', wholeNumber(1)).conflicts(
+      'url',
+    ),
+  importedEvents: () =>
+    valueOption(
+      '--events <N>',
+      'Events of the imported file (1000000; less with --quick). With --url, events that are stored first (20000).',
+      wholeNumber(1),
+    ),
+  floodedEvents: () =>
+    valueOption(
+      '--events <N>',
+      'Events of the app that is flooded (240000; less with --quick).',
+      wholeNumber(1),
+    ),
+  quick: () => new Option('--quick', 'The sizes of `suite --quick`.').conflicts('url'),
+  minutes: () => valueOption('--minutes <M>', 'Length of the whole.', positive).default(10),
+  requestsPerSecond: () =>
+    valueOption('--requests-per-second <N>', 'Polls, questions and batches in all (6).', positive),
+  apps: whole('--apps <N>', 'Apps.', 5_000, 2),
+  large: whole('--large <N>', 'Large ones among them.', 200),
+  largeEvents: whole('--large-events <N>', 'Events of each large app before the load.', 50_000),
+  active: whole('--active <N>', 'Apps that get events.', 1_000),
+  eventsPerSecond: whole('--events-per-second <N>', 'Events for all of these together.', 2_000),
   dir: () =>
     valueOption('--dir <folder>', 'Keeps the data sets, which take long to make.').default('.cache/bench'),
 };
@@ -65,25 +95,29 @@ const BENCHES = {
   },
   http: {
     says: '304s and cached answers beside a bare route; 200 keys that poll: throughput and latency.',
-    options: ['seconds'],
+    options: ['quick', 'seconds', 'polledApps'],
     anywhere: true,
   },
   pollers: { says: 'Ten keys that poll every second, and every 30 s, for 3 minutes.', options: [] },
   ingest: {
     says: 'Batches of 1, 20 and 500 events, and the import of a file.',
-    options: ['seconds'],
+    options: ['quick', 'seconds', 'importedEvents'],
     anywhere: true,
   },
   overload: {
     says: 'Twice the load that can be answered: throughput, fairness, health, recovery.',
-    options: ['seconds'],
+    options: ['quick', 'seconds', 'floodedEvents'],
   },
   soak: {
-    says: 'Polls, questions and events at a steady rate: slopes of memory, files, threads, latency.',
-    options: ['minutes'],
+    says: 'Polls, streams, questions, events, deletions at a steady rate: slopes of memory, files, threads, latency, disk.',
+    options: ['minutes', 'requestsPerSecond'],
+  },
+  apps: {
+    says: 'Many apps, events for a part of them: memory, lag of sealing, first questions about cold apps.',
+    options: ['apps', 'large', 'largeEvents', 'active', 'eventsPerSecond', 'minutes'],
   },
   suite: {
-    says: 'All of these in one run, with one file and one page of results.',
+    says: 'All but `pollers` and `apps` in one run, with one file and one page of results.',
     options: ['dir'],
     anywhere: true,
   },
@@ -97,7 +131,8 @@ const EXAMPLES: Readonly<Record<BenchName, string>> = {
   pollers: 'bench pollers --json pollers.json',
   ingest: 'bench ingest --seconds 30',
   overload: 'bench overload --seconds 30',
-  soak: 'bench soak --minutes 30 --html soak.html',
+  soak: 'bench soak --minutes 120 --requests-per-second 3 --html soak.html',
+  apps: 'bench apps --apps 200 --large 8 --large-events 5000 --active 40 --events-per-second 200 --minutes 0.5',
   suite: 'bench suite --quick --json bench.json --html bench.html',
 };
 
@@ -139,12 +174,13 @@ const example = (text: string): string => `\nExample:\n  session-analytics ${tex
 const all = (text: string, before: readonly string[] = []): string[] => [...before, text];
 
 function addDeploymentOptions(command: CommandLine, name: BenchName): void {
+  if (name === 'http') {
+    command.addOption(
+      valueOption('--events <N>', 'Events that are stored first, with --url (20000).', wholeNumber(1)),
+    );
+  }
   if (name === 'http' || name === 'ingest') {
-    command
-      .addOption(
-        valueOption('--events <N>', 'Events that are stored first, with --url (20000).', wholeNumber(1)),
-      )
-      .addOption(valueOption('--days <D>', 'Days of these events.', wholeNumber(1)).default(30));
+    command.addOption(valueOption('--days <D>', 'Days of these events.', wholeNumber(1)).default(30));
   }
   command
     .addOption(
@@ -154,10 +190,13 @@ function addDeploymentOptions(command: CommandLine, name: BenchName): void {
         origin,
       ),
     )
-    .option(
-      '--key <key>',
-      'An API key of that service. Several keys of one account allow a higher rate.',
-      all,
+    .addOption(
+      new Option(
+        '--key <key>',
+        'An API key of that service. Several keys of one account allow a higher rate. Others on the machine can see options; the variable stays hidden.',
+      )
+        .env('BENCH_API_KEY')
+        .argParser(all),
     );
   if (name === 'http' || name === 'suite') {
     command.option(
@@ -202,7 +241,11 @@ function addBench(group: CommandLine, name: BenchName): void {
       all,
     )
     .addHelpText('after', example(EXAMPLES[name]))
-    .action((given: BenchOptions) => run(name, given).catch(end));
+    .action(({ key, ...given }: BenchOptions) => {
+      // A key of the environment does not turn a bench of this machine into one of a deployment.
+      const isUnused = given.url === undefined && command.getOptionValueSource('key') === 'env';
+      return run(name, key === undefined || isUnused ? given : { ...given, key }).catch(end);
+    });
 }
 
 async function run(name: BenchName, options: BenchOptions): Promise<void> {

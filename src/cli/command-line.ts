@@ -51,6 +51,13 @@ export const wholeNumber =
     throw new InvalidArgumentError(`It must be a whole number from ${least} on.`);
   };
 
+/** Parses a number of days, or `none`. The service checks its limits. */
+export function days(text: string): number | 'none' {
+  if (text === 'none') return text;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number of days, or none.');
+}
+
 const UNIT_SECONDS = new Map([
   ['s', 1],
   ['m', 60],

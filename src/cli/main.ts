@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { addAdminCommands } from './admin-commands.ts';
 import { jsonOption } from './admin-options.ts';
+import { addBackupCommands } from './backup-command.ts';
 import { addBenchCommand } from './bench-command.ts';
 import { onOneLine, printResult, sayEnd } from './cli-error.ts';
 import { CommandLine } from './command-line.ts';
@@ -23,12 +24,14 @@ async function printed(work: Promise<unknown>): Promise<void> {
 /** The same, with a table in the place of JSON on a terminal. */
 async function shown(work: Promise<unknown>, json: boolean | undefined): Promise<void> {
   const result = await ended(work);
+  // The command has written its result itself.
+  if (result === undefined) return;
   const { isTTY, columns } = process.stdout;
   if (json === true || !isTTY) printResult(result);
   else process.stdout.write((await import('./table.ts')).asText(result, columns));
 }
 
-const ended = (work: Promise<unknown>): Promise<unknown> =>
+const ended = <T>(work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     throw onOneLine(error);
   });
@@ -57,15 +60,19 @@ function commandLine(): CommandLine {
       help('DATA_DIR=/var/lib/analytics session-analytics migrate', '"serve" migrates too.'),
     )
     .addOption(jsonOption())
-    .action(async ({ json }: { readonly json?: boolean }) =>
-      shown((await import('./migrate.ts')).migrateStore(), json),
-    );
+    .option('--print', 'Prints the statements of the whole schema as this store runs them, and applies none.')
+    .action(async ({ json, print }: { readonly json?: boolean; readonly print?: boolean }) => {
+      const { migrateStore, printSchema } = await import('./migrate.ts');
+      if (print === true) process.stdout.write(await ended(printSchema()));
+      else await shown(migrateStore(), json);
+    });
   const call: Parameters<typeof addAdminCommands>[1] = async (adminCall) =>
     shown((await import('./running-service.ts')).callService(adminCall), adminCall.values.json);
   const admin = line.command('admin').description('Administers the running service.');
   addAdminCommands(admin, call);
   addAdminCommands(line, call, ['seal']);
   addImportCommand(line, printed);
+  addBackupCommands(line, shown);
   addBenchCommand(line);
   return line;
 }

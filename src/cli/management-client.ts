@@ -1,4 +1,6 @@
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
 import type { Clock } from '../domain/time.ts';
@@ -22,6 +24,10 @@ export interface ManagementClient {
     json: string | undefined,
     limitMs?: number,
   ): Promise<unknown>;
+  /** Writes the bytes of an answer to `to`. Rejects like `call`, also if they end too early. */
+  download(path: string, to: Writable): Promise<void>;
+  /** Sends an archive, and resolves to the answer's JSON. Rejects like `call`. */
+  upload(path: string, from: Readable): Promise<unknown>;
 }
 
 /** The service is away, or has too much to do: the same call may succeed later. */
@@ -80,6 +86,26 @@ export function managementClient(config: ClientConfig, clock: Clock): Management
       );
       return read(answer, address);
     },
+    async download(path, to) {
+      const token = await signManagementToken(secretOf(config, address), clock);
+      const answer = await fetched({ host, port, path, token }).catch((error: unknown) => {
+        throw notAnswering(address, error);
+      });
+      if (answer.statusCode === 200) {
+        await pipeline(answer, to).catch((error: unknown) => {
+          throw new CliError('The archive ended too early: it is not whole. Export the app again.', {
+            cause: error,
+          });
+        });
+      } else read(await whole(answer), address);
+    },
+    async upload(path, from) {
+      const token = await signManagementToken(secretOf(config, address), clock);
+      const answer = await sent({ host, port, path, token }, from).catch((error: unknown) => {
+        throw notAnswering(address, error);
+      });
+      return read(answer, address);
+    },
   };
   return client;
 }
@@ -117,18 +143,7 @@ function send({ host, port, method, path, token, text, limitMs }: Call): Promise
   return new Promise((resolve, reject) => {
     const call = request(
       { host, port, method, path: `/management/v1${path}`, headers, agent: false },
-      (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('error', reject);
-        answer.on('end', () =>
-          resolve({
-            status: answer.statusCode ?? 0,
-            retryAfter: answer.headers['retry-after'],
-            text: Buffer.concat(chunks).toString('utf8'),
-          }),
-        );
-      },
+      (answer) => void whole(answer).then(resolve, reject),
     );
     call.on('error', reject);
     call.setTimeout(limitMs, () =>
@@ -136,6 +151,39 @@ function send({ host, port, method, path, token, text, limitMs }: Call): Promise
     );
     call.end(text);
   });
+}
+
+type Transfer = Pick<Call, 'host' | 'port' | 'path' | 'token'>;
+
+/** Asks for an archive. Resolves when the answer begins. */
+function fetched({ host, port, path, token }: Transfer): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${token}` };
+    const call = request({ host, port, path: `/management/v1${path}`, headers, agent: false }, resolve);
+    call.on('error', reject);
+    call.end();
+  });
+}
+
+/** Sends an archive. Resolves when the answer has ended. */
+function sent({ host, port, path, token }: Transfer, from: Readable): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-tar' };
+    const call = request(
+      { host, port, method: 'POST', path: `/management/v1${path}`, headers, agent: false },
+      (answer) => void whole(answer).then(resolve, reject),
+    );
+    call.on('error', reject);
+    from.on('error', (error) => call.destroy(error));
+    from.pipe(call);
+  });
+}
+
+async function whole(answer: IncomingMessage): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of answer) chunks.push(chunk as Buffer);
+  const { statusCode: status = 0, headers } = answer;
+  return { status, retryAfter: headers['retry-after'], text: Buffer.concat(chunks).toString('utf8') };
 }
 
 const notAnswering = (address: string, error: unknown): CliError => {

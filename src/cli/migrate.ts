@@ -1,4 +1,5 @@
-import { migrate } from '../clickhouse/migrate.ts';
+import { assertWhole } from '../backup/restore.ts';
+import { migrate, schemaOf } from '../clickhouse/migrate.ts';
 import { readConfig } from '../config.ts';
 import { openStore } from '../start-errors.ts';
 
@@ -10,7 +11,20 @@ export async function migrateStore(): Promise<{ readonly applied: readonly strin
   const { store } = readConfig();
   const db = await openStore(store);
   try {
+    await assertWhole(db);
     return { applied: await migrate(db) };
+  } finally {
+    await db.close();
+  }
+}
+
+/** Returns the statements that make the schema on this store, as text for a SQL client. Creates no table. */
+export async function printSchema(): Promise<string> {
+  const db = await openStore(readConfig().store);
+  try {
+    return schemaOf(db)
+      .map((statement) => `${statement};\n`)
+      .join('\n');
   } finally {
     await db.close();
   }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { readConfig } from '../config.ts';
 import type { AdminCall } from './admin-commands.ts';
 import { refusalByOption } from './admin-options.ts';
@@ -12,16 +13,30 @@ import { wallClock } from './wall-clock.ts';
 
 /** Runs a command on the running service. Asks first if it deletes data, unless the options say yes. */
 export async function callService(
-  { method, path, body, values, deletes }: AdminCall,
+  { method, path, body, values, deletes, pipe }: AdminCall,
   config: ClientConfig = readConfig(),
 ): Promise<unknown> {
   const client = managementClient(config, wallClock);
   if (deletes !== undefined && values.yes !== true) {
     await confirmDeletion(deletes, (list) => client.call('GET', list));
   }
-  return client.call(method, path, body).catch((error: unknown) => {
+  const called = (): Promise<unknown> => {
+    if (pipe === 'in') return client.upload(path, archiveIn());
+    return pipe === 'out' ? client.download(path, archiveOut()) : client.call(method, path, body);
+  };
+  return called().catch((error: unknown) => {
     throw error instanceof RefusedCall ? new CliError(refusalByOption(error, values)) : error;
   });
+}
+
+function archiveIn(): Readable {
+  if (!process.stdin.isTTY) return process.stdin;
+  throw new CliError('There is no archive on standard input: add < app.tar to the command.');
+}
+
+function archiveOut(): Writable {
+  if (!process.stdout.isTTY) return process.stdout;
+  throw new CliError('An archive is not for a terminal: add > app.tar to the command.');
 }
 
 /** A service that is silent for longer is taken for dead. It answers 503 after 15 s. */

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   type ClickHouseClient,
   type ClickHouseClientConfigOptions,
@@ -7,6 +8,9 @@ import {
 } from '@clickhouse/client';
 import type { createChdbConnection } from 'chdb/connection';
 import { makeFolder } from '../make-folder.ts';
+import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
+import type { ClusterLayout } from './cluster-layout.ts';
+import { ONE_SHARD, type Shards, shardsOf } from './shards.ts';
 
 /** The place of the data. No other file knows which of the two it is. */
 export type StoreLocation =
@@ -17,6 +21,8 @@ export type StoreLocation =
       readonly username: string;
       readonly password: string;
       readonly database: string;
+      /** Absent: the server is none, or one that spreads its data by itself. */
+      readonly cluster?: ClusterChoice;
     };
 
 /**
@@ -37,6 +43,8 @@ export const LANES = {
 
 export interface Connections {
   readonly kind: StoreLocation['kind'];
+  /** The number of slots of each lane. */
+  readonly places: Readonly<Record<Lane, number>>;
   /** The client of a slot, 0 … places-1. A caller holds a slot for one statement at a time. */
   at(lane: Lane, slot: number): ClickHouseClient;
   /** Cleans up after a failed statement. Call it before another statement uses the slot. */
@@ -47,12 +55,29 @@ export interface Connections {
   readonly cancels: boolean;
   /** True where this process is the only one on the store. */
   readonly exclusive: boolean;
+  readonly shards: Shards;
   close(): Promise<void>;
+}
+
+/** For each further shard: a flush and one that another process left behind. While it is away, both may wait. */
+const WRITES_PER_SHARD = 2;
+
+function placesOf(kind: StoreLocation['kind'], shards: number): Readonly<Record<Lane, number>> {
+  const of = (lane: Lane): number => LANES[lane].places[kind];
+  return {
+    read: of('read'),
+    lookup: of('lookup'),
+    health: of('health'),
+    write: of('write') + WRITES_PER_SHARD * (shards - 1),
+    seal: of('seal'),
+  };
 }
 
 /** The most statements that are being killed at once, so that they do not pile up while a store hangs. */
 const MAX_KILLS = 16;
 const KILL_MS = 2_000;
+const OPENING_MS = 10_000;
+const ENGINE_CONFIG = fileURLToPath(new URL('../../clickhouse/engine.xml', import.meta.url));
 const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /** Opens the store and creates its database. Throws the engine's or the network's own error. */
@@ -71,7 +96,8 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   makeFolder(path);
   const { Session, createChdbConnection } = await loadEngine();
   const connection = embeddedConnection(createChdbConnection, path);
-  const engine = new Session(path);
+  // The first one in the process decides with which settings the engine starts.
+  const engine = new Session(path, { connectionArgs: [`--config-file=${ENGINE_CONFIG}`] });
   const open = async (lane: Lane): Promise<ClickHouseClient> => {
     const client = createClient({ connection: connection() });
     // The `database` option is ignored here. USE and SET last as long as the connection: they are the lane's
@@ -91,6 +117,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   }
   return {
     kind: 'embedded',
+    places: placesOf('embedded', 1),
     at: (lane, slot) => pick(lanes[lane], slot),
     // A failed statement may leave partial output, which would come out in front of the next answer: possibly
     // another caller's. A statement without output discards it.
@@ -102,6 +129,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     kill: () => undefined,
     cancels: false,
     exclusive: true,
+    shards: ONE_SHARD,
     close: async () => {
       await Promise.all(Object.values(lanes).flatMap((clients) => clients.map((client) => client.close())));
       engine.close();
@@ -150,12 +178,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     // The client's log would print statements outside ours. Failures are thrown anyway.
     log: { level: ClickHouseLogLevel.OFF },
   };
-  const first = createClient({ ...access, request_timeout: 10_000 });
-  try {
-    await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${location.database}` });
-  } finally {
-    await first.close();
-  }
+  const layout = await createDatabases(createClient({ ...access, request_timeout: OPENING_MS }), location);
   const clientOf = (connections: number, seconds: number): ClickHouseClient =>
     createClient({
       ...access,
@@ -166,8 +189,11 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
       application: 'session-analytics',
       compression: { request: false, response: false },
       keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
+      ...(layout === null ? {} : { clickhouse_settings: clusterSettings(layout) }),
     });
-  const open = (lane: Lane): ClickHouseClient => clientOf(LANES[lane].places.server, LANES[lane].seconds);
+  const shards = layout === null ? ONE_SHARD : shardsOf(layout);
+  const places = placesOf('server', shards.count);
+  const open = (lane: Lane): ClickHouseClient => clientOf(places[lane], LANES[lane].seconds);
   const lanes: Record<Lane, ClickHouseClient> = {
     read: open('read'),
     lookup: open('lookup'),
@@ -181,6 +207,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
   let kills = 0;
   return {
     kind: 'server',
+    places,
     at: (lane) => lanes[lane],
     clear: async () => undefined,
     kill: (id) => {
@@ -201,10 +228,28 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     },
     cancels: true,
     exclusive: false,
+    shards,
     close: async () => {
       await Promise.all([ending, ...Object.values(lanes)].map((client) => client.close()));
     },
   };
+}
+
+/** Returns the layout of the cluster, if the server is one. Closes the client. */
+async function createDatabases(
+  client: ClickHouseClient,
+  { database, cluster }: StoreLocation & { kind: 'server' },
+): Promise<ClusterLayout | null> {
+  const run = async (query: string): Promise<void> => void (await client.command({ query }));
+  const rows = async (query: string): Promise<unknown[]> =>
+    (await client.query({ query, format: 'JSONEachRow' })).json();
+  try {
+    if (cluster !== undefined) return await openCluster({ rows, run }, cluster, database);
+    await run(`CREATE DATABASE IF NOT EXISTS ${database}`);
+    return null;
+  } finally {
+    await client.close();
+  }
 }
 
 function pick(clients: readonly ClickHouseClient[], slot: number): ClickHouseClient {

@@ -10,6 +10,7 @@ import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
 import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
 import { commentOf, type Sent, type StatementStats, send } from './sent.ts';
+import type { Shards } from './shards.ts';
 import { Writes } from './writes.ts';
 
 export type { StatementStats } from './sent.ts';
@@ -44,6 +45,8 @@ export interface RunOptions {
   readonly parallel?: boolean;
   /** Uses the table's index for the results of subqueries. Worth it if they select few of many rows. */
   readonly searches?: boolean;
+  /** On a cluster, asks every shard. Without it, a statement that does not name its apps is an error there. */
+  readonly everyShard?: boolean;
 }
 
 export interface DatabaseOptions {
@@ -90,7 +93,7 @@ class ClickHouseDatabase {
     this.#connections = connections;
     const gate = (lane: Lane) =>
       new Gate({
-        places: LANES[lane].places[connections.kind],
+        places: connections.places[lane],
         maxWaiting: MAX_WAITING,
         ...PATIENCE[lane],
       });
@@ -108,7 +111,7 @@ class ClickHouseDatabase {
    * The number of questions that keep all readers busy. Most send several statements, but not all the time.
    */
   get questionsAtOnce(): number {
-    return LANES.read.places[this.#connections.kind] * 1.5;
+    return this.#connections.places.read * 1.5;
   }
 
   /** The number of statements that wait for a place, by lane. */
@@ -121,6 +124,11 @@ class ClickHouseDatabase {
       write: write.waiting,
       seal: seal.waiting,
     };
+  }
+
+  /** How the store's tables are spread; one shard unless the store is a cluster. */
+  get shards(): Shards {
+    return this.#connections.shards;
   }
 
   /** True if this process is alone on the store (embedded). Locks inside the process are then enough. */
@@ -180,6 +188,7 @@ class ClickHouseDatabase {
         // No table is sorted by the results of most subqueries. The engine would sort them and search each
         // index in vain.
         ...(lane === 'read' && options.searches !== true ? { use_index_for_in_with_subqueries: 0 } : {}),
+        ...this.#reach(options),
       })}`;
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const statement = { lane, name: query.name, seconds, id, isKilled: true };
@@ -268,6 +277,7 @@ class ClickHouseDatabase {
               insert_deduplication_token: options.token,
               deduplicate_blocks_in_dependent_materialized_views: 1,
             }),
+        ...this.#reach(options),
       }),
     );
     const ended = this.#writes.begin(options.about ?? (table === 'ledger' ? undefined : []));
@@ -355,6 +365,12 @@ class ClickHouseDatabase {
       ...(this.#isServer ? { http_headers: { ...headers } } : {}),
       ...(deadline === null ? {} : { abort_signal: deadline.signal }),
     };
+  }
+
+  #reach({ everyShard }: RunOptions): Readonly<Record<string, number>> {
+    return everyShard === true && this.shards.database !== null
+      ? { force_optimize_skip_unused_shards: 0 }
+      : {};
   }
 
   get #isServer(): boolean {

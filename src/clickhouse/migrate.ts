@@ -46,6 +46,15 @@ function splitStatements(text: string): string[] {
     .filter((statement) => statement !== '');
 }
 
+const OWN_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations
+  (version UInt32, name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
+ENGINE = MergeTree ORDER BY version
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1`;
+
+/** Returns the statements of the whole schema, as this store runs them. */
+export const schemaOf = ({ shards }: Database): string[] =>
+  [OWN_TABLE, ...readMigrations().flatMap(({ statements }) => statements)].flatMap(shards.derive);
+
 /**
  * Migrates the store to the newest version, forward only, and returns the names of the applied migrations.
  * Every statement is idempotent (IF NOT EXISTS), so a migration that failed halfway simply runs again. Throws
@@ -55,13 +64,7 @@ export async function migrate(
   db: Database,
   migrations: readonly Migration[] = readMigrations(),
 ): Promise<string[]> {
-  await db.command(
-    'create schema_migrations',
-    `CREATE TABLE IF NOT EXISTS schema_migrations
-       (version UInt32, name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
-     ENGINE = MergeTree ORDER BY version
-     SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1`,
-  );
+  for (const sql of db.shards.derive(OWN_TABLE)) await db.command('create schema_migrations', sql);
   const applied = new Map((await db.query(APPLIED)).map((row) => [row.version, row]));
   for (const [version, row] of applied) {
     const file = migrations.find((migration) => migration.version === version);
@@ -86,7 +89,7 @@ export async function migrate(
 
 async function apply(db: Database, { version, name, checksum, statements }: Migration): Promise<void> {
   try {
-    for (const statement of statements) {
+    for (const statement of statements.flatMap(db.shards.derive)) {
       await db.command(`migration ${version}`, statement, {}, { lane: 'seal' });
     }
     await db.insert('schema_migrations', [{ version, name, checksum }], { token: `migration ${version}` });

@@ -4,6 +4,7 @@ import type { RateLimit } from './types.ts';
 export type ErrorCode =
   | 'bad_request'
   | 'validation_failed'
+  | 'beyond_retention'
   | 'unauthorized'
   | 'too_many_invalid_attempts'
   | 'app_access_denied'
@@ -26,12 +27,19 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** Bounds that a question can use; null for one that is to be left out. */
+export interface Nearest {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
 /** The service's problem details, as far as they can be parsed. */
 export interface ProblemFields {
   readonly code?: ErrorCode;
   readonly detail?: string;
   readonly requestId?: string;
   readonly errors?: readonly FieldError[];
+  readonly nearest?: Nearest;
 }
 
 /** An error answer of the service. */
@@ -46,12 +54,14 @@ export class ApiError extends Error {
   readonly requestId: string | null;
   /** The errors field by field, with `validation_failed`. */
   readonly errors: readonly FieldError[];
+  /** With `beyond_retention`: the nearest range that has an exact answer. */
+  readonly nearest: Nearest | null;
   readonly retryAfterSeconds: number | null;
   readonly rateLimit: RateLimit | null;
 
   constructor(
     status: number,
-    { code, detail, requestId, errors = [] }: ProblemFields,
+    { code, detail, requestId, errors = [], nearest }: ProblemFields,
     headers: { readonly retryAfterSeconds: number | null; readonly rateLimit: RateLimit | null },
   ) {
     const fields = errors.map(({ field, message }) => ` ${field}: ${message}`).join('');
@@ -61,6 +71,7 @@ export class ApiError extends Error {
     this.detail = detail ?? '';
     this.requestId = requestId ?? null;
     this.errors = errors;
+    this.nearest = nearest ?? null;
     this.retryAfterSeconds = headers.retryAfterSeconds;
     this.rateLimit = headers.rateLimit;
   }

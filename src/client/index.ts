@@ -1,7 +1,7 @@
 /** A typed client of the Public API: no dependencies, for Node 20 or later and bundlers. See docs/examples.md. */
 export type * from './answers.ts';
 export { createClient } from './client.ts';
-export { ApiError, ConnectionError, type ErrorCode, type FieldError } from './errors.ts';
+export { ApiError, ConnectionError, type ErrorCode, type FieldError, type Nearest } from './errors.ts';
 export type {
   AppParams,
   CallOptions,

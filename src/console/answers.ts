@@ -65,21 +65,44 @@ export function useAnswer<R extends Extract<Route, `GET ${string}`>>(
   );
 }
 
+type Asks<Q extends LiveQuestion> = (
+  params: Params<Q> | null,
+  options: object,
+) => Promise<{ readonly data: Data<Q> }>;
+
+const keyOf = <Q extends LiveQuestion>(question: Q, params: Params<Q>): string =>
+  `${question} ${JSON.stringify(params)}`;
+
+/** Answers to questions that were asked before their page was there. Each is taken once. */
+const begun = new Map<string, Promise<{ readonly data: unknown }>>();
+
+/** Asks a question that the page of the address will ask. Its scripts and the session load meanwhile. */
+export function beginQuestion<Q extends LiveQuestion>(question: Q, params: Params<Q>): void {
+  const key = keyOf(question, params);
+  const asked = (client[question] as Asks<Q>)(params, {});
+  begun.set(key, asked);
+  // The page asks again: somebody may have signed in meanwhile.
+  asked.catch(() => begun.delete(key));
+}
+
+function taken<Q extends LiveQuestion>(key: string): Promise<{ readonly data: Data<Q> }> | undefined {
+  const asked = begun.get(key) as Promise<{ readonly data: Data<Q> }> | undefined;
+  begun.delete(key);
+  return asked;
+}
+
 /** Asks the Public API once per change of the parameters: `usePublic('listPageviews', { appId, from, to })`. */
 export function usePublic<Q extends LiveQuestion>(
   question: Q,
   params: Params<Q> | null,
   options: { readonly keepsData?: boolean } = {},
 ): Loaded<Data<Q>> {
-  const key = params === null ? null : `${question} ${JSON.stringify(params)}`;
+  const key = params === null ? null : keyOf(question, params);
   return useLoaded(
     key,
     async (signal) => {
-      const asks = client[question] as (
-        params: Params<Q> | null,
-        options: object,
-      ) => Promise<{ readonly data: Data<Q> }>;
-      return (await asks(params, { signal })).data;
+      const asks = client[question] as Asks<Q>;
+      return (await (taken<Q>(key ?? '') ?? asks(params, { signal }))).data;
     },
     options,
   );

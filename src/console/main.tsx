@@ -8,9 +8,14 @@ import './parts/parts.css';
 import { createRoot } from 'react-dom/client';
 import { loadLanguage, preferredLanguage } from './i18n/languages.ts';
 import { Console } from './shell/console.tsx';
+import { beginPage } from './shell/pages.tsx';
+import { beginSession } from './shell/signed-in.tsx';
 
 const element = document.getElementById('console');
 if (element === null) throw new Error('The page has no element for the console.');
 const root = createRoot(element);
+// All at once: the texts, the session, and what the page needs.
+beginSession();
+beginPage();
 // Nothing is shown in a wrong language first.
 void loadLanguage(preferredLanguage()).then((language) => root.render(<Console language={language} />));

@@ -82,12 +82,14 @@ export function NoAccessState({ isPage = false }: { readonly isPage?: boolean })
 
 /** Words for an error. */
 export function useReason(): (error: unknown) => string {
-  const { states, problems } = useText();
+  const { states, problems, fieldProblems } = useText();
   return (error) => {
     if (!(error instanceof ApiError)) return states.unreachable;
     const own = error.code === null ? undefined : problems[error.code];
     if (own !== undefined) return own;
-    const fields = error.errors.map(({ field, message }) => `${field}: ${message}`);
+    const fields = error.errors.map(
+      ({ field, message }) => fieldProblems[message] ?? fieldProblems[field] ?? `${field}: ${message}`,
+    );
     return fields.length > 0 ? fields.join(' ') : error.detail;
   };
 }

@@ -4,6 +4,7 @@
 export const ERROR_CODES = {
   bad_request: { status: 400, title: 'Bad Request' },
   validation_failed: { status: 400, title: 'Bad Request' },
+  beyond_retention: { status: 400, title: 'Bad Request' },
   unauthorized: { status: 401, title: 'Unauthorized' },
   too_many_invalid_attempts: { status: 401, title: 'Unauthorized' },
   app_access_denied: { status: 403, title: 'Forbidden' },
@@ -29,9 +30,17 @@ export interface FieldError {
   readonly message: string;
 }
 
+/** Bounds of a range that a request can use: ISO 8601 with an offset, null for one that is to be left out. */
+export interface Nearest {
+  readonly from: string | null;
+  readonly to: string | null;
+}
+
 export interface AppErrorOptions {
   /** With `validation_failed` only. */
   readonly errors?: readonly FieldError[];
+  /** With `beyond_retention` only: the nearest range that can be answered. */
+  readonly nearest?: Nearest;
   /** Whole seconds, at least 1; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
   /** For the log, never for the caller. */
@@ -44,6 +53,7 @@ export class AppError extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
   readonly errors: readonly FieldError[] | undefined;
+  readonly nearest: Nearest | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
@@ -51,6 +61,7 @@ export class AppError extends Error {
     this.code = code;
     this.detail = detail;
     this.errors = options.errors;
+    this.nearest = options.nearest;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 

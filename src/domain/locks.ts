@@ -4,9 +4,10 @@
 export interface Locks {
   /**
    * Runs `work` while nobody else holds `name`, first come first served. Not reentrant: `work` must not ask
-   * for the same name. Rejects with the error of `work`, and releases the name either way.
+   * for the same name. Rejects with the error of `work`, and releases the name either way. `patienceMs`: how long
+   * it waits for a holder in another process; some seconds by default.
    */
-  withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
+  withLock<T>(name: string, work: () => Promise<T>, patienceMs?: number): Promise<T>;
 }
 
 /** Locks for a process that is alone on its store. */

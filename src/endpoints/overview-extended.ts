@@ -76,6 +76,7 @@ export const overviewExtended = defineEndpoint({
   description: 'Lists hold the first 10 by their first count, then names.',
   query: AppRangeQuery,
   response: ExtendedOverview,
+  errors: ['beyond_retention'],
   basis: ({ range }) => overviewBasis(range),
   handler: ({ query, analytics }) => analytics.overview(query.appId, query.range),
 });

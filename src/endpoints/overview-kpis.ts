@@ -33,6 +33,7 @@ export const overviewKpis = defineEndpoint({
     "Without a range: today against yesterday, in UTC. With one of length L: the L ms that end just before `from`. With only `from`, `to` is the end of today's UTC day; with only `to`, `from` is the start of its UTC day.",
   query: AppRangeQuery,
   response: KpiComparison,
+  errors: ['beyond_retention'],
   check: ({ range }, clock) => {
     kpiRange(range, clock);
   },

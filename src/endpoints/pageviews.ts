@@ -19,6 +19,7 @@ export const pageviews = defineEndpoint({
   description: 'By views descending, then path in byte order.',
   query: AppRangeListQuery,
   response: z.array(PageView),
+  errors: ['beyond_retention'],
   basis: ({ range }) => eventsBasis(range),
   handler: ({ query, analytics }) => analytics.pageviews(query.appId, query.range, query.limit),
 });

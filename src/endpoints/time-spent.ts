@@ -19,6 +19,7 @@ export const timeSpent = defineEndpoint({
   description: 'Paths with engagement events in the range, by totalMs descending, then path in byte order.',
   query: AppRangeListQuery,
   response: z.array(TimeSpent),
+  errors: ['beyond_retention'],
   basis: ({ range }) => eventsBasis(range),
   handler: ({ query, analytics }) => analytics.timeSpent(query.appId, query.range, query.limit),
 });

@@ -24,6 +24,7 @@ export const userGrowth = defineEndpoint({
     'Every UTC day of the range, zeros included; at most 4,000. An omitted bound is the first or last day on which the app has a session or an event.',
   query: AppRangeQuery,
   response: z.array(UserGrowthPoint),
+  errors: ['beyond_retention'],
   check: ({ range: { from, to } }) => {
     if (from !== null && to !== null) growthDays({ from, to });
   },

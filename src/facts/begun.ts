@@ -2,17 +2,26 @@ import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
 import { ofApp } from '../clickhouse/literals.ts';
 import type { AppId } from '../domain/ids.ts';
+import { byScope } from './by-scope.ts';
 import type { ReadSnapshot } from './snapshots.ts';
 import type { Underway } from './underway.ts';
-import { eventsWithin, type Scope, type Snapshot } from './watermarks.ts';
+import { ERASURES, eventsOf, type Scope, type Snapshot, versionsOf } from './watermarks.ts';
+
+/** A version of the data in a scope. */
+export type Version = Pick<Snapshot, 'version' | 'erasures'>;
 
 /**
- * Returns the number of events in the scope whose storing has begun, or null while some are being stored.
- * Read it after the answer is computed, and compare it with the version of a snapshot from before. If both
- * are equal, the answer rests on exactly that version: every event that the answer may have seen was begun,
- * so it is counted here, so it was committed before the snapshot was read.
+ * Returns the number of events in the scope whose storing has begun, or null while some are being stored or a visitor
+ * is being erased. Read it after the answer is computed, and compare it with the version of a snapshot from before. If
+ * both are equal, the answer rests on exactly that version: every event that the answer may have seen was begun, so it
+ * is counted here, so it was committed before the snapshot was read; and no erasure began in between.
  */
-export type ReadBegun = (app: AppId, scope: Scope) => Promise<Snapshot['version'] | null>;
+export type ReadBegun = (app: AppId, scope: Scope) => Promise<Version | null>;
+
+export const isSameVersion = (one: Version, other: Version): boolean =>
+  one.version[0] === other.version[0] &&
+  one.version[1] === other.version[1] &&
+  one.erasures === other.erasures;
 
 export interface BegunDeps {
   readonly db: Database;
@@ -22,27 +31,34 @@ export interface BegunDeps {
 
 /** A process that is alone on its store knows this from memory; otherwise the store is asked. */
 export function createBegun({ db, snapshots, underway }: BegunDeps): ReadBegun {
-  if (!db.exclusive) return (app, scope) => readBegun(db, app, scope);
+  if (!db.exclusive) return byScope((app, scopes) => readBegun(db, app, scopes));
   return async (app, scope) => {
     // In this order: events that are committed between the two lines are in the snapshot.
     if (underway.touches(app, scope)) return null;
-    return (await snapshots(app, scope)).version;
+    const snapshot = await snapshots(app, scope);
+    return snapshot.isErasing ? null : snapshot;
   };
 }
 
 async function readBegun(
   db: Database,
   app: AppId,
-  { events, sessions }: Scope,
-): Promise<Snapshot['version']> {
-  const { counted } = await db.queryOne(
+  scopes: readonly Scope[],
+): Promise<readonly (Version | null)[]> {
+  const { counted, erasures } = await db.queryOne(
     {
       name: 'begun',
-      sql: `SELECT [${eventsWithin('event', events)}, ${eventsWithin('session', sessions)}] AS counted FROM ingest_begun AS h WHERE ${ofApp(app)}`,
-      row: z.object({ counted: z.tuple([z.number(), z.number()]) }),
+      sql: `SELECT [${scopes.map(eventsOf).join(', ')}] AS counted,
+    (SELECT [${ERASURES}] FROM erasures WHERE ${ofApp(app)}) AS erasures FROM ingest_begun AS h WHERE ${ofApp(app)}`,
+      row: z.object({
+        counted: z.array(z.number()),
+        erasures: z.tuple([z.number(), z.number()]),
+      }),
     },
     {},
     { lane: 'lookup' },
   );
-  return counted;
+  const [begun, ended] = erasures;
+  const text = `${begun} ${ended}`;
+  return versionsOf(counted).map((version) => (begun === ended ? { version, erasures: text } : null));
 }

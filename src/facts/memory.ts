@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { AppId } from '../domain/ids.ts';
 
 /** Estimated overhead of an entry, and size of one value in it: a number, a short text or a small row. */
 const ENTRY_BYTES = 1_000;
@@ -26,6 +27,11 @@ export class Memory {
     return version === null || this.#values === null
       ? new Cache(null, this.#asked, '')
       : new Cache(this.#values, this.#asked, version);
+  }
+
+  /** Drops everything about an app. */
+  forget(app: AppId): void {
+    for (const key of this.#values?.keys() ?? []) if (key.includes(app)) this.#values?.delete(key);
   }
 
   /** Empties the memory, for measurements. */

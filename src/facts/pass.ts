@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { RunEnded } from './runs.ts';
-import { MAX_APPS, repair, type SealDeps, sealStretch } from './seal.ts';
+import { groupsOfRuns, repair, type SealDeps, sealStretch } from './seal.ts';
 import { type AppState, endOf, FACT_KINDS, readStates, startOf } from './seal-states.ts';
 import type { FactKind } from './watermarks.ts';
 
@@ -79,7 +79,10 @@ export async function seal(
         rests.set(key, ended + REST * (ended - started));
         hasWorked = true;
       }
-      for (const group of groupsOf(open.filter(({ app }) => !repaired.has(app)))) {
+      for (const group of groupsOf(
+        deps.db,
+        open.filter(({ app }) => !repaired.has(app)),
+      )) {
         const apps = group.map(({ app }) => app);
         await turn(kind, apps, () => sealStretch(deps, now, kind, group));
         hasWorked = true;
@@ -98,7 +101,7 @@ const isStoreAway = (error: unknown): boolean =>
   error instanceof AppError && error.code === 'store_unavailable';
 
 /** Groups apps that are sealed to the same hour and may be sealed further. */
-function groupsOf(states: readonly AppState[]): AppState[][] {
+function groupsOf(db: SealDeps['db'], states: readonly AppState[]): AppState[][] {
   const byStart = new Map<number, AppState[]>();
   for (const state of states) {
     if (startOf(state) >= endOf(state)) continue;
@@ -106,11 +109,7 @@ function groupsOf(states: readonly AppState[]): AppState[][] {
     if (group === undefined) byStart.set(startOf(state), [state]);
     else group.push(state);
   }
-  return [...byStart.values()].flatMap((group) =>
-    Array.from({ length: Math.ceil(group.length / MAX_APPS) }, (_, i) =>
-      group.slice(i * MAX_APPS, (i + 1) * MAX_APPS),
-    ),
-  );
+  return [...byStart.values()].flatMap((group) => groupsOfRuns(db, group, ({ app }) => app));
 }
 
 function forgetRests(rests: Map<string, number>): void {

@@ -55,7 +55,8 @@ export async function purgeSessions(
   { keptMs = KEPT_MS, stepMs = STEP_MS }: PurgeOptions = {},
 ): Promise<number> {
   const cut = floorTo(now - keptMs, HOUR_MS);
-  const due = await db.query(DUE, { cut, only, step: stepMs }, { lane: 'seal', maxSeconds: MAX_SECONDS });
+  const asked = { cut, only, step: stepMs };
+  const due = await db.query(DUE, asked, { lane: 'seal', maxSeconds: MAX_SECONDS, everyShard: true });
   const apps = due.map(({ app }) => app);
   const rows = due.map(({ app, kept }) => ({ app_id: app, kept_from: kept }));
   await db.insert('kept_sessions', rows, { lane: 'seal', about: apps });
@@ -69,7 +70,7 @@ export async function purgeSessions(
 async function takeAway(db: Database, due: readonly z.infer<typeof DUE.row>[]): Promise<void> {
   await db.command(
     'purge sessions',
-    `ALTER TABLE sessions DELETE WHERE app_id IN {apps:Array(UUID)}
+    `ALTER TABLE ${db.shards.stored('sessions')} DELETE WHERE app_id IN {apps:Array(UUID)}
     AND toUnixTimestamp64Milli(started_at) < {kept:Array(Int64)}[indexOf({apps:Array(UUID)}, app_id)]
 SETTINGS mutations_sync = 1`,
     { apps: due.map(({ app }) => app), kept: due.map(({ kept }) => kept) },

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import type { Shards } from '../clickhouse/shards.ts';
 import type { FactKind } from './watermarks.ts';
 
 /*
@@ -39,6 +40,8 @@ export interface Step {
   readonly era: number;
   /** The last run that dropped all facts. */
   readonly rebuilt: number;
+  /** Raw events are kept from here on (epoch ms, a whole UTC day; 0: all). It never moves back. */
+  readonly horizon: number;
 }
 
 /** Thrown if the run was declared dead: another process seals its apps now. */
@@ -57,14 +60,24 @@ WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)} AND run NOT IN {runs
   row: z.object({ run: z.number() }),
 };
 
-const VERDICT_COLUMNS = ['app_id', 'kind', 'run', 'verdict', 'step', 'sealed_until', 'era', 'rebuilt'];
+const VERDICT_COLUMNS = [
+  'app_id',
+  'kind',
+  'run',
+  'verdict',
+  'step',
+  'sealed_until',
+  'era',
+  'rebuilt',
+  'horizon',
+];
 
 /** Only for a run that is recorded and has no verdict. A run whose record was deleted long ago gets none. */
-const END = `SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0, 0 FROM sealing_runs
+const END = `SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0, 0, 0 FROM sealing_runs
 WHERE run = {run:UInt64} AND run NOT IN (SELECT run FROM sealing_verdicts WHERE run = {run:UInt64})`;
 
-const PUBLISH = `SELECT toUUID(row.1), {kind:String}, {run:UInt64}, 'published', row.2, row.3, row.4, row.5
-FROM (SELECT arrayJoin(arrayZip({apps:Array(String)}, {steps:Array(UInt64)}, {untils:Array(Int64)}, {eras:Array(UInt64)}, {rebuilds:Array(UInt64)})) AS row)
+const PUBLISH = `SELECT toUUID(row.1), {kind:String}, {run:UInt64}, 'published', row.2, row.3, row.4, row.5, row.6
+FROM (SELECT arrayJoin(arrayZip({apps:Array(String)}, {steps:Array(UInt64)}, {untils:Array(Int64)}, {eras:Array(UInt64)}, {rebuilds:Array(UInt64)}, {horizons:Array(Int64)})) AS row)
 WHERE {run:UInt64} NOT IN (SELECT run FROM sealing_verdicts WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)})`;
 
 const VERDICT: Query<{ dead: number; published: number }> = {
@@ -123,6 +136,7 @@ export class Run {
       untils: steps.map(({ until }) => until),
       eras: steps.map(({ era }) => era),
       rebuilds: steps.map(({ rebuilt }) => rebuilt),
+      horizons: steps.map(({ horizon }) => horizon),
     };
     await this.#db.insertFrom('sealing_verdicts', VERDICT_COLUMNS, PUBLISH, params, {
       lane: 'seal',
@@ -146,16 +160,17 @@ export class Run {
 }
 
 function endRun(db: Database, run: number, verdict: 'dead' | 'void', apps: readonly string[]): Promise<void> {
-  const options = { lane: 'seal', token: `${run}`, about: apps } as const;
+  // Another run may hold apps that are not ours, so no app names its shard.
+  const options = { lane: 'seal', token: `${run}`, about: apps, everyShard: true } as const;
   return db.insertFrom('sealing_verdicts', VERDICT_COLUMNS, END, { run, verdict }, options);
 }
 
-const FORGET_RUNS = `DELETE FROM sealing_runs
-WHERE opened_at < now64(3) - INTERVAL 1 DAY AND run IN (SELECT run FROM sealing_verdicts)`;
-const FORGET_STEPS = `DELETE FROM sealing_verdicts
-WHERE verdict != 'dead' AND run NOT IN (SELECT run FROM sealing_runs)
+const forgetOldRuns = ({ stored, beside }: Shards): string => `DELETE FROM ${stored('sealing_runs')}
+WHERE opened_at < now64(3) - INTERVAL 1 DAY AND run IN (SELECT run FROM ${beside('sealing_verdicts')})`;
+const forgetOldSteps = ({ stored, beside }: Shards): string => `DELETE FROM ${stored('sealing_verdicts')}
+WHERE verdict != 'dead' AND run NOT IN (SELECT run FROM ${beside('sealing_runs')})
     AND (app_id, kind, step) NOT IN
-        (SELECT app_id, kind, max(step) FROM sealing_verdicts WHERE verdict = 'published' GROUP BY app_id, kind)`;
+        (SELECT app_id, kind, max(step) FROM ${beside('sealing_verdicts')} WHERE verdict = 'published' GROUP BY app_id, kind)`;
 
 const OUTDATED: Query<{ runs: number; steps: number }> = {
   name: 'seal: outdated runs',
@@ -173,7 +188,7 @@ const MANY = 10_000;
  * these runs may still arrive.
  */
 export async function forgetRuns(db: Database): Promise<void> {
-  const { runs, steps } = await db.queryOne(OUTDATED, {}, SEAL);
-  if (runs >= MANY) await db.command('seal: forget runs', FORGET_RUNS, {}, SEAL);
-  if (steps >= MANY) await db.command('seal: forget steps', FORGET_STEPS, {}, SEAL);
+  const { runs, steps } = await db.queryOne(OUTDATED, {}, { ...SEAL, everyShard: true });
+  if (runs >= MANY) await db.command('seal: forget runs', forgetOldRuns(db.shards), {}, SEAL);
+  if (steps >= MANY) await db.command('seal: forget steps', forgetOldSteps(db.shards), {}, SEAL);
 }

@@ -23,6 +23,8 @@ interface Asked {
   readonly db: Database;
   /** Restricts the work to these apps; all apps by default. */
   readonly only?: readonly string[];
+  /** Includes apps of which a visitor is being erased: for the erasure itself. */
+  readonly erasing?: boolean;
 }
 
 /**
@@ -35,6 +37,8 @@ export interface AppState {
   readonly step: number;
   readonly era: number;
   readonly rebuilt: number;
+  /** Raw events are kept from here on; 0: all of them. Not later than `until`. */
+  readonly horizon: number;
   /** Number of events in sealed hours by which the ledger and the facts differ. */
   readonly late: number;
   /** The app's first hour with data. */
@@ -48,9 +52,13 @@ export interface AppState {
   readonly ripe: number;
 }
 
+/** Apps of which a visitor is being erased. */
+const ERASING = `SELECT app_id FROM erasures
+    WHERE empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)} GROUP BY app_id, erasure_id HAVING max(ended) = 0`;
+
 /** The last published state of each app. */
 const PUBLISHED = `SELECT app_id, argMax(sealed_until, step) AS until, max(step) AS last_step, argMax(era, step) AS last_era,
-        argMax(rebuilt, step) AS last_rebuilt
+        argMax(rebuilt, step) AS last_rebuilt, max(horizon) AS last_horizon
     FROM sealing_verdicts
     WHERE kind = {kind:String} AND verdict = 'published' AND run NOT IN (SELECT run FROM sealing_verdicts WHERE verdict = 'dead')
         AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
@@ -64,6 +72,7 @@ const STATES: Query<AppState> = {
     any(s.last_step) AS step,
     any(s.last_era) AS era,
     any(s.last_rebuilt) AS rebuilt,
+    any(s.last_horizon) AS horizon,
     sumIf(abs(toInt64(h.ledger) - toInt64(h.sealed)), h.ms < s.until) AS late,
     min(h.ms) AS first,
     maxIf(h.ms, h.ledger > 0) + 3600000 AS last,
@@ -84,13 +93,15 @@ FROM
 ) AS h
 LEFT JOIN (${PUBLISHED}) AS s ON s.app_id = h.app_id
 GROUP BY h.app_id
-HAVING {all:Bool} OR until < least(ripe, last) OR late > 0`,
+HAVING ({all:Bool} OR until < least(ripe, last) OR late > 0)
+    AND ({erasing:Bool} OR h.app_id NOT IN (${ERASING}))`,
   row: z.object({
     app: z.string(),
     until: z.number(),
     step: z.number(),
     era: z.number(),
     rebuilt: z.number(),
+    horizon: z.number(),
     late: z.number(),
     first: z.number(),
     last: z.number(),
@@ -113,17 +124,20 @@ function ripeness(kind: FactKind, now: EpochMs): { oldest: number; newest: numbe
   return { oldest: floorTo(past - LONGEST_SESSION_MS, HOUR_MS), newest: floorTo(quiet, HOUR_MS), quiet };
 }
 
-/** Reads the apps with something to seal; with `all`, every app with data. */
+/**
+ * Reads the apps with something to seal; with `all`, every app with data. Not those of which a visitor is being erased:
+ * nothing of them is sealed, nor does anything of them expire.
+ */
 export const readStates = (
-  { db, only = [] }: Asked,
+  { db, only = [], erasing = false }: Asked,
   kind: FactKind,
   now: EpochMs,
   all: boolean,
 ): Promise<AppState[]> =>
   db.query(
     STATES,
-    { kind, ledgerKind: LEDGER_KIND[kind], ...ripeness(kind, now), only, all },
-    { lane: 'seal', maxSeconds: MAX_SECONDS },
+    { kind, ledgerKind: LEDGER_KIND[kind], ...ripeness(kind, now), only, all, erasing },
+    { lane: 'seal', maxSeconds: MAX_SECONDS, everyShard: true },
   );
 
 /** Returns where sealing continues. */

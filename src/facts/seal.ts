@@ -21,10 +21,10 @@ import { type Touched, touchedHours } from './touched.ts';
 import { type FactKind, lateHours, MOST_LATE_HOURS } from './watermarks.ts';
 
 /** Limits of one statement: about 4 million events, and 72 hours with data. */
-const MAX_EVENTS = 4_000_000;
+export const MAX_EVENTS = 4_000_000;
 const MAX_HOURS = 72;
 /** Limit of one run. */
-export const MAX_APPS = 500;
+const MAX_APPS = 500;
 const MAX_MEMORY = 4 * 1024 ** 3;
 /**
  * If more events are late, for example after an import, everything from the first of them on is sealed again.
@@ -53,7 +53,7 @@ export interface Stretch {
 }
 
 /** The hours that a run seals, of apps that share a watermark. */
-interface Work {
+export interface Work {
   readonly kind: FactKind;
   readonly states: readonly AppState[];
   /** The first hour whose facts may be incomplete. */
@@ -141,7 +141,10 @@ export async function repair(
     if (state === undefined || state.step !== step) return;
     const { until } = state;
     const dead = await deadRuns(db, kind, [app]);
-    const late = await lateHours(db, app, kind, { until, dead });
+    // Nothing comes late for hours before the horizon. If it did all the same, their facts would have to stay.
+    const late = (await lateHours(db, app, kind, { until, dead })).filter(
+      ({ hour }) => hour >= state.horizon,
+    );
     const [first] = late;
     if (first === undefined) return;
     const ledger = await ledgerHours(db, { kind, apps: [app], from: first.hour, to: until });
@@ -149,9 +152,7 @@ export async function repair(
     const isMuch = late.length > MOST_LATE_HOURS || state.late > MOST_REPAIRED;
     const spans = isMuch ? [] : await repairable({ app, db, kind, late, until, dead, isKept }, ledger);
     const from = spans[0]?.start ?? first.hour;
-    await withdrawal.publish([
-      { app, step: step + 1, until: from, era: withdrawal.number, rebuilt: state.rebuilt },
-    ]);
+    await withdrawal.publish([{ ...state, step: step + 1, until: from, era: withdrawal.number }]);
     if (spans.length === 0) return;
     const states = [{ ...state, step: step + 1, era: withdrawal.number }];
     const work = { kind, states, from, to: until, spans, cleared: spans, ledger };
@@ -173,26 +174,26 @@ async function repairable(touched: Touched, ledger: HourCounts): Promise<readonl
 }
 
 /**
- * Drops all facts of `only` (all apps by default): raw rows answer until they are sealed again. Resolves to
- * the number of apps.
+ * Drops the facts of `only` (all apps by default) from the horizon on: raw rows answer until they are sealed
+ * again. The facts before it stay, for their raw rows are gone. Resolves to the number of apps.
  */
 export async function unseal({ db, only = [] }: SealDeps, now: EpochMs): Promise<number> {
   const apps = new Set<string>();
   for (const kind of FACT_KINDS) {
     const all = appsOf(await readStates({ db, only }, kind, now, true));
-    for (let i = 0; i < all.length; i += MAX_APPS) {
-      const group = all.slice(i, i + MAX_APPS);
+    for (const group of groupsOfRuns(db, all, (app) => app)) {
       await withRuns(db, kind, group, 1, async (run) => {
         const states = await readStates({ db, only: group }, kind, now, true);
-        const sealed = states.filter(({ until }) => until > 0);
+        const sealed = states.filter(({ until, horizon }) => until > horizon);
         if (sealed.length === 0) return;
         await run.publish(
-          sealed.map(({ app, step }) => ({
+          sealed.map(({ app, step, horizon }) => ({
             app,
             step: step + 1,
-            until: 0,
+            until: horizon,
             era: run.number,
             rebuilt: run.number,
+            horizon,
           })),
         );
         for (const { app } of sealed) apps.add(app);
@@ -202,8 +203,19 @@ export async function unseal({ db, only = [] }: SealDeps, now: EpochMs): Promise
   return apps.size;
 }
 
+/** Splits apps into groups of which one run seals each: on one shard, and not too many. */
+export function groupsOfRuns<T>({ shards }: Database, apps: readonly T[], idOf: (app: T) => string): T[][] {
+  const groups = Array.from({ length: shards.count }, (): T[] => []);
+  for (const app of apps) groups[shards.of(idOf(app))]?.push(app);
+  return groups.flatMap((group) =>
+    Array.from({ length: Math.ceil(group.length / MAX_APPS) }, (_, i) =>
+      group.slice(i * MAX_APPS, (i + 1) * MAX_APPS),
+    ),
+  );
+}
+
 /** Opens runs for `work` and ends them, also if it fails. */
-async function withRuns<T>(
+export async function withRuns<T>(
   db: Database,
   kind: FactKind,
   apps: readonly string[],
@@ -223,7 +235,7 @@ async function withRuns<T>(
  * Clears, computes, rolls up, compares and publishes. Resolves to the apps whose new watermark is lower than
  * planned.
  */
-async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promise<string[]> {
+export async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promise<string[]> {
   const { kind, states, from, to, spans, ledger } = work;
   const apps = appsOf(states);
   const dead = await deadRuns(db, kind, apps);
@@ -257,15 +269,7 @@ async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promis
   });
   const further = ends.filter(({ until }) => until > from);
   if (further.length > 0) {
-    await run.publish(
-      further.map(({ state: { app, step, era, rebuilt }, until }) => ({
-        app,
-        step: step + 1,
-        until,
-        era,
-        rebuilt,
-      })),
-    );
+    await run.publish(further.map(({ state, until }) => ({ ...state, step: state.step + 1, until })));
   }
   return ends.filter(({ stopped }) => stopped < to).map(({ state }) => state.app);
 }
@@ -275,7 +279,11 @@ async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promis
  * usually there are none. The deletion names only runs that wrote before this one. Their rows of these hours
  * are never read again, so it may be carried out at any later time.
  */
-async function clear(db: Database, run: Run, { kind, states, cleared }: Work): Promise<void> {
+export async function clear(
+  db: Database,
+  run: Run,
+  { kind, states, cleared }: Pick<Work, 'kind' | 'states' | 'cleared'>,
+): Promise<void> {
   const apps = appsOf(states);
   const cuts = CUTS[kind].map(({ table, within }) => ({ table, rows: within(cleared) }));
   const found = await db.query(
@@ -300,16 +308,16 @@ async function clear(db: Database, run: Run, { kind, states, cleared }: Work): P
     if (runs === undefined) continue;
     await db.command(
       `seal ${kind} take away`,
-      `DELETE FROM ${table} WHERE app_id IN {apps:Array(UUID)} AND run IN {runs:Array(UInt64)} AND ${rows}`,
+      `DELETE FROM ${db.shards.stored(table)} WHERE app_id IN {apps:Array(UUID)} AND run IN {runs:Array(UInt64)} AND ${rows}`,
       { apps, runs },
       { lane: 'seal' },
     );
   }
 }
 
-const appsOf = (states: readonly AppState[]): string[] => states.map(({ app }) => app);
+export const appsOf = (states: readonly { readonly app: string }[]): string[] => states.map(({ app }) => app);
 
-function eventsIn(counts: HourCounts, spans: readonly Span[]): number {
+export function eventsIn(counts: HourCounts, spans: readonly Span[]): number {
   let sum = 0;
   for (const hours of counts.values()) {
     for (const [hour, events] of hours) {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../domain/errors.ts';
 import { every, type Repeated } from '../domain/every.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
+import { expire, type Retention } from './expiry.ts';
 import { Lease } from './lease.ts';
 import { type Fairness, seal } from './pass.ts';
 import { purgeSessions } from './purge.ts';
@@ -13,6 +14,10 @@ import type { FactKind } from './watermarks.ts';
 
 export interface SealerDeps extends Pick<SealDeps, 'db'> {
   readonly clock: Clock;
+  /** Reads the apps whose raw events expire; none by default. */
+  readonly retentions?: () => Promise<readonly Retention[]>;
+  /** Called with the number of events that were deleted because their retention ended. */
+  readonly onExpired?: (events: number) => void;
   /** Time from the start of one pass to the start of the next; a minute by default. */
   readonly intervalMs?: number;
   readonly log: {
@@ -57,6 +62,9 @@ const BUDGET_MS = 20_000;
  */
 const REPAIR_AFTER_MS = HOUR_MS;
 
+/** How often expired events are looked for while the settings stay the same. The horizons move once a day. */
+const EXPIRY_EVERY_MS = 10 * MINUTE_MS;
+
 /** How often a rebuild is tried if others end it. The pauses grow and differ, so that two do not meet again. */
 const MOST_ATTEMPTS = 8;
 const PAUSE_MS = 500;
@@ -75,6 +83,8 @@ class RepeatedSealer implements Sealer {
     lateSince: new Map(),
   };
   readonly #ending = new AbortController();
+  /** The settings of the last expiry, and when the next one is due (ms of `performance.now`). */
+  #expiry = { settings: '', next: 0 };
   readonly #passes: Repeated;
   #health: SealingHealth = { lagSeconds: { page: 0, session: 0 }, lastRunAt: null, measuredAt: null };
 
@@ -144,7 +154,21 @@ class RepeatedSealer implements Sealer {
     await seal({ db, onStretch, signal }, clock(), this.#fairness);
     const apps = await purgeSessions({ db, signal }, clock());
     if (apps > 0) log.info({ apps }, 'purged sessions that are sealed');
+    await this.#expire(signal);
     await forgetRuns(db);
+  }
+
+  async #expire(signal: AbortSignal): Promise<void> {
+    const { db, clock, log, retentions = async () => [] } = this.#deps;
+    const inForce = await retentions();
+    const settings = JSON.stringify(inForce);
+    if (settings === this.#expiry.settings && performance.now() < this.#expiry.next) return;
+    const expired = await expire({ db, signal }, clock(), inForce);
+    if (expired.apps > 0) {
+      log.info({ ...expired, ms: Math.round(expired.ms) }, 'deleted expired events');
+      this.#deps.onExpired?.(expired.events);
+    }
+    this.#expiry = { settings, next: performance.now() + EXPIRY_EVERY_MS };
   }
 
   async #measure(lastRunAt: string | null): Promise<void> {

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type PublishedFacts, readSnapshot, type Scope, type Snapshot } from './watermarks.ts';
+import { byScope } from './by-scope.ts';
+import { type PublishedFacts, readSnapshots, type Scope, type Snapshot } from './watermarks.ts';
 
 const MOST_CACHED = 20_000;
 
@@ -14,19 +15,21 @@ interface Cached {
   readonly snapshot: Promise<Snapshot>;
 }
 
+const NOTHING: Scope = { events: null, sessions: null };
+
 /**
- * If the store has other writers, each call asks the store; identical calls at the same moment share one
- * request.
+ * If the store has other writers, each call asks the store. Calls about one app that come while it is being
+ * asked share the next statement.
  */
 export function createSnapshots(db: Database): ReadSnapshot {
   const cached = new LRUCache<string, Cached>({ max: MOST_CACHED });
   const published = new LRUCache<AppId, PublishedFacts>({ max: MOST_CACHED });
-  const read = async (app: AppId, scope?: Scope): Promise<Snapshot> => {
-    const snapshot = await readSnapshot(db, app, scope, published.get(app));
-    published.set(app, snapshot.published);
-    return snapshot;
-  };
-  return (app, scope) => {
+  const read = byScope(async (app, scopes) => {
+    const snapshots = await readSnapshots(db, app, scopes, published.get(app));
+    for (const snapshot of snapshots) published.set(app, snapshot.published);
+    return snapshots;
+  });
+  return (app, scope = NOTHING) => {
     const stamp = db.stamp(app);
     if (stamp === null) return read(app, scope);
     const key = keyOf(app, scope);

@@ -17,7 +17,7 @@ import type { FactKind, LateHour } from './watermarks.ts';
 /** A session lasts at most 24 h, so its events lie in 25 hours at most. */
 const SESSION_HOURS = 25;
 /** Limit of one repair. */
-const MOST_HOURS = 48;
+export const MOST_HOURS = 48;
 
 /** Late hours of an app. */
 export interface Touched {
@@ -88,7 +88,7 @@ WHERE app_id = {app:UUID} AND type IN ('pageview', 'error') AND ${inEachHour(ran
 }
 
 /** Joins adjacent hours into spans. */
-function asSpans(hours: readonly number[]): Span[] {
+export function asSpans(hours: readonly number[]): Span[] {
   const spans: Span[] = [];
   for (const start of hours) {
     const last = spans.at(-1);

@@ -19,6 +19,11 @@ export interface Published {
   readonly era: number;
   /** Changes when all facts are dropped to be built again. */
   readonly rebuilt: number;
+  /**
+   * The horizon: raw rows from before it are not read. A whole UTC day, 0 for an app that keeps everything. It
+   * never moves back, and is not later than `until`.
+   */
+  readonly horizon: EpochMs;
   /** Runs whose rows are ignored. */
   readonly dead: readonly number[];
 }
@@ -66,12 +71,17 @@ export interface Snapshot {
   /** While it is unchanged, all rows that this snapshot refers to exist. */
   readonly era: string;
   /**
-   * Changes when facts are dropped because they may have been wrong: no older answer is confirmed after that.
+   * Changes when facts are dropped because they may have been wrong, with the horizon, and with each erasure: no older
+   * answer is confirmed after that.
    */
   readonly rebuilt: string;
+  /** How many erasures of visitors have begun and how many have ended, as one text. */
+  readonly erasures: string;
+  /** While a visitor is being erased, an answer may count some of the visitor's events in some of its figures. */
+  readonly isErasing: boolean;
   /**
    * Number of committed events in the scope's hours, by their own time and by the start of their session.
-   * Events are only ever added, so equal numbers mean equal answers.
+   * Between two erasures events are only ever added, so equal numbers mean equal answers.
    */
   readonly version: readonly [number, number];
   /** Number of committed events of all sessions. */
@@ -86,24 +96,24 @@ const ROWS = z.tuple([z.string(), z.array(z.number())]);
 const VERDICTS = (
   app: AppId,
 ): string => `SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
-        max(v.era) AS era, max(v.rebuilt) AS rebuilt FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
+        max(v.era) AS era, max(v.rebuilt) AS rebuilt, max(v.horizon) AS horizon FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
 
 /**
  * Reads the published state, the number of events below `published` in the facts and in the ledger, and the
- * number of events in the scope. `published` was read before: sums of one table each, side by side, take two
+ * number of events in each scope. `published` was read before: sums of one table each, side by side, take two
  * thirds of the time of one statement that derives the watermark first.
  */
 const snapshotQuery = (
   app: AppId,
   { page, session }: PublishedFacts,
-  { events, sessions }: Scope,
+  scopes: readonly Scope[],
 ): Query<z.infer<typeof ROWS>> => {
   const below = (kind: string, { until }: Published, rest = '') =>
     sumIf(`kind = '${kind}' AND ${HOUR_STARTS} < ${int(until)}${rest}`);
   return {
     name: 'snapshot',
     sql: `SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
-    toInt64(argMaxIf(era, step, verdict = 'published')), toInt64(argMaxIf(rebuilt, step, verdict = 'published'))], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
+    toInt64(argMaxIf(era, step, verdict = 'published')), toInt64(argMaxIf(rebuilt, step, verdict = 'published')), maxIf(horizon, verdict = 'published')], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
 FROM (${VERDICTS(app)}) GROUP BY kind
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
@@ -111,9 +121,11 @@ UNION ALL
 SELECT 'sealed', [${below('page', page, without('h.run', page.dead))}, ${below('session', session, without('h.run', session.dead))}]
 FROM sealed_hours AS h WHERE ${ofApp(app)}
 UNION ALL
-SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, ${eventsWithin('event', events)}, ${eventsWithin('session', sessions)},
-    toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf("kind = 'session'")}]
-FROM ledger AS h WHERE ${ofApp(app)}`,
+SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf("kind = 'session'")},
+    ${scopes.map(eventsOf).join(', ')}]
+FROM ledger AS h WHERE ${ofApp(app)}
+UNION ALL
+SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`,
     row: ROWS,
   };
 };
@@ -122,12 +134,19 @@ FROM ledger AS h WHERE ${ofApp(app)}`,
  * SQL of the number of events of a kind in the range's hours, for rows of `ledger AS h` or `ingest_begun AS
  * h`.
  */
-export const eventsWithin = (kind: string, range: Range | null): string =>
+const eventsWithin = (kind: string, range: Range | null): string =>
   range === null
     ? '0'
     : sumIf(
         `kind = '${kind}' AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
       );
+
+/** SQL of both numbers of events in a scope, in the order of `version`, for rows of the same tables. */
+export const eventsOf = ({ events, sessions }: Scope): string =>
+  `${eventsWithin('event', events)}, ${eventsWithin('session', sessions)}`;
+
+/** SQL of the numbers of erasures that have begun and that have ended, for rows of `erasures`. */
+export const ERASURES = 'toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(erasure_id, ended = 1))';
 
 /** SQL condition that leaves out rows of dead runs; usually there are none. */
 export const without = (run: string, dead: readonly number[]): string =>
@@ -159,8 +178,7 @@ GROUP BY h.hour HAVING committed != held ORDER BY h.hour LIMIT ${MOST_LATE_HOURS
   row: LATE_HOUR,
 };
 
-const NOTHING: Scope = { events: null, sessions: null };
-const NONE: Published = { until: epochMs(0), step: 0, era: 0, rebuilt: 0, dead: [] };
+const NONE: Published = { until: epochMs(0), step: 0, era: 0, rebuilt: 0, horizon: epochMs(0), dead: [] };
 const NOTHING_PUBLISHED: PublishedFacts = { page: NONE, session: NONE };
 
 const publishedOf = ([
@@ -168,52 +186,65 @@ const publishedOf = ([
   step = 0,
   era = 0,
   rebuilt = 0,
+  horizon = 0,
   ...dead
 ]: readonly number[] = []): Published => ({
   until: epochMs(until),
   step,
   era,
   rebuilt,
+  horizon: epochMs(horizon),
   dead,
 });
 const isSame = (a: Published, b: Published): boolean => a.step === b.step && a.dead.length === b.dead.length;
 
 /**
- * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in `scope`.
- * `published`: the state that was read last; if it has changed, the statement runs again.
+ * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
+ * the scopes. `published`: the state that was read last; if it has changed, the statement runs again.
  */
-export async function readSnapshot(
+export async function readSnapshots(
   db: Database,
   app: AppId,
-  scope: Scope = NOTHING,
+  scopes: readonly Scope[],
   published: PublishedFacts = NOTHING_PUBLISHED,
-): Promise<Snapshot> {
+): Promise<readonly Snapshot[]> {
   // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
-  const found = new Map(await db.rows(snapshotQuery(app, published, scope), { lane: 'lookup' }));
+  const found = new Map(await db.rows(snapshotQuery(app, published, scopes), { lane: 'lookup' }));
   const latest = { page: publishedOf(found.get('page')), session: publishedOf(found.get('session')) };
   if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
-    return readSnapshot(db, app, scope, latest);
+    return readSnapshots(db, app, scopes, latest);
   }
   const [keptFrom = 0] = found.get('kept') ?? [];
   const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
-  const [pageLedger, sessionLedger, inEvents = 0, inSessions = 0, hours, asOf = 0, sessionEvents = 0] =
+  const [pageLedger, sessionLedger, hours, asOf = 0, sessionEvents = 0, ...inScopes] =
     found.get('ledger') ?? [];
+  const [begun = 0, ended = 0] = found.get('erasures') ?? [];
+  const erasures = `${begun} ${ended}`;
   const whole = { page: pageLedger === pageSealed, session: sessionLedger === sessionSealed };
   const [page, session] = await Promise.all([
     whole.page ? [] : lateHours(db, app, 'page', published.page),
     whole.session ? [] : lateHours(db, app, 'session', published.session),
   ]);
-  return {
+  const state = {
     published,
     late: { page, session },
     keptFrom: epochMs(keptFrom),
-    era: `${published.page.era} ${published.session.era} ${keptFrom}`,
-    rebuilt: `${published.page.rebuilt} ${published.session.rebuilt}`,
-    version: [inEvents, inSessions],
+    era: `${published.page.era} ${published.session.era} ${keptFrom} ${erasures}`,
+    rebuilt: [
+      ...[published.page, published.session].map(({ rebuilt, horizon }) => `${rebuilt} ${horizon}`),
+      erasures,
+    ].join(' '),
+    erasures,
+    isErasing: begun !== ended,
     sessionEvents,
     asOf: hours === 0 ? null : epochMs(asOf),
   };
+  return versionsOf(inScopes).map((version) => ({ ...state, version }));
 }
+
+/** Takes the numbers of `eventsOf` apart. */
+export const versionsOf = (numbers: readonly number[]): Snapshot['version'][] =>
+  Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i] ?? 0, numbers[2 * i + 1] ?? 0]);
 
 const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
 

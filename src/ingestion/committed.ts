@@ -5,14 +5,26 @@ import { type AppId, appId } from '../domain/ids.ts';
 
 /** Apps of one statement: its text stays below the engine's limit of 256 KiB. */
 const MOST_APPS = 2_000;
+/** Counts like more events than an app ever has. */
+const ERASURE = 2 ** 40;
+/** The number begins again from here, so that it stays exact in JavaScript. */
+const MOST_ERASURES = 4_096;
 
-/** Reads the number of committed events of each app. It only grows. An app without events is absent. */
+/**
+ * Reads a number of each app that changes when events of it are committed, and when a visitor's erasure begins or ends.
+ * An app without events is absent.
+ */
 export type ReadCommitted = (apps: readonly AppId[]) => Promise<ReadonlyMap<AppId, number>>;
 
 const committedOf = (apps: readonly AppId[]) => ({
   name: 'committed events of apps',
-  sql: `SELECT toString(app_id), toInt64(sum(h.events)) FROM ledger AS h
-WHERE h.kind = 'event' AND ${ofApps(apps)} GROUP BY app_id`,
+  sql: `SELECT toString(app_id), toInt64(sum(h.changes)) FROM
+(
+    SELECT app_id, l.events AS changes FROM ledger AS l WHERE l.kind = 'event' AND ${ofApps(apps)}
+    UNION ALL
+    SELECT app_id, toUInt64(${ERASURE}) * ((uniqExact(erasure_id) + uniqExactIf(erasure_id, ended = 1)) % ${MOST_ERASURES}) FROM erasures
+    WHERE ${ofApps(apps)} GROUP BY app_id
+) AS h GROUP BY app_id`,
   row: z.tuple([z.string().transform(appId), z.number()]),
 });
 

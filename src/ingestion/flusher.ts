@@ -29,8 +29,6 @@ interface Waiting extends PendingBatch {
 
 /** Limits that keep an insert one block: far below the engine's 1,048,449 rows and 256 MiB. */
 const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as const;
-/** The size of the buffer, including the flush in progress. A text holds one or two bytes per character. */
-const MAX_WAITING = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 } as const;
 const LONGEST_CONFLICT_PAUSE_MS = 2_000;
 /**
  * While one flush waits for the disk, another is written to the journal. More flushes would only be smaller
@@ -39,6 +37,13 @@ const LONGEST_CONFLICT_PAUSE_MS = 2_000;
 const FLUSHES_AT_ONCE = 2;
 /** The share of the peak that is left after each flush when the load is over. */
 const FORGETTING = 0.9;
+
+/** The size of a buffer. Bytes are counted as characters. */
+export interface Held {
+  readonly batches: number;
+  readonly events: number;
+  readonly bytes: number;
+}
 
 /** A flush that is stored, and the time from its first step on. */
 export interface StoredFlush {
@@ -102,8 +107,8 @@ function workOf(group: readonly Waiting[]): Work {
 }
 
 /**
- * Stores batches, many in one insert, each exactly once. One flush runs at a time. Two run if no other
- * process is on the store; no batch is in both. The steps of a flush:
+ * Stores batches of one shard's apps, many in one insert, each exactly once. One flush runs at a time. Two run
+ * if no other process is on the store; no batch is in both. The steps of a flush:
  *
  * 1. The flush (rows and batch ids) is written to the journal. This claims its batches.
  * 2. Batches that are stored already, or claimed by another process, are looked up. If there are any, the
@@ -136,8 +141,13 @@ export class Flusher {
   /** The flushes that run. */
   readonly #flushes = new Set<Work>();
   readonly #submitted = new Set<Promise<Outcome>>();
+  /** Flushes until they have ended. */
+  readonly #runs = new Set<Promise<void>>();
+  /** Batches of apps that are on hold, by app. */
+  readonly #onHold = new Map<string, Waiting[]>();
   readonly #held = { batches: 0, events: 0, bytes: 0 };
   #running = 0;
+  #isPaused = false;
   /** The highest number of batches in the buffer lately. */
   #peak = 0;
 
@@ -145,18 +155,9 @@ export class Flusher {
     this.#options = options;
   }
 
-  /** The content of the buffer, including the flush in progress. Bytes are counted as characters. */
-  get held(): { readonly batches: number; readonly events: number; readonly bytes: number } {
+  /** The content of the buffer, including the flush in progress. */
+  get held(): Held {
     return { ...this.#held };
-  }
-
-  /** True if the buffer has room for a batch of this size. */
-  hasRoom(events: number, bytes: number): boolean {
-    return (
-      this.#held.batches < MAX_WAITING.batches &&
-      this.#held.events + events <= MAX_WAITING.events &&
-      this.#held.bytes + bytes <= MAX_WAITING.bytes
-    );
   }
 
   /** Resolves when the batch is stored and visible, or was so before. The same batch must not wait twice. */
@@ -168,8 +169,7 @@ export class Flusher {
     const outcome = new Promise<Outcome>((resolve, reject) => {
       const work = currentWork();
       for (const flush of this.#flushes) work?.waitFor(flush);
-      this.#queue.push({ ...batch, resolve, reject, work, conflicts: 0 });
-      this.#wake();
+      this.#enqueue({ ...batch, resolve, reject, work, conflicts: 0 });
     }).finally(() => {
       this.#submitted.delete(outcome);
       this.#held.batches--;
@@ -185,9 +185,56 @@ export class Flusher {
     await Promise.allSettled(this.#submitted);
   }
 
+  /**
+   * Puts an app on hold: its batches wait until the result is called. Resolves when this process stores none of
+   * them. An app is put on hold by one caller at a time.
+   */
+  async hold(app: string): Promise<() => void> {
+    const waiting: Waiting[] = [];
+    this.#onHold.set(app, waiting);
+    this.#queue = this.#queue.filter((batch) => {
+      if (batch.app === app) waiting.push(batch);
+      return batch.app !== app;
+    });
+    await Promise.all(this.#runs);
+    return () => {
+      this.#onHold.delete(app);
+      for (const batch of waiting) this.#enqueue(batch);
+    };
+  }
+
   /** Rejects all batches that wait for their flush. */
   dismiss(error: AppError): void {
-    for (const batch of this.#queue.splice(0)) batch.reject(error);
+    const waiting = [
+      ...this.#queue.splice(0),
+      ...[...this.#onHold.values()].flatMap((held) => held.splice(0)),
+    ];
+    for (const batch of waiting) batch.reject(error);
+  }
+
+  #enqueue(batch: Waiting): void {
+    const onHold = this.#onHold.get(batch.app);
+    if (onHold !== undefined) {
+      onHold.push(batch);
+      return;
+    }
+    this.#queue.push(batch);
+    this.#wake();
+  }
+
+  /** Begins no flush until `resume`. */
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#wake();
+  }
+
+  /** True while a flush runs. */
+  get isStoring(): boolean {
+    return this.#flushes.size > 0;
   }
 
   #wake(): void {
@@ -201,7 +248,11 @@ export class Flusher {
         this.#running--;
         this.#wake();
       };
-      void this.#next(release).finally(release);
+      const run = this.#next(release).finally(() => {
+        this.#runs.delete(run);
+        release();
+      });
+      this.#runs.add(run);
     }
   }
 
@@ -211,7 +262,7 @@ export class Flusher {
    * that waits for a third flush.
    */
   #isWorthAnother(): boolean {
-    if (this.#queue.length === 0) return false;
+    if (this.#queue.length === 0 || this.#isPaused) return false;
     if (this.#running === 0) return true;
     return (
       this.#options.known !== null &&
@@ -334,8 +385,10 @@ export class Flusher {
     const free: Waiting[] = [];
     for (const batch of group) {
       const key = batchKey(batch);
+      const onHold = this.#onHold.get(batch.app);
       if (stored.has(key)) batch.resolve('duplicate');
       else if (claimed.has(key)) this.#park(batch);
+      else if (onHold !== undefined) onHold.push(batch);
       else free.push(batch);
     }
     this.#queue = [...free, ...this.#queue];
@@ -345,9 +398,6 @@ export class Flusher {
   #park(batch: Waiting): void {
     batch.conflicts++;
     const longest = Math.min(LONGEST_CONFLICT_PAUSE_MS, 25 * 2 ** batch.conflicts);
-    setTimeout(() => {
-      this.#queue.push(batch);
-      this.#wake();
-    }, Math.random() * longest);
+    setTimeout(() => this.#enqueue(batch), Math.random() * longest);
   }
 }

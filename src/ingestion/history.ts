@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
+import { acceptedFrom } from '../domain/retention.ts';
 import { type Clock, type EpochMs, extentOf, type Range } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import { batchRows, sessionColumns } from './journal-rows.ts';
@@ -58,7 +59,9 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
  */
 export function createHistory({ db, clock, store, locks }: HistoryOptions) {
   return (app: SdkApp, sent: readonly unknown[]): Promise<HistoryResult> => {
-    const { sessions, rejected } = validateSessions(sent, { now: clock(), maxAgeDays: null, userAgent: '' });
+    const now = clock();
+    const rules = { now, maxAgeDays: null, acceptedFrom: acceptedFrom(app.retention, now), userAgent: '' };
+    const { sessions, rejected } = validateSessions(sent, rules);
     const occurrences = new Occurrences(sent);
     return locks.withLock(`import ${app.id}`, async () => {
       const there = await countStored(db, app, sessions);

@@ -2,24 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
 import { every } from '../domain/every.ts';
+import type { AppId } from '../domain/ids.ts';
 import { inProcessLocks, type Locks } from '../domain/locks.ts';
-import { type Clock, MINUTE_MS, toIso } from '../domain/time.ts';
+import { acceptedFrom } from '../domain/retention.ts';
+import { type Clock, type EpochMs, MINUTE_MS, toIso } from '../domain/time.ts';
 import { Underway } from '../facts/underway.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import { createClockSkew } from './clock-skew.ts';
-import { Flusher, type Outcome, type StoredFlush } from './flusher.ts';
+import type { Outcome, StoredFlush } from './flusher.ts';
 import { createHistory, type HistoryResult } from './history.ts';
-import { createJournal } from './journal.ts';
+import { createJournal, PAUSE_SECONDS, type StoredBatch } from './journal.ts';
 import { batchRows, type Geo, sessionColumns } from './journal-rows.ts';
 import { KnownBatches } from './known-batches.ts';
 import { BatchStore, unavailable } from './once.ts';
-import { type IngestLog, Persistence } from './retry.ts';
+import type { IngestLog } from './retry.ts';
 import { createSetAside, type SetAsideBatch } from './set-aside.ts';
-import { Settler } from './settler.ts';
 import { type IngestCounts, type RefusalCode, Tally } from './tally.ts';
 import { type Rejection, type Validated, validateSessions } from './validate.ts';
 import { createVisitors } from './visitors.ts';
 import { type Batch, countEvents } from './wire.ts';
+import { Writers } from './writers.ts';
 
 export interface IngestionOptions {
   readonly db: Database;
@@ -79,8 +81,31 @@ export interface Ingestion {
     repeat(id: string): Promise<{ readonly id: string; readonly outcome: Outcome }>;
     drop(id: string): Promise<void>;
   };
+  /**
+   * Runs `work` while no event of the app is being stored. Batches that come meanwhile wait in this process; with
+   * other processes on the store, it waits for a moment without. `until`: the store's time; all events of the app
+   * were inserted before. Throws `overloaded` if there is no such moment within some seconds.
+   */
+  whileQuiet<T>(app: AppId, work: (until: EpochMs) => Promise<T>): Promise<T>;
+  /** Marks an imported app's batches as stored. */
+  adopt(batches: readonly StoredBatch[]): Promise<void>;
   /** Retries flushes that are held or were left behind. Runs by itself every half minute. */
   sweep(): Promise<void>;
+  /**
+   * Keeps every process from beginning to store a flush, until `end` is called. It lapses after some seconds. Senders
+   * wait meanwhile.
+   */
+  pause(): Promise<{ end(): Promise<void> }>;
+  /** The number of flushes of which a part may be stored. */
+  underway(): Promise<number>;
+  /**
+   * Makes every process pause until nothing is being stored, and returns that moment by the store's clock: all events
+   * that were inserted until then are committed, and those that are inserted later are not begun yet. Throws `overloaded`
+   * if a flush does not come to its end.
+   */
+  moment(): Promise<EpochMs>;
+  /** Deletes settled flushes from the journal, which runs by itself every few minutes. */
+  forgetSettled(): Promise<void>;
   /** Refuses new batches and waits, at most some seconds, until the waiting ones are stored. */
   drain(): Promise<void>;
 }
@@ -92,6 +117,9 @@ const LONGEST_DRAIN_MS = 10_000;
  */
 const FORGET_EVERY_MS = 10 * MINUTE_MS;
 const SWEEP_EVERY_MS = 30_000;
+/** How long `whileQuiet` looks for a quiet moment, and how often. Senders wait for 15 s. */
+const LONGEST_NOISE_MS = 10_000;
+const QUIET_LOOK_MS = 50;
 /** True for a session without a visitor: its visitor id is derived. */
 const isAnonymous = (session: unknown): boolean =>
   typeof session === 'object' &&
@@ -103,32 +131,31 @@ const DUPLICATE: IngestResult = { accepted: 0, rejected: [], duplicate: true };
 export function createIngestion(options: IngestionOptions): Ingestion {
   const { db, clock, log, geo, maxAgeDays, underway = new Underway() } = options;
   const journal = createJournal(db);
-  const persistence = new Persistence(log);
-  const settler = new Settler({ journal, persistence, log, exclusive: db.exclusive, underway });
   const known = db.exclusive ? new KnownBatches() : null;
   const setAside = createSetAside(db);
-  const flusher = new Flusher({
+  const writers = new Writers({
+    db,
     journal,
-    settler,
-    persistence,
     setAside,
-    log,
     known,
+    underway,
+    log,
     ...(options.onFlush === undefined ? {} : { onFlush: options.onFlush }),
   });
-  const store = new BatchStore(flusher, persistence);
+  const store = new BatchStore(writers);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });
   const skew = createClockSkew();
+  const holds = inProcessLocks();
   const tally = new Tally();
   const since = toIso(clock());
 
   const housekeeping = every({ name: 'forget old rows', ms: FORGET_EVERY_MS, log }, async () => {
     await visitors.forget();
     await setAside.forget();
-    await settler.forget();
+    await journal.forget();
   });
-  const sweeping = every({ name: 'sweep', ms: SWEEP_EVERY_MS, log }, () => settler.sweep());
+  const sweeping = every({ name: 'sweep', ms: SWEEP_EVERY_MS, log }, () => writers.sweep());
   const reporting = every({ name: 'report', ms: MINUTE_MS, log }, async () => {
     const news = tally.news();
     if (news !== null) log.info(news, 'ingestion: rejected or refused in the last minute, by reason');
@@ -153,6 +180,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       validated = validateSessions(batch.sessions, {
         now,
         maxAgeDays,
+        acceptedFrom: acceptedFrom(app.retention, now),
         userAgent,
         correction: skew.correctionFor(app.id, batch.sentAt, now),
         ...(ids === null ? {} : { visitorId: (agent: string) => ids(app.id, address, agent) }),
@@ -173,9 +201,68 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     return { accepted, rejected };
   }
 
+  async function quietAt(app: AppId): Promise<EpochMs> {
+    await writers.markAll();
+    for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
+      const at = await journal.quietAt(app);
+      if (at !== null) return at;
+      await sleep(QUIET_LOOK_MS);
+    }
+    throw new AppError('overloaded', 'Events of this app are being stored all the time. Try again shortly.', {
+      retryAfterSeconds: 10,
+    });
+  }
+
+  async function pause(): Promise<{ end(): Promise<void> }> {
+    if (!db.exclusive) {
+      const paused = await journal.pause();
+      return { end: () => journal.resume(paused) };
+    }
+    writers.pause();
+    const lapse = setTimeout(() => writers.resume(), PAUSE_SECONDS * 1000).unref();
+    return {
+      end: async () => {
+        clearTimeout(lapse);
+        writers.resume();
+      },
+    };
+  }
+
+  async function moment(): Promise<EpochMs> {
+    const paused = await pause();
+    try {
+      for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
+        await writers.markAll();
+        const { flushes, at } = await journal.underway();
+        if (flushes === 0 && !(db.exclusive && writers.areStoring)) return at;
+        await sleep(QUIET_LOOK_MS);
+      }
+    } finally {
+      // If this fails, the pause lapses.
+      await paused.end().catch(() => undefined);
+    }
+    throw new AppError('overloaded', 'A flush is stored in part. Try again in two minutes.', {
+      retryAfterSeconds: 120,
+    });
+  }
+
   return {
+    // Two callers for one app take turns.
+    whileQuiet: (app, work) =>
+      holds.withLock(app, async () => {
+        const release = await writers.of(app).flusher.hold(app);
+        try {
+          return await work(await quietAt(app));
+        } finally {
+          release();
+        }
+      }),
+    adopt: async (batches) => {
+      await journal.adopt(batches);
+      for (const batch of batches) known?.add(batch);
+    },
     start: async () => {
-      await settler.start();
+      await writers.start();
       known?.load(journal.storedAfter).catch((error: unknown) => {
         log.warn({ err: error }, 'ingestion: stored batches could not be read; each will be looked up');
       });
@@ -193,22 +280,24 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       list: setAside.list,
       drop: setAside.drop,
       repeat: async (id) => {
-        const { key, ...rows } = await setAside.get(id);
+        const { key, ...rows } = await setAside.take(id);
         const outcome = await counted(store.storeOnce(key, () => rows));
         await setAside.done(id);
         return { id, outcome };
       },
     },
-    sweep: () => settler.sweep(),
-    stats: () => ({ since, ...tally.counts(), waiting: flusher.held, held: settler.heldBatches }),
+    sweep: () => writers.sweep(),
+    stats: () => ({ since, ...tally.counts(), waiting: writers.held, held: writers.heldBatches }),
+    pause,
+    underway: async () => (db.exclusive && writers.areStoring ? 1 : (await journal.underway()).flushes),
+    moment,
+    forgetSettled: () => journal.forget(),
     drain: async () => {
       store.close();
       known?.close();
-      const stored = flusher.idle().then(() => settler.markAll());
-      const settled = Promise.all([housekeeping.end(), sweeping.end(), reporting.end(), stored]);
+      const settled = Promise.all([housekeeping.end(), sweeping.end(), reporting.end(), writers.idle()]);
       await Promise.race([settled, sleep(LONGEST_DRAIN_MS, undefined, { ref: false })]);
-      persistence.stop();
-      flusher.dismiss(unavailable());
+      writers.stop(unavailable());
     },
   };
 }

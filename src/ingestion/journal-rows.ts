@@ -87,10 +87,8 @@ export const EVENT_COLUMNS = [
   ...CONTEXT_NUMBERS,
 ];
 
-const OF_FLUSH = 'flush_id = {flush:UUID}';
-
 /** Selects a flush's rows of `events`, for EVENT_COLUMNS. */
-export const EVENTS_OF_FLUSH = `
+export const eventsOfFlush = (): string => `
   SELECT
     app_id,
     session_id,
@@ -107,16 +105,16 @@ export const EVENTS_OF_FLUSH = `
   ARRAY JOIN
     arrayEnumerate(offsets) AS number, offsets AS offset, types AS type, paths AS path, labels AS label,
     durations AS duration_ms
-  WHERE ${OF_FLUSH}`;
+  WHERE flush_id = {flush:UUID}`;
 
 /** Selects the times of a flush's events, for `ledgerRows` and `begunRows`. */
-export const TIMES_OF_FLUSH = `
+export const timesOfFlush = (): string => `
     SELECT
       app_id,
       fromUnixTimestamp64Milli(j.started_at, 'UTC') AS started_at,
       fromUnixTimestamp64Milli(j.started_at + offset, 'UTC') AS timestamp
     FROM ingest_journal AS j ARRAY JOIN offsets AS offset
-    WHERE ${OF_FLUSH}`;
+    WHERE flush_id = {flush:UUID}`;
 
 export const BATCH_COLUMNS = ['app_id', 'batch_id', 'flush_id'];
 

@@ -1,7 +1,10 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Database, Query } from '../clickhouse/database.ts';
+import { type Database, dateTime64, type Query } from '../clickhouse/database.ts';
+import { type EpochMs, epochMs } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, TIMES_OF_FLUSH } from './journal-rows.ts';
+import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, timesOfFlush } from './journal-rows.ts';
 import {
   BEGUN_COLUMNS,
   begunRows,
@@ -12,7 +15,7 @@ import {
 } from './ledger-rows.ts';
 import { createRehearsal, type EventsRefusal } from './rehearsal.ts';
 
-/** One insert into `events`, with the batches that it holds. */
+/** One insert into `events`, with the batches that it holds. All of its apps are on one shard. */
 export interface Flush {
   readonly id: string;
   readonly batches: readonly BatchKey[];
@@ -20,6 +23,12 @@ export interface Flush {
   readonly hours: readonly HourCount[];
   /** In the form of `journalRows`, at least one row for each batch. */
   readonly rows: readonly string[];
+}
+
+/** A batch that is stored, with the flush that stored it, and when it was marked. */
+export interface StoredBatch extends BatchKey {
+  readonly flush: string;
+  readonly at: EpochMs;
 }
 
 export type Verdict = 'store' | 'abandon';
@@ -43,6 +52,10 @@ export interface OpenFlush {
   /** True if it was written with the verdict `store`. */
   readonly decided: boolean;
 }
+
+/** A pause that nobody ends lapses after this time, by the store's clock. */
+export const PAUSE_SECONDS = 20;
+const PAUSE_POLL_MS = 50;
 
 /** The writer's lane, so that a queue of readers does not delay ingestion. */
 const WRITER = { lane: 'write' } as const;
@@ -100,12 +113,23 @@ const STORED_OF_FLUSH: Query<z.infer<typeof ClaimRow>> = {
  * The verdict does not depend on time. `abandon` is written only if there is no verdict yet. If both exist,
  * `store` came too late.
  */
+const STANDING =
+  "multiIf(countIf(verdict = 'abandon') > 0, 'abandon', count() > 0, 'store', 'none') AS verdict";
+const verdict = z.enum(['store', 'abandon', 'none']);
 const VERDICT: Query<{ verdict: Verdict | 'none' }> = {
   name: 'ingestion: verdict',
+  sql: `SELECT ${STANDING} FROM ingest_verdicts WHERE flush_id = {flush:UUID}`,
+  row: z.object({ verdict }),
+};
+
+const VERDICT_AND_PAUSES: Query<{ verdict: Verdict | 'none'; pauses: number }> = {
+  name: 'ingestion: verdict and pauses',
   sql: `
-    SELECT multiIf(countIf(verdict = 'abandon') > 0, 'abandon', count() > 0, 'store', 'none') AS verdict
+    SELECT ${STANDING},
+      (SELECT toUInt32(count()) FROM ingest_pauses FINAL
+        WHERE ended = 0 AND abs(dateDiff('second', paused_at, now64(3))) < ${PAUSE_SECONDS}) AS pauses
     FROM ingest_verdicts WHERE flush_id = {flush:UUID}`,
-  row: z.object({ verdict: z.enum(['store', 'abandon', 'none']) }),
+  row: z.object({ verdict, pauses: z.number() }),
 };
 
 const IS_STORED: Query<{ stored: number }> = {
@@ -150,12 +174,30 @@ const OPEN: Query<OpenFlush> = {
     .transform(({ id, decided, app, batch }) => ({ id, batch: { app, batch }, decided: decided === 1 })),
 };
 
+/** Counts an app's flushes that are not settled. Until `until` the app's events are all stored if there are none. */
+const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
+  name: 'ingestion: unsettled flushes of an app',
+  sql: `SELECT toUnixTimestamp64Milli(now64(3)) AS until, toUInt32(uniqExact(flush_id)) AS flushes
+    FROM ingest_journal WHERE app_id = {app:UUID} AND flush_id NOT IN (${SETTLED})`,
+  row: z.object({ flushes: z.number(), until: z.number().transform(epochMs) }),
+};
+
+/** Flushes of which a part may be stored. One without a verdict is none of them. */
+const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
+  name: 'ingestion: flushes underway',
+  sql: `
+    SELECT toUnixTimestamp64Milli(now64(3)) AS at, toUInt32(uniqExact(flush_id)) AS flushes FROM ingest_journal
+    WHERE (decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts))
+      AND flush_id NOT IN (${SETTLED})`,
+  row: z.object({ flushes: z.number(), at: z.number().transform(epochMs) }),
+};
+
 const OUTDATED: Query<{ rows: number }> = {
   name: 'ingestion: settled flushes',
   sql: `SELECT toUInt32(count()) AS rows FROM ingest_journal WHERE flush_id IN (${SETTLED})`,
   row: z.object({ rows: z.number() }),
 };
-const FORGET_JOURNAL = `ALTER TABLE ingest_journal DELETE WHERE flush_id IN (${SETTLED})`;
+const FORGET_JOURNAL = `ALTER TABLE ingest_journal DELETE WHERE flush_id IN (${SETTLED}) SETTINGS mutations_sync = 2`;
 const FORGET_VERDICTS = `
   ALTER TABLE ingest_verdicts DELETE WHERE flush_id NOT IN (SELECT flush_id FROM ingest_journal)`;
 
@@ -172,14 +214,24 @@ export function createJournal(db: Database) {
   const rehearsal = createRehearsal(db);
   const verdictOf = async (flush: string): Promise<Verdict | 'none'> =>
     (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
-  const insertBegun = (flush: string, sign: 1 | -1): Promise<void> =>
-    db.insertFrom(
+  /** Resolves to a verdict; to 'none' once there is neither a verdict nor a pause. */
+  const verdictAfterPauses = async (flush: string): Promise<Verdict | 'none'> => {
+    for (;;) {
+      const { verdict, pauses } = await db.queryOne(VERDICT_AND_PAUSES, { flush }, WRITER);
+      if (verdict !== 'none' || pauses === 0) return verdict;
+      await sleep(PAUSE_POLL_MS);
+    }
+  };
+  const insertBegun = (flush: string, sign: 1 | -1): Promise<void> => {
+    const token = sign === 1 ? flush : `${flush} withdrawn`;
+    return db.insertFrom(
       'ingest_begun',
       BEGUN_COLUMNS,
-      begunRows(TIMES_OF_FLUSH),
+      begunRows(timesOfFlush()),
       { flush, sign },
-      { token: sign === 1 ? flush : `${flush} withdrawn` },
+      { token },
     );
+  };
   return {
     /** Writes a flush down. `decided`: together with the verdict `store`. */
     claim: (flush: Flush, decided: boolean): Promise<void> =>
@@ -220,9 +272,12 @@ export function createJournal(db: Database) {
       return [...stored.map(claimOf(true)), ...claimed.map(claimOf(false))];
     },
 
-    /** Proposes a verdict if there is none, and returns the one that stands. */
+    /**
+     * Proposes a verdict if there is none, and returns the one that stands. A flush waits here while ingestion is
+     * paused: nothing of it is stored yet.
+     */
     decide: async (flush: string, verdict: Verdict): Promise<Verdict> => {
-      const known = await verdictOf(flush);
+      const known = await (verdict === 'store' ? verdictAfterPauses(flush) : verdictOf(flush));
       if (known !== 'none') return known;
       await db.insert('ingest_verdicts', [{ flush_id: flush, verdict }], { token: flush });
       const standing = await verdictOf(flush);
@@ -234,22 +289,21 @@ export function createJournal(db: Database) {
     begin: (flush: string): Promise<void> => insertBegun(flush, 1),
 
     /** Copies a flush's rows from the journal into `events`. */
-    insertEvents: (flush: string): Promise<void> => {
-      return db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, { flush }, { token: flush });
-    },
+    insertEvents: (flush: string): Promise<void> =>
+      db.insertFrom('events', EVENT_COLUMNS, eventsOfFlush(), { flush }, { token: flush }),
 
     /**
      * Records that all of a flush's events are visible in every table. From now on answers have to count
      * them. `hours`: those of the flush, or null to read them from the journal.
      */
-    commit: (flush: string, hours: readonly HourCount[] | null): Promise<void> => {
-      if (hours !== null) {
-        const about = [...new Set(hours.map(({ app }) => app))];
-        return hours.length === 0
-          ? Promise.resolve()
-          : db.insertText('ledger', ledgerLines(hours), { token: flush, about });
+    commit: async (flush: string, hours: readonly HourCount[] | null): Promise<void> => {
+      const token = flush;
+      if (hours === null) {
+        return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(timesOfFlush()), { flush }, { token });
       }
-      return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(TIMES_OF_FLUSH), { flush }, { token: flush });
+      if (hours.length === 0) return;
+      const about = [...new Set(hours.map(({ app }) => app))];
+      await db.insertText('ledger', ledgerLines(hours), { token, about });
     },
 
     /** True if the flush is marked as stored. `batch`: one of its batches. */
@@ -267,6 +321,24 @@ export function createJournal(db: Database) {
     markStored: (flushes: readonly [string, ...string[]]): Promise<void> =>
       db.insertFrom('ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES, { flushes }, { token: flushes[0] }),
 
+    /** Returns the store's time if no flush with events of the app is unsettled, otherwise null. */
+    quietAt: async (app: string): Promise<EpochMs | null> => {
+      const { flushes, until } = await db.queryOne(UNSETTLED, { app }, WRITER);
+      return flushes === 0 ? until : null;
+    },
+
+    /** Marks batches of an imported app as stored, as another store marked them. */
+    adopt: (batches: readonly StoredBatch[]): Promise<void> =>
+      db.insert(
+        'ingest_batches',
+        batches.map(({ app, batch, flush, at }) => ({
+          app_id: app,
+          batch_id: batch,
+          flush_id: flush,
+          inserted_at: dateTime64(at),
+        })),
+      ),
+
     /** Returns flushes that are neither stored nor abandoned. */
     open: (): Promise<OpenFlush[]> => db.query(OPEN, {}, WRITER),
 
@@ -278,12 +350,25 @@ export function createJournal(db: Database) {
       }
       await db.command(
         'ingestion: withdraw flush',
-        'ALTER TABLE ingest_journal DELETE WHERE flush_id = {flush:UUID} SETTINGS mutations_sync = 1',
+        'ALTER TABLE ingest_journal DELETE WHERE flush_id = {flush:UUID} SETTINGS mutations_sync = 2',
         { flush },
       );
     },
 
-    /** Deletes settled flushes from the journal, and the verdicts of deleted flushes. */
+    /** Keeps flushes of all processes from getting the verdict `store` until `resume`, or until it lapses. */
+    pause: async (): Promise<string> => {
+      const pause = randomUUID();
+      await db.insert('ingest_pauses', [{ pause_id: pause, ended: 0 }]);
+      return pause;
+    },
+
+    resume: (pause: string): Promise<void> => db.insert('ingest_pauses', [{ pause_id: pause, ended: 1 }]),
+
+    /** The number of flushes of which a part may be stored, at this moment by the store's clock. */
+    underway: (): Promise<{ readonly flushes: number; readonly at: EpochMs }> =>
+      db.queryOne(UNDERWAY, {}, WRITER),
+
+    /** Deletes settled flushes from the journal, and then the verdicts of deleted flushes. */
     forget: async (): Promise<void> => {
       if ((await db.queryOne(OUTDATED, {}, WRITER)).rows === 0) return;
       await db.command('ingestion: forget journal', FORGET_JOURNAL, {}, { lane: 'seal' });

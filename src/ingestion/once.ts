@@ -3,9 +3,9 @@ import { AppError } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { traced } from '../domain/work.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import type { Flusher, Outcome } from './flusher.ts';
+import type { Outcome } from './flusher.ts';
 import type { BatchRows } from './journal-rows.ts';
-import type { Persistence } from './retry.ts';
+import type { Writers } from './writers.ts';
 
 /** Shorter than the 7 days for which the store remembers a batch. */
 const REMEMBERED_MS = 6 * DAY_MS;
@@ -15,19 +15,17 @@ const LONGEST_WAIT_MS = 15_000;
 /** A sender does not wait for a store that has failed for this long. */
 const STALLED_AFTER_MS = 5_000;
 
-/** Guards the flusher: of equal batches in this process, only one is underway. */
+/** Guards the writers: of equal batches in this process, only one is underway. */
 export class BatchStore {
-  readonly #flusher: Flusher;
-  readonly #persistence: Persistence;
+  readonly #writers: Writers;
   /** An equal batch that comes meanwhile waits for the first one. */
   readonly #underway = new Map<string, Promise<Outcome>>();
   /** Saves queries for the most frequent retries. Batches that are not here are looked up in the store. */
   readonly #recent = new LRUCache<string, true>({ max: REMEMBERED_BATCHES, ttl: REMEMBERED_MS });
   #closed = false;
 
-  constructor(flusher: Flusher, persistence: Persistence) {
-    this.#flusher = flusher;
-    this.#persistence = persistence;
+  constructor(writers: Writers) {
+    this.#writers = writers;
   }
 
   /**
@@ -46,12 +44,13 @@ export class BatchStore {
       if (await this.#succeeds(key, first)) return 'duplicate';
     }
     if (this.#recent.has(key)) return 'duplicate';
-    if (this.#closed || this.#persistence.failingForMs > STALLED_AFTER_MS) throw unavailable();
+    const { flusher, persistence } = this.#writers.of(batch.app);
+    if (this.#closed || persistence.failingForMs > STALLED_AFTER_MS) throw unavailable();
     const made = make();
     const { events, rows } = made;
     const bytes = rows.reduce((sum, row) => sum + row.length, 0);
-    if (!this.#flusher.hasRoom(events, bytes)) throw overloaded();
-    const storing = this.#flusher.submit({ ...batch, ...made, bytes });
+    if (!this.#writers.haveRoom({ app: batch.app, events, bytes })) throw overloaded();
+    const storing = flusher.submit({ ...batch, ...made, bytes });
     this.#underway.set(key, storing);
     storing.then(
       () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
-import { EVENT_COLUMNS, EVENTS_OF_FLUSH } from './journal-rows.ts';
+import { EVENT_COLUMNS, eventsOfFlush } from './journal-rows.ts';
 
 const VIEWS: Query<{ select: string; target: string; source: string }> = {
   name: 'ingestion: views on events',
@@ -10,7 +10,7 @@ const VIEWS: Query<{ select: string; target: string; source: string }> = {
     SELECT as_select AS select, extract(create_table_query, ' TO [^. ]+\\\\.([^ (]+)') AS target,
       concat(database, '.events') AS source
     FROM system.tables
-    WHERE database = currentDatabase() AND engine = 'MaterializedView'
+    WHERE database = if({database:String} = '', currentDatabase(), {database:String}) AND engine = 'MaterializedView'
       AND match(as_select, concat('\\\\b', database, '\\\\.events\\\\b'))
     ORDER BY name`,
   row: z.object({ select: z.string(), target: z.string(), source: z.string() }),
@@ -39,7 +39,7 @@ class Copies {
   }
 
   ofTable(table: string): Promise<string> {
-    return this.#make('TABLE', `AS ${table} ENGINE = Null`);
+    return this.#make('TABLE', `AS ${this.#db.shards.beside(table)} ENGINE = Null`);
   }
 
   ofView(select: string, target: string): Promise<string> {
@@ -104,14 +104,13 @@ export function createRehearsal(db: Database) {
       withCopies(async (copies) => {
         const copy = await copies.ofTable('events');
         const insert = () =>
-          refusal(copy, 'path', () => db.insertFrom(copy, EVENT_COLUMNS, EVENTS_OF_FLUSH, { flush }));
+          refusal(copy, 'path', () => db.insertFrom(copy, EVENT_COLUMNS, eventsOfFlush(), { flush }));
         const alone = await insert();
         if (alone !== null) return { by: 'events', ...alone };
-        for (const { select, target, source } of await db.query(VIEWS, {}, { lane: 'write' })) {
-          await copies.ofView(
-            select.replaceAll(source, source.replace(/events$/, copy)),
-            await copies.ofTable(target),
-          );
+        const { database } = db.shards;
+        const views = await db.query(VIEWS, { database: database ?? '' }, { lane: 'write' });
+        for (const { select, target, source } of views) {
+          await copies.ofView(select.replaceAll(source, copy), await copies.ofTable(target));
         }
         const withViews = await insert();
         return withViews === null ? null : { by: 'view', ...withViews };

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
-import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { BatchRows } from './journal-rows.ts';
 import { hoursOf } from './ledger-rows.ts';
@@ -74,6 +74,14 @@ function sessionOf(row: string): { startedAt: EpochMs; events: { timestamp: Epoc
   return [{ startedAt: epochMs(startedAt), events }];
 }
 
+/** Before this, raw events of the app have expired, or may expire before the batch is stored. */
+const EXPIRED: Query<{ until: number }> = {
+  name: 'ingestion: horizon of an app',
+  sql: `SELECT max(v.horizon) + if(max(v.horizon) = 0, 0, ${DAY_MS}) AS until FROM sealing_verdicts AS v
+    WHERE app_id = {app:UUID} AND verdict = 'published'`,
+  row: z.object({ until: z.number() }),
+};
+
 export type SetAside = ReturnType<typeof createSetAside>;
 
 /**
@@ -84,7 +92,7 @@ export function createSetAside(db: Database) {
   const done = (id: string): Promise<void> =>
     db.command(
       'ingestion: drop what is put aside',
-      'ALTER TABLE ingest_set_aside DELETE WHERE id = {id:UUID} SETTINGS mutations_sync = 1',
+      'ALTER TABLE ingest_set_aside DELETE WHERE id = {id:UUID} SETTINGS mutations_sync = 2',
       { id },
     );
   /** Returns the rows of a batch. Throws `not_found`. */
@@ -94,7 +102,16 @@ export function createSetAside(db: Database) {
     return found;
   };
   return {
-    get,
+    /** Returns the rows of a batch to store them. Throws `not_found`, and `beyond_retention` if they have expired. */
+    async take(id: string): Promise<BatchRows & { readonly key: BatchKey }> {
+      const found = await get(id);
+      const { until } = await db.queryOne(EXPIRED, { app: found.key.app }, WRITER);
+      if (found.hours.some(({ kind, hour }) => kind === 'session' && hour < until)) {
+        const detail = "Sessions of this group are older than its app's retention. Drop it.";
+        throw new AppError('beyond_retention', detail);
+      }
+      return found;
+    },
     list: (): Promise<SetAsideBatch[]> => db.query(LIST, {}, WRITER),
     /** Puts a batch aside. A repeated batch replaces itself. False if too much is put aside. */
     add: async (

@@ -23,6 +23,8 @@ export interface SettlerOptions {
   readonly log: IngestLog;
   /** True if no other process is on the store. An open flush at the start is then a dead one. */
   readonly exclusive: boolean;
+  /** Selects the open flushes that this one settles, by one of their batches. */
+  readonly isMine: (batch: BatchKey) => boolean;
   readonly underway: Underway;
 }
 
@@ -90,6 +92,7 @@ export class Settler {
     this.#unmarked.push(flush);
     this.#unmarkedBatches += batches;
     this.#markTimer ??= setTimeout(() => {
+      this.#markTimer = null;
       // A mark that fails for good is written at the next start.
       this.markAll().catch(() => undefined);
     }, MARK_AFTER_MS).unref();
@@ -138,8 +141,9 @@ export class Settler {
   }
 
   async #sweep(leaseMs: number): Promise<void> {
-    const { journal, persistence } = this.#options;
-    const open = await persistence.until('open flushes', journal.open);
+    const { journal, persistence, isMine } = this.#options;
+    const all = await persistence.until('open flushes', journal.open);
+    const open = all.filter(({ batch }) => isMine(batch));
     const now = performance.now();
     this.#seen = new Map(open.map(({ id }) => [id, this.#seen.get(id) ?? now]));
     for (const flush of open) {
@@ -156,11 +160,6 @@ export class Settler {
 
   async #repeatHeld(): Promise<void> {
     for (const { id, batch } of this.#held.values()) await this.#settle({ id, batch, decided: true });
-  }
-
-  /** Forgets settled flushes. */
-  forget(): Promise<void> {
-    return this.#options.journal.forget();
   }
 
   /**
@@ -231,7 +230,8 @@ export class Settler {
    * of its content.
    */
   async #trial(flush: string): Promise<RefusedRest | null> {
-    const refusal = await this.#options.journal.refusalOf(flush);
+    const { journal } = this.#options;
+    const refusal = await journal.refusalOf(flush);
     if (refusal === null) return null;
     return refusal.by === 'events' ? 'nothing' : 'a part';
   }

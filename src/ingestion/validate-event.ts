@@ -7,6 +7,7 @@ import { cleanText, cutText } from './text.ts';
 export type RejectionCode =
   | 'invalid_session'
   | 'bot'
+  | 'beyond_retention'
   | 'invalid_event'
   | 'timestamp_too_old'
   | 'timestamp_in_future'

@@ -1,4 +1,4 @@
-import { type EpochMs, epochMs } from '../domain/time.ts';
+import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import type { Correction } from './clock-skew.ts';
 import { type Context, MAX_LENGTH, readContext } from './context.ts';
 import { parseInstant } from './instant.ts';
@@ -37,6 +37,8 @@ export interface Rules {
   readonly now: EpochMs;
   /** Events before `now` minus this are too old. Null: history has no age limit. */
   readonly maxAgeDays: number | null;
+  /** Sessions that started before this are refused: the app's raw events of that time expire. */
+  readonly acceptedFrom?: EpochMs;
   /** The request's user agent, for sessions that name none. */
   readonly userAgent: string;
   /**
@@ -103,6 +105,10 @@ function validateHead(sent: unknown, rules: Rules, requestUserAgent: string): He
   if (visitorId === undefined) return wrong('visitorId: is missing.');
   const correctionMs = rules.correction?.(id, start) ?? 0;
   const startedAt = epochMs(start + correctionMs);
+  if (startedAt < (rules.acceptedFrom ?? 0)) {
+    const message = `startedAt: before ${toIso(epochMs(rules.acceptedFrom ?? 0))}, where the app's retention begins.`;
+    return { code: 'beyond_retention', message };
+  }
   return { id, visitorId, startedAt, context, userAgent, correctionMs, sentEvents: events };
 }
 

@@ -23,13 +23,14 @@ export interface Envelope extends Batch {
   readonly secretKey: string;
 }
 
-const EnvelopeSchema: z.ZodType<Envelope> = z.object({
+/** A batch's outer shape. */
+export const EnvelopeSchema = z.object({
   appId: z.string(),
   secretKey: z.string(),
   batchId: z.string().refine(isUuid, 'must be a UUID'),
   sessions: z.array(z.unknown()),
   sentAt: z.unknown().optional(),
-});
+}) satisfies z.ZodType<Envelope>;
 
 /** Checks a batch's outer shape. Ignores unknown fields. Throws `validation_failed`. */
 export function parseEnvelope(body: unknown): Envelope {

@@ -2,9 +2,11 @@ import express, { type Express, type RequestHandler, type Router } from 'express
 import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
+import { docsPages } from '../http/docs/pages.ts';
 import { errorHandler } from '../http/request/problem.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { managementLibrary } from './library.ts';
 import { metadataRouter } from './routes.ts';
 import { isManagementToken } from './token.ts';
 
@@ -19,9 +21,8 @@ export interface ManagementDeps {
 }
 
 /**
- * Creates the management listener's application. Every request but those for /metrics needs a JWT signed with
- * `jwtSecret`. Serve it
- * with `createHttpServer`, which gives a request its id.
+ * Creates the management listener's application. Every request but those for /metrics and the reference needs a JWT
+ * signed with `jwtSecret`. Serve it with `createHttpServer`, which gives a request its id.
  */
 export function createManagementApp({
   metadata,
@@ -44,6 +45,8 @@ export function createManagementApp({
     res.setHeader('Content-Type', contentType);
     res.end(text);
   });
+  // The reference tells what can be asked, and nothing of this installation.
+  app.use(docsPages(managementLibrary()));
   app.use(requireToken(jwtSecret, clock));
   for (const router of [metadataRouter(metadata), ...routers]) app.use('/management/v1', router);
   app.use(() => {

@@ -16,7 +16,8 @@ const BODY_LIMIT = 16 * 1024 ** 2;
 /** The most events of one insert. */
 const MAX_EVENTS = 40_000;
 
-const ImportBody = z.strictObject({ sessions: z.array(z.unknown()) });
+/** Sessions as a batch of the SDK has them. */
+export const ImportBody = z.strictObject({ sessions: z.array(z.unknown()) });
 
 export interface ImportDeps {
   readonly metadata: Pick<Metadata, 'findApp'>;

@@ -7,7 +7,7 @@ import { contextOf } from '../http/request/context.ts';
 import { pick } from '../http/request/methods.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 
-const IdParams = z.strictObject({ id: z.string().refine(isUuid, 'must be a UUID') });
+export const IdParams = z.strictObject({ id: z.string().refine(isUuid, 'must be a UUID') });
 
 type Handler = (req: Request, res: Response) => Promise<void>;
 

@@ -14,6 +14,7 @@ import {
   KeyParams,
   NameBody,
   PlanBody,
+  RetentionBody,
   RotateKeyBody,
   RotateSecretBody,
   ShareParams,
@@ -115,6 +116,16 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
       const { overlapSeconds } = await bodyOf(req, res, RotateSecretBody);
       const rotation = { overlapMs: overlapSeconds * 1000 };
       replyToPost(req, res, 201, await metadata.rotateSecret(appId, rotation));
+    },
+  },
+  '/apps/:appId/retention': {
+    GET: async (req, res) => {
+      await replyToGet(req, res, await metadata.retentionOf(parse(AppParams, req.params).appId));
+    },
+    PUT: async (req, res) => {
+      const { appId } = parse(AppParams, req.params);
+      const { days } = await bodyOf(req, res, RetentionBody);
+      replyToPost(req, res, 200, await metadata.setRetention(appId, days));
     },
   },
   '/apps/:appId': {

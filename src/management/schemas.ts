@@ -46,4 +46,10 @@ export const PlanBody = z.strictObject({ plan: PlanField });
 export const NameBody = z.strictObject({ name: AppName });
 export const KeyBody = z.strictObject({ name: AppName.optional(), expiresAt: ExpiresAt });
 export const RotateKeyBody = z.strictObject({ overlapSeconds: OverlapSeconds, expiresAt: ExpiresAt });
+const RETENTION_DAYS = 'Must be a whole number of days from 1 to 36500, or null for ever.';
+export const RetentionBody = z.strictObject({
+  days: z.int(RETENTION_DAYS).min(1, RETENTION_DAYS).max(36_500, RETENTION_DAYS).nullable(),
+});
+const VISITOR = 'Must be 1 to 64 of A–Z a–z 0–9 . _ : -, as the SDK sent it.';
+export const VisitorBody = z.strictObject({ visitorId: z.string().regex(/^[\w.:-]{1,64}$/, VISITOR) });
 export const RotateSecretBody = z.strictObject({ overlapSeconds: OverlapSeconds });

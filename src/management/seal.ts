@@ -10,7 +10,7 @@ import { contextOf } from '../http/request/context.ts';
 import { pick } from '../http/request/methods.ts';
 
 const BODY_LIMIT = 1024;
-const RebuildBody = z.strictObject({
+export const RebuildBody = z.strictObject({
   appId: z
     .string()
     .refine(isUuid, 'must be a UUID')
@@ -29,17 +29,16 @@ export function sealRouter(sealer: Sealer): Router {
     contextOf(res).route = '/seal';
     pick(new Map([['GET', true]]), req, res);
     const states = await sealer.states();
-    const apps = [...new Set(states.map(({ app }) => app))].sort().map((app) => ({
-      appId: app,
-      ...Object.fromEntries(
-        states
-          .filter((state) => state.app === app)
-          .map(({ kind, sealedUntil, lagMs }) => [
-            kind,
-            { sealedUntil: sealedUntil === 0 ? null : toIso(sealedUntil), lagSeconds: lagMs / 1000 },
-          ]),
-      ),
-    }));
+    const kindsOf = new Map<string, Record<string, object>>();
+    for (const { app, kind, sealedUntil, lagMs } of states) {
+      const kinds = kindsOf.get(app) ?? {};
+      kinds[kind] = {
+        sealedUntil: sealedUntil === 0 ? null : toIso(sealedUntil),
+        lagSeconds: lagMs / 1000,
+      };
+      kindsOf.set(app, kinds);
+    }
+    const apps = [...kindsOf.keys()].sort().map((app) => ({ appId: app, ...kindsOf.get(app) }));
     await replyToGet(req, res, { ...sealer.health, apps });
   });
   router.all('/seal/rebuild', async (req, res) => {

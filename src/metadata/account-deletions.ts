@@ -76,7 +76,7 @@ export function accountDeletionsIn(
     const apps = await db.query(APPS_LEFT);
     // All of them end before the first one is erased, which may take long.
     for (const { id } of apps) await deletions.endApp(id);
-    for (const { id } of apps) await deletions.deleteApp(id);
+    if (apps.length > 0) await deletions.erase();
     await eraseRows();
   };
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
 import { type EpochMs, toIso } from '../domain/time.ts';
-import { batched, byKey } from './batched.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { PLAN_NAMES } from './plans.ts';
 import { CACHED, Instant, LOOK_UP, type MetadataParts, Version } from './rows.ts';

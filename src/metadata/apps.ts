@@ -1,17 +1,18 @@
-import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { batched, byKey } from '../domain/batched.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId, isUuid } from '../domain/ids.ts';
+import type { AppRetention } from '../domain/retention.ts';
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import { type Accounts, accountLock } from './accounts.ts';
-import { batched, byKey } from './batched.ts';
 import { hashCredential, isAppSecret, newAppSecret, sameHash } from './credentials.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { hostOf } from './names.ts';
 import { PLANS } from './plans.ts';
+import { RETENTIONS } from './retention-rows.ts';
 import {
   APP_LISTS,
   CACHED,
@@ -43,6 +44,7 @@ interface SecretRow {
 /** An app with the data that a request needs. */
 interface CachedApp extends AppRow {
   readonly secrets: readonly SecretRow[];
+  readonly retention: AppRetention | undefined;
 }
 
 const APP_COLUMNS = 'toString(app_id) AS id, toString(account_id) AS account, domain, host';
@@ -129,6 +131,37 @@ ORDER BY accounts.created_at, accountId, createdAt, id`,
   }),
 };
 
+/** An app as it is moved to another store: its secrets go with it, as hashes. */
+export interface MovedApp {
+  readonly id: AppId;
+  readonly account: AccountId;
+  readonly name: string;
+  readonly domain: string;
+  readonly createdAt: EpochMs;
+  readonly secrets: readonly Pick<SecretRow, 'hash' | 'createdAt' | 'expiresAt'>[];
+}
+
+const MOVED: Query<Omit<MovedApp, 'secrets'>> = {
+  name: 'app to move',
+  sql: `SELECT toString(app_id) AS id, toString(account_id) AS account, name, domain,
+  toUnixTimestamp64Milli(created_at) AS createdAt
+FROM apps FINAL WHERE app_id = {app:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
+  row: z.object({
+    id: z.string().transform(appId),
+    account: z.string().transform(accountId),
+    name: z.string(),
+    domain: z.string(),
+    createdAt: Instant,
+  }),
+};
+
+const TRACES: Query<{ apps: number; deleted: number }> = {
+  name: 'app of this id',
+  sql: `SELECT (SELECT toUInt32(count()) FROM apps WHERE app_id = {app:UUID}) AS apps,
+  (SELECT toUInt32(count()) FROM deleted_apps WHERE app_id = {app:UUID}) AS deleted`,
+  row: z.object({ apps: z.number(), deleted: z.number() }),
+};
+
 /** The lock for changes of an app's secrets and shares. */
 export const appLock = (id: AppId): string => `app:${id}`;
 
@@ -140,13 +173,15 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     changes,
     max: CACHED,
     load: batched(async (ids) => {
-      const [apps, secrets] = await Promise.all([
+      const [apps, secrets, retentions] = await Promise.all([
         db.query(APPS_BY_ID, { apps: ids }, LOOK_UP),
         db.query(SECRETS, { apps: ids }, LOOK_UP),
+        db.query(RETENTIONS, { apps: ids }, LOOK_UP),
       ]);
       const ofApp = (id: AppId) => secrets.filter(({ app }) => app === id);
+      const retentionOf = new Map(retentions.map((own) => [own.id, own]));
       return byKey(
-        apps.map((app) => ({ ...app, secrets: ofApp(app.id) })),
+        apps.map((app) => ({ ...app, secrets: ofApp(app.id), retention: retentionOf.get(app.id) })),
         ({ id }) => id,
       );
     }),
@@ -191,10 +226,46 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     }
   };
 
+  /** Throws if no app with this id and domain can be added to the account. */
+  const assertFree = async ({ id, account, domain }: Pick<MovedApp, 'id' | 'account' | 'domain'>) => {
+    const traces = await db.queryOne(TRACES, { app: id });
+    if (traces.deleted > 0) throw taken('An app with this id was deleted from this store.');
+    if (traces.apps > 0) throw taken('This store has an app with this id already.');
+    await claim(account, hostOf(domain));
+  };
+
   return {
     get,
+    assertFree,
+
+    /** Returns an app with its secrets. Throws `not_found`. */
+    async moved(id: AppId): Promise<MovedApp> {
+      const [app] = await db.query(MOVED, { app: id });
+      if (app === undefined) throw new AppError('not_found', `There is no app ${id}.`);
+      return { ...app, secrets: await db.query(SECRETS, { apps: [id] }) };
+    },
+
+    /**
+     * Adds an app that was moved here. From now on it exists. Without secrets it gets a new one, which is returned;
+     * otherwise null. Throws like `assertFree`.
+     */
+    adopt(app: MovedApp): Promise<string | null> {
+      const { id, account, name, domain, createdAt, secrets } = app;
+      return locks.withLock(accountLock(account), async () => {
+        await assertFree(app);
+        const made = secrets.length === 0 ? newSecret(id) : null;
+        const known = secrets.map((secret) => ({ ...secret, app: id, version: nextVersion() }));
+        await writeSecrets(id, made === null ? known : [made.row]);
+        const row = { app_id: id, account_id: account, name, domain, host: hostOf(domain) };
+        const stored = { ...row, created_at: dateTime64(createdAt), version: nextVersion() };
+        await db.insert('apps', [stored], { about: [APP_LISTS] });
+        cache.invalidate(id);
+        return made?.secretKey ?? null;
+      });
+    },
+
     /** Returns a state that is at most 4.5 s old. */
-    cached: (id: AppId): Promise<AppRow | null> => cache.get(id),
+    cached: (id: AppId): Promise<CachedApp | null> => cache.get(id),
     invalidate: (id: AppId): void => cache.invalidate(id),
 
     /** Returns the app if this is one of its secrets now; null for wrong credentials of any kind. */
@@ -205,7 +276,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       const hash = hashCredential(secretKey);
       const now = clock();
       const valid = app.secrets.some((one) => !hasExpired(one.expiresAt, now) && sameHash(one.hash, hash));
-      return valid ? { id: app.id, domain: app.domain } : null;
+      return valid ? sdkApp(app) : null;
     },
 
     /** The apps of all accounts, by the age of their accounts. */
@@ -240,7 +311,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       const host = hostOf(domain);
       return locks.withLock(accountLock(account), async () => {
         await claim(account, host);
-        const id = appId(randomUUID());
+        const id = db.shards.newApp();
         const { secretKey, row } = newSecret(id);
         await writeSecrets(id, [row]);
         const created = { app_id: id, account_id: account, name, domain, host };
@@ -271,6 +342,18 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     },
   };
 }
+
+const taken = (what: string): AppError =>
+  new AppError('validation_failed', what, {
+    errors: [{ field: 'file', message: `${what} Import it under a new id, with --as-new (asNew=true).` }],
+  });
+
+/** The app with the data that its SDK needs. */
+export const sdkApp = ({ id, domain, retention }: CachedApp): SdkApp => ({
+  id,
+  domain,
+  ...(retention === undefined ? {} : { retention }),
+});
 
 const secretColumns = (row: SecretRow): object => ({
   app_id: row.app,

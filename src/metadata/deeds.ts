@@ -9,6 +9,7 @@ import type { Deletions } from './deletions.ts';
 import type { ApiKeySummary } from './key-rows.ts';
 import type { CreatedKey, Keys } from './keys.ts';
 import type { Member, Members, Role } from './members.ts';
+import type { RetentionOfApp, Retentions } from './retention.ts';
 import type { SessionsOfPeople, SignInLink } from './sessions.ts';
 import type { Shares } from './shares.ts';
 import type { CreatedApp, PlanName } from './types.ts';
@@ -32,6 +33,11 @@ export interface Deeds {
   rotateSecret(app: AppId, input: { readonly overlapMs: number }): Promise<{ readonly secretKey: string }>;
   shareApp(app: AppId, account: AccountId): Promise<void>;
   unshareApp(app: AppId, account: AccountId): Promise<void>;
+  /**
+   * Sets for how many days an app's raw events are kept; null: for ever. New events are refused by it within 5 s;
+   * nothing is deleted before an hour has passed.
+   */
+  setRetention(app: AppId, days: number | null): Promise<RetentionOfApp>;
   /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
   deleteApp(app: AppId): Promise<void>;
   setPlan(account: AccountId, plan: PlanName): Promise<Account>;
@@ -55,6 +61,7 @@ export interface DeedsParts {
   readonly apps: Apps;
   readonly shares: Shares;
   readonly deletions: Deletions;
+  readonly retentions: Retentions;
   readonly accountDeletions: AccountDeletions;
   readonly members: Members;
   readonly sessions: SessionsOfPeople;
@@ -68,7 +75,18 @@ const foundOf = (apps: Apps, app: AppId) =>
   });
 
 export function deedsOf(
-  { accounts, audit, keys, apps, shares, deletions, accountDeletions, members, sessions }: DeedsParts,
+  {
+    accounts,
+    audit,
+    keys,
+    apps,
+    shares,
+    retentions,
+    deletions,
+    accountDeletions,
+    members,
+    sessions,
+  }: DeedsParts,
   actor: string,
 ): Deeds {
   const { recorded } = audit;
@@ -129,6 +147,7 @@ export function deedsOf(
       onApp(app, 'app.rotate-secret', { overlapMs }, () => apps.rotateSecret(app, overlapMs)),
     shareApp: (app, account) => onApp(app, 'app.share', { account }, () => shares.share(app, account)),
     unshareApp: (app, account) => onApp(app, 'app.unshare', { account }, () => shares.unshare(app, account)),
+    setRetention: (app, days) => onApp(app, 'app.retention', { days }, () => retentions.set(app, days)),
     deleteApp: (app) => onApp(app, 'app.delete', {}, () => deletions.deleteApp(app)),
     setPlan: (account, plan) => onAccount(account, 'account.plan', { plan }, { plan }),
     renameAccount: (account, name) => onAccount(account, 'account.rename', { name }, { name }),

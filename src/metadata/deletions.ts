@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { ofApps } from '../clickhouse/literals.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import { type EpochMs, MINUTE_MS } from '../domain/time.ts';
 import { type Apps, appLock } from './apps.ts';
+import { eraseApps } from './erasing.ts';
 import { APP_LISTS, Instant, instantColumn, type MetadataParts, Version } from './rows.ts';
 
 /**
@@ -39,25 +41,16 @@ const UNFINISHED: Query<DeletionRow> = {
   row: Row,
 };
 
-/** The tables in the order of deletion: the app's own row first, raw events before their facts. */
-const TABLES: Query<{ table: string }> = {
-  name: 'tables with data of apps',
-  sql: `SELECT table FROM system.columns
-WHERE database = currentDatabase() AND name = 'app_id' AND table != 'deleted_apps'
-  AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
-ORDER BY table = 'apps' DESC, table = 'events' DESC, table`,
-  row: z.object({ table: z.string() }),
-};
-
-const ROWS_OF_APP: Query<{ found: number }> = {
-  name: 'rows of app in table',
-  sql: 'SELECT count() AS found FROM {table:Identifier} WHERE app_id = {app:UUID}',
-  row: z.object({ found: z.int() }),
-};
+/** Apps whose rows are to be erased. The engine notes a statement's text, so it names no app. */
+const DOOMED = 'app_id IN (SELECT app_id FROM deleted_apps FINAL WHERE erased_at IS NULL)';
 
 export type Deletions = ReturnType<typeof deletionsIn>;
 
-export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: MetadataParts, apps: Apps) {
+export function deletionsIn(
+  { db, clock, elapsed, locks, nextVersion }: MetadataParts,
+  apps: Apps,
+  onErased: (app: AppId) => void,
+) {
   /** When this process first saw each deletion, by a monotonic clock. */
   const knownSince = new Map<AppId, number>();
 
@@ -73,33 +66,27 @@ export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: Metadata
     }
   };
 
-  /** Erases rows on the sealer's lane, so that neither readers nor ingestion wait. */
-  const eraseRows = async (id: AppId): Promise<void> => {
-    for (const { table } of await db.query(TABLES)) {
-      const { found } = await db.queryOne(ROWS_OF_APP, { table, app: id });
-      if (found === 0) continue;
-      await db.command(
-        `delete from ${table}`,
-        'DELETE FROM {table:Identifier} WHERE app_id = {app:UUID} SETTINGS lightweight_deletes_sync = 2',
-        { table, app: id },
-        { lane: 'seal' },
-      );
-    }
-  };
-
   /**
-   * Erases an app's rows. The deletion is finished only by a pass that began after the last row could have
-   * arrived.
+   * Erases the rows of every app whose deletion is unfinished. A deletion is finished only by a pass that began
+   * after the last row could have arrived.
    */
-  const erase = async (deletion: DeletionRow): Promise<void> => {
-    const { id, version } = deletion;
+  const erase = async (): Promise<void> => {
     const startedAt = elapsed();
-    const since = knownSince.get(id) ?? startedAt;
-    knownSince.set(id, since);
-    await eraseRows(id);
-    if (startedAt - since < SETTLED_MS) return;
-    await write({ ...deletion, erasedAt: clock(), version: nextVersion(version) });
-    knownSince.delete(id);
+    const open = await db.query(UNFINISHED);
+    if (open.length === 0) return;
+    for (const { id } of open) {
+      if (!knownSince.has(id)) knownSince.set(id, startedAt);
+      onErased(id);
+    }
+    // On a cluster only the first shard knows which apps are deleted.
+    const doomed = db.shards.database === null ? DOOMED : ofApps(open.map(({ id }) => id));
+    await eraseApps(db, doomed);
+    for (const deletion of open) {
+      const { id, version } = deletion;
+      if (startedAt - (knownSince.get(id) ?? startedAt) < SETTLED_MS) continue;
+      await write({ ...deletion, erasedAt: clock(), version: nextVersion(version) });
+      knownSince.delete(id);
+    }
   };
 
   const endApp = (id: AppId): Promise<DeletionRow> =>
@@ -113,17 +100,20 @@ export function deletionsIn({ db, clock, elapsed, locks, nextVersion }: Metadata
     });
 
   return {
-    /** Ends the app at once. `resumeDeletions` erases its data. */
+    /** Ends the app at once. `erase` erases its data. */
     endApp,
+
+    erase,
 
     /** Ends the app at once, then erases its data. A repeated call resumes an interrupted deletion. */
     async deleteApp(id: AppId): Promise<void> {
-      await erase(await endApp(id));
+      await endApp(id);
+      await erase();
     },
 
     /** Resumes every unfinished deletion. Returns how many are still unfinished. */
     async resumeDeletions(): Promise<number> {
-      for (const deletion of await db.query(UNFINISHED)) await erase(deletion);
+      await erase();
       return (await db.query(UNFINISHED)).length;
     },
   };

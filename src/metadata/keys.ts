@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, type KeyId, keyId } from '../domain/ids.ts';
 import { type EpochMs, epochMs } from '../domain/time.ts';
 import type { Accounts } from './accounts.ts';
-import { batched, byKey } from './batched.ts';
 import { hashCredential, isApiKey, newApiKey, shownPart } from './credentials.ts';
 import { FreshCache } from './fresh-cache.ts';
 import {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
 import type { Accounts } from './accounts.ts';
-import { batched, byKey } from './batched.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { CACHED, LOOK_UP, type MetadataParts, Version } from './rows.ts';
 

@@ -4,7 +4,7 @@ import type { Locks } from '../domain/locks.ts';
 import type { Clock } from '../domain/time.ts';
 import { accountDeletionsIn } from './account-deletions.ts';
 import { type Account, accountsIn } from './accounts.ts';
-import { type AppOfAccount, appsIn } from './apps.ts';
+import { type AppOfAccount, type Apps, appsIn, sdkApp } from './apps.ts';
 import { type Audit, type AuditEntry, auditIn } from './audit.ts';
 import { changesIn, type Elapsed } from './changes.ts';
 import { createdBy, type Deeds, deedsOf } from './deeds.ts';
@@ -15,6 +15,7 @@ import { keyUsesIn } from './key-uses.ts';
 import { keysIn } from './keys.ts';
 import { type Member, membersIn } from './members.ts';
 import { PLANS } from './plans.ts';
+import { type RetentionOfApp, retentionsIn } from './retention.ts';
 import { actorOf, type Session, type SessionsOfPeople, sessionsIn } from './sessions.ts';
 import { type Share, type ShareFilter, sharesIn } from './shares.ts';
 import type { Access, AppSummary, PlanName, Principal, SdkApp } from './types.ts';
@@ -44,7 +45,13 @@ export interface Metadata extends Access, Deeds {
   allApps(): Promise<AppOfAccount[]>;
   /** Finds an app by its id alone, for actions of the operator. */
   findApp(app: AppId): Promise<SdkApp | null>;
+  /** Returns the setting of an app. Throws `not_found`. */
+  retentionOf(app: AppId): Promise<RetentionOfApp>;
+  /** Returns the apps whose raw events expire, and after how many days. */
+  retentionsInForce(): Promise<readonly { readonly app: AppId; readonly days: number }[]>;
   listShares(filter?: ShareFilter): Promise<Share[]>;
+  /** Moves apps between stores: see src/transfer. */
+  readonly moving: Pick<Apps, 'moved' | 'assertFree' | 'adopt'> & Pick<Audit, 'recorded'>;
   /**
    * Finishes interrupted deletions, and erases rows that arrived late for a deleted app or account. Call it after
    * the start and about once a minute. Returns how many apps' deletions are still open.
@@ -84,6 +91,8 @@ export interface MetadataOptions {
   readonly db: Database;
   readonly clock: Clock;
   readonly locks: Locks;
+  /** Called for each app whose data are being erased, several times until they are gone. */
+  readonly onErased?: (app: AppId) => void;
   /** Controlled time, for tests. */
   readonly elapsed?: Elapsed;
 }
@@ -92,6 +101,7 @@ export function createMetadata({
   db,
   clock,
   locks,
+  onErased = () => undefined,
   elapsed = () => performance.now(),
 }: MetadataOptions): Metadata {
   const changes = changesIn(db, elapsed);
@@ -101,13 +111,25 @@ export function createMetadata({
   const keys = keysIn(parts, accounts, uses);
   const apps = appsIn(parts, accounts);
   const shares = sharesIn(parts, accounts, apps);
-  const deletions = deletionsIn(parts, apps);
+  const deletions = deletionsIn(parts, apps, onErased);
   const members = membersIn(parts, accounts);
   const sessions = sessionsIn(parts, accounts, members);
   const audit = auditIn(parts);
   const requests = keyRequestsIn(parts);
   const accountDeletions = accountDeletionsIn(parts, accounts, deletions);
-  const deeds = { accounts, audit, keys, apps, shares, deletions, accountDeletions, members, sessions };
+  const retentions = retentionsIn(parts, apps);
+  const deeds = {
+    retentions,
+    accounts,
+    audit,
+    keys,
+    apps,
+    shares,
+    deletions,
+    accountDeletions,
+    members,
+    sessions,
+  };
   const by = (actor: string): Deeds => deedsOf(deeds, actor);
   return {
     ...by(OPERATOR),
@@ -137,9 +159,12 @@ export function createMetadata({
     allApps: apps.all,
     async findApp(app) {
       const found = await apps.cached(app);
-      return found && { id: found.id, domain: found.domain };
+      return found && sdkApp(found);
     },
+    retentionsInForce: retentions.inForce,
+    retentionOf: retentions.get,
     listShares: (filter = {}) => shares.list(filter),
+    moving: { ...apps, recorded: audit.recorded },
     async resumeDeletions() {
       await accountDeletions.sweep();
       return deletions.resumeDeletions();

@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
 import type { Accounts } from './accounts.ts';
-import { batched, byKey } from './batched.ts';
 import { hashCredential } from './credentials.ts';
 import { FreshCache } from './fresh-cache.ts';
 import type { Members, Role } from './members.ts';

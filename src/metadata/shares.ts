@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId } from '../domain/ids.ts';
 import type { Accounts } from './accounts.ts';
 import { type Apps, appLock } from './apps.ts';
-import { batched, byKey } from './batched.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { APP_LISTS, CACHED, LOOK_UP, type MetadataParts, Version } from './rows.ts';
 

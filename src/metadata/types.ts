@@ -1,4 +1,5 @@
 import type { AccountId, AppId, KeyId } from '../domain/ids.ts';
+import type { AppRetention } from '../domain/retention.ts';
 
 /** `suspended`: no new apps, analytics answer 403 `plan_blocked`, ingestion goes on. */
 export type PlanName = 'free' | 'pro' | 'suspended';
@@ -37,6 +38,8 @@ export interface SdkApp {
   readonly id: AppId;
   /** `https://example.com`: origins of this host and its subdomains may send events. */
   readonly domain: string;
+  /** For how long its events are kept; absent: for ever. */
+  readonly retention?: AppRetention;
 }
 
 /** Access checks of the Public API and the SDK endpoint. Changes show within 5 s. */

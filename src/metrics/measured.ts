@@ -1,5 +1,6 @@
 import { statfs } from 'node:fs/promises';
 import { z } from 'zod';
+import type { LastBackups } from '../backup/backups.ts';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { every, type Job, type Repeated } from '../domain/every.ts';
 import { FACT_KINDS, type SealState } from '../facts/seal-states.ts';
@@ -17,12 +18,14 @@ export interface Measured {
   readonly disks: readonly DiskSpace[];
   /** Events that arrived after their hour was sealed and wait for a repair, over all apps, by kind of facts. */
   readonly lateEvents: readonly (readonly [kind: string, events: number])[];
+  readonly backups: LastBackups;
 }
 
 export interface MeasuringDeps extends Pick<Job, 'ms' | 'log'> {
   readonly db: Pick<Database, 'exclusive' | 'query'>;
   readonly dataDir: string;
   readonly sealStates: () => Promise<readonly SealState[]>;
+  readonly lastBackups: () => Promise<LastBackups>;
 }
 
 /** The job that measures. A scrape reads its last values, so it does not wait for the store. */
@@ -38,10 +41,10 @@ FROM system.disks WHERE total_space < toUInt64(9e18) ORDER BY name LIMIT 20`,
   row: z.object({ disk: z.string(), free: z.number(), size: z.number() }),
 };
 
-export function createMeasuring({ db, dataDir, sealStates, ms, log }: MeasuringDeps): Measuring {
-  let measured: Measured = { disks: [], lateEvents: [] };
+export function createMeasuring({ db, dataDir, sealStates, lastBackups, ms, log }: MeasuringDeps): Measuring {
+  let measured: Measured = { disks: [], lateEvents: [], backups: { made: null, failed: null } };
   // If the store does not answer, its last values stay: a full disk may be the reason.
-  const job = every({ name: 'measure disks and late events', ms, log }, async () => {
+  const job = every({ name: 'measure disks, late events and backups', ms, log }, async () => {
     const own = await spaceOf(dataDir);
     measured = { ...measured, disks: [own, ...measured.disks.slice(1)] };
     // The disk of the embedded store is that of its folder.
@@ -49,6 +52,7 @@ export function createMeasuring({ db, dataDir, sealStates, ms, log }: MeasuringD
       measured = { ...measured, disks: [own, ...(await db.query(SERVER_DISKS, {}, { lane: 'lookup' }))] };
     }
     measured = { ...measured, lateEvents: lateByKind(await sealStates()) };
+    measured = { ...measured, backups: await lastBackups() };
   });
   return {
     get measured() {

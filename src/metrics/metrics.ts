@@ -6,6 +6,7 @@ import {
   openMetricsContentType,
   Registry,
 } from 'prom-client';
+import type { Backup } from '../backup/backups.ts';
 import type { StatementStats } from '../clickhouse/database.ts';
 import type { SealingHealth } from '../facts/sealer.ts';
 import type { AnswerSource } from '../http/answer/answers.ts';
@@ -64,6 +65,7 @@ export class Metrics {
   readonly #answers: Counter<'source'>;
   readonly #stretches: Histogram<'kind' | 'work'>;
   readonly #sealed: Counter<'kind' | 'work'>;
+  readonly #expired: Counter;
   readonly #fallbacks: Counter;
   readonly #flushSeconds: Histogram;
   readonly #flushEvents: Histogram;
@@ -120,6 +122,11 @@ export class Metrics {
       labelNames: ['kind', 'work'],
       registers,
     });
+    this.#expired = new Counter({
+      name: 'analytics_expired_events_total',
+      help: 'Raw events that were deleted because their retention ended.',
+      registers,
+    });
     this.#fallbacks = new Counter({
       name: 'analytics_rate_limit_fallbacks_total',
       help: 'Requests that this process counted alone, because Redis did not answer.',
@@ -167,6 +174,10 @@ export class Metrics {
     this.#sealed.inc(labels, events);
   };
 
+  readonly expired = (events: number): void => {
+    this.#expired.inc(events);
+  };
+
   readonly fallback = (): void => {
     this.#fallbacks.inc();
   };
@@ -187,6 +198,7 @@ export class Metrics {
       () => Object.entries(sources.sealing().lagSeconds),
     );
     this.#observeMeasured(sources.measured);
+    this.#observeBackups(sources.measured);
     this.#add(
       Gauge,
       'analytics_redis_up',
@@ -235,6 +247,40 @@ export class Metrics {
     );
     this.#add(Gauge, 'analytics_disk_size_bytes', 'Size of a disk.', 'disk', () =>
       measured().disks.map(({ disk, size }) => [disk, size]),
+    );
+  }
+
+  /** Absent until a backup was made, by any process. */
+  #observeBackups(measured: () => Measured): void {
+    const ended = (backup: Backup | null): number =>
+      backup === null ? 0 : Date.parse(backup.madeAt) / 1_000 + backup.seconds;
+    this.#add(
+      Gauge,
+      'analytics_backup_last_timestamp_seconds',
+      'When the last backup ended that was made, and the last that failed.',
+      'outcome',
+      () =>
+        Object.entries(measured().backups)
+          .filter(([, backup]) => backup !== null)
+          .map(([outcome, backup]) => [outcome, ended(backup)]),
+    );
+    const lastMade = (value: (backup: Backup) => number) => (): readonly (readonly [string, number])[] => {
+      const { made } = measured().backups;
+      return made === null ? [] : [['', value(made)]];
+    };
+    this.#add(
+      Gauge,
+      'analytics_backup_last_duration_seconds',
+      'How long the last backup took that was made.',
+      null,
+      lastMade(({ seconds }) => seconds),
+    );
+    this.#add(
+      Gauge,
+      'analytics_backup_last_size_bytes',
+      'The size of the last backup that was made.',
+      null,
+      lastMade(({ bytes }) => bytes),
     );
   }
 

@@ -9,8 +9,8 @@ import { RedisAway, type RedisLink } from './link.ts';
 /** The lock is free again after this long if its holder crashed. */
 const LIFE_MS = 10_000;
 const RENEW_MS = 3_000;
-/** The longest that a caller waits for its turn. */
-const WAIT_MS = 5_000;
+/** The longest that a caller waits for its turn by default. */
+const PATIENCE_MS = 5_000;
 
 const script = (name: string): string =>
   readFileSync(new URL(`../../redis/${name}.lua`, import.meta.url), 'utf8');
@@ -24,11 +24,11 @@ const RENEW = script('renew-lock');
  */
 export function createRedisLocks(link: RedisLink, local: Locks): Locks {
   return {
-    withLock: (name, work) =>
+    withLock: (name, work, patienceMs = PATIENCE_MS) =>
       local.withLock(name, async () => {
         const key = LOCK_PREFIX + hashed(name);
         const token = randomUUID();
-        await take(link, key, token);
+        await take(link, key, token, patienceMs);
         const renewal = setInterval(() => {
           void link.run((client) => client.eval(RENEW, 1, key, token, LIFE_MS)).catch(() => undefined);
         }, RENEW_MS);
@@ -43,11 +43,11 @@ export function createRedisLocks(link: RedisLink, local: Locks): Locks {
   };
 }
 
-async function take(link: RedisLink, key: string, token: string): Promise<void> {
+async function take(link: RedisLink, key: string, token: string, patienceMs: number): Promise<void> {
   const started = performance.now();
   for (;;) {
     if (await setIfFree(link, key, token)) return;
-    if (performance.now() - started > WAIT_MS) {
+    if (performance.now() - started > patienceMs) {
       throw new AppError('overloaded', 'Too many changes at once. Try again shortly.', {
         retryAfterSeconds: 1,
       });

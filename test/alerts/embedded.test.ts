@@ -17,6 +17,7 @@ beforeAll(async () => {
   redis = await localRedis();
   disk = mountedFolder('size=512m');
   all = await watched({ DATA_DIR: join(disk.path, 'data'), REDIS_URL: redis.url });
+  await all.backUp(join(disk.path, 'backup'));
 });
 afterAll(async () => {
   await all?.close();

@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
@@ -33,6 +36,8 @@ async function healed(): Promise<void> {
 
 /** The statements that a sealer writes facts with. */
 const SEALING = /INSERT INTO (page|session)_stage/;
+/** The statement that begins each run. Until a repair has begun, its events are late; then they are unsealed. */
+const BEGINNING = /INSERT INTO sealing_runs/;
 
 test('AnalyticsStoreFailing, AnalyticsErrorsFast, AnalyticsErrorsSlow: the store is away', async () => {
   await proxy.set('refuse');
@@ -78,16 +83,31 @@ test('AnalyticsSealingLag: facts cannot be written', async () => {
   await healed();
 });
 
-test('AnalyticsLateEventsWaiting: late events cannot be repaired', async () => {
+test('AnalyticsLateEventsWaiting: repairs cannot begin', async () => {
   const { app } = await all.service.newTenant();
   expect((await recordOld(all.service, app)).status).toBe(200);
   await expect.poll(() => isSealed(app.id), { timeout: 60_000 }).toBe(true);
-  await proxy.set('http-500', SEALING);
+  await proxy.set('http-500', BEGINNING);
   // From a thousand late events on a repair does not wait.
   expect((await recordOld(all.service, app, { sessions: 150 })).status).toBe(200);
   await all.fires('AnalyticsLateEventsWaiting');
   // After repairs that failed the app rests for a while.
   await healed();
+});
+
+test('AnalyticsBackupOld: no backup was made for 37 hours', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'analytics-backups-'));
+  try {
+    await all.backUp(join(folder, 'first'));
+    await onStore(
+      'ALTER TABLE backups UPDATE made_at = made_at - INTERVAL 37 HOUR WHERE 1 SETTINGS mutations_sync = 1',
+    );
+    await all.fires('AnalyticsBackupOld');
+    await all.backUp(join(folder, 'second'));
+    await all.isQuiet();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 });
 
 /** Runs a statement on the store itself, as an operator would. */

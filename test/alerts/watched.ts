@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { type App, question, type Running, running, type Tenant } from '../faults/support.ts';
+import { backupOf } from '../../src/cli/backups.ts';
+import { readConfig } from '../../src/config.ts';
+import { type App, question, type Running, running, SECRET, type Tenant } from '../faults/support.ts';
 import type { Answer } from '../support/http.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
 
@@ -14,6 +16,8 @@ export interface Watched {
   fires(alert: string): Promise<void>;
   /** Waits until no alert fires. */
   isQuiet(): Promise<void>;
+  /** Makes a backup to a new folder, as the command does. */
+  backUp(folder: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -41,6 +45,10 @@ export async function watched(settings: Readonly<Record<string, string>>): Promi
     prometheus,
     fires: (alert) => expect.poll(() => prometheus.firing(), eventually).toContain(alert),
     isQuiet: () => expect.poll(() => prometheus.firing(), eventually).toEqual([]),
+    backUp: async (folder) => {
+      const { port } = new URL(service.managementUrl);
+      await backupOf(folder, readConfig({ MANAGEMENT_JWT_SECRET: SECRET, MANAGEMENT_PORT: port }));
+    },
     close: async () => {
       ending.abort();
       try {

@@ -80,8 +80,9 @@ test('every question is exact; what the Public API cannot delete is named', asyn
 
 test('batches are counted', async () => {
   const json = join(folder.path, 'ingest.json');
-  const args = ['ingest', ...target(), '--seconds', '1', '--events', '200', '--json', json];
-  expect(await runBench(args, { env: management() })).toMatchObject({ code: 0 });
+  const args = ['ingest', '--url', service.url, '--seconds', '1', '--events', '200', '--json', json];
+  const env = { ...management(), BENCH_API_KEY: key };
+  expect(await runBench(args, { env })).toMatchObject({ code: 0 });
   const stored = readResult(json).cases.filter(({ measure }) => measure === 'throughput');
   expect(stored.map(({ bench, exact }) => [bench, exact])).toEqual([
     ['data', true],

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PROGRAM } from '../support/program.ts';
 
 /** An ended command of the command line. */
 export interface Ended {
@@ -16,9 +17,9 @@ export async function runBench(
   args: readonly string[],
   { env = {}, until }: { readonly env?: Readonly<Record<string, string>>; readonly until?: RegExp } = {},
 ): Promise<Ended> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'bench', ...args], {
+  const child = spawn(PROGRAM, ['bench', ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], UV_THREADPOOL_SIZE: '16', ...env },
+    env: { PATH: process.env['PATH'], ...env },
   });
   let [output, errors] = ['', ''];
   child.stdout.on('data', (text: Buffer) => {

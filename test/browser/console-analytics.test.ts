@@ -334,6 +334,20 @@ describe('live', () => {
     await eventually(() => count.opened).toBe(2);
   });
 
+  test('the first questions are asked once, and before the session is known', async () => {
+    const day = (daysAgo: number): string =>
+      new Date(service().clock.now().getTime() - daysAgo * DAY_MS).toISOString().slice(0, 10);
+    // A range that is over: no event makes the page ask again.
+    const visitor = await analytics(`?from=${day(9)}T00:00&to=${day(2)}T23:59`);
+    await visitor.page.locator('.plot svg path').first().waitFor();
+    const { requests } = visitor;
+    const [kpis = ''] = requests.filter((url) => url.includes(KPIS));
+    expect(requests.filter((url) => url === kpis)).toHaveLength(1);
+    expect(requests.filter((url) => url.includes('/sessions/user-growth'))).toHaveLength(1);
+    // The page asks for its name once it is shown to somebody.
+    expect(requests.indexOf(kpis)).toBeLessThan(requests.findIndex((url) => url.endsWith('/api/v1/apps')));
+  });
+
   test('many windows show their figures: three of them stream, and a place that is free is taken', async () => {
     const { context, page: first } = await analytics();
     const pages = [first];

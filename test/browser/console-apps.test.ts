@@ -1,8 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { formatOf } from '../../src/console/i18n/format.ts';
 import { withService } from '../http/operations.ts';
 import { newVisitor, openBrowser } from './chromium.ts';
-import { signedIn } from './console.ts';
+import { findings, signedIn } from './console.ts';
 import { shop } from './servers.ts';
 
 const service = withService();
@@ -96,6 +97,58 @@ test('an app is shared with another account, which then sees it, until the shari
   await context.close();
 });
 
+test('an owner lets events expire, confirmed by the name, and sees from when on they are there; a viewer only sees it', async () => {
+  const { account, app } = await service().newTenant();
+  const DAY = 86_400_000;
+  const startedAt = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY).toISOString();
+  const events = [{ type: 'pageview' as const, path: '/' }];
+  await service().record(
+    [
+      { startedAt: startedAt(50), events },
+      { startedAt: startedAt(1), events },
+    ],
+    app,
+  );
+  await service().sealer.run();
+  const { context, page, complaints, visit } = await signedIn(browser, service(), account);
+  await visit(`/apps/${app}/settings`);
+  const section = page.getByRole('region', { name: 'Retention' });
+  await section.getByText('Events are kept for ever.').waitFor();
+  await section.getByRole('button', { name: 'Change the retention' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Days').fill('30');
+  const confirm = dialog.getByRole('button', { name: 'Set the retention' });
+  expect(await confirm.isDisabled()).toBe(true);
+  await dialog.getByLabel(/type the app’s name/).fill('Shop');
+  expect(await findings(page)).toEqual([]);
+  await confirm.click();
+  await section.getByText('Events are kept for 30 days.').waitFor();
+  expect(await section.textContent()).not.toContain('Single events are there');
+
+  // As if the setting were made a day ago, by the store's clock.
+  const age = 'ALTER TABLE app_retention UPDATE set_at = set_at - INTERVAL 1 DAY WHERE 1';
+  await service().db.command('age', `${age} SETTINGS mutations_sync = 1`);
+  await service().sealer.run();
+  await page.reload();
+  const { exactFrom } = await service().metadata.retentionOf(app);
+  const day = formatOf('en-GB').date(exactFrom ?? '', 'UTC');
+  await section.getByText(`Single events are there from ${day} on.`).waitFor();
+
+  await service().metadata.setMember(account, 'ada@example.com', 'viewer');
+  const viewing = { email: 'ada@example.com', language: 'fa' as const };
+  const viewer = await signedIn(browser, service(), account, viewing);
+  await viewer.visit(`/apps/${app}/settings`);
+  const seen = viewer.page.getByRole('region', { name: 'نگهداری' });
+  await seen.getByText('رویدادها ۳۰ روز نگه داشته می‌شوند.').waitFor();
+  const button = seen.getByRole('button');
+  expect(await button.getAttribute('aria-disabled')).toBe('true');
+  await button.click({ force: true });
+  expect(await viewer.page.getByRole('dialog').count()).toBe(0);
+  expect([...complaints, ...viewer.complaints]).toEqual([]);
+  await viewer.context.close();
+  await context.close();
+});
+
 test('a domain that another app of the account has is refused, with the reason', async () => {
   const { account } = await service().newTenant();
   const { context, page, visit } = await signedIn(browser, service(), account);
@@ -105,5 +158,20 @@ test('a domain that another app of the account has is refused, with the reason',
   await page.getByLabel('Domain').fill('https://shop.example');
   await page.getByRole('dialog').getByRole('button', { name: 'Create an app' }).click();
   expect(await page.getByRole('alert').textContent()).toContain('already has an app');
+  await context.close();
+});
+
+test('a wrong field is explained in the language of the console', async () => {
+  const { account } = await service().newAccount();
+  const { context, page, visit } = await signedIn(browser, service(), account, { language: 'fa' });
+  await visit('');
+  await page.locator('main header button').click();
+  const dialog = page.getByRole('dialog');
+  await dialog.locator('input').first().fill('فروشگاه');
+  await dialog.locator('input').last().fill('https://shop.example/path');
+  await dialog.locator('button[type="submit"]').click();
+  const told = (await dialog.getByRole('alert').textContent()) ?? '';
+  expect(told).toContain('دامنه باید نشانی یک سایت باشد');
+  expect(told).not.toMatch(/must|Must/);
   await context.close();
 });

@@ -6,6 +6,9 @@ const DAY_MS = 86_400_000;
 const SESSIONS = 500;
 const EVENTS = 8;
 
+/** Events in a batch of `fill`. A quarter of them are pageviews. */
+export const EVENTS_IN_FILL = SESSIONS * EVENTS;
+
 /** Stores `batches` × 4,000 events of the last 30 days, so that a question takes some work. */
 export async function fill({ ask }: Running, app: App, batches: number): Promise<void> {
   const store = async (n: number): Promise<void> => {

@@ -7,16 +7,16 @@ import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
+import { PROGRAM } from '../support/program.ts';
 import { freePort } from '../support/redis.ts';
 import { atEnd, folder, mounted, started, viewsOf } from './folders.ts';
 import { running, SECRET } from './support.ts';
 
 /** Starts the service, which must end by itself. Returns its exit code and its output. */
 async function failedStart(env: Record<string, string>): Promise<{ code: number; said: string }> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
+  const child = spawn(PROGRAM, ['serve'], {
     env: {
       PATH: process.env['PATH'],
-      UV_THREADPOOL_SIZE: '16',
       PORT: '0',
       MANAGEMENT_PORT: '0',
       MANAGEMENT_JWT_SECRET: SECRET,

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { PROGRAM } from '../support/program.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { credentialsIn, expectProblem, parseRaw, send, sendRaw } from './support.ts';
 
@@ -119,7 +120,7 @@ const accepts = (port: number, host: string): Promise<boolean> =>
 
 test('wrong settings, a taken port, a locked folder: one message and exit 1', async () => {
   const start = async (env: Record<string, string>) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
+    const child = spawn(PROGRAM, ['serve'], {
       env: { PATH: process.env['PATH'], MANAGEMENT_PORT: '0', ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });

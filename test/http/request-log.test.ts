@@ -152,9 +152,8 @@ describe('a store that hangs', () => {
     proxy = await faultProxy(bridge.url);
     service = await testService({
       env: {
+        ...bridge.settings,
         CLICKHOUSE_URL: proxy.url,
-        CLICKHOUSE_USER: bridge.username,
-        CLICKHOUSE_PASSWORD: bridge.password,
         MANAGEMENT_JWT_SECRET: 'a secret of at least 32 characters',
       },
     });

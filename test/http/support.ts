@@ -10,6 +10,7 @@ import type { Service } from '../../src/service.ts';
 import { openService } from '../../src/testing/in-process.ts';
 import type { Instant, SessionSeed, TestClock } from '../../src/testing/types.ts';
 import { type Answer, type Ask, send } from '../support/http.ts';
+import { clusterSettings } from '../support/store.ts';
 
 export { type Answer, type Ask, send };
 
@@ -47,7 +48,7 @@ export interface TestServiceOptions {
 export async function testService({ env = {}, now }: TestServiceOptions = {}): Promise<TestService> {
   const lines: string[] = [];
   const kit = await openService({
-    settings: { LOG_LEVEL: 'debug', ...env },
+    settings: { LOG_LEVEL: 'debug', ...('CLICKHOUSE_URL' in env ? {} : clusterSettings()), ...env },
     onLog: (line) => void lines.push(line),
     now,
   });
@@ -124,7 +125,7 @@ export function expectProblem(answer: Answer, code: ErrorCode): Problem {
   const { status, title } = ERROR_CODES[code];
   expect({ status: answer.status, body: answer.json }).toMatchObject({
     status,
-    body: { type: 'about:blank', title, status, code },
+    body: { type: `/docs/errors#${code}`, title, status, code },
   });
   const body = Problem.parse(answer.json);
   expect(answer.headers['content-type']).toBe('application/problem+json');

@@ -5,7 +5,7 @@ import { chaos } from '../chaos/run.ts';
  * Steps of a short run; `npm run test:chaos` sets the number. Over the bridge a step takes three times as
  * long.
  */
-const STEPS = { embedded: 6, bridge: 3 };
+const STEPS = { embedded: 4, bridge: 2 };
 
 test.each(['embedded', 'bridge'] as const)(
   'no answer is wrong while everything moves: %s',

@@ -34,7 +34,7 @@ afterAll(async () => {
   await bridge.close();
 });
 
-const BATCHES_PER_SENDER = 6;
+const BATCHES_PER_SENDER = 4;
 const EVENTS = 5;
 
 /**

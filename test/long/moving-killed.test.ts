@@ -58,7 +58,8 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'analytics-killed-'));
   [bridge, redis] = await Promise.all([bridgeProcess(), localRedis()]);
   processes.push(...(await Promise.all([start('one'), start('two')])));
-  db = await openDatabase({ kind: 'server', ...bridge, database: DATABASE });
+  const { url, username, password } = bridge;
+  db = await openDatabase({ kind: 'server', url, username, password, database: DATABASE });
 });
 afterAll(async () => {
   for (const child of children) child.kill('SIGKILL');

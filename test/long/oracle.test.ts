@@ -5,7 +5,7 @@ import { expectAgreement } from '../support/oracle/compare.ts';
 import { oracleStore } from '../support/oracle/store.ts';
 import { forAll } from '../support/random.ts';
 
-const CASES = Number(process.env['ORACLE_CASES'] ?? 50);
+const CASES = Number(process.env['ORACLE_CASES'] ?? 30);
 
 const on = oracleStore();
 

@@ -12,6 +12,7 @@ import { signManagementToken } from '../../src/management/token.ts';
 import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
 import { type Running, running, SECRET } from '../faults/support.ts';
 import { send, sendRaw } from '../http/support.ts';
+import { PROGRAM } from '../support/program.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 
 const REDIS_PASSWORD = 'redis-password-of-this-test';
@@ -191,7 +192,7 @@ test('a start that fails prints no secret of its settings', async () => {
   ];
   const said = await Promise.all(
     settings.map(async (env) => {
-      const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli/main.ts', 'serve'], {
+      const child = spawn(PROGRAM, ['serve'], {
         env: { PATH: process.env['PATH'], PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'debug', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });

@@ -9,12 +9,12 @@ import { type ManagedService, managedService } from '../support/management.ts';
 import { readAccessLog } from '../support/oracle/access-log.ts';
 import { logLexicon } from '../support/oracle/log-lexicon.ts';
 import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
+import { PROGRAM } from '../support/program.ts';
 
 /** Another log of the same site can be given. */
 const FILE =
   process.env['ACCESS_LOG'] ?? fileURLToPath(new URL('../data/access-excerpt.log', import.meta.url));
 const DOMAIN = 'http://semicomplete.com';
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 
 let service: ManagedService;
 let apiKey: string;
@@ -40,11 +40,9 @@ async function admin(...args: string[]): Promise<{ accountId: string; apiKey: st
 
 async function importFile(): Promise<unknown> {
   const { port } = new URL(service.managementUrl);
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ['--import', 'tsx', MAIN, 'import', FILE, '--app', app],
-    { env: { PATH: process.env['PATH'], MANAGEMENT_PORT: port, DATA_DIR: service.dataDir } },
-  );
+  const { stdout } = await promisify(execFile)(PROGRAM, ['import', FILE, '--app', app], {
+    env: { PATH: process.env['PATH'], MANAGEMENT_PORT: port, DATA_DIR: service.dataDir },
+  });
   return JSON.parse(stdout);
 }
 

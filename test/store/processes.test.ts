@@ -28,9 +28,7 @@ beforeAll(async () => {
   [bridge, redis] = await Promise.all([bridgeProcess(), localRedis()]);
   const start = (name: string): Promise<ServiceProcess> =>
     serviceProcess({
-      CLICKHOUSE_URL: bridge.url,
-      CLICKHOUSE_USER: bridge.username,
-      CLICKHOUSE_PASSWORD: bridge.password,
+      ...bridge.settings,
       REDIS_URL: redis.url,
       DATA_DIR: join(folder, name),
       MANAGEMENT_JWT_SECRET: 'a secret of at least 32 characters',

@@ -37,6 +37,6 @@ const UNSYNCED: Query<{ unsynced: string[]; tables: number }> = {
       AND engine_full LIKE '%fsync_part_directory = 1%'
       AND engine_full LIKE '%min_compressed_bytes_to_fsync_after_merge = 1%')) AS unsynced
     FROM system.tables
-    WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+    WHERE startsWith(database, currentDatabase()) AND engine LIKE '%MergeTree'`,
   row: z.object({ unsynced: z.array(z.string()), tables: z.number() }),
 };

@@ -9,19 +9,19 @@ interface Backend {
   readonly open: () => Promise<{ store: TestStore; stop: () => Promise<void> }>;
 }
 
-const BACKENDS: readonly Backend[] = [
-  {
-    name: process.env['CLICKHOUSE_URL'] ? 'the server at CLICKHOUSE_URL' : 'the embedded engine',
-    open: async () => ({ store: await testStore(), stop: async () => undefined }),
+const GIVEN: Backend = {
+  name: process.env['CLICKHOUSE_URL'] ? 'the server at CLICKHOUSE_URL' : 'the embedded engine',
+  open: async () => ({ store: await testStore(), stop: async () => undefined }),
+};
+const BRIDGE: Backend = {
+  name: 'the HTTP bridge',
+  open: async () => {
+    const bridge = await bridgeProcess();
+    return { store: await serverStore(bridge), stop: bridge.close };
   },
-  {
-    name: 'the HTTP bridge',
-    open: async () => {
-      const bridge = await bridgeProcess();
-      return { store: await serverStore(bridge), stop: bridge.close };
-    },
-  },
-];
+};
+/** With `npm run test:cluster`, the first one is a bridge already. */
+const BACKENDS = process.env['STORE'] === 'cluster' ? [GIVEN] : [GIVEN, BRIDGE];
 
 /** Describes `tests` on each backend. Each gets an empty store, which exists within the tests. */
 export function onEachBackend(

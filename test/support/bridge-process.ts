@@ -11,16 +11,25 @@ export interface BridgeProcess {
   readonly url: string;
   readonly username: string;
   readonly password: string;
+  /** The name of the cluster that it is; empty for none. */
+  readonly cluster: string;
+  /** Settings with which a service uses it. */
+  readonly settings: Readonly<Record<string, string>>;
   /** SIGSTOP and SIGCONT: the server accepts connections and does not answer. */
   hang(): void;
   resume(): void;
   close(): Promise<void>;
 }
 
+const OF_ALL = process.env['STORE'] === 'cluster' ? 'analytics' : '';
 const { loader, path: MAIN } = scriptBeside(import.meta.url, 'bridge-main');
 
-/** Resolves when the bridge listens, on any free port. `close` ends the process and removes the folder. */
-export async function bridgeProcess(port = 0): Promise<BridgeProcess> {
+/**
+ * Resolves when the bridge listens, on any free port. `close` ends the process and removes the folder. `cluster`: the
+ * name of a cluster of two shards that the bridge then is; none by default, but with `npm run test:cluster`.
+ * `zookeeper`: a port.
+ */
+export async function bridgeProcess(port = 0, cluster = OF_ALL, zookeeper = ''): Promise<BridgeProcess> {
   const folder = mkdtempSync(join(tmpdir(), 'analytics-bridge-'));
   const access = { username: 'default', password: 'bridge' };
   const bridge = spawn(process.execPath, [...loader, MAIN, folder, '127.0.0.1', String(port)], {
@@ -30,13 +39,23 @@ export async function bridgeProcess(port = 0): Promise<BridgeProcess> {
       UV_THREADPOOL_SIZE: '16',
       CLICKHOUSE_USER: access.username,
       CLICKHOUSE_PASSWORD: access.password,
+      BRIDGE_CLUSTER: cluster,
+      BRIDGE_ZOOKEEPER: zookeeper,
     },
   });
   const killAtExit = (): void => void bridge.kill('SIGKILL');
   process.once('exit', killAtExit);
+  const url = await firstLine(bridge);
   return {
-    url: await firstLine(bridge),
+    url,
     ...access,
+    cluster,
+    settings: {
+      CLICKHOUSE_URL: url,
+      CLICKHOUSE_USER: access.username,
+      CLICKHOUSE_PASSWORD: access.password,
+      ...(cluster === '' ? {} : { CLICKHOUSE_CLUSTER: cluster }),
+    },
     hang: () => void bridge.kill('SIGSTOP'),
     resume: () => void bridge.kill('SIGCONT'),
     close: async () => {

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
+import { type BridgeCluster, CLUSTER_SETTINGS, clusterConfig, sessionSettings } from './bridge-cluster.ts';
 import { bindParams } from './bridge-params.ts';
 
 /** The embedded engine behind ClickHouse's HTTP interface, for tests without a server. */
@@ -16,10 +18,14 @@ export interface BridgeOptions {
   readonly port?: number;
   readonly username?: string;
   readonly password?: string;
+  /** Two shards that are both this engine. */
+  readonly cluster?: BridgeCluster;
   /** The most statements that run at once; others wait. UV_THREADPOOL_SIZE must be greater. */
   readonly connections?: number;
 }
 
+/** Allows backups, as a server's configuration has to. */
+const ENGINE_CONFIG = fileURLToPath(new URL('../../clickhouse/engine.xml', import.meta.url));
 /** Query parameters that are no settings. */
 const PROTOCOL = new Set(['query', 'query_id', 'database', 'default_format', 'user', 'password']);
 /**
@@ -66,7 +72,7 @@ interface Request {
  * Listens on `host` (127.0.0.1) and `port` (any free one). No other process may use the folder until `close`.
  */
 export async function startBridge(options: BridgeOptions): Promise<Bridge> {
-  const engine = new Engine(options.dataDir, options.connections ?? 8);
+  const engine = new Engine(options.dataDir, options.connections ?? 8, options.cluster);
   const server = createServer((request, response) => {
     answer(engine, options, request, response).catch((error: unknown) => sendError(response, error));
   });
@@ -105,7 +111,7 @@ async function answer(
   const form = formOf(request.headers['content-type'] ?? '', body);
   // A copy: every change to the URL's own parameters rewrites the whole URL.
   const search = new URLSearchParams([...url.searchParams, ...(form ?? [])]);
-  const parsed = parseRequest(search, form === null ? body : '');
+  const parsed = parseRequest(search, form === null ? body : '', options.cluster !== undefined);
   const result = await engine.run(parsed);
   response.setHeader('Content-Type', 'text/plain; charset=UTF-8');
   response.setHeader('X-ClickHouse-Query-Id', url.searchParams.get('query_id') ?? randomUUID());
@@ -113,9 +119,10 @@ async function answer(
   response.end(result.bytes);
 }
 
-function parseRequest(search: URLSearchParams, body: string): Request {
+function parseRequest(search: URLSearchParams, body: string, isOfCluster: boolean): Request {
   for (const key of search.keys()) {
     if (PROTOCOL.has(key) || HTTP_SETTINGS.has(key) || key.startsWith('param_')) continue;
+    if (isOfCluster && CLUSTER_SETTINGS.has(key)) continue;
     // From outside the statement the engine takes a setting only as a SET, which stays with the connection.
     throw new Error(
       `Code: 115. DB::Exception: Setting ${key} must stand in the statement. (UNKNOWN_SETTING)`,
@@ -215,10 +222,13 @@ class Engine {
   readonly #all: Connection[];
   readonly #idle: Connection[];
   readonly #waiting: ((connection: Connection) => void)[] = [];
+  readonly #cluster: BridgeCluster | undefined;
 
-  constructor(dataDir: string, connections: number) {
+  constructor(dataDir: string, connections: number, cluster: BridgeCluster | undefined) {
+    this.#cluster = cluster;
+    const config = cluster === undefined ? ENGINE_CONFIG : clusterConfig(dataDir, cluster);
     this.#all = Array.from({ length: connections }, () => ({
-      session: new Session(dataDir),
+      session: new Session(dataDir, { connectionArgs: [`--config-file=${config}`] }),
       database: 'default',
     }));
     this.#idle = [...this.#all];
@@ -230,6 +240,7 @@ class Engine {
     try {
       if (connection.database !== database) {
         await connection.session.queryAsync(`USE \`${database.replaceAll('`', '')}\``);
+        if (this.#cluster) await connection.session.queryAsync(sessionSettings(database));
         connection.database = database;
       }
       const { session } = connection;

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { buildIfNeeded } from '../../deploy/build/build.js';
 import { CHROMIUM } from '../browser/chromium.ts';
+import { bridgeProcess } from './bridge-process.ts';
 import { hasDocker, startContainers } from './containers.ts';
 
 const PROGRAMS = { 'redis-server': 'redis-server', chromium: CHROMIUM };
 
 /**
- * Runs before all tests. Names missing programs, builds dist/, which tests of whole processes run, and starts
- * the containers if STORE=containers.
+ * Runs before all tests. Names missing programs, builds dist/, which tests of whole processes run, and starts the
+ * store that STORE names: containers, or cluster, the bridge as two shards.
  */
 export async function setup(): Promise<() => Promise<void>> {
   const inContainers = process.env['STORE'] === 'containers';
@@ -19,11 +20,18 @@ export async function setup(): Promise<() => Promise<void>> {
   }
   nameMissing();
   await buildIfNeeded();
+  if (process.env['STORE'] === 'cluster') return startCluster();
   if (!inContainers) return async () => nameMissing();
   const containers = await startContainers();
   // The test processes inherit this environment.
   Object.assign(process.env, containers.environment);
   return containers.stop;
+}
+
+async function startCluster(): Promise<() => Promise<void>> {
+  const bridge = await bridgeProcess(0, 'analytics');
+  Object.assign(process.env, bridge.settings);
+  return bridge.close;
 }
 
 /** Names missing programs in one line. Tests that need none of them still run. */

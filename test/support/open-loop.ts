@@ -25,25 +25,33 @@ async function sampled<Kind extends string>(stream: Stream<Kind>, began: number)
 
 /**
  * Sends requests when they are due, whether or not the earlier ones were answered: callers do not wait for
- * each other.
+ * each other. Sends no more once the signal is aborted.
  */
 export async function openLoop<Kind extends string>(
   streams: readonly Stream<Kind>[],
   ms: number,
+  signal?: AbortSignal,
 ): Promise<Sample<Kind>[]> {
+  // In the order of time, so that one wait at a time listens to the signal, however many streams there are.
+  const requests = streams
+    .flatMap((stream, n) => {
+      // The streams begin one after the other. At once, the first request of each would be a burst.
+      const first = n / streams.length;
+      const count = Math.max(0, Math.ceil((ms * stream.perSecond) / 1000 - first));
+      return Array.from({ length: count }, (_, i) => ({
+        stream,
+        due: ((i + first) * 1000) / stream.perSecond,
+      }));
+    })
+    .sort((a, b) => a.due - b.due);
   const began = performance.now();
   const running: Promise<Sample<Kind>>[] = [];
-  await Promise.all(
-    streams.map(async (stream) => {
-      for (let i = 0; ; i++) {
-        const due = (i * 1000) / stream.perSecond;
-        if (due >= ms) return;
-        const wait = began + due - performance.now();
-        if (wait > 1) await sleep(wait);
-        running.push(sampled(stream, began));
-      }
-    }),
-  );
+  for (const { stream, due } of requests) {
+    const wait = began + due - performance.now();
+    if (wait > 1) await sleep(wait, undefined, { signal }).catch(() => undefined);
+    if (signal?.aborted) break;
+    running.push(sampled(stream, began));
+  }
   return Promise.all(running);
 }
 

@@ -7,13 +7,16 @@ const FROM_SOURCES = import.meta.url.endsWith('.ts');
 /** The folder of the repository or of the package. Both this file and dist/bench are two folders below it. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Resolves to the path of the command line as it is installed: the compiled one, built from these sources. */
+/** The command line as it is installed: the compiled one. The tests' setup has built it from these sources. */
+export const PROGRAM = join(ROOT, 'deploy/bin/session-analytics');
+
+/** Resolves to `PROGRAM` once it is built. */
 export async function program(): Promise<string> {
   if (FROM_SOURCES) {
     const { buildIfNeeded } = await import(new URL('../../deploy/build/build.js', import.meta.url).href);
     await buildIfNeeded();
   }
-  return join(ROOT, 'deploy/bin/session-analytics');
+  return PROGRAM;
 }
 
 /** Returns Node's arguments for a script in the folder of `caller`, an import.meta.url. The name has no extension. */

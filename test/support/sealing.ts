@@ -103,7 +103,7 @@ export function testSealing(on: OracleStore, wanted: number): void {
 /** One story of several weeks, the same for the same seed. */
 export function testWeeksOfSealing(on: OracleStore, seed: number): void {
   test(`answers stay exact on weeks of traffic with late batches, seed ${seed}`, { timeout: 0 }, async () => {
-    const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 12 };
+    const options = { apps: 2, sessions: 800, visitors: 250, days: 35, probes: 12 };
     const from = new Date('2022-08-25T00:00:00Z').getTime();
     const runs = [
       { days: 10, hours: 3, keptHours: 48, repairs: true },

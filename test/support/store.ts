@@ -29,6 +29,7 @@ export async function serverStore(server: {
   readonly url: string;
   readonly username?: string;
   readonly password?: string;
+  readonly cluster?: string;
 }): Promise<TestStore> {
   return openStore({ location: serverLocation(server), remove: () => undefined });
 }
@@ -39,17 +40,38 @@ export function testLocation(): Place {
   if (url) {
     const username = process.env['CLICKHOUSE_USER'] ?? 'default';
     const password = process.env['CLICKHOUSE_PASSWORD'] ?? '';
-    return { location: serverLocation({ url, username, password }), remove: () => undefined };
+    const cluster = process.env['CLICKHOUSE_CLUSTER'] ?? '';
+    return { location: serverLocation({ url, username, password, cluster }), remove: () => undefined };
   }
   return embeddedPlace();
 }
 
-const serverLocation = (server: { url: string; username?: string; password?: string }): StoreLocation => ({
+/** Returns settings with which a service uses the cluster of `npm run test:cluster`; otherwise none. */
+export function clusterSettings(): Record<string, string> {
+  const { CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD, CLICKHOUSE_CLUSTER } = process.env;
+  if (!CLICKHOUSE_URL || !CLICKHOUSE_USER || !CLICKHOUSE_PASSWORD || !CLICKHOUSE_CLUSTER) return {};
+  return {
+    CLICKHOUSE_URL,
+    CLICKHOUSE_USER,
+    CLICKHOUSE_PASSWORD,
+    CLICKHOUSE_CLUSTER,
+    CLICKHOUSE_DATABASE: newDatabase(),
+    MANAGEMENT_JWT_SECRET: 'a secret of the tests on the cluster',
+  };
+}
+
+const serverLocation = (server: {
+  url: string;
+  username?: string;
+  password?: string;
+  cluster?: string;
+}): StoreLocation => ({
   kind: 'server',
   url: server.url,
   username: server.username ?? 'default',
   password: server.password ?? '',
   database: newDatabase(),
+  ...(server.cluster ? { cluster: { name: server.cluster } } : {}),
 });
 
 async function openStore({ location, remove }: Place): Promise<TestStore> {
@@ -59,7 +81,10 @@ async function openStore({ location, remove }: Place): Promise<TestStore> {
     location,
     db,
     close: async () => {
-      await db.command('drop test database', `DROP DATABASE IF EXISTS ${location.database} SYNC`);
+      for (const database of [location.database, db.shards.database]) {
+        if (database === null) continue;
+        await db.command('drop test database', `DROP DATABASE IF EXISTS ${database} SYNC`);
+      }
       await db.close();
       remove();
     },

@@ -29,7 +29,7 @@ const MODES = {
   /** The connection is cut; the statement is executed later. */
   'cut off': { goesOn: true, executes: 'after a failure' },
 } as const;
-type Mode = keyof typeof MODES;
+export type Mode = keyof typeof MODES;
 const RANGES: readonly OpenRange[] = [
   { from: null, to: null },
   { from: epochMs(NOW - 3 * DAY + 1_234_567), to: epochMs(NOW - 30 * HOUR - 7) },
@@ -83,7 +83,7 @@ const answersOf = async (app: AppId, range: OpenRange): Promise<unknown[]> =>
 const WRITES = ['insert', 'insertFrom', 'command'] as const;
 
 /** Wraps the store for a sealer, so that it stops before its `stop`-th writing statement. */
-function stoppedAt(db: Database, stop: number, mode: Mode) {
+export function stoppedAt(db: Database, stop: number, mode: Mode) {
   let writes = 0;
   let reached = (): void => undefined;
   let resume = (): void => undefined;

@@ -26,6 +26,7 @@ import {
   DEFAULT_VIEW,
   GROWTH_METRICS,
   HOUR_METRICS,
+  MAP_FRAMES,
   searchOf,
   TABS,
   type View,
@@ -162,6 +163,7 @@ describe('the address', () => {
       technology: fc.constantFrom(...TABS.technology),
       interaction: fc.constantFrom(...TABS.interaction),
     }),
+    map: fc.constantFrom(...MAP_FRAMES),
     find: fc.string({ maxLength: 50 }),
   });
 

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { appId } from '../../src/domain/ids.ts';
 import { Memory } from '../../src/facts/memory.ts';
 
 /** Asks a memory for a value. Each value says how often one was loaded. */
@@ -107,4 +109,14 @@ test('a key is noted when it is asked for, and everything is forgotten after cle
   memory.clear();
   expect(await ask('a')).toEqual([2]);
   expect(cache.noteAsked('list')).toBe(false);
+});
+
+test('an app is forgotten, and no other', () => {
+  const memory = new Memory(1_000_000);
+  const [gone, kept] = [appId(randomUUID()), appId(randomUUID())];
+  for (const app of [gone, kept]) memory.of('page 1').set(`paths of ${app}`, [app], 1);
+  memory.forget(gone);
+  expect(memory.of('page 1').get(`paths of ${gone}`)).toBeUndefined();
+  expect(memory.of('page 1').get(`paths of ${kept}`)).toEqual([kept]);
+  new Memory(0).forget(gone);
 });

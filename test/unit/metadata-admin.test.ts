@@ -29,6 +29,10 @@ test.each<[string, string, string, object | undefined]>([
   [`account delete --yes --account ${id}`, 'DELETE', `/accounts/${id}`, undefined],
   [`key create --account ${id} --name CI`, 'POST', `/accounts/${id}/keys`, { name: 'CI' }],
   ['app list', 'GET', '/apps', undefined],
+  [`app export --app ${id}`, 'GET', `/apps/${id}/export`, undefined],
+  [`visitor erase --app ${id} --visitor v-1`, 'POST', `/apps/${id}/visitor-erasures`, { visitorId: 'v-1' }],
+  ['app import', 'POST', '/app-imports?', undefined],
+  [`app import --as-new --account ${id}`, 'POST', `/app-imports?accountId=${id}&asNew=true`, undefined],
   [`app list --account ${id}`, 'GET', `/accounts/${id}/apps`, undefined],
   ['share list', 'GET', '/shares', undefined],
   [`share list --app ${id}`, 'GET', `/apps/${id}/shares`, undefined],
@@ -91,7 +95,7 @@ test('each command says what it does, has an example that it accepts, and a sent
         },
       })
       .outputHelp();
-    const [, example = ''] = /\nExample:\n {2}admin (.*)\n$/.exec(help) ?? [];
+    const [, example = ''] = /\nExample:\n {2}admin (.*?)(?: [<>] \S+)?\n$/.exec(help) ?? [];
     const words = example.match(/"[^"]*"|\S+/g)?.map((word) => word.replaceAll('"', '')) ?? [];
     const name = singles.includes(command) ? [command.name()] : [command.parent?.name(), command.name()];
     expect(words.slice(0, name.length)).toEqual(name);

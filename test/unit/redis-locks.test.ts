@@ -37,6 +37,21 @@ test('one holder at a time, in one process and between two', async () => {
   expect(most).toBe(1);
 });
 
+test('who waits for a holder in another process has as much patience as it asks for', async () => {
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  await one.withLock('name', async () => {
+    await expect(two.withLock('name', async () => 1, 0)).rejects.toMatchObject({ code: 'overloaded' });
+  });
+  const holding = one.withLock('name', () => ended);
+  const patient = two.withLock('name', async () => 2, 60_000);
+  end();
+  await holding;
+  expect(await patient).toBe(2);
+});
+
 test('released after a failure too, and never by another holder', async () => {
   await expect(
     one.withLock('name', async () => {

@@ -19,7 +19,7 @@ function run(command: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-const COMMANDS = ['serve', 'demo', 'migrate', 'admin', 'seal', 'import', 'bench'];
+const COMMANDS = ['serve', 'demo', 'migrate', 'admin', 'seal', 'import', 'backup', 'restore', 'bench'];
 
 test.each(COMMANDS)('session-analytics %s: --help prints its usage; another option is refused', (name) => {
   const help = run('deploy/bin/session-analytics', name, '--help');
@@ -71,7 +71,7 @@ const A_FOLDER = '/dev/null/dir';
 test.each([
   [
     'bench',
-    /^Say a command: one of data, queries, scale, http, pollers, ingest, overload, soak, suite, report, compare\./,
+    /^Say a command: one of data, queries, scale, http, pollers, ingest, overload, soak, apps, suite, report, compare\./,
   ],
   ['bench nonsense', /^Unknown command 'nonsense'/],
   ['bench queries twice', /^Too many arguments for 'queries'\. Expected 0 arguments but got 1/],

@@ -4,7 +4,8 @@ import type { EventFacts } from '../ask.ts';
 import { EVENT_SUMS } from '../figures.ts';
 import { byPeriod, type Grid, sliceOf, sliceSql } from '../grid.ts';
 import { hoursOf } from '../hours.ts';
-import { type Plan, plan, rangeOf, type Span, spanOf } from '../plan.ts';
+import { type Plan, rangeOf, type Span, spanOf } from '../plan.ts';
+import { planEvents } from '../retention.ts';
 import { keptRows, ROW, type Row, sumByKey } from '../rows.ts';
 import { eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
 
@@ -44,7 +45,7 @@ export async function eventSums(
   grid: Grid,
   sliceOfBucket: (plans: readonly Plan[]) => string,
 ): Promise<Row[]> {
-  const plans = ranges.map((range) => plan(range, ALWAYS_CURRENT, 'day'));
+  const plans = planEvents(facts, ranges, ALWAYS_CURRENT, 'day');
   const edges = plans.flatMap(rawRanges);
   const [whole, sealed, live] = await Promise.all([
     sumsOfHours(facts, plans, sliceOfBucket(plans)),

@@ -14,12 +14,12 @@ import { eventSums, eventTotalsOf } from './event-totals.ts';
 import { totalsOfHours } from './session-totals.ts';
 
 /** The first and last instant with a session or an event of the app. */
-const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
+const EXTENT: Query<{ events: number; oldest: number; newest: number }> = {
   name: 'growth extent',
-  sql: `SELECT count() AS hours, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
+  sql: `SELECT sum(l.events) AS events, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
 FROM ledger AS l
 WHERE l.app_id = {app:UUID}`,
-  row: z.object({ hours: z.number(), oldest: z.number(), newest: z.number() }),
+  row: z.object({ events: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
 export async function userGrowth({ facts }: Asker, range: OpenRange): Promise<GrowthPoint[]> {
@@ -81,7 +81,7 @@ FROM session_sums AS s WHERE ${where} AND ${anyOf(conditions)} GROUP BY day`;
 async function withinData({ db, app }: AppFacts, { from, to }: OpenRange): Promise<Range | null> {
   if (from !== null && to !== null) return { from, to };
   const extent = await db.queryOne(EXTENT, { app });
-  if (extent.hours === 0 || (from !== null && extent.newest < from)) return null;
+  if (extent.events === 0 || (from !== null && extent.newest < from)) return null;
   const first = from ?? utcDayStart(epochMs(extent.oldest));
   const last = to ?? epochMs(utcDayStart(epochMs(extent.newest)) + DAY_MS - 1);
   return first > last ? null : { from: first, to: last };

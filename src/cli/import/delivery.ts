@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { CHUNK, type Item } from './items.ts';
+import type { ChunkSize, Item } from './items.ts';
 import type { Send } from './patience.ts';
 import type { SentPart } from './state.ts';
 
@@ -16,6 +16,8 @@ export interface Rejected {
 }
 
 export interface DeliveryOptions {
+  /** The most that a chunk holds, unless a single item is larger. */
+  readonly chunk: ChunkSize;
   readonly send: Send;
   /** Chunks that an earlier run has delivered. They are counted and not sent. */
   readonly sent: SentPart;
@@ -42,10 +44,9 @@ class Chunk {
     this.characters += item.text.length;
   }
 
-  hasRoom(item: Item): boolean {
+  hasRoom({ events, text }: Item, most: ChunkSize): boolean {
     if (this.items.length === 0) return true;
-    const { events, text } = item;
-    return this.events + events <= CHUNK.events && this.characters + text.length <= CHUNK.characters;
+    return this.events + events <= most.events && this.characters + text.length <= most.characters;
   }
 }
 
@@ -72,7 +73,7 @@ export class Delivery {
 
   /** `records`: the number of records that were read so far. */
   async add(item: Item, records: number): Promise<void> {
-    if (!this.#chunk.hasRoom(item)) await this.#flush(records);
+    if (!this.#chunk.hasRoom(item, this.#options.chunk)) await this.#flush(records);
     this.#chunk.add(item);
   }
 

@@ -2,7 +2,7 @@ import type { EpochMs } from '../../domain/time.ts';
 import { CliError } from '../cli-error.ts';
 import { Delivery } from './delivery.ts';
 import type { Format } from './formats.ts';
-import { LogItems, SentItems } from './items.ts';
+import { CHUNK, type ChunkSize, LogItems, SentItems } from './items.ts';
 import { patientSend, type Send } from './patience.ts';
 import { Progress, type Screen } from './progress.ts';
 import { readSources } from './read.ts';
@@ -37,6 +37,8 @@ export interface ImportOptions {
   readonly send: Send;
   /** For how long a service that does not answer is asked again. */
   readonly patienceMs: number;
+  /** The most that a request holds; by default what the service stores best. */
+  readonly chunk?: ChunkSize;
   readonly screen: Screen;
 }
 
@@ -117,9 +119,11 @@ async function begin(run: Run): Promise<{ read: ReadPart; sent: SentPart }> {
 
 async function deliver(run: Run, read: ReadPart, sent: SentPart): Promise<SentPart> {
   const { folder, sources, files, progress } = run;
+  const { chunk = CHUNK } = run;
   const samples = new Samples('rejected', files ?? ['standard input'], (text) => progress.say(text));
   let records = 0;
   const delivery = new Delivery({
+    chunk,
     send: run.send,
     sent,
     acknowledged: (sums) => {
@@ -134,7 +138,7 @@ async function deliver(run: Run, read: ReadPart, sent: SentPart): Promise<SentPa
     rejected: ({ item, event, message }) =>
       samples.add(item.input, item.line, event === null ? message : `event ${event + 1}: ${message}`),
   });
-  const items = read.kind === 'sessions' ? new SentItems(run.now) : new LogItems();
+  const items = read.kind === 'sessions' ? new SentItems(run.now, chunk) : new LogItems();
   progress.begin('Storing');
   for await (const batch of mergeRuns(folder.path, read.runs)) {
     for (const record of batch) {

@@ -5,8 +5,14 @@ import { LogSessions, type SessionPart } from '../../ingestion/log-sessions.ts';
 import { validateSessions } from '../../ingestion/validate.ts';
 import type { SpoolRecord } from './spool.ts';
 
-/** The limits of a request. The service stores a request in one insert. */
-export const CHUNK = { events: 40_000, characters: 4 * 1024 ** 2 } as const;
+/** The limits of a request. */
+export interface ChunkSize {
+  readonly events: number;
+  readonly characters: number;
+}
+
+/** The service stores a request of this size in one insert. */
+export const CHUNK: ChunkSize = { events: 40_000, characters: 4 * 1024 ** 2 };
 
 /** A session, or a part of one, as it is sent. */
 export interface Item {
@@ -40,12 +46,15 @@ interface SentSession {
  */
 export class SentItems implements Items {
   readonly #now: EpochMs;
+  readonly #chunk: ChunkSize;
   #held: SpoolRecord | null = null;
   #isFirst = true;
   #counts = new Map<string, number>();
 
-  constructor(now: EpochMs) {
+  /** A session that is larger than the chunk becomes several items. */
+  constructor(now: EpochMs, chunk: ChunkSize) {
     this.#now = now;
+    this.#chunk = chunk;
   }
 
   add(record: SpoolRecord): Item[] {
@@ -66,7 +75,7 @@ export class SentItems implements Items {
   #itemsOf({ text, events, at, key, input, line }: SpoolRecord, isLast: boolean): Item[] {
     const [isFirst, session] = [this.#isFirst, `${at} ${key}`];
     const whole = { text, events, session, isFirst, isLast, input, line };
-    const parts = Math.ceil(Math.max(events / CHUNK.events, text.length / CHUNK.characters));
+    const parts = Math.ceil(Math.max(events / this.#chunk.events, text.length / this.#chunk.characters));
     // The importer sets `occurrence` itself; a file must not.
     if (isFirst && isLast && parts <= 1 && !text.includes('"occurrence"')) return [whole];
     const counted = this.#counted(JSON.parse(text));

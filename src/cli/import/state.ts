@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
@@ -95,13 +95,16 @@ export class StateFolder {
   /** `name` is the import's identity. Also removes the folders of imports that nobody will continue. */
   static async hold(root: string, name: string): Promise<StateFolder> {
     const path = join(root, createHash('sha256').update(name).digest('hex').slice(0, 16));
-    try {
-      await mkdir(path, { recursive: true, mode: 0o700 });
-      await removeOld(root, path);
-    } catch (error) {
-      throw notWritable(root, error);
-    }
-    await lock(path);
+    do {
+      try {
+        await mkdir(root, { recursive: true, mode: 0o700 });
+        // Not recursive: that fails if the folder is removed meanwhile.
+        await mkdir(path, { mode: 0o700 }).catch(unlessThere);
+        await removeOld(root, path);
+      } catch (error) {
+        throw notWritable(root, error);
+      }
+    } while (!(await takesLock(path)));
     return new StateFolder(path);
   }
 
@@ -142,9 +145,12 @@ export class StateFolder {
     await rm(join(this.path, LOCK), { force: true });
   }
 
+  /** Renames it first, so that nobody takes the lock in a folder that is being removed. */
   async remove(): Promise<void> {
+    const gone = `${this.path}-${randomUUID()}`;
+    await rename(this.path, gone);
     held.delete(this.path);
-    await rm(this.path, { recursive: true, force: true });
+    await rm(gone, { recursive: true, force: true });
   }
 
   /** Releases or removes at once, for a process that ends. */
@@ -153,16 +159,23 @@ export class StateFolder {
   }
 }
 
-async function lock(path: string): Promise<void> {
+function unlessThere(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
+
+/** Takes the lock of a folder. Resolves to false if the import that held it has just removed the folder. */
+async function takesLock(path: string): Promise<boolean> {
   for (let attempt = 0; ; attempt++) {
     const file = await open(join(path, LOCK), 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
       if (error.code !== 'EEXIST') throw notWritable(path, error);
       return null;
     });
+    if (file === undefined) return false;
     if (file !== null) {
       await file.write(String(process.pid)).finally(() => file.close());
       held.add(path);
-      return;
+      return true;
     }
     const owner = await ownerOf(path);
     if (owner !== null || attempt > 0) {
@@ -197,7 +210,8 @@ async function ownerOf(path: string): Promise<number | null> {
 async function removeOld(root: string, own: string): Promise<void> {
   for (const name of await readdir(root)) {
     const path = join(root, name);
-    if (path === own || !/^[0-9a-f]{16}$/.test(name) || (await ownerOf(path)) !== null) continue;
+    if (path === own || !/^[0-9a-f]{16}(-[0-9a-f-]+)?$/.test(name) || (await ownerOf(path)) !== null)
+      continue;
     const state = await stat(join(path, STATE)).catch(() => null);
     const used = state ?? (await stat(path).catch(() => null));
     const kept = state === null ? KEPT_MS.begun : KEPT_MS.whole;

@@ -6,11 +6,12 @@ import { Link } from '../shell/router.tsx';
 import { EmptyState, NoAccessState, Shown } from '../states.tsx';
 import { type App, analyticsOf, keptSecret, useApps } from './apps.ts';
 import { RemoveApp } from './remove.tsx';
+import { RetentionOfApp } from './retention.tsx';
 import { RotateSecret } from './secret.tsx';
 import { SetUp } from './set-up.tsx';
 import { ShareApp } from './share.tsx';
 
-/** What an owner does with an app: put it into pages, rotate its secret, share it, delete it. */
+/** What an owner does with an app: put it into pages, rotate its secret, share it, let its events expire, delete it. */
 export function SettingsPage({ appId }: { readonly appId: string }) {
   const { apps: text } = useText();
   const apps = useApps();
@@ -41,7 +42,7 @@ export function SettingsPage({ appId }: { readonly appId: string }) {
 }
 
 function Sections({ app }: { readonly app: App }) {
-  const { setUp, secret: secretText, share, remove } = useText().apps;
+  const { setUp, secret: secretText, share, retention, remove } = useText().apps;
   const [secret, setSecret] = useState(() => keptSecret(app.id));
   return (
     <div className="sections">
@@ -53,6 +54,9 @@ function Sections({ app }: { readonly app: App }) {
       </Section>
       <Section title={share.title} text={share.text}>
         <ShareApp app={app} />
+      </Section>
+      <Section title={retention.title} text={retention.text}>
+        <RetentionOfApp app={app} />
       </Section>
       <Section title={remove.title} text={remove.text}>
         <RemoveApp app={app} />

@@ -1,9 +1,10 @@
 import type { Texts } from './texts.ts';
 
-/** A language of the console. Its folder has an index.ts with one as `language`, and nothing else names it. */
+/**
+ * A language of the console. `CODE/index.ts` exports one as `language`, and nothing else names it: its texts may all be in
+ * that file.
+ */
 export interface Language {
-  /** As its speakers write it. */
-  readonly name: string;
   readonly direction: 'ltr' | 'rtl';
   /** For numbers and dates, such as `fa-IR-u-ca-persian-nu-arabext`. */
   readonly locale: string;

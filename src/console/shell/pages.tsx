@@ -1,13 +1,14 @@
 import { Button } from '@mantine/core';
 import { lazy, type ReactNode, Suspense } from 'react';
+import { beginAnalytics } from '../analytics/begin.ts';
 import { useText } from '../i18n/use-text.ts';
 import { EmptyState, LoadingState } from '../states.tsx';
 import { ErrorBoundary } from './boundary.tsx';
 import { Link, usePath } from './router.tsx';
 
-const AnalyticsPage = lazy(() =>
-  import('../analytics/page.tsx').then(({ AnalyticsPage }) => ({ default: AnalyticsPage })),
-);
+const loadAnalytics = () =>
+  import('../analytics/page.tsx').then(({ AnalyticsPage }) => ({ default: AnalyticsPage }));
+const AnalyticsPage = lazy(loadAnalytics);
 const AppsPage = lazy(() => import('../apps/page.tsx').then(({ AppsPage }) => ({ default: AppsPage })));
 const KeysPage = lazy(() => import('../keys/page.tsx').then(({ KeysPage }) => ({ default: KeysPage })));
 const UsagePage = lazy(() => import('../usage/page.tsx').then(({ UsagePage }) => ({ default: UsagePage })));
@@ -16,16 +17,29 @@ const SettingsPage = lazy(() =>
 );
 const AuditPage = lazy(() => import('../audit/page.tsx').then(({ AuditPage }) => ({ default: AuditPage })));
 
+const ANALYTICS = /^\/dashboard\/apps\/([0-9a-f-]{36})$/;
+
 /** The pages by path; `:appId` is given to the page. */
 const PAGES: readonly (readonly [RegExp, (appId: string) => ReactNode])[] = [
   [/^\/dashboard$/, () => <AppsPage />],
   [/^\/dashboard\/apps$/, () => <AppsPage />],
-  [/^\/dashboard\/apps\/([0-9a-f-]{36})$/, (appId) => <AnalyticsPage key={appId} appId={appId} />],
+  [ANALYTICS, (appId) => <AnalyticsPage key={appId} appId={appId} />],
   [/^\/dashboard\/apps\/([0-9a-f-]{36})\/settings$/, (appId) => <SettingsPage key={appId} appId={appId} />],
   [/^\/dashboard\/api-keys$/, () => <KeysPage />],
   [/^\/dashboard\/usage$/, () => <UsagePage />],
   [/^\/dashboard\/audit$/, () => <AuditPage />],
 ];
+
+/**
+ * Begins what the page of an app needs, if the address is one: its scripts and its first answers. If that fails, the
+ * page tries again and shows why.
+ */
+export function beginPage(): void {
+  const appId = ANALYTICS.exec(location.pathname)?.[1];
+  if (appId === undefined) return;
+  loadAnalytics().catch(() => undefined);
+  beginAnalytics(appId);
+}
 
 /** The page of the present address. */
 export function Pages() {

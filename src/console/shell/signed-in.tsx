@@ -9,6 +9,15 @@ import { type Session, SessionProvider } from './session.tsx';
 
 export const SIGN_IN = '/dashboard/sign-in';
 
+let begun: Promise<Session> | undefined;
+
+/** Asks who is signed in before there is a page to show. The page takes the answer. */
+export function beginSession(): void {
+  begun = ask('GET /session');
+  // The page hears of it, too.
+  begun.catch(() => undefined);
+}
+
 /** Finds out who is signed in: shows the pages to them, and to others how to sign in. */
 export function SignedIn() {
   const path = usePath();
@@ -17,7 +26,9 @@ export function SignedIn() {
   const [error, setError] = useState<unknown>(null);
   const find = useCallback(() => {
     setError(null);
-    ask('GET /session').then(setSession, (reason: unknown) => {
+    const asked = begun ?? ask('GET /session');
+    begun = undefined;
+    asked.then(setSession, (reason: unknown) => {
       if (reason instanceof ApiError && reason.status === 401) setSession(null);
       else setError(reason);
     });

@@ -1,12 +1,13 @@
 import { Anchor, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
+import type { SignInProblem } from '../../http/console/schemas.ts';
 import { useAnswer } from '../answers.ts';
 import { ApiError, ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Brand } from '../shell/brand.tsx';
 import { Preferences } from '../shell/preferences.tsx';
-import { go } from '../shell/router.tsx';
+import { go, useSearch } from '../shell/router.tsx';
 import type { Session } from '../shell/session.tsx';
 import { ErrorState, LoadingState } from '../states.tsx';
 
@@ -24,6 +25,7 @@ export function SignInPage({ onSignedIn, hasEnded }: SignInProps) {
   const { signIn: text, shell } = useText();
   const { isRedeeming, error } = useLink(onSignedIn);
   const ways = useAnswer('GET /sign-in');
+  const failure = failureOf(useSearch(), text.failures);
   useEffect(() => {
     document.title = `${text.title} · ${shell.title}`;
   }, [text, shell]);
@@ -32,12 +34,13 @@ export function SignInPage({ onSignedIn, hasEnded }: SignInProps) {
     <main className="sign-in">
       <Brand />
       <Title order={1}>{text.title}</Title>
-      {hasEnded && error === null && (
+      {hasEnded && error === null && failure === null && (
         <Text role="status" className="note">
           {text.ended}
         </Text>
       )}
       {error !== null && <LinkProblem error={error} />}
+      {failure !== null && <Problem title={text.failed} text={text.failures[failure]} />}
       {ways.data?.oidc === true && (
         <Way title={text.byProvider} text={text.byProviderText}>
           <Anchor href={PROVIDER} className="provider">
@@ -81,14 +84,22 @@ function useLink(onSignedIn: SignInProps['onSignedIn']) {
 function LinkProblem({ error }: { readonly error: unknown }) {
   const { signIn: text } = useText();
   if (!(error instanceof ApiError) || error.status !== 401) return <ErrorState error={error} />;
-  return (
-    <div className="state" role="alert">
-      <Title order={2} size="h4">
-        {text.wrongLink}
-      </Title>
-      <Text>{text.wrongLinkText}</Text>
-    </div>
-  );
+  return <Problem title={text.wrongLink} text={text.wrongLinkText} />;
+}
+
+const Problem = ({ title, text }: { readonly title: string; readonly text: string }) => (
+  <div className="state" role="alert">
+    <Title order={2} size="h4">
+      {title}
+    </Title>
+    <Text>{text}</Text>
+  </div>
+);
+
+/** Why the sign-in with the provider failed, by the address that the service led to; null for any other address. */
+function failureOf(search: string, texts: Readonly<Record<SignInProblem, string>>): SignInProblem | null {
+  const problem = new URLSearchParams(search).get('problem') ?? '';
+  return Object.hasOwn(texts, problem) ? (problem as SignInProblem) : null;
 }
 
 function Way({

@@ -5,7 +5,7 @@ import { asQuestion, currentCaller, forOthersToo, Shared } from '../../domain/ca
 import type { AccountId, AppId } from '../../domain/ids.ts';
 import { toIso } from '../../domain/time.ts';
 import { traced } from '../../domain/work.ts';
-import type { ReadBegun } from '../../facts/begun.ts';
+import { isSameVersion, type ReadBegun, type Version } from '../../facts/begun.ts';
 import type { ReadSnapshot } from '../../facts/snapshots.ts';
 import type { Snapshot } from '../../facts/watermarks.ts';
 import type { Bodies, Body } from '../forms/bodies.ts';
@@ -98,9 +98,8 @@ class Question {
 }
 
 /** The state of the data from which a question is answered. */
-interface State {
+interface State extends Version {
   readonly question: string;
-  readonly version: Snapshot['version'];
   readonly tag: string;
   readonly asOf: string | null;
   /** An instant of this process before the version was read. Events acknowledged by then are counted. */
@@ -108,6 +107,7 @@ interface State {
 }
 
 interface Kept extends Pick<State, 'tag' | 'asOf' | 'at'> {
+  readonly app: AppId;
   readonly json: Body;
   /** The share of a caller's limit at which the answer is renewed. */
   readonly renewedAt: number;
@@ -165,9 +165,9 @@ export class Answers {
     }
     const at = performance.now();
     const snapshot = await this.#snapshot(asked.app, asked.basis.scope);
-    const { asOf: newest, version } = snapshot;
+    const { asOf: newest, version, erasures } = snapshot;
     const asOf = newest === null ? null : toIso(newest);
-    const state = { question: question.name, version, tag: question.tagAt(snapshot), asOf, at };
+    const state = { question: question.name, version, erasures, tag: question.tagAt(snapshot), asOf, at };
     if (maxStaleMs !== null) this.#confirm(state);
     return {
       tag: state.tag,
@@ -175,6 +175,15 @@ export class Answers {
       age: ageOf(state, maxStaleMs),
       result: () => this.#result(asked, state, maxStaleMs),
     };
+  }
+
+  /** Drops the answers about an app. */
+  forget(app: AppId): void {
+    for (const [question, kept] of this.#kept.entries()) {
+      if (kept.app !== app) continue;
+      this.#bodies.drop(kept.json);
+      this.#kept.delete(question);
+    }
   }
 
   #questionOf({ account, operationId, query, basis }: Asked): Question {
@@ -275,17 +284,17 @@ export class Answers {
   }
 
   /**
-   * Computes an answer, and caches it unless events were being stored meanwhile. Such events may be in some
-   * of its figures and not in others, so that answer is tagged by its bytes and not cached.
+   * Computes an answer, and caches it unless events were being stored or erased meanwhile. Such events may be in
+   * some of its figures and not in others, so that answer is tagged by its bytes and not cached.
    */
   async #compute(asked: Asked, state: State): Promise<Kept> {
     const json = await this.#bodies.collect(writeJson(await this.#computed(asked)));
     const begun = await this.#begun(asked.app, asked.basis.scope);
-    const { question, tag, version, asOf, at } = state;
-    if (begun === null || begun[0] !== version[0] || begun[1] !== version[1]) {
-      return { tag: await digestOf(json), json, asOf, at, renewedAt: 1 };
+    const { question, tag, asOf, at } = state;
+    if (begun === null || !isSameVersion(begun, state)) {
+      return { app: asked.app, tag: await digestOf(json), json, asOf, at, renewedAt: 1 };
     }
-    const kept = { tag, json, asOf, at, renewedAt: renewalShare() };
+    const kept = { app: asked.app, tag, json, asOf, at, renewedAt: renewalShare() };
     if ((this.#kept.peek(question)?.at ?? 0) <= at) this.#kept.set(question, kept);
     return kept;
   }
@@ -296,7 +305,7 @@ const renewalShare = (): number => RENEWED_FROM + Math.random() * (RENEWED_UNTIL
 const ageOf = ({ at }: Pick<State, 'at'>, maxStaleMs: number | null): number | null =>
   maxStaleMs === null ? null : Math.floor((performance.now() - at) / 1_000);
 
-const computedOf = (kept: Omit<Kept, 'renewedAt'>, maxStaleMs: number | null): Computed => ({
+const computedOf = (kept: Omit<Kept, 'renewedAt' | 'app'>, maxStaleMs: number | null): Computed => ({
   tag: kept.tag,
   json: kept.json,
   asOf: kept.asOf,

@@ -56,6 +56,12 @@ export class Representations {
     return { body: await this.#written(`${tag}${mark}-${coding}`, body, () => coded(body, coding)), coding };
   }
 
+  /** Drops all of them: they do not know their apps. */
+  clear(): void {
+    for (const body of this.#kept.values()) this.#bodies.drop(body);
+    this.#kept.clear();
+  }
+
   #written(name: string, from: Body, write: () => AsyncIterable<Uint8Array>): Promise<Body> {
     const kept = this.#kept.get(name);
     if (kept !== undefined && !kept.isGone) return Promise.resolve(kept);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { accountId, appId, isUuid, keyId } from '../../domain/ids.ts';
-import { RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
+import { RetentionBody, RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
 
 /* The paths and bodies of the console's own API. */
 
@@ -13,4 +13,6 @@ export const LinkBody = z.strictObject({ token: z.string() });
 export const AccountBody = z.strictObject({ accountId: uuid.transform(accountId) });
 /** The app's name, as typed by the person who deletes it. */
 export const DeletionBody = z.strictObject({ name: z.string() });
+/** The app's name, as typed by the person who lets its events expire. */
+export const NamedRetentionBody = z.strictObject({ ...RetentionBody.shape, ...DeletionBody.shape });
 export { RotateKeyBody, RotateSecretBody };

@@ -16,6 +16,7 @@ import {
   DeletionBody,
   KeyPath,
   LinkBody,
+  NamedRetentionBody,
   RotateKeyBody,
   RotateSecretBody,
   SharePath,
@@ -160,6 +161,20 @@ function ofApps({ metadata }: HandlersDeps, { reader, owner }: Callers): Handler
       if (name !== app.name) throw wrongName();
       await metadata.by(actorOf(session)).deleteApp(appId);
       return { appId, deleted: true };
+    },
+    'GET /apps/:appId/retention': async (req, res) => {
+      const { account } = await reader(req, res);
+      const { appId } = parse(AppPath, req.params);
+      await ownApp(metadata, account, appId);
+      return metadata.retentionOf(appId);
+    },
+    'PUT /apps/:appId/retention': async (req, res) => {
+      const session = await owner(req, res);
+      const { appId } = parse(AppPath, req.params);
+      const app = await ownApp(metadata, session.account, appId);
+      const { name, days } = await bodyOf(req, res, NamedRetentionBody);
+      if (name !== app.name) throw wrongName();
+      return metadata.by(actorOf(session)).setRetention(appId, days);
     },
     'GET /apps/:appId/shares': async (req, res) => {
       const { account } = await reader(req, res);

@@ -7,6 +7,7 @@ import { contextOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
 import { type CookieKind, removal, type SignedCookies } from './cookies.ts';
 import type { People } from './people.ts';
+import type { SignInProblem } from './schemas.ts';
 
 const ATTEMPT_SECONDS = 600;
 const PROVIDER_SECONDS = 10;
@@ -46,8 +47,13 @@ export class Oidc {
       router.all(at, async (req, res) => {
         contextOf(res).route = at;
         const get = pick(new Map([['GET', handle]]), req, res);
-        await attempt(req, res);
-        await get(req, res);
+        try {
+          await attempt(req, res);
+          await get(req, res);
+        } catch (error) {
+          if (!isPerson(req)) throw error;
+          this.#tell(res, error);
+        }
       });
     };
     const callback = `${path}/callback`;
@@ -92,6 +98,13 @@ export class Oidc {
     res.end(SIGNED_IN);
   }
 
+  /** Leads a person to the console's own page of sign-in, which says in their language what went wrong. */
+  #tell(res: Response, error: unknown): void {
+    res.err = error instanceof Error ? error : new Error(String(error));
+    res.setHeader('Cache-Control', 'no-store');
+    res.redirect(303, `${this.#deps.dashboardUrl ?? ''}/dashboard/sign-in?problem=${reasonOf(error)}`);
+  }
+
   /** Returns the verified address in lower case. */
   async #emailOf(url: URL, claims: Readonly<Record<string, unknown>>): Promise<string> {
     const provider = await this.#discovered();
@@ -115,7 +128,7 @@ export class Oidc {
     } catch (error) {
       throw error instanceof AppError ? error : notFinished(error);
     }
-    throw new AppError('forbidden', 'The sign-in provider did not confirm your e-mail address.');
+    throw new SignInFailure('not-confirmed', 'The sign-in provider did not confirm your e-mail address.');
   }
 
   /** Asks the provider for its addresses and keys once. After a failure, the next person's attempt asks again. */
@@ -141,10 +154,32 @@ export class Oidc {
   }
 }
 
-const SIGNED_IN = `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/dashboard">
-<title>Signed in</title><p>You are signed in. <a href="/dashboard">Go on</a></p></html>`;
+/** Seen for a moment at most, so it needs no words: an address is read in every language. */
+const SIGNED_IN = `<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">
+<meta http-equiv="refresh" content="0; url=/dashboard"><title>/dashboard</title><p><a href="/dashboard">/dashboard</a></p>`;
+
+/** A refusal of the sign-in itself. The console has a text for each reason. */
+class SignInFailure extends AppError {
+  readonly reason: Exclude<SignInProblem, 'busy' | 'away'>;
+
+  constructor(reason: SignInFailure['reason'], detail: string, cause?: unknown) {
+    super('forbidden', detail, { cause });
+    this.reason = reason;
+  }
+}
+
+function reasonOf(error: unknown): SignInProblem {
+  if (error instanceof SignInFailure) return error.reason;
+  return error instanceof AppError && error.code === 'rate_limited' ? 'busy' : 'away';
+}
+
+/** Browsers ask for a page when a person goes somewhere; programs get the problem itself. */
+const isPerson = ({ headers: { accept = '' } }: Request): boolean => accept.includes('text/html');
 
 const notFinished = (cause?: unknown): AppError =>
-  new AppError('forbidden', 'The sign-in was not finished. Start again at /dashboard.', { cause });
+  new SignInFailure('not-finished', 'The sign-in was not finished. Start again at /dashboard.', cause);
 const noMember = (): AppError =>
-  new AppError('forbidden', 'You are no member of an account here. Ask an owner or the operator to add you.');
+  new SignInFailure(
+    'no-member',
+    'You are no member of an account here. Ask an owner or the operator to add you.',
+  );

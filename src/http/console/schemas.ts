@@ -29,6 +29,13 @@ const Key = z.strictObject({
 });
 const CreatedKey = z.strictObject({ keyId: z.string(), apiKey: z.string() });
 const Share = z.strictObject({ accountId: z.string(), accountName: z.string().nullable() });
+const Retention = z.strictObject({
+  appId: z.string(),
+  /** Null: raw events are kept for ever. */
+  days: z.int().nullable(),
+  /** From here on, they are there; null: everywhere. */
+  exactFrom: Timestamp.nullable(),
+});
 const Usage = z.strictObject({
   /** Requests that each key may make in 60 s. */
   requestsPerMinute: z.int(),
@@ -53,6 +60,9 @@ const Audit = z.array(
   }),
 );
 
+/** Why a sign-in with the provider failed, as the address of the page of sign-in says it. */
+export type SignInProblem = 'no-member' | 'not-confirmed' | 'not-finished' | 'busy' | 'away';
+
 /** What each request answers with, by method and path below /dashboard/api. */
 export const ConsoleAnswers = {
   'GET /sign-in': z.strictObject({ oidc: z.boolean() }),
@@ -66,6 +76,8 @@ export const ConsoleAnswers = {
   'POST /keys/:keyId/revoke': Key,
   'POST /apps/:appId/rotate-secret': z.strictObject({ secretKey: z.string() }),
   'POST /apps/:appId/delete': z.strictObject({ appId: z.string(), deleted: z.literal(true) }),
+  'GET /apps/:appId/retention': Retention,
+  'PUT /apps/:appId/retention': Retention,
   'GET /apps/:appId/shares': z.array(Share),
   'PUT /apps/:appId/shares/:accountId': z.strictObject({
     appId: z.string(),

@@ -4,6 +4,7 @@ import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { figures } from '../../endpoints/fields.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
 import { html, type Markup } from './markup.ts';
+import type { Findable } from './search-index.ts';
 
 /** A number of an answer. */
 export interface FigureRow {
@@ -75,30 +76,21 @@ ${rows.map(({ field, meaning, unit }) => `| \`${field}\` | ${meaning} | ${unit} 
   )
   .join('')}`;
 
-/** The same as a page of the reference. */
-export const figuresPage = (): string =>
-  html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>What every number means</title>
-<link rel="stylesheet" href="/docs/style.css">
-</head>
-<body>
-<nav aria-label="Answers">
-<p class="title"><a href="/docs">API reference</a></p>
-<ul>${withFigures().map(({ endpoint }) => html`<li><a href="#${endpoint.operationId}">${endpoint.path.replace('/api/v1', '')}</a></li>`)}</ul>
-</nav>
-<main id="content">
-<h1>What every number means</h1>
+/** The same as the content of a page. */
+export const figuresMarkup = (): Markup => html`<h1>What every number means</h1>
 <p>${INTRODUCTION.replaceAll('**', '').replaceAll('\n', ' ')}</p>
-${withFigures().map(({ endpoint, rows }) => section(endpoint, rows))}
-</main>
-</body>
-</html>
-`.markup;
+${withFigures().map(({ endpoint, rows }) => section(endpoint, rows))}`;
+
+/** Each figure, for the search. */
+export const figuresFindable = (): Findable[] =>
+  withFigures().flatMap(({ endpoint: { operationId, summary }, rows }) =>
+    rows.map(({ field, meaning }) => ({
+      title: field,
+      href: `/docs/figures#${operationId}`,
+      kind: 'Figure',
+      text: `${meaning ?? ''} ${summary}`,
+    })),
+  );
 
 const section = (
   { operationId, summary, path }: Endpoint,

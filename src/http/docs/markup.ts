@@ -26,13 +26,18 @@ const ENTITIES: Readonly<Record<string, string>> = {
 export const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 
-/** Converts the few marks that descriptions use: paragraphs, `code` and **strong**. */
+/** Converts the few marks that descriptions use: paragraphs, `code`, **strong**, and `/docs/…`, which becomes a link. */
 export const prose = (text: string): Markup[] =>
   text.split('\n\n').map((paragraph) => html`<p>${inline(paragraph)}</p>`);
 
 export function inline(text: string): Markup {
   const marked = escaped(text)
+    .replace(/`(\/docs\/[\w/]+)`/g, '<a href="$1">$1</a>')
     .replace(/`([^`]+)`/g, '<code>$1</code>')
     .replace(/\*\*([^*]+)\*\*/g, '<strong>$1</strong>');
   return { markup: marked };
 }
+
+/** Lets a path break before each slash. */
+export const slashed = (path: string): Markup[] =>
+  path.split(/(?=\/)/).map((part, i) => (i === 0 ? html`${part}` : html`<wbr>${part}`));

@@ -1,14 +1,17 @@
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
-import { PROBLEM_TYPE, Problem } from '../request/problem.ts';
+import { PROBLEM_TYPE, Problem, typeOf } from '../request/problem.ts';
 import { headersOf } from './openapi-headers.ts';
 
 const RETRY_SECONDS = 42;
+const NEAREST = { from: '2026-05-01T10:30:00.000+03:30', to: '2026-05-01T18:29:59.999+03:30' };
 
 /** The detail of each error in the examples. */
 const DETAILS: Details = {
   bad_request: 'The request is not valid HTTP.',
   validation_failed: 'One or more fields are invalid.',
+  beyond_retention:
+    'Single events of this app are kept from 2026-06-01T00:00:00.000Z on. Before that, a range of events can only begin and end at whole hours, UTC; the nearest one is named.',
   unauthorized:
     'A valid account API key is needed: send it as "Authorization: Bearer <key>". Keys are made at https://analytics.example/dashboard/api-keys.',
   too_many_invalid_attempts:
@@ -68,12 +71,13 @@ function response(status: number, codes: readonly ErrorCode[], details: Details)
 
 function example(code: ErrorCode, detail = ''): Problem {
   return {
-    type: 'about:blank',
+    type: typeOf(code),
     ...ERROR_CODES[code],
     code,
     detail,
     requestId: '01KAG3V7M0Q8ZJ4T5W6X7Y8Z9A',
     ...(code === 'validation_failed' ? { errors: [{ field: 'form', message: 'Unknown parameter.' }] } : {}),
+    ...(code === 'beyond_retention' ? { nearest: NEAREST } : {}),
     ...(code === 'rate_limited' ? { retryAfterSeconds: RETRY_SECONDS } : {}),
   };
 }

@@ -1,50 +1,32 @@
-import { readFileSync } from 'node:fs';
 import type { RequestHandler } from 'express';
-import { digest } from '../answer/etag.ts';
 import { type Page, replyWithPage } from '../answer/reply.ts';
 import { contextOf, targetOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
-import { figuresPage } from './figures.ts';
-import { type Documentation, docsPage } from './html.ts';
-import { openApiDocument, openApiText } from './openapi.ts';
+import { type Library, pagesOf } from './site.ts';
 
-/** Nothing external, nothing inline: injected markup could not run. */
-const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/** Nothing external, nothing inline: injected markup could not run. Calls go to this service alone. */
+const POLICY = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "script-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
 
-const HTML = 'text/html; charset=utf-8';
-const JSON_TYPE = 'application/json; charset=utf-8';
-
-const page = (contentType: string, content: string): Page => {
-  const body = Buffer.from(content);
-  return { contentType, body, tag: digest(body) };
-};
-const asset = (contentType: string, file: string): Page =>
-  page(`${contentType}; charset=utf-8`, readFileSync(new URL(`./assets/${file}`, import.meta.url), 'utf8'));
-
-/** Makers of the pages; each runs at the first request. */
-const PAGES = new Map<string, () => Page>([
-  ['/docs', () => page(HTML, docsPage(openApiDocument() as unknown as Documentation))],
-  ['/docs/figures', () => page(HTML, figuresPage())],
-  ['/docs/style.css', () => asset('text/css', 'style.css')],
-  ['/docs/copy.js', () => asset('text/javascript', 'copy.js')],
-  ['/openapi.json', () => page(JSON_TYPE, openApiText())],
-]);
-
-/** Addresses that visitors try first. They redirect to the reference. */
-const DOORS = new Set(['/', '/docs/']);
-
-/** Serves /docs, the reference page, with its assets, and /openapi.json: no authentication, no limit. */
-export function docsPages(): RequestHandler {
+/** Serves /docs, its pages and files, and the OpenAPI documents: no authentication, no limit. */
+export function docsPages(library: Library): RequestHandler {
+  const pages = pagesOf(library);
   const made = new Map<string, Page>();
   return async (req, res, next) => {
     const { path } = targetOf(req);
-    if (DOORS.has(path) && (req.method === 'GET' || req.method === 'HEAD')) {
+    if (library.doors.includes(path) && (req.method === 'GET' || req.method === 'HEAD')) {
       contextOf(res).route = path;
       res.redirect(302, '/docs');
       return;
     }
-    const make = PAGES.get(path);
+    const make = pages.get(path);
     if (make === undefined) {
       next();
       return;

@@ -79,6 +79,11 @@ export class Bodies {
     return file;
   }
 
+  /** Drops a body that nobody needs any more. A file closes after its last reader. */
+  drop(body: Body): void {
+    if (body instanceof FileBody) this.#files.delete(body);
+  }
+
   async #open(): Promise<FileHandle> {
     const path = join(this.#folder, randomUUID());
     const handle = await open(path, 'wx+', 0o600);

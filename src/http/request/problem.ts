@@ -8,9 +8,18 @@ import { newRequestId } from './request-id.ts';
 const MAX_FIELD_ERRORS = 20;
 export const PROBLEM_TYPE = 'application/problem+json';
 
+/**
+ * The `type` of a problem: the address of its explanation, on the listener that answers. It names no host, because the
+ * service does not know by which of its names the caller reached it (RFC 9457, section 3.1.1, allows that).
+ */
+export const typeOf = (code: ErrorCode): string => `/docs/errors#${code}`;
+
 export const Problem = z
   .strictObject({
-    type: z.literal('about:blank'),
+    type: z
+      .string()
+      .regex(/^\/docs\/errors#[a-z_]+$/)
+      .meta({ description: 'Where this service explains the error: a path with the code as its fragment.' }),
     title: z.string(),
     status: z.int().min(400).max(599),
     code: z.enum(Object.keys(ERROR_CODES) as [ErrorCode, ...ErrorCode[]]),
@@ -21,6 +30,10 @@ export const Problem = z
       .max(MAX_FIELD_ERRORS)
       .optional()
       .meta({ description: 'Only with `validation_failed`: what is wrong, field by field.' }),
+    nearest: z.strictObject({ from: z.string().nullable(), to: z.string().nullable() }).optional().meta({
+      description:
+        'Only with `beyond_retention`: the nearest bounds with an exact answer, with the offsets of the request; null for a bound that it left out.',
+    }),
     retryAfterSeconds: z
       .int()
       .min(1)
@@ -42,7 +55,7 @@ export interface ProblemResponse {
  * Express could not read. Its message is not sent to the caller.
  */
 export function problem(error: unknown, requestId: string): ProblemResponse {
-  const { code, status, detail, errors, retryAfterSeconds } = asAppError(error);
+  const { code, status, detail, errors, nearest, retryAfterSeconds } = asAppError(error);
   return {
     status,
     headers: {
@@ -52,13 +65,14 @@ export function problem(error: unknown, requestId: string): ProblemResponse {
       ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
     },
     body: {
-      type: 'about:blank',
+      type: typeOf(code),
       title: ERROR_CODES[code].title,
       status,
       code,
       detail,
       requestId,
       ...(errors === undefined ? {} : { errors: errors.slice(0, MAX_FIELD_ERRORS) }),
+      ...(nearest === undefined ? {} : { nearest }),
       ...(status === 429 && retryAfterSeconds !== undefined ? { retryAfterSeconds } : {}),
     },
   };

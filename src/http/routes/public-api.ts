@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Basis } from '../../analytics/scopes.ts';
 import { onBehalfOf } from '../../domain/caller.ts';
 import { AppError } from '../../domain/errors.ts';
+import type { Forgetting } from '../../domain/forgetting.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { type Endpoint, parametersOf, type Services } from '../../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
@@ -25,6 +26,7 @@ import type { LiveHub } from '../live/hub.ts';
 import { replyWithStream } from '../live/reply.ts';
 import { contextOf, Timing, targetOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
+import { inCallersForm } from '../request/nearest.ts';
 import { Waiting } from '../request/waiting.ts';
 
 const PREFIX = '/api/v1';
@@ -38,6 +40,7 @@ export interface PublicApiDeps extends Services, AnswersOptions {
   readonly begun: ReadBegun;
   readonly overload: Overload;
   readonly live: LiveHub;
+  readonly forgetting: Forgetting;
 }
 
 /** Where the Public API is served, and for whom. */
@@ -78,6 +81,10 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   const routes = routesOf(ENDPOINTS);
   const answers = new Answers(deps.snapshots, deps.begun, deps);
   const representations = new Representations(deps);
+  deps.forgetting.add((app) => {
+    answers.forget(app);
+    representations.clear();
+  });
   const parsed = parsedQueries();
   const { analytics, access, clock, live: hub } = deps;
   const services: Services = { analytics, access, clock };
@@ -171,7 +178,11 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     }
     refuseIfOverloaded(deps.overload);
     const checked = await check(req, res, mount);
-    await onBehalfOf(new Waiting(checked.principal.keyId, res), () => answer(req, res, checked));
+    try {
+      await onBehalfOf(new Waiting(checked.principal.keyId, res), () => answer(req, res, checked));
+    } catch (error) {
+      throw inCallersForm(error, targetOf(req).search);
+    }
   };
 }
 

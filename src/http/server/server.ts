@@ -45,6 +45,8 @@ export interface HttpServerDeps {
   readonly trustedProxies: number;
   /** From here on the log calls a request slow. */
   readonly slowMs: number;
+  /** The longest time in which a request may arrive; a minute by default. */
+  readonly longestRequestMs?: number;
   /** Null: requests are not traced. */
   readonly tracer?: Tracer | null;
   /** Called for each request that was answered. */
@@ -94,7 +96,7 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
       // Such a request is refused in `refusalOf`, with a body.
       requireHostHeader: false,
       headersTimeout: HEADERS_MS,
-      requestTimeout: REQUEST_MS,
+      requestTimeout: deps.longestRequestMs ?? REQUEST_MS,
       connectionsCheckingInterval: 2_000,
       // Load balancers usually keep idle connections for 60 s. They must close first.
       keepAliveTimeout: 65_000,

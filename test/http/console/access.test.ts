@@ -114,6 +114,12 @@ describe('apps', () => {
     const shares = valid('GET /apps/:appId/shares', await looker.ask(`${at}/shares`));
     expect(shares).toEqual([{ accountId: other.account, accountName: 'Acme' }]);
     valid('DELETE /apps/:appId/shares/:accountId', await owner.ask(share, { method: 'DELETE' }));
+    const retain = (name: string, days: unknown) =>
+      owner.ask(`${at}/retention`, { method: 'PUT', body: { name, days } });
+    expectProblem(await retain('another name', 30), 'validation_failed');
+    expectProblem(await retain('Shop two', 0), 'validation_failed');
+    expect(valid('PUT /apps/:appId/retention', await retain('Shop two', 30)).days).toBe(30);
+    expect(valid('GET /apps/:appId/retention', await looker.ask(`${at}/retention`)).days).toBe(30);
     const wrong = { method: 'POST', body: { name: 'shop two' } };
     expectProblem(await owner.ask(`${at}/delete`, wrong), 'validation_failed');
     const right = { method: 'POST', body: { name: 'Shop two' } };
@@ -134,6 +140,7 @@ test('nobody sees or changes another account, and a viewer changes nothing', asy
     ['POST', `/apps/${mine.app}/rotate-secret`],
     ['POST', `/apps/${mine.app}/delete`, { name: 'Shop' }],
     ['PUT', `/apps/${mine.app}/shares/${account}`],
+    ['PUT', `/apps/${mine.app}/retention`],
     ['DELETE', `/apps/${mine.app}/shares/${account}`],
   ];
   for (const [method, path, body] of changes) {
@@ -142,6 +149,7 @@ test('nobody sees or changes another account, and a viewer changes nothing', asy
     if (path !== '/keys') expectProblem(await stranger.ask(path, ask), 'not_found');
   }
   expectProblem(await stranger.ask(`/apps/${mine.app}/shares`), 'not_found');
+  expectProblem(await stranger.ask(`/apps/${mine.app}/retention`), 'not_found');
   expect((await mine.ask('/api/v1/apps')).status).toBe(200);
   expect(
     valid('GET /audit', await stranger.ask('/audit')).every(({ accountId }) => accountId !== mine.account),

@@ -57,6 +57,11 @@ let addresses = 0;
 class Browser {
   readonly #jar = new Map<string, string>();
   readonly #address = `10.1.0.${++addresses}`;
+  readonly #accept: string | undefined;
+
+  constructor(accept?: string) {
+    this.#accept = accept;
+  }
 
   async go(url: string, form?: Readonly<Record<string, string>>): Promise<Answer> {
     const { origin, pathname, search } = new URL(url);
@@ -66,6 +71,7 @@ class Browser {
       headers: {
         Cookie: [...this.#jar].map(([name, value]) => `${name}=${value}`).join('; '),
         'X-Forwarded-For': this.#address,
+        ...(this.#accept === undefined ? {} : { Accept: this.#accept }),
         ...(body === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' }),
       },
       ...(body === undefined ? {} : { body }),
@@ -122,6 +128,20 @@ describe('OpenID Connect', () => {
   test('refuses strangers, and addresses that are not verified', async () => {
     expectProblem((await new Browser().signIn('bob')).answer, 'forbidden');
     expectProblem((await new Browser().signIn('eve')).answer, 'forbidden');
+  });
+
+  test('leads a person who fails to the page of sign-in, which says why', async () => {
+    const browser = new Browser('text/html,application/xhtml+xml,*/*;q=0.8');
+    const leads = (answer: Answer): unknown => [answer.status, answer.headers['location']];
+    const to = (problem: string) => [303, `/dashboard/sign-in?problem=${problem}`];
+    const { url, answer } = await browser.signIn('bob');
+    expect(leads(answer)).toEqual(to('no-member'));
+    expect(leads(await browser.go(url))).toEqual(to('not-finished'));
+    expect(leads((await new Browser('text/html').signIn('eve')).answer)).toEqual(to('not-confirmed'));
+    const attempts = await Promise.all(
+      Array.from({ length: 12 }, () => browser.go(`${service.url}/dashboard/api/sign-in/oidc`)),
+    );
+    expect(attempts.map(leads)).toContainEqual(to('busy'));
   });
 
   test('refuses an answer of another attempt, another browser, or a second time', async () => {

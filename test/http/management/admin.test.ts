@@ -87,6 +87,10 @@ test('every command works on the running service', async () => {
   expect(await admin('app', 'rotate-secret', '--app', app, '--overlap', '8s')).toEqual({
     secretKey: expect.stringMatching(/^app_secret_[0-9A-Za-z]{40}$/),
   });
+  const setting = { appId: app, days: 30, exactFrom: null };
+  expect(await admin('app', 'set-retention', '--app', app, '--days', '30')).toEqual(setting);
+  expect(await admin('app', 'retention', '--app', app)).toEqual(setting);
+  expect(await admin('app', 'set-retention', '--app', app, '--days', 'none')).toMatchObject({ days: null });
   await admin('app', 'share', '--app', app, '--account', guest.accountId);
   expect(await admin('app', 'list', '--account', guest.accountId)).toMatchObject([
     { id: app, access: 'shared' },

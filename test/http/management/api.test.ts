@@ -125,6 +125,9 @@ describe('a wrong request', () => {
       ['POST', `/keys/${id}/rotate`, { overlapSeconds: 1.5 }, ['overlapSeconds']],
       ['POST', `/keys/${id}/rotate`, { overlapSeconds: -1 }, ['overlapSeconds']],
       ['POST', `/apps/${id}/rotate-secret`, { expiresAt: '2030-01-01T00:00:00Z' }, ['expiresAt']],
+      ['PUT', `/apps/${id}/retention`, { days: 0 }, ['days']],
+      ['PUT', `/apps/${id}/retention`, { days: 1.5 }, ['days']],
+      ['PUT', `/apps/${id}/retention`, {}, ['days']],
       ['PUT', `/apps/x/shares/y`, undefined, ['appId', 'accountId']],
     ];
     for (const [method, path, body, fields] of cases) {
@@ -144,6 +147,8 @@ describe('a wrong request', () => {
       ['DELETE', `/accounts/${id}`],
       ['GET', `/accounts/${id}/shares`],
       ['GET', `/apps/${id}/shares`],
+      ['GET', `/apps/${id}/retention`],
+      ['PUT', `/apps/${id}/retention`, { days: 30 }],
       ['GET', `/accounts/${id}/keys`],
       ['POST', `/accounts/${id}/keys`],
       ['GET', `/accounts/${id}/apps`],

@@ -4,13 +4,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CommandResult, type ManagedService, managedService } from '../../support/management.ts';
+import { PROGRAM } from '../../support/program.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const EXCERPT = readFileSync(new URL('../../data/access-excerpt.log', import.meta.url));
 const SUMMARY = {
   lines: 300,
@@ -47,7 +46,7 @@ async function newApp(name: string): Promise<string> {
 
 /** Runs the command as a shell does. `input` is its standard input. */
 async function command(args: readonly string[], input: Buffer | string = ''): Promise<CommandResult> {
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'import', ...args], {
+  const child = spawn(PROGRAM, ['import', ...args], {
     env: {
       PATH: process.env['PATH'],
       MANAGEMENT_PORT: new URL(service.managementUrl).port,

@@ -40,7 +40,7 @@ test('the disk of the data folder, and late events of all apps by kind', async (
   const service = await started();
   await expect.poll(() => gauge(service, LATE), eventually).toEqual({ page: 0, session: 0 });
   const [free, size] = [await gauge(service, FREE), await gauge(service, SIZE)];
-  expect(Object.keys(size)).toEqual(['data_dir']);
+  expect(Object.keys(size)).toEqual(service.db.exclusive ? ['data_dir'] : ['data_dir', 'clickhouse:default']);
   expect(free['data_dir']).toBeGreaterThan(0);
   expect(free['data_dir']).toBeLessThanOrEqual(size['data_dir'] ?? 0);
 
@@ -62,9 +62,8 @@ test('the disks of a server, whose last values stay while it is away', async () 
   const proxy = await faultProxy(bridge.url);
   open.push(proxy.close);
   const service = await started({
+    ...bridge.settings,
     CLICKHOUSE_URL: proxy.url,
-    CLICKHOUSE_USER: bridge.username,
-    CLICKHOUSE_PASSWORD: bridge.password,
     MANAGEMENT_JWT_SECRET: SECRET,
   });
   await expect
@@ -77,7 +76,7 @@ test('the disks of a server, whose last values stay while it is away', async () 
   const failed = (): unknown[] =>
     service
       .logged()
-      .filter(({ name, level }) => level === 'warn' && name === 'measure disks and late events');
+      .filter(({ name, level }) => level === 'warn' && name === 'measure disks, late events and backups');
   await proxy.set('refuse');
   await expect.poll(failed, eventually).not.toEqual([]);
   expect(await gauge(service, SIZE)).toEqual(size);

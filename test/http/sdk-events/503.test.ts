@@ -13,9 +13,8 @@ beforeAll(async () => {
   proxy = await faultProxy(bridge.url);
   service = await testService({
     env: {
+      ...bridge.settings,
       CLICKHOUSE_URL: proxy.url,
-      CLICKHOUSE_USER: bridge.username,
-      CLICKHOUSE_PASSWORD: bridge.password,
       MANAGEMENT_JWT_SECRET: 'a secret of at least 32 characters',
     },
   });
@@ -52,7 +51,8 @@ test('a store that does not accept events: a repeated batch is stored once', asy
       code: 'store_unavailable',
       appId: service.app,
       step: 'store',
-      statement: 'insert ingest_journal',
+      // The slowest one that failed: the insert, or its rehearsal.
+      statement: expect.stringMatching(/^(insert ingest_journal|ingestion: rehearsal)$/),
       lane: 'write',
       state: 'failed',
     });
@@ -68,12 +68,14 @@ test('more than a process can hold is refused', async () => {
     const [{ events, ...rest }] = [visit(randomUUID(), path)];
     return batchFor(service, { sessions: [{ ...rest, events: Array(5_000).fill(events[0]) }] });
   };
+  // On a cluster, the batches of one shard take half of the buffer.
+  const room = service.db.shards.count === 1 ? 40 : 20;
   await proxy.set('http-500', INGESTION);
   const answers = await Promise.all(Array.from({ length: 42 }, () => post(service, full('/full'))));
   const codes = answers.map(({ json }) => (json as { code: string }).code);
-  expect(codes.filter((code) => code === 'overloaded')).toHaveLength(2);
-  expect(codes.filter((code) => code === 'store_unavailable')).toHaveLength(40);
+  expect(codes.filter((code) => code === 'overloaded')).toHaveLength(42 - room);
+  expect(codes.filter((code) => code === 'store_unavailable')).toHaveLength(room);
   for (const answer of answers) expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   await proxy.set('pass');
-  await expect.poll(() => views('/full'), { timeout: 50_000 }).toBe(200_000);
+  await expect.poll(() => views('/full'), { timeout: 50_000 }).toBe(room * 5_000);
 });

@@ -48,21 +48,31 @@ export async function expectAgreement(subject: Subject, story: Case, hooks: Hook
   subject.begin(apps.map(({ id }) => id));
   const stored = await store(subject, story, apps, hooks);
   const asked = (await hooks.beforeQuestions?.(stored.subject)) ?? stored.subject;
-  const oracle = createOracle(stored.deliveries, known, () => asked.clock.now);
+  await expectAnswers(asked, apps, story, stored.deliveries);
+  return apps.length * story.probes.length;
+}
+
+/** Asks all questions of a story, and expects the oracle's answers over these deliveries. */
+export async function expectAnswers(
+  { analytics, clock }: Pick<Subject, 'analytics' | 'clock'>,
+  apps: readonly TestedApp[],
+  { moments, probes }: Pick<Case, 'moments' | 'probes'>,
+  deliveries: readonly Delivery[],
+): Promise<void> {
+  const oracle = createOracle(deliveries, known, () => clock.now);
   const compare = async (app: AppId, questions: readonly Question[], when: string): Promise<void> => {
-    const answers = await Promise.all(questions.map(({ ask }) => ask(asked.analytics, app)));
+    const answers = await Promise.all(questions.map(({ ask }) => ask(analytics, app)));
     questions.forEach(({ name, ask }, i) => {
       expect(answers[i], `${name}${when}`).toEqual(ask(oracle, app));
     });
   };
   for (const { id } of apps) {
-    for (const moment of story.moments) {
-      asked.clock.now = epochMs(moment);
+    for (const moment of moments) {
+      clock.now = epochMs(moment);
       await compare(id, ABOUT_ALL, ` at ${new Date(moment).toISOString()}`);
     }
-    for (const probe of story.probes) await compare(id, aboutRange(probe), '');
+    for (const probe of probes) await compare(id, aboutRange(probe), '');
   }
-  return apps.length * story.probes.length;
 }
 
 /** Asks questions and ignores the answers. Results cached now must not spoil later answers. */
@@ -130,18 +140,18 @@ async function deliver(subject: Subject, { app, batch, batchId, tally }: Arrival
 /** The analytics (asynchronous) or the oracle (synchronous). */
 type Source = { readonly [Q in keyof Analytics]: (...args: Parameters<Analytics[Q]>) => unknown };
 
-interface Question {
+export interface Question {
   readonly name: string;
   readonly ask: (source: Source, app: AppId) => unknown;
 }
 
-const ABOUT_ALL: readonly Question[] = [
+export const ABOUT_ALL: readonly Question[] = [
   { name: 'dataBounds', ask: (source, app) => source.dataBounds(app) },
   { name: 'trafficHeatmap', ask: (source, app) => source.trafficHeatmap(app) },
   { name: 'audienceActivity', ask: (source, app) => source.audienceActivity(app) },
 ];
 
-function aboutRange({ range, limit }: Probe): Question[] {
+export function aboutRange({ range, limit }: Probe): Question[] {
   const open: OpenRange = { from: bound(range.from), to: bound(range.to) };
   const { from, to } = open;
   const closed: Question[] =

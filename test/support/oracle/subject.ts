@@ -5,7 +5,7 @@ import type { Database } from '../../../src/clickhouse/database.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { AppId } from '../../../src/domain/ids.ts';
 import { epochMs } from '../../../src/domain/time.ts';
-import { createIngestion } from '../../../src/ingestion/ingestion.ts';
+import { createIngestion, type Ingestion } from '../../../src/ingestion/ingestion.ts';
 import type { SentBatch } from '../generate.ts';
 import type { Subject } from './compare.ts';
 
@@ -17,7 +17,7 @@ const MAX_ATTEMPTS = 60;
 const REFUSED_MS = 1_000;
 
 /** Runs the real pipeline and the real questions on a migrated store. */
-export async function subjectOn(db: Database): Promise<Subject> {
+export async function subjectOn(db: Database): Promise<Subject & { readonly ingestion: Ingestion }> {
   const clock = { now: epochMs(0) };
   const ingestion = createIngestion({
     db,
@@ -29,6 +29,7 @@ export async function subjectOn(db: Database): Promise<Subject> {
   let current: readonly AppId[] = [];
   return {
     clock,
+    ingestion,
     apps: () => current,
     begin: (apps) => {
       current = apps;

@@ -6,7 +6,7 @@ import { WorldMap } from '../../chart/world-map.tsx';
 import { ErrorState, LoadingState } from '../../states.tsx';
 import { useAnalytics } from '../context.ts';
 import { keyOf, listOf } from '../lists.ts';
-import { TABS } from '../view/view.ts';
+import { type MapFrame, TABS } from '../view/view.ts';
 import { useWords } from '../words.ts';
 import type { ListedRow } from './list-csv.ts';
 import { ListPanel } from './list-panel.tsx';
@@ -47,8 +47,8 @@ const NAMED = 5;
 
 function LocationMap({ rows }: { readonly rows: readonly ListedRow[] }) {
   const { text, format, figure, name } = useWords();
-  const { isRtl } = useAnalytics();
-  const [isNear, setIsNear] = useState(true);
+  const { isRtl, view, change } = useAnalytics();
+  const isNear = view.map === 'places';
   const [world, setWorld] = useState<readonly Country[] | Error | null>(null);
   useEffect(() => {
     loadCountries().then(setWorld, (error: unknown) =>
@@ -93,10 +93,10 @@ function LocationMap({ rows }: { readonly rows: readonly ListedRow[] }) {
         <SegmentedControl
           size="xs"
           aria-label={text.mapFrame}
-          value={isNear ? 'near' : 'world'}
-          onChange={(value) => setIsNear(value === 'near')}
+          value={view.map}
+          onChange={(map) => change({ map: map as MapFrame })}
           data={[
-            { value: 'near', label: text.mapNear },
+            { value: 'places', label: text.mapNear },
             { value: 'world', label: text.mapWorld },
           ]}
         />

@@ -2,9 +2,11 @@ import { Button, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import type { LiveQuestion } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
+import { ApiError } from '../../api.ts';
 import { ErrorState, LoadingState } from '../../states.tsx';
 import { useWords } from '../words.ts';
 import { About, type Call } from './about.tsx';
+import { Expired } from './expired.tsx';
 import { saveCsv } from './save.ts';
 import { Scroll } from './scroll.tsx';
 
@@ -103,6 +105,7 @@ export function Figures<T>({
   readonly lines?: number;
   readonly children: (data: T) => ReactNode;
 }) {
+  if (error instanceof ApiError && error.nearest !== null) return <Expired nearest={error.nearest} />;
   if (error !== null) return <ErrorState error={error} retry={reload} />;
   if (data === undefined) return <LoadingState lines={lines} />;
   return <div className={isLoading ? 'figures is-older' : 'figures'}>{children(data)}</div>;

@@ -6,6 +6,9 @@ export type GrowthMetric = (typeof GROWTH_METRICS)[number];
 export const HOUR_METRICS = ['sessions', 'visitors', 'pageviews'] as const;
 export type HourMetric = (typeof HOUR_METRICS)[number];
 
+export const MAP_FRAMES = ['places', 'world'] as const;
+export type MapFrame = (typeof MAP_FRAMES)[number];
+
 /** The lists of each group, of which one is shown. The first is it by default. */
 export const TABS = {
   pages: ['pages', 'entryPages', 'exitPages', 'timeSpent'],
@@ -27,6 +30,8 @@ export interface View {
   readonly growth: GrowthMetric;
   readonly hours: HourMetric;
   readonly tabs: Tabs;
+  /** Whether the map shows the places alone, or the whole world. */
+  readonly map: MapFrame;
   /** Only rows with this text are listed. */
   readonly find: string;
 }
@@ -44,6 +49,7 @@ export const DEFAULT_VIEW: View = {
     technology: 'browsers',
     interaction: 'targets',
   },
+  map: 'places',
   find: '',
 };
 
@@ -64,6 +70,7 @@ export function viewOf(search: string): View {
     tabs: Object.fromEntries(
       GROUPS.map((group) => [group, among<ListId>(group, TABS[group], DEFAULT_VIEW.tabs[group])]),
     ) as unknown as Tabs,
+    map: among('map', MAP_FRAMES, DEFAULT_VIEW.map),
     find: (params.get('find') ?? '').slice(0, LONGEST_FIND),
   };
 }
@@ -78,7 +85,7 @@ function choiceOf(params: URLSearchParams): Choice | null {
 }
 
 /** The part of an address that `viewOf` reads. Defaults are left out. */
-export function searchOf({ choice, zone, isCompared, growth, hours, tabs, find }: View): string {
+export function searchOf({ choice, zone, isCompared, growth, hours, tabs, map, find }: View): string {
   const params = new URLSearchParams();
   if (typeof choice === 'object') {
     params.set('from', choice.from);
@@ -89,6 +96,7 @@ export function searchOf({ choice, zone, isCompared, growth, hours, tabs, find }
   if (growth !== DEFAULT_VIEW.growth) params.set('growth', growth);
   if (hours !== DEFAULT_VIEW.hours) params.set('hours', hours);
   for (const group of GROUPS) if (tabs[group] !== DEFAULT_VIEW.tabs[group]) params.set(group, tabs[group]);
+  if (map !== DEFAULT_VIEW.map) params.set('map', map);
   if (find !== '') params.set('find', find);
   const text = params.toString().replaceAll('%3A', ':');
   return text === '' ? '' : `?${text}`;

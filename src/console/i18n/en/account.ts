@@ -15,6 +15,17 @@ export const account = {
     wrongLink: 'This link does not work any more',
     wrongLinkText: 'A link works once, within 10 minutes. Ask for a new one.',
     ended: 'Your session has ended. Sign in again.',
+    failed: 'The sign-in failed',
+    /** By the reason in the address. */
+    failures: {
+      'no-member':
+        'Nobody has added your e-mail address to an account here. Ask an owner or the people who run this service to add it, then sign in again.',
+      'not-confirmed':
+        'Your organisation did not confirm your e-mail address. Confirm it there, then sign in again.',
+      'not-finished': 'The sign-in was not finished, or it took longer than 10 minutes. Begin again below.',
+      busy: 'There were too many attempts. Wait a minute, then sign in again.',
+      away: 'The sign-in of your organisation does not answer. Try again in a moment.',
+    },
   },
   keys: {
     title: 'API keys',
@@ -112,6 +123,10 @@ export const account = {
       'app.share': 'Shared an app',
       'app.unshare': 'Ended the sharing of an app',
       'app.delete': 'Deleted an app',
+      'app.export': 'Exported an app',
+      'app.import': 'Imported an app',
+      'app.retention': 'Set the retention of an app',
+      'visitor.erase': 'Erased a visitor of an app',
       'account.rename': 'Renamed the account',
       'account.plan': 'Changed the plan',
       'account.delete': 'Deleted the account',

@@ -202,6 +202,10 @@ export const analytics = {
   meaningOfAll: 'What every figure means',
   exportCsv: (name: string) => `Export ${name} as CSV`,
   csv: 'CSV',
+  expired: 'Single events of this time have expired',
+  expiredText:
+    'The app keeps them for a number of days only. Older ranges can begin and end at whole hours of UTC.',
+  expiredAction: (period: string) => `Show ${period}`,
   exportFailed: 'The export failed. Try again.',
   asTable: 'Table',
   asChart: 'Chart',

@@ -49,6 +49,11 @@ export const common = {
   },
   /** Instead of the service's own words, where a language has others. By the code of the error. */
   problems: {} as Readonly<Partial<Record<ErrorCode, string>>>,
+  /**
+   * Instead of the service's own words about a wrong field, where a language has others. By the service's sentence, or
+   * else by the name of the field.
+   */
+  fieldProblems: {} as Readonly<Record<string, string>>,
   time: {
     never: 'Never',
   },

@@ -1,4 +1,4 @@
 import type { Language } from '../languages.ts';
 import { texts } from './texts.ts';
 
-export const language: Language = { name: 'English', direction: 'ltr', locale: 'en-GB', texts };
+export const language: Language = { direction: 'ltr', locale: 'en-GB', texts };

@@ -235,6 +235,10 @@ export const analytics: AnalyticsTexts = {
   meaningOfAll: 'معنی همهٔ ارقام',
   exportCsv: (name) => `خروجی CSV از ${name}`,
   csv: 'CSV',
+  expired: 'رویدادهای تکی این زمان پاک شده‌اند',
+  expiredText:
+    'برنامه آنها را تنها شماری روز نگه می‌دارد. بازه‌های کهنه‌تر می‌توانند در ساعت‌های کامل UTC آغاز شوند و پایان یابند.',
+  expiredAction: (period) => `نمایش ${period}`,
   exportFailed: 'خروجی گرفته نشد. دوباره تلاش کنید.',
   asTable: 'جدول',
   asChart: 'نمودار',

@@ -5,7 +5,6 @@ import { apps } from './apps.ts';
 import { common } from './common.ts';
 
 export const language: Language = {
-  name: 'فارسی',
   direction: 'rtl',
   locale: 'fa-IR-u-ca-persian-nu-arabext',
   texts: { ...common, ...account, apps, analytics },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { batched } from '../../src/metadata/batched.ts';
+import { batched } from '../../src/domain/batched.ts';
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

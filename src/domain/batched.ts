@@ -1,4 +1,5 @@
-import { AppError } from '../domain/errors.ts';
+import { AppError } from './errors.ts';
+import { currentWork, inWork, Work } from './work.ts';
 
 /** Two, so that a statement that hangs does not delay all others. */
 const MAX_RUNNING = 2;
@@ -9,6 +10,7 @@ const MAX_BATCH = 100;
 
 interface Waiting<V> {
   readonly key: string;
+  readonly work: Work | undefined;
   readonly resolve: (value: V | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -26,8 +28,10 @@ export function batched<V>(
 
   const run = async (batch: readonly Waiting<V>[]): Promise<void> => {
     running++;
+    const own = new Work();
+    for (const { work } of batch) work?.waitFor(own);
     try {
-      const found = await read([...new Set(batch.map(({ key }) => key))]);
+      const found = await inWork(own, () => read([...new Set(batch.map(({ key }) => key))]));
       for (const { key, resolve } of batch) resolve(found.get(key) ?? null);
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -50,7 +54,7 @@ export function batched<V>(
         );
         return;
       }
-      waiting.push({ key, resolve, reject });
+      waiting.push({ key, work: currentWork(), resolve, reject });
       startNext();
     });
 }

@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+
+/** The database's name inside a backup, whatever it is called in the store. */
+export const NAME_INSIDE = 'session_analytics';
+/** The table of a backup that says what is in it. */
+export const MANIFEST = 'backup_manifest';
+/** The manifest's name in a store that is being restored. A store that has it is not whole. */
+export const UNFINISHED = 'restore_unfinished';
+
+/**
+ * Tables that a backup leaves out, besides those of facts, which sealing computes from events:
+ *
+ * - the journal and its verdicts: a backup is made while no flush is between its verdict and its marks, so what is
+ *   left in the journal was never acknowledged;
+ * - begun events: a restore counts them from the ledger;
+ * - salts of visitors' ids: they are deleted after two days, which a backup would undo;
+ * - links, sessions and secrets of the console: people sign in again after a restore;
+ * - the store's own state: migrations, leases, pauses, earlier backups.
+ */
+const LEFT_OUT = [
+  'ingest_journal',
+  'ingest_verdicts',
+  'ingest_begun',
+  'ingest_salts',
+  'console_links',
+  'console_link_uses',
+  'console_sessions',
+  'console_secrets',
+  'schema_migrations',
+  'sealing_leases',
+  'ingest_pauses',
+  'backups',
+  UNFINISHED,
+];
+
+/** Every row of facts, and of their state, names the run that wrote it. */
+const IN_BACKUP = `database = currentDatabase() AND engine LIKE '%MergeTree'
+  AND name NOT IN (${LEFT_OUT.map((table) => `'${table}'`).join(', ')})
+  AND name NOT IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'run')`;
+
+/** `events` is the largest. */
+export const TABLES: Query<{ table: string }> = {
+  name: 'backup: tables',
+  sql: `SELECT name AS table FROM system.tables
+WHERE ${IN_BACKUP} ORDER BY name = 'events', name`,
+  row: z.object({ table: z.string() }),
+};
+
+/** Throws an error for the operator on a cluster: its shards and replicas need backups of their own. */
+export function assertNoCluster({ shards }: Pick<Database, 'shards'>): void {
+  if (shards.database === null) return;
+  throw new AppError(
+    'bad_request',
+    'The store is a cluster: make and restore backups with ClickHouse itself (BACKUP … ON CLUSTER), see docs/backups.md.',
+  );
+}
+
+export const DATABASE: Query<{ name: string }> = {
+  name: 'backup: database',
+  sql: 'SELECT currentDatabase() AS name',
+  row: z.object({ name: z.string() }),
+};
+
+/** The rows of these tables, as they are stored: some of them may be merged or deleted rows. */
+export const ROWS: Query<{ table: string; rows: number; bytes: number }> = {
+  name: 'backup: rows',
+  sql: `SELECT table, toUInt64(sum(rows)) AS rows, toUInt64(sum(bytes_on_disk)) AS bytes FROM system.parts
+WHERE database = {database:String} AND active GROUP BY table ORDER BY table`,
+  row: z.object({ table: z.string(), rows: z.number(), bytes: z.number() }),
+};

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import type { AppId } from '../domain/ids.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
+import type { Deleted } from '../facts/reseal.ts';
+import { MAX_SECONDS } from '../facts/seal-states.ts';
+import type { FactKind } from '../facts/watermarks.ts';
+import {
+  BEGUN_COLUMNS,
+  begunRows,
+  LEDGER_COLUMNS,
+  ledgerBoundsRows,
+  ledgerDeletionRows,
+  ledgerWithoutBounds,
+} from '../ingestion/ledger-rows.ts';
+
+/*
+ * The statements of an erasure. Each may run again at any time, also after the erasure has ended: an insert has the
+ * erasure as its token, and a deletion takes the sessions that the erasure lists, and of them only events that were
+ * inserted until its moment. No deletion names the visitor or a session, because the engine keeps their texts.
+ */
+
+/** An erasure, with the moment until which it deletes events (the store's clock). */
+export interface Listed {
+  readonly app: AppId;
+  readonly id: string;
+  readonly until: EpochMs;
+}
+
+const SEAL = { lane: 'seal', maxSeconds: MAX_SECONDS } as const;
+const SYNC = 'SETTINGS mutations_sync = 2';
+const paramsOf = ({ app, id, until }: Listed) => ({ app, erasure: id, until });
+
+/** Selects the rows of an erasure. */
+const OF_ERASURE = 'app_id = {app:UUID} AND erasure_id = {erasure:UUID}';
+const visitorIn = (erasures: string): string =>
+  `(SELECT any(visitor_id) FROM ${erasures} WHERE ${OF_ERASURE} AND visitor_id != '')`;
+/** Selects the events to delete, in hours that the table's order finds. */
+const eventsToDelete = (list: string): string => `app_id = {app:UUID}
+    AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
+    AND toStartOfHour(timestamp) IN (SELECT DISTINCT arrayJoin(hours) FROM ${list} WHERE ${OF_ERASURE})
+    AND (started_at, session_id) IN (SELECT fromUnixTimestamp64Milli(l.started_at, 'UTC'), l.session_id FROM ${list} AS l WHERE ${OF_ERASURE})`;
+const LIST = 'erased_sessions';
+const TIMES = `SELECT app_id, started_at, timestamp FROM events WHERE ${eventsToDelete(LIST)}`;
+
+const HORIZON: Query<{ at: EpochMs }> = {
+  name: 'erasure: horizon',
+  sql: `SELECT max(v.horizon) AS at FROM sealing_verdicts AS v WHERE app_id = {app:UUID} AND verdict = 'published'`,
+  row: z.object({ at: z.int().transform(epochMs) }),
+};
+
+/** Reads the instant before which an app's facts are final. It does not move during an erasure. */
+export const horizonOf = async (db: Database, app: AppId): Promise<EpochMs> =>
+  (await db.queryOne(HORIZON, { app }, SEAL)).at;
+
+/**
+ * Lists the sessions that name the visitor, even if only one of their batches does. Not those from before the horizon:
+ * their facts are final.
+ */
+export async function listSessions(db: Database, listed: Listed, horizon: EpochMs): Promise<void> {
+  const named = `app_id = {app:UUID} AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
+    AND started_at >= fromUnixTimestamp64Milli({horizon:Int64}, 'UTC')`;
+  const rows = `SELECT app_id, {erasure:UUID}, {until:Int64}, session_id, toUnixTimestamp64Milli(started_at),
+    groupArray(toDateTime(toStartOfHour(timestamp), 'UTC'))
+FROM events WHERE ${named} AND (started_at, session_id) IN
+    (SELECT started_at, session_id FROM events WHERE ${named} AND has_context = 1 AND visitor_id = ${visitorIn('erasures')})
+GROUP BY app_id, started_at, session_id`;
+  const columns = ['app_id', 'erasure_id', 'until', 'session_id', 'started_at', 'hours'];
+  const params = { ...paramsOf(listed), horizon };
+  await db.insertFrom(LIST, columns, rows, params, { ...SEAL, token: `${listed.id} sessions` });
+}
+
+const HOURS: Query<{ kind: FactKind; hour: number; events: number }> = {
+  name: 'erasure: hours',
+  sql: `SELECT kind, hour, events FROM
+(
+SELECT 'page' AS kind, toInt64(toUnixTimestamp(arrayJoin(hours))) * 1000 AS hour, toUInt64(count()) AS events
+FROM ${LIST} WHERE ${OF_ERASURE} GROUP BY hour
+UNION ALL
+SELECT 'session', toInt64(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS}) AS hour, toUInt64(sum(length(hours))) FROM ${LIST}
+WHERE ${OF_ERASURE} AND session_id != '' GROUP BY hour
+)
+ORDER BY hour`,
+  row: z.object({ kind: z.enum(['page', 'session']), hour: z.number(), events: z.number() }),
+};
+
+/** Reads the hours of the listed events, with their number, by kind. */
+export async function hoursOf(
+  db: Database,
+  { app, id }: Listed,
+): Promise<Readonly<Record<FactKind, Deleted>>> {
+  const rows = await db.query(HOURS, { app, erasure: id }, SEAL);
+  const of = (kind: FactKind): Deleted => ({
+    app,
+    kind,
+    hours: new Map(rows.filter((row) => row.kind === kind).map(({ hour, events }) => [hour, events])),
+  });
+  return { page: of('page'), session: of('session') };
+}
+
+const TRAFFIC = ['pageviews', 'clicks', 'errors', 'customs'] as const;
+
+/** Takes the listed events out of all counts. The sums of whole numbers wrap, so a count is taken back like any other. */
+export async function uncount(db: Database, listed: Listed): Promise<void> {
+  const options = { ...SEAL, token: listed.id, about: [listed.app] };
+  const params = paramsOf(listed);
+  const minus = (sum: string): string => `toUInt64(-toInt64(${sum}))`;
+  const traffic = `SELECT app_id, slice.1 AS grain, slice.2 AS bucket,
+    ${TRAFFIC.map((name) => minus(`countIf(type = '${name.slice(0, -1)}')`)).join(', ')},
+    ${minus("countIf(type = 'engagement')")}, ${minus("sumIf(toUInt64(duration_ms), type = 'engagement')")}
+FROM events
+ARRAY JOIN [
+    ('utc_hour', toDateTime(toStartOfHour(timestamp, 'UTC'), 'UTC')),
+    ('utc_day', toDateTime(toStartOfDay(timestamp, 'UTC'), 'UTC')),
+    ('tehran_hour', toDateTime(toStartOfHour(timestamp, 'Asia/Tehran'), 'UTC')),
+    ('tehran_day', toDateTime(toStartOfDay(timestamp, 'Asia/Tehran'), 'UTC'))
+] AS slice
+WHERE ${eventsToDelete(LIST)} GROUP BY app_id, grain, bucket`;
+  const columns = ['app_id', 'grain', 'bucket', ...TRAFFIC, 'engagements', 'engaged_ms'];
+  await db.insertFrom('traffic', columns, traffic, params, options);
+  await db.insertFrom('ledger', LEDGER_COLUMNS, ledgerDeletionRows(TIMES), params, options);
+  if (!db.exclusive)
+    await db.insertFrom('ingest_begun', BEGUN_COLUMNS, begunRows(TIMES), { ...params, sign: -1 }, options);
+}
+
+/** Makes the ledger's bounds of the listed hours those of the other events. */
+export async function correctBounds(db: Database, listed: Listed): Promise<void> {
+  const params = paramsOf(listed);
+  const { stored, beside } = db.shards;
+  const hoursIn = (list: string): string =>
+    `hour IN (SELECT DISTINCT arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')])) FROM ${list} WHERE ${OF_ERASURE} AND session_id != '')`;
+  await db.command(
+    'erasure: bounds',
+    `ALTER TABLE ${stored('ledger')} UPDATE ${ledgerWithoutBounds} WHERE app_id = {app:UUID} AND ${hoursIn(beside(LIST))} ${SYNC}`,
+    params,
+    SEAL,
+  );
+  // A session lasts at most 24 h, so the events of an hour's sessions lie in 25 hours.
+  const others = `SELECT app_id, started_at, timestamp FROM events WHERE app_id = {app:UUID} AND NOT (${eventsToDelete(LIST)})
+    AND toStartOfHour(timestamp) IN (SELECT DISTINCT h + toIntervalHour(arrayJoin(range(25))) FROM
+      (SELECT arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')])) AS h FROM ${LIST} WHERE ${OF_ERASURE} AND session_id != ''))`;
+  const rows = ledgerBoundsRows(others, hoursIn(LIST));
+  await db.insertFrom('ledger', LEDGER_COLUMNS, rows, params, { ...SEAL, about: [listed.app] });
+}
+
+const LEFT: Query<{ last: number }> = {
+  name: 'erasure: sessions that go on',
+  sql: `SELECT toUnixTimestamp64Milli(max(started_at)) AS last FROM events WHERE app_id = {app:UUID}
+    AND (started_at, session_id) IN (SELECT fromUnixTimestamp64Milli(l.started_at, 'UTC'), l.session_id FROM ${LIST} AS l WHERE ${OF_ERASURE})`,
+  row: z.object({ last: z.number() }),
+};
+
+/** Deletes the listed events, and their sessions. */
+export async function deleteEvents(db: Database, listed: Listed): Promise<void> {
+  const params = paramsOf(listed);
+  const { stored, beside } = db.shards;
+  const list = beside(LIST);
+  await db.command(
+    'erasure: events',
+    `ALTER TABLE ${stored('events')} DELETE WHERE ${eventsToDelete(list)} ${SYNC}`,
+    params,
+    SEAL,
+  );
+  await db.command(
+    'erasure: sessions',
+    `ALTER TABLE ${stored('sessions')} DELETE WHERE app_id = {app:UUID} AND (started_at, session) IN
+    (SELECT fromUnixTimestamp64Milli(l.started_at, 'UTC'), sipHash64(l.session_id) FROM ${list} AS l WHERE ${OF_ERASURE}) ${SYNC}`,
+    params,
+    SEAL,
+  );
+  // A session got new events meanwhile: its row in `sessions` may be gone, so it is merged from its events.
+  const { last } = await db.queryOne(LEFT, params, SEAL);
+  if (last === 0) return;
+  const row = { app_id: listed.app, kept_from: floorTo(last, HOUR_MS) + HOUR_MS };
+  await db.insert('kept_sessions', [row], { lane: 'seal', about: [listed.app] });
+}
+
+/** Separates what stays of the visitor before the horizon from the visitor: figures, and raw events that nothing reads. */
+export async function unname(db: Database, listed: Listed, horizon: EpochMs): Promise<void> {
+  if (horizon === 0) return;
+  const { stored, beside } = db.shards;
+  const visitor = visitorIn(beside('erasures'));
+  const hash = (text: string): string => `reinterpretAsUInt128(sipHash128(${text}))`;
+  const params = { app: listed.app, erasure: listed.id, horizon };
+  const nobody = "concat('erased ', toString({erasure:UUID}))";
+  const facts = `app_id = {app:UUID} AND visitor = ${hash(visitor)} AND started_at < {horizon:Int64}`;
+  const started = `started_at < fromUnixTimestamp64Milli({horizon:Int64}, 'UTC')`;
+  for (const [table, change] of [
+    ['visitor_sessions', `DELETE WHERE ${facts}`],
+    ['utm_facts', `UPDATE visitor = ${hash(nobody)} WHERE ${facts}`],
+    [
+      'events',
+      `UPDATE visitor_id = ${nobody} WHERE app_id = {app:UUID} AND has_context = 1 AND visitor_id = ${visitor} AND ${started}`,
+    ],
+    ['sessions', `DELETE WHERE app_id = {app:UUID} AND visitor.2 = ${visitor} AND ${started}`],
+  ] as const) {
+    await db.command(
+      `erasure: ${table} before the horizon`,
+      `ALTER TABLE ${stored(table)} ${change} ${SYNC}`,
+      params,
+      SEAL,
+    );
+  }
+}
+
+const SET_ASIDE: Query<{ batches: number }> = {
+  name: 'erasure: batches that are put aside',
+  sql: `SELECT toUInt32(count()) AS batches FROM ingest_set_aside WHERE app_id = {app:UUID} AND position(rows, {named:String}) > 0`,
+  row: z.object({ batches: z.number() }),
+};
+
+/** Deletes the visitor's rows of the batches that were put aside. */
+export async function deleteSetAside(db: Database, { app, id }: Listed, visitor: string): Promise<void> {
+  const { batches } = await db.queryOne(SET_ASIDE, { app, named: JSON.stringify(visitor) }, SEAL);
+  if (batches === 0) return;
+  // Each line is the inner part of a JSON object. The text of the statement holds only a salted hash of the visitor.
+  const field = (name: string): string => `JSONExtractString(concat('{', line), '${name}')`;
+  const own = `SHA256(concat({erasure:String}, ${field('visitor_id')})) = unhex({visitor:String})`;
+  const others = `arrayFilter(line -> NOT ${own}, splitByChar('\\n', rows))`;
+  const params = {
+    app,
+    erasure: id,
+    visitor: createHash('sha256')
+      .update(id + visitor)
+      .digest('hex'),
+  };
+  const events = `toUInt32(arraySum(line -> length(JSONExtractArrayRaw(concat('{', line), 'offsets')), ${others}))`;
+  for (const change of [
+    `UPDATE rows = arrayStringConcat(${others}, '\\n'), events = ${events} WHERE app_id = {app:UUID} AND arrayExists(line -> ${own}, splitByChar('\\n', rows))`,
+    `DELETE WHERE app_id = {app:UUID} AND rows = ''`,
+  ]) {
+    await db.command(
+      'erasure: what is put aside',
+      `ALTER TABLE ingest_set_aside ${change} ${SYNC}`,
+      params,
+      SEAL,
+    );
+  }
+}

@@ -1,0 +1,195 @@
+import type { z } from 'zod';
+import type { ErrorCode } from '../../domain/errors.ts';
+import { KeyBody } from '../../management/schemas.ts';
+import { type Described, documentOf } from '../docs/openapi-document.ts';
+import type { Documentation } from '../docs/reference/documentation.ts';
+import type { Reference } from '../docs/site.ts';
+import {
+  AccountBody,
+  AppPath,
+  DeletionBody,
+  KeyPath,
+  LinkBody,
+  NamedRetentionBody,
+  RotateKeyBody,
+  RotateSecretBody,
+  SharePath,
+} from './bodies.ts';
+import { ConsoleAnswers } from './schemas.ts';
+
+const EVERYWHERE: readonly ErrorCode[] = ['bad_request', 'rate_limited', 'internal', 'store_unavailable'];
+const SIGNED_IN: readonly ErrorCode[] = ['unauthorized'];
+const CHANGES: readonly ErrorCode[] = ['forbidden'];
+const WITH_ID: readonly ErrorCode[] = ['validation_failed', 'not_found'];
+const WITH_BODY: readonly ErrorCode[] = ['validation_failed', 'payload_too_large', 'unsupported_media_type'];
+
+type Route = keyof typeof ConsoleAnswers;
+
+interface Part {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tag: 'Sign-in' | 'Keys' | 'Sharing' | 'Account';
+  readonly params?: z.ZodObject;
+  readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
+  readonly status?: 201;
+}
+
+const ID = '7c9a1c7e-0d1b-4a53-9b0c-55f3a1f0b8d2';
+
+const PARTS: { readonly [R in Route]: Part } = {
+  'GET /sign-in': {
+    operationId: 'getWaysToSignIn',
+    summary: 'Whether people can sign in with OpenID Connect, at /dashboard/api/sign-in/oidc',
+    tag: 'Sign-in',
+  },
+  'POST /sign-in/link': {
+    operationId: 'signInByLink',
+    summary: 'Signs in with the token of a one-time link, and sets the cookie',
+    tag: 'Sign-in',
+    body: { schema: LinkBody, example: { token: '…' } },
+  },
+  'POST /sign-out': { operationId: 'signOut', summary: 'Ends the session', tag: 'Sign-in' },
+  'GET /session': {
+    operationId: 'getSession',
+    summary: 'Who is signed in, and the accounts to choose from',
+    tag: 'Sign-in',
+  },
+  'PUT /session/account': {
+    operationId: 'chooseAccount',
+    summary: 'Goes over to another account of the same person',
+    tag: 'Sign-in',
+    body: { schema: AccountBody, example: { accountId: ID } },
+  },
+  'GET /keys': { operationId: 'listKeys', summary: "The account's API keys", tag: 'Keys' },
+  'POST /keys': {
+    operationId: 'createKey',
+    summary: 'Creates an API key, which is shown only in this answer',
+    tag: 'Keys',
+    body: { schema: KeyBody, example: { name: 'reports' } },
+    status: 201,
+  },
+  'POST /keys/:keyId/rotate': {
+    operationId: 'rotateKey',
+    summary: 'Makes a new key in the place of one, which lives on for the overlap',
+    tag: 'Keys',
+    params: KeyPath,
+    body: { schema: RotateKeyBody, example: { overlapSeconds: 86_400 } },
+    status: 201,
+  },
+  'POST /keys/:keyId/revoke': {
+    operationId: 'revokeKey',
+    summary: 'Ends a key',
+    tag: 'Keys',
+    params: KeyPath,
+  },
+  'POST /apps/:appId/rotate-secret': {
+    operationId: 'rotateSecret',
+    summary: "Makes a new secret for an app's SDK",
+    tag: 'Sharing',
+    params: AppPath,
+    body: { schema: RotateSecretBody, example: { overlapSeconds: 86_400 } },
+    status: 201,
+  },
+  'POST /apps/:appId/delete': {
+    operationId: 'deleteApp',
+    summary: 'Deletes an app with all its data, if the name is the right one',
+    tag: 'Sharing',
+    params: AppPath,
+    body: { schema: DeletionBody, example: { name: 'Shop' } },
+  },
+  'GET /apps/:appId/retention': {
+    operationId: 'getRetention',
+    summary: "For how long an app's raw events are kept",
+    tag: 'Sharing',
+    params: AppPath,
+  },
+  'PUT /apps/:appId/retention': {
+    operationId: 'setRetention',
+    summary: 'Sets for how many days raw events are kept. Nothing is deleted within an hour',
+    tag: 'Sharing',
+    params: AppPath,
+    body: { schema: NamedRetentionBody, example: { days: 395, name: 'Shop' } },
+  },
+  'GET /apps/:appId/shares': {
+    operationId: 'listSharesOfApp',
+    summary: 'The accounts that see an app',
+    tag: 'Sharing',
+    params: AppPath,
+  },
+  'PUT /apps/:appId/shares/:accountId': {
+    operationId: 'shareApp',
+    summary: "Lets another account read an app's analytics",
+    tag: 'Sharing',
+    params: SharePath,
+  },
+  'DELETE /apps/:appId/shares/:accountId': {
+    operationId: 'unshareApp',
+    summary: 'Takes that away',
+    tag: 'Sharing',
+    params: SharePath,
+  },
+  'GET /usage': {
+    operationId: 'getUsage',
+    summary: 'Requests and 429s of each key in the last 24 hours',
+    tag: 'Account',
+  },
+  'GET /audit': { operationId: 'listAudit', summary: 'Who did what, newest first', tag: 'Account' },
+};
+
+const described = ([route, part]: [string, Part]): [string, Described] => {
+  const [method = ''] = route.split(' ');
+  const isOpen = route === 'GET /sign-in' || route === 'POST /sign-in/link';
+  return [
+    route.replace(' ', ' /dashboard/api'),
+    {
+      ...part,
+      answer: ConsoleAnswers[route as Route],
+      errors: [
+        ...EVERYWHERE,
+        ...(isOpen && method === 'GET' ? [] : SIGNED_IN),
+        ...(method === 'GET' ? [] : CHANGES),
+        ...(part.params === undefined ? [] : WITH_ID),
+        ...(part.body === undefined ? [] : WITH_BODY),
+      ],
+    },
+  ];
+};
+
+/** Its page of the reference. */
+export const consoleReference = (): Reference => ({
+  path: '/docs/console',
+  title: "The console's API",
+  credential: null,
+  chapters: [
+    {
+      address: '/openapi/console.json',
+      document: consoleDocument(),
+      dialect: { variable: '', hasClient: false },
+    },
+  ],
+});
+
+/** OpenAPI of the console's own API. Its analytics are those of the Public API, below /dashboard/api/v1. */
+export const consoleDocument = (): Documentation =>
+  documentOf({
+    title: "The console's API",
+    description: `What the console at /dashboard asks. Programs use the Public API: this one belongs to the console's own pages and
+changes with them. The session is a cookie, and a request that changes something must come from a page of the console.`,
+    tags: [
+      { name: 'Sign-in', description: 'Sessions of people.' },
+      { name: 'Keys', description: "The account's API keys." },
+      { name: 'Sharing', description: "The account's apps, beyond what the Public API does." },
+      { name: 'Account', description: 'What happened in the account.' },
+    ],
+    credential: {
+      name: 'session',
+      scheme: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'analytics_session',
+        description: 'Set by a sign-in: HttpOnly, SameSite=Strict.',
+      },
+    },
+    headers: [],
+    operations: Object.fromEntries(Object.entries(PARTS).map(described)),
+  });

@@ -1,0 +1,76 @@
+import { the } from './tell.js';
+
+/** The credential of this page. It is only ever in this variable. */
+let key = '';
+/** What waits for the key. @type {((key: string) => void) | undefined} */
+let waiting;
+
+/** The key; asks for it first if there is none. Stays unresolved if the person enters none. @returns {Promise<string>} */
+export function neededKey() {
+  if (key !== '') return Promise.resolve(key);
+  return new Promise((resolve) => {
+    waiting = resolve;
+    openDialog();
+  });
+}
+
+function openDialog() {
+  the('#key-problem', HTMLElement).textContent = '';
+  the('#key-dialog', HTMLDialogElement).showModal();
+}
+
+/** @param {(answer: unknown) => void} onAccepted gets what the service answers to the key's first request. */
+export function watchKey(onAccepted) {
+  const button = document.querySelector('#key-button');
+  if (!(button instanceof HTMLButtonElement)) return;
+  const dialog = the('#key-dialog', HTMLDialogElement);
+  const input = the('#key', HTMLInputElement);
+  const forget = the('#key-forget', HTMLButtonElement);
+  const { name = '', check = '' } = dialog.dataset;
+  /** @param {string} text */
+  const complain = (text) => {
+    the('#key-problem', HTMLElement).textContent = text;
+    input.focus();
+  };
+  const label = button.textContent;
+  /** @param {string} value */
+  const hold = (value) => {
+    key = value;
+    input.value = '';
+    forget.hidden = value === '';
+    button.textContent = value === '' ? label : `${name} …${value.slice(-4)}`;
+    dialog.close();
+  };
+  button.hidden = false;
+  button.addEventListener('click', openDialog);
+  forget.addEventListener('click', () => hold(''));
+  the('#key-cancel', HTMLButtonElement).addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => {
+    input.value = '';
+    waiting = undefined;
+  });
+  the('form', HTMLFormElement, dialog).addEventListener('submit', async (event) => {
+    event.preventDefault();
+    const entered = input.value.trim();
+    if (entered === '') return complain('Enter it first.');
+    if (!/^[\x21-\x7e]+$/.test(entered))
+      return complain('It has characters that no credential has. Copy it again.');
+    const problem = await problemWith(entered, check, onAccepted);
+    if (problem !== null) return complain(problem);
+    const next = waiting;
+    hold(entered);
+    next?.(entered);
+  });
+}
+
+/** What speaks against a key; null if the service accepts it. @param {string} entered @param {string} check @param {(answer: unknown) => void} onAccepted */
+async function problemWith(entered, check, onAccepted) {
+  try {
+    const response = await fetch(check, { headers: { Authorization: `Bearer ${entered}` } });
+    const answer = await response.json();
+    if (response.ok) onAccepted(answer);
+    return response.ok || response.status === 429 ? null : `${response.status}: ${answer.detail}`;
+  } catch {
+    return 'The service does not answer. Look at the network, and try again.';
+  }
+}

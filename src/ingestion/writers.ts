@@ -1,0 +1,153 @@
+import type { Database } from '../clickhouse/database.ts';
+import type { AppError } from '../domain/errors.ts';
+import type { Underway } from '../facts/underway.ts';
+import { Flusher, type Held, type StoredFlush } from './flusher.ts';
+import type { Journal } from './journal.ts';
+import type { KnownBatches } from './known-batches.ts';
+import { type IngestLog, Persistence } from './retry.ts';
+import type { SetAside } from './set-aside.ts';
+import { Settler } from './settler.ts';
+
+/** The size of all buffers, including flushes in progress. A text holds one or two bytes per character. */
+const MOST_HELD: Held = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 };
+/** The share of it that one of several shards may take, so that others have room while it is away. */
+const SHARE = 0.5;
+
+/** Stores the batches of one shard's apps. */
+interface Writer {
+  readonly flusher: Flusher;
+  readonly settler: Settler;
+  readonly persistence: Persistence;
+}
+
+export interface WritersOptions {
+  readonly db: Database;
+  readonly journal: Journal;
+  readonly setAside: SetAside;
+  readonly known: KnownBatches | null;
+  readonly underway: Underway;
+  readonly log: IngestLog;
+  readonly onFlush?: (flush: StoredFlush) => void;
+}
+
+/**
+ * One writer for each shard; a store that is no cluster is one shard. A flush is on one shard, so it is stored or
+ * refused there as a whole, and while a shard is away, only the batches of its own apps wait.
+ */
+export class Writers {
+  readonly #options: WritersOptions;
+  readonly #byShard = new Map<number, Writer>();
+
+  constructor(options: WritersOptions) {
+    this.#options = options;
+    for (let shard = 0; shard < options.db.shards.count; shard++) this.#on(shard);
+  }
+
+  /** Returns the writer of an app. It may be on a shard that was added after this process started. */
+  of(app: string): Writer {
+    return this.#on(this.#options.db.shards.of(app));
+  }
+
+  /** The content of all buffers. */
+  get held(): Held {
+    return this.#all.reduce((sum, { flusher }) => added(sum, flusher.held), NOTHING);
+  }
+
+  /** The number of batches that wait for a view to be repaired. */
+  get heldBatches(): number {
+    return this.#all.reduce((sum, { settler }) => sum + settler.heldBatches, 0);
+  }
+
+  /** True if there is room for a batch of this size. */
+  haveRoom({ app, events, bytes }: { app: string; events: number; bytes: number }): boolean {
+    const batch = { batches: 1, events, bytes };
+    const share = this.#all.length === 1 ? 1 : SHARE;
+    return fits(added(this.held, batch), 1) && fits(added(this.of(app).flusher.held, batch), share);
+  }
+
+  /** Settles flushes that a crash left behind. Call it before the first batch. */
+  start(): Promise<void> {
+    return this.#each(({ settler }) => settler.start());
+  }
+
+  /** Retries flushes that are held or were left behind. */
+  sweep(): Promise<void> {
+    return this.#each(({ settler }) => settler.sweep());
+  }
+
+  /** Resolves when every stored flush is marked. */
+  markAll(): Promise<void> {
+    return this.#each(({ settler }) => settler.markAll());
+  }
+
+  /** Begins no flush until `resume`. */
+  pause(): void {
+    for (const { flusher } of this.#all) flusher.pause();
+  }
+
+  resume(): void {
+    for (const { flusher } of this.#all) flusher.resume();
+  }
+
+  /** True while a flush runs. */
+  get areStoring(): boolean {
+    return this.#all.some(({ flusher }) => flusher.isStoring);
+  }
+
+  /** Resolves when every batch is settled and marked. */
+  idle(): Promise<void> {
+    return this.#each(async ({ flusher, settler }) => {
+      await flusher.idle();
+      await settler.markAll();
+    });
+  }
+
+  /** Ends all waiting. Batches that wait for their flush are rejected. */
+  stop(error: AppError): void {
+    for (const { persistence, flusher } of this.#all) {
+      persistence.stop();
+      flusher.dismiss(error);
+    }
+  }
+
+  get #all(): Writer[] {
+    return [...this.#byShard.values()];
+  }
+
+  #on(shard: number): Writer {
+    const known = this.#byShard.get(shard) ?? writerOf(shard, this.#options);
+    this.#byShard.set(shard, known);
+    return known;
+  }
+
+  async #each(work: (writer: Writer) => Promise<void>): Promise<void> {
+    await Promise.all(this.#all.map(work));
+  }
+}
+
+function writerOf(shard: number, options: WritersOptions): Writer {
+  const { db, journal, log, underway } = options;
+  const persistence = new Persistence(log);
+  const settler = new Settler({
+    journal,
+    persistence,
+    log,
+    exclusive: db.exclusive,
+    underway,
+    isMine: ({ app }) => db.shards.of(app) === shard,
+  });
+  return { persistence, settler, flusher: new Flusher({ ...options, settler, persistence }) };
+}
+
+const NOTHING: Held = { batches: 0, events: 0, bytes: 0 };
+
+const added = (one: Held, other: Held): Held => ({
+  batches: one.batches + other.batches,
+  events: one.events + other.events,
+  bytes: one.bytes + other.bytes,
+});
+
+const fits = ({ batches, events, bytes }: Held, share: number): boolean =>
+  batches <= MOST_HELD.batches * share &&
+  events <= MOST_HELD.events * share &&
+  bytes <= MOST_HELD.bytes * share;

@@ -1,0 +1,25 @@
+import { ERRORS_GUIDE } from '../http/docs/library.ts';
+import type { Library } from '../http/docs/site.ts';
+import { managementDocument } from './openapi.ts';
+
+/** What the management listener serves at /docs. It tells how the service is run, so the public one does not. */
+export const managementLibrary = (): Library => ({
+  title: 'Management reference',
+  doors: ['/docs/'],
+  references: [
+    {
+      path: '/docs',
+      title: 'Management API',
+      credential: { name: 'Management token', looks: 'eyJ…', check: '/management/v1/accounts' },
+      chapters: [
+        {
+          address: '/openapi.json',
+          document: managementDocument(),
+          dialect: { variable: 'MANAGEMENT_TOKEN', hasClient: false },
+        },
+      ],
+    },
+  ],
+  guides: [ERRORS_GUIDE],
+  others: [],
+});

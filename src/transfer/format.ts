@@ -1,0 +1,79 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { z } from 'zod';
+import { accountId, appId, isUuid } from '../domain/ids.ts';
+import { epochMs } from '../domain/time.ts';
+import { EVENT_COLUMNS } from '../ingestion/journal-rows.ts';
+import { AppDomain, AppName } from '../metadata/names.ts';
+import { BrokenArchive } from './archive.ts';
+
+/*
+ * The pieces of an exported app, in this order:
+ *
+ *   app.json                 the app, its secrets' hashes, and the moment of the export
+ *   events/0001.ndjson.gz …  raw events as the engine writes and reads them (JSONEachRow), defaults left out
+ *   batches/0001.ndjson.gz … the ids of stored batches, so that a batch that is sent again still counts once
+ *   counts.json              how many events and batches there are
+ *
+ * Everything else is computed from the events again.
+ */
+
+export const APP = 'app.json';
+export const COUNTS = 'counts.json';
+export const EVENTS = 'events/';
+export const BATCHES = 'batches/';
+
+/** The columns of `events` that are exported. `inserted_at` is that of the import. */
+export const COLUMNS = EVENT_COLUMNS.filter((column) => column !== 'app_id');
+
+/** The most bytes of an unpacked piece. */
+const MAX_UNPACKED = 256 * 1024 ** 2;
+
+const uuid = z.string().refine(isUuid, 'must be a UUID');
+const instant = z.int().transform(epochMs);
+
+export const AppPiece = z.object({
+  format: z.literal(1),
+  id: uuid.transform(appId),
+  account: uuid.transform(accountId),
+  name: AppName,
+  domain: AppDomain,
+  createdAt: instant,
+  secrets: z.array(
+    z.object({
+      hash: z.string().regex(/^[0-9a-f]{64}$/),
+      createdAt: instant,
+      expiresAt: instant.nullable(),
+    }),
+  ),
+  /** The events that were stored until this moment, by the store's clock. */
+  until: instant,
+});
+export type AppPiece = z.infer<typeof AppPiece>;
+
+export const CountsPiece = z.object({ events: z.int(), batches: z.int() });
+export type CountsPiece = z.infer<typeof CountsPiece>;
+
+export const BatchRow = z.object({ batch: uuid, flush: uuid, at: instant });
+
+/** Formats rows as compressed lines. */
+export const packed = (rows: readonly object[]): Buffer =>
+  gzipSync(rows.map((row) => JSON.stringify(row)).join('\n'), { level: 4 });
+
+/** Reads such lines. Throws BrokenArchive. */
+export function unpacked(name: string, bytes: Buffer): Record<string, unknown>[] {
+  try {
+    const text = gunzipSync(bytes, { maxOutputLength: MAX_UNPACKED }).toString('utf8');
+    return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+  } catch (error) {
+    throw new BrokenArchive(`${name} is not readable`, { cause: error });
+  }
+}
+
+/** Reads a piece of JSON. Throws BrokenArchive. */
+export function parsed<T>(schema: z.ZodType<T>, name: string, bytes: Buffer): T {
+  try {
+    return schema.parse(JSON.parse(bytes.toString('utf8')));
+  } catch (error) {
+    throw new BrokenArchive(`${name} is not that of an export of this version`, { cause: error });
+  }
+}

@@ -1,0 +1,198 @@
+import { createHash } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Database, Query } from '../clickhouse/database.ts';
+import { AppError } from '../domain/errors.ts';
+import type { AccountId, AppId } from '../domain/ids.ts';
+import type { Locks } from '../domain/locks.ts';
+import type { Ingestion } from '../ingestion/ingestion.ts';
+import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from '../ingestion/ledger-rows.ts';
+import type { MovedApp } from '../metadata/apps.ts';
+import { eraseApps } from '../metadata/erasing.ts';
+import type { Metadata } from '../metadata/metadata.ts';
+import { BrokenArchive, type Piece, piecesOf } from './archive.ts';
+import {
+  APP,
+  AppPiece,
+  BATCHES,
+  BatchRow,
+  COLUMNS,
+  COUNTS,
+  CountsPiece,
+  EVENTS,
+  parsed,
+  unpacked,
+} from './format.ts';
+
+const SEAL = { lane: 'seal' } as const;
+
+const EVENTS_OF_APP = 'SELECT app_id, started_at, timestamp FROM events WHERE app_id = {app:UUID}';
+const STORED_EVENTS: Query<{ events: number }> = {
+  name: 'import: events of app',
+  sql: 'SELECT count() AS events FROM events WHERE app_id = {app:UUID}',
+  row: z.object({ events: z.int() }),
+};
+
+export interface ImportDeps {
+  readonly db: Database;
+  readonly metadata: Pick<Metadata, 'moving'>;
+  readonly ingestion: Pick<Ingestion, 'adopt'>;
+  readonly locks: Locks;
+  readonly onErased: (app: AppId) => void;
+}
+
+export interface ImportWish {
+  /** The account that gets the app: by default the one that it had, which must be in this store. */
+  readonly account: AccountId | null;
+  /** Gives the app a new id and a new secret. */
+  readonly asNew: boolean;
+  /** Who imports it, for the audit. */
+  readonly actor: string;
+}
+
+export interface ImportedApp {
+  readonly appId: AppId;
+  readonly accountId: AccountId;
+  readonly name: string;
+  readonly domain: string;
+  readonly events: number;
+  /** The new secret of an app with a new id. */
+  readonly secretKey?: string;
+}
+
+/**
+ * Imports an app from the archive that `open` reads from its beginning. It is read twice: first to see that it is
+ * whole. The app exists only when all of it is stored. An import that was interrupted is repeated from the start: what
+ * it had stored is erased first. Throws BrokenArchive, and AppError like `assertFree`.
+ */
+export async function importApp(
+  { db, metadata: { moving }, ingestion, locks, onErased }: ImportDeps,
+  open: () => Readable,
+  wish: ImportWish,
+): Promise<ImportedApp> {
+  const { app: found, counts } = await checked(open());
+  const app = wished(db, found, wish);
+  if (db.shards.of(app.id) >= db.shards.count) throw nowhere();
+  const { id, account, name, domain } = app;
+  const erase = async (): Promise<void> => {
+    await eraseApps(db, 'app_id = {app:UUID}', { app: id });
+    onErased(id);
+  };
+  const store = async (): Promise<ImportedApp> => {
+    await erase();
+    try {
+      await storeAll(db, ingestion, id, open());
+      const { events } = await db.queryOne(STORED_EVENTS, { app: id }, SEAL);
+      if (events !== counts.events)
+        throw new Error(`${events} events are stored instead of ${counts.events}`);
+      await commit(db, id);
+      const secretKey = await moving.adopt(app);
+      return {
+        appId: id,
+        accountId: account,
+        name,
+        domain,
+        events,
+        ...(secretKey === null ? {} : { secretKey }),
+      };
+    } catch (error) {
+      // If this fails too, the next import of the app erases the rest, which nobody can read.
+      await erase().catch(() => undefined);
+      throw error;
+    }
+  };
+  const deed = {
+    account,
+    actor: wish.actor,
+    action: 'app.import',
+    subject: id,
+    details: { domain },
+  } as const;
+  return locks.withLock(`import:${id}`, async () => {
+    await moving.assertFree(app);
+    return moving.recorded(deed, store);
+  });
+}
+
+/** Reads a whole archive. Throws BrokenArchive unless all of it is there and can be read. */
+async function checked(file: Readable): Promise<{ app: AppPiece; counts: CountsPiece }> {
+  let app: AppPiece | null = null;
+  let counts: CountsPiece | null = null;
+  const read = { events: 0, batches: 0 };
+  for await (const { name, bytes } of piecesOf(file)) {
+    if (name === APP) app = parsed(AppPiece, name, bytes);
+    else if (name === COUNTS) counts = parsed(CountsPiece, name, bytes);
+    else if (name.startsWith(EVENTS)) read.events += unpacked(name, bytes).length;
+    else if (name.startsWith(BATCHES)) read.batches += batchesOf(name, bytes).length;
+    else throw new BrokenArchive(`it has an unexpected part ${name}`);
+  }
+  if (app === null || counts === null) throw new BrokenArchive('it is no exported app');
+  if (counts.events !== read.events || counts.batches !== read.batches) {
+    throw new BrokenArchive('it holds other numbers of events or batches than it says');
+  }
+  return { app, counts };
+}
+
+const batchesOf = (name: string, bytes: Buffer): z.infer<typeof BatchRow>[] =>
+  unpacked(name, bytes).map((row) => {
+    const { success, data } = BatchRow.safeParse(row);
+    if (!success) throw new BrokenArchive(`${name} has a wrong line`);
+    return data;
+  });
+
+/**
+ * The app as it is to be. A new id is derived from the old one, the moment of the export and the account, so that a
+ * repeated import finds what an interrupted one has left.
+ */
+function wished(
+  { shards }: Database,
+  { id, account, secrets, until, ...app }: AppPiece,
+  wish: ImportWish,
+): MovedApp {
+  const owner = wish.account ?? account;
+  if (!wish.asNew) return { ...app, id, account: owner, secrets };
+  const digest = createHash('sha256').update(`${id} ${until} ${owner}`).digest('hex');
+  return { ...app, id: shards.newApp(digest), account: owner, secrets: [] };
+}
+
+function nowhere(): AppError {
+  const what = 'The id of this app names a shard that this cluster does not have.';
+  return new AppError('validation_failed', what, {
+    errors: [{ field: 'file', message: `${what} Import it under a new id, with --as-new (asNew=true).` }],
+  });
+}
+
+async function storeAll(
+  db: Database,
+  ingestion: ImportDeps['ingestion'],
+  app: AppId,
+  file: Readable,
+): Promise<void> {
+  for await (const piece of piecesOf(file)) {
+    if (piece.name.startsWith(EVENTS))
+      await db.insertText('events', eventLines(app, piece), { about: [app] });
+    if (piece.name.startsWith(BATCHES)) {
+      await ingestion.adopt(batchesOf(piece.name, piece.bytes).map((row) => ({ app, ...row })));
+    }
+  }
+}
+
+/** Returns the events for another insert. Columns that this version does not know are left out. */
+const eventLines = (app: AppId, { name, bytes }: Piece): string =>
+  unpacked(name, bytes)
+    .map((row) => {
+      const event: Record<string, unknown> = { app_id: app };
+      for (const column of COLUMNS) if (row[column] !== undefined) event[column] = row[column];
+      return JSON.stringify(event);
+    })
+    .join('\n');
+
+/** Commits all events of the app: from now on the sealer sees them. */
+async function commit(db: Database, app: AppId): Promise<void> {
+  if (!db.exclusive) {
+    const begun = begunRows(EVENTS_OF_APP);
+    await db.insertFrom('ingest_begun', BEGUN_COLUMNS, begun, { app, sign: 1 }, { ...SEAL, about: [app] });
+  }
+  const ledger = ledgerRows(EVENTS_OF_APP);
+  await db.insertFrom('ledger', LEDGER_COLUMNS, ledger, { app }, { ...SEAL, about: [app] });
+}

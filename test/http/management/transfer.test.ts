@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { epochMs } from '../../../src/domain/time.ts';
+import { signManagementToken } from '../../../src/management/token.ts';
+import { type ManagedService, managedService, terminalCommand } from '../../support/management.ts';
+
+let service: ManagedService;
+let folder: string;
+
+beforeAll(async () => {
+  service = await managedService();
+  folder = mkdtempSync(join(tmpdir(), 'analytics-transfer-'));
+});
+afterAll(async () => {
+  await service.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Runs `admin …args` in a shell, with a redirection. */
+function shell(args: readonly string[], redirection: string) {
+  const { command, env } = terminalCommand(service, args);
+  return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+    execFile('/bin/sh', ['-c', `${command} ${redirection}`], { env }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+test('a caller who leaves in the middle of an archive is no fault of the service', async () => {
+  const { managementUrl, metadata, jwtSecret, printed } = service;
+  const { accountId } = await metadata.createAccount({ name: 'Left', plan: 'pro' });
+  const token = await signManagementToken(jwtSecret, () => epochMs(Date.now()));
+  const upload = request(`${managementUrl}/management/v1/app-imports`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/x-tar',
+      'Content-Length': 5_000,
+      Expect: '100-continue',
+      'User-Agent': 'leaver',
+    },
+  });
+  upload.on('error', () => undefined);
+  // The caller leaves when the service has begun. Its line has no route if that was before Express was called.
+  upload.on('continue', () => upload.write(Buffer.alloc(1_000), () => upload.destroy()));
+  upload.flushHeaders();
+  const lines = (): string[] =>
+    printed()
+      .split('\n')
+      .filter((line) => line.includes('"leaver"'));
+  await vi.waitFor(() => expect(lines()).not.toEqual([]), { timeout: 60_000 });
+  expect(
+    lines().filter((line) => Number(JSON.parse(line).level) >= 50 || JSON.parse(line).status >= 500),
+  ).toEqual([]);
+  expect(await metadata.listAudit(accountId)).toEqual([]);
+});
+
+test('an app is exported and imported by the command line', async () => {
+  const { metadata } = service;
+  const account = await metadata.createAccount({ name: 'Acme', plan: 'pro' });
+  const { apiKey } = await metadata.createKey(account.accountId, { expiresAt: null });
+  const principal = await metadata.authenticate(apiKey);
+  if (principal === null) throw new Error('the key is unknown');
+  const app = await metadata.createApp(principal, { name: 'Shop', domain: 'https://shop.example' });
+  const other = await metadata.createAccount({ name: 'Other', plan: 'pro' });
+  const file = join(folder, 'app.tar');
+
+  expect(await shell(['app', 'export', '--app', app.id], `> ${file}`)).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: '',
+  });
+  const target = ['--account', other.accountId];
+  const imported = await shell(['app', 'import', ...target, '--as-new'], `< ${file}`);
+  expect(imported).toMatchObject({ code: 0, stderr: '' });
+  const { appId: id, ...rest } = JSON.parse(imported.stdout);
+  expect(rest).toEqual({
+    accountId: other.accountId,
+    name: 'Shop',
+    domain: 'https://shop.example',
+    events: 0,
+    secretKey: expect.stringMatching(/^app_secret_/),
+  });
+  expect((await metadata.listApps(other.accountId)).map((each) => each.id)).toEqual([id]);
+  expect((await metadata.listAudit(account.accountId))[0]?.action).toMatch(/^app\.(export|create)$/);
+
+  const taken = await shell(['app', 'import', ...target], `< ${file}`);
+  expect(taken).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('--as-new') });
+  truncateSync(file, statSync(file).size - 1_500);
+  const cut = await shell(['app', 'import', ...target], `< ${file}`);
+  expect(cut).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('Nothing was imported: it is no tar archive, or ends too early'),
+  });
+  const unknown = await shell(['app', 'export', '--app', other.accountId], `> ${file}`);
+  expect(unknown).toMatchObject({ code: 1, stderr: `--app: There is no app ${other.accountId}.\n` });
+  expect(statSync(file).size).toBe(0);
+});

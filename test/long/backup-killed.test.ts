@@ -1,0 +1,96 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { backupOf } from '../../src/cli/backups.ts';
+import { readConfig } from '../../src/config.ts';
+import { ENDPOINTS } from '../../src/endpoints/index.ts';
+import { fill } from '../faults/heavy.ts';
+import { type Running, running, SECRET } from '../faults/support.ts';
+import { program, ROOT } from '../support/program.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'analytics-backup-killed-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const DATA_DIR = join(folder, 'data');
+mkdirSync(DATA_DIR);
+
+/** From the beginning of a backup or a restore until it is killed, growing until one is done before. */
+const FIRST_MS = 30;
+const GROWTH = 1.7;
+const PAST = '&from=2026-01-01T00:00:00Z&to=2026-11-01T00:00:00Z';
+
+const configOf = ({ managementUrl }: Running) =>
+  readConfig({ DATA_DIR, MANAGEMENT_JWT_SECRET: SECRET, MANAGEMENT_PORT: new URL(managementUrl).port });
+
+/** Restores in a process of its own, which is killed after `ms`. Returns whether it ended before. */
+async function restored(from: string, dataDir: string, ms: number): Promise<boolean> {
+  const child = spawn(await program(), ['restore', from], {
+    cwd: ROOT,
+    stdio: 'ignore',
+    env: { PATH: process.env['PATH'], DATA_DIR: dataDir },
+  });
+  const ended = once(child, 'exit');
+  const timer = setTimeout(() => child.kill('SIGKILL'), ms);
+  const [code] = await ended;
+  clearTimeout(timer);
+  return code === 0;
+}
+
+async function answersOf(service: Running, app: string, key: string): Promise<unknown[]> {
+  const paths = ENDPOINTS.filter(({ method }) => method === 'get').map(({ path }) => path);
+  const answers = paths.map(async (path) => {
+    const query =
+      path === '/api/v1/apps' ? '' : `?appId=${app}${/kpis|pageviews|utm/.test(path) ? PAST : ''}`;
+    const { status, json } = await service.ask(`${path}${query}`, { key });
+    return { path, status, json };
+  });
+  return Promise.all(answers);
+}
+
+test('a service killed while it makes a backup, and restores killed half-way', async () => {
+  let service = await running({ DATA_DIR });
+  const { app, key } = await service.newTenant();
+  await fill(service, app, 4);
+  let [kills, path] = [0, ''];
+  for (let ms = FIRST_MS; ; ms *= GROWTH) {
+    path = join(folder, `backup-${++kills}`);
+    const done = backupOf(path, configOf(service)).then(
+      () => true,
+      () => false,
+    );
+    await Promise.race([done, sleep(ms)]);
+    await service.kill();
+    const isMade = await done;
+    service = await running({ DATA_DIR });
+    // What the killed process copied is gone, and the service has its data.
+    const databases = readdirSync(join(DATA_DIR, 'clickhouse', 'metadata'));
+    expect(databases.filter((name) => name.includes('_backup_'))).toEqual([]);
+    if (isMade) break;
+  }
+  expect(kills).toBeGreaterThan(1);
+  const expected = await answersOf(service, app.id, key);
+  await service.stop();
+
+  const elsewhere = join(folder, 'restored');
+  let [interrupted, refused] = [0, 0];
+  for (let ms = 10 * FIRST_MS; !(await restored(path, elsewhere, ms)); ms *= GROWTH) {
+    interrupted++;
+    // Either nothing was restored yet, or no service starts.
+    const outcome = await running({ DATA_DIR: elsewhere }).catch(String);
+    if (typeof outcome === 'string') {
+      expect(outcome).toContain('The restore of a backup into this store did not end');
+      refused++;
+    } else {
+      expect(await outcome.admin('account', 'list')).toEqual([]);
+      await outcome.stop();
+    }
+  }
+  expect(refused).toBeGreaterThan(0);
+  expect(interrupted).toBeGreaterThan(1);
+  const again = await running({ DATA_DIR: elsewhere });
+  expect(await answersOf(again, app.id, key)).toEqual(expected);
+  await again.stop();
+}, 300_000);

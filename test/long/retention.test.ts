@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { openDatabase } from '../../src/clickhouse/database.ts';
+import { migrate } from '../../src/clickhouse/migrate.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { RunEnded } from '../../src/facts/runs.ts';
+import { onEachBackend } from '../support/backends.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import type { Subject } from '../support/oracle/compare.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { expireBefore, Play, testRetention } from '../support/retention.ts';
+import { type Mode, stoppedAt } from '../support/two-sealers.ts';
+
+const DAY = 86_400_000;
+const FROM = Date.UTC(2022, 2, 18);
+const CHILD = fileURLToPath(new URL('../support/retention-child.ts', import.meta.url));
+const story = () =>
+  randomTraffic({
+    seed: Math.floor(Math.random() * 1e9),
+    from: FROM,
+    apps: 1,
+    sessions: 150,
+    visitors: 60,
+    days: 8,
+    probes: 3,
+  });
+
+onEachBackend((on) => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await subjectOn(on.db);
+  });
+  testRetention(
+    {
+      get db() {
+        return on.db;
+      },
+      get subject() {
+        return subject;
+      },
+    },
+    Number(process.env['RETENTION_RANGES'] ?? 40),
+  );
+
+  const MODES: readonly Mode[] = ['paused', 'dead, but its statement goes on', 'dead', 'cut off'];
+  test('one of two processes stops before each write of an expiry', { timeout: 0 }, async () => {
+    let wasStopped = true;
+    for (let stop = 1; wasStopped; stop++) {
+      const play = new Play(on.db, subject, story());
+      await play.sendAll();
+      await seal({ db: on.db, only: [play.app.id] }, epochMs(FROM + 40 * DAY));
+      play.refuseBefore(FROM + 5 * DAY);
+      const one = stoppedAt(on.db, stop, MODES[stop % MODES.length] ?? 'paused');
+      const expiring = expireBefore(one.db, [play.app.id], FROM + 4 * DAY).then(
+        () => 'done',
+        (error: unknown) => error,
+      );
+      const first = await Promise.race([one.stopped.then(() => 'stopped'), expiring]);
+      wasStopped = first === 'stopped';
+      if (wasStopped) {
+        await play.compare();
+        await expireBefore(on.db, [play.app.id], FROM + 5 * DAY);
+        await seal({ db: on.db, only: [play.app.id] }, epochMs(FROM + 40 * DAY));
+        await one.goOn();
+        const outcome = MODES[stop % MODES.length]?.startsWith('dead') ? 'dead' : await expiring;
+        if (outcome instanceof Error && !(outcome instanceof RunEnded)) {
+          expect(outcome.message).toContain('The connection was cut');
+        }
+      }
+      await play.compare();
+      await seal({ db: on.db, only: [play.app.id] }, epochMs(FROM + 41 * DAY));
+      const { horizon } = await play.horizon();
+      expect(horizon).toBe(FROM + (wasStopped ? 5 : 4) * DAY);
+    }
+  });
+});
+
+test('a process is killed at any moment of an expiry', { timeout: 0 }, async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'analytics-retention-'));
+  const open = () => openDatabase({ kind: 'embedded', dataDir, database: 'analytics' });
+  let db = await open();
+  try {
+    await migrate(db);
+    const play = new Play(db, await subjectOn(db), story());
+    await play.sendAll();
+    await seal({ db }, epochMs(FROM + 40 * DAY));
+    play.refuseBefore(FROM + 7 * DAY);
+    let killed = 0;
+    for (let ms = 30; ms < 500; ms += 130) {
+      await db.close();
+      const days = [FROM + DAY, FROM + 7 * DAY].map(String);
+      const child = spawn(process.execPath, ['--import', 'tsx', CHILD, dataDir, play.app.id, ...days], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let said = '';
+      child.stdout.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+        if (said === 'open\n') setTimeout(() => child.kill('SIGKILL'), ms);
+      });
+      await once(child, 'close');
+      if (!said.includes('expired')) killed += 1;
+      db = await open();
+      play.goOn(db, await subjectOn(db));
+      await play.compare();
+    }
+    expect(killed).toBeGreaterThan(0);
+    await expireBefore(db, [play.app.id], FROM + 7 * DAY);
+    await play.compare();
+    const { horizon, oldest } = await play.horizon();
+    expect(horizon).toBe(FROM + 7 * DAY);
+    expect(oldest).toBeGreaterThanOrEqual(FROM + 6 * DAY);
+  } finally {
+    await db.close();
+    rmSync(dataDir, { recursive: true });
+  }
+});

@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, expect, test } from 'vitest';
+import { z } from 'zod';
+import { type Backup, type Backups, createBackups } from '../../src/backup/backups.ts';
+import { assertWhole, restore } from '../../src/backup/restore.ts';
+import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
+import { appId } from '../../src/domain/ids.ts';
+import { inProcessLocks } from '../../src/domain/locks.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
+import { newDatabase } from '../../src/testing/place.ts';
+import { onEachBackend } from '../support/backends.ts';
+import { bridgeProcess } from '../support/bridge-process.ts';
+import type { SentBatch } from '../support/generate.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import { expectAnswers, type TestedApp } from '../support/oracle/compare.ts';
+import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { serverStore, type TestStore } from '../support/store.ts';
+import { ingestionOn, newApp, REQUEST, SILENT, session, totalsOf } from './ingestion-support.ts';
+
+const clock = () => epochMs(Date.UTC(2026, 10, 22));
+const folder = mkdtempSync(join(tmpdir(), 'analytics-backup-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const newPath = (): string => join(folder, randomUUID());
+
+/** The traffic of two apps, in many small batches. */
+const story = randomTraffic({
+  seed: 7,
+  apps: 2,
+  sessions: 100,
+  visitors: 60,
+  from: Date.UTC(2026, 9, 30),
+  days: 3,
+  probes: 2,
+});
+const SMALL = 3;
+const batches: readonly SentBatch[] = story.batches.flatMap((batch) =>
+  Array.from({ length: Math.ceil(batch.deliveries.length / SMALL) }, (_, i) => ({
+    ...batch,
+    deliveries: batch.deliveries.slice(i * SMALL, (i + 1) * SMALL),
+  })),
+);
+
+async function made(backups: Backups, path: string): Promise<Backup> {
+  const { id } = backups.begin(path);
+  for (;;) {
+    const backup = backups.get(id);
+    if (backup?.state === 'made') return backup;
+    if (backup?.state === 'failed') throw new Error(backup.error ?? '');
+    await sleep(10);
+  }
+}
+
+const SALTS: Query<{ salts: number; secrets: number }> = {
+  name: 'salts and secrets',
+  sql: 'SELECT (SELECT toUInt32(count()) FROM ingest_salts) AS salts, (SELECT toUInt32(count()) FROM console_secrets) AS secrets',
+  row: z.object({ salts: z.number(), secrets: z.number() }),
+};
+
+const COPIES: Query<{ copies: number }> = {
+  name: 'copies',
+  sql: "SELECT toUInt32(count()) AS copies FROM system.databases WHERE startsWith(name, concat(currentDatabase(), '_backup_'))",
+  row: z.object({ copies: z.number() }),
+};
+
+const MARKED: Query<{ batch: string }> = {
+  name: 'marked batches',
+  sql: 'SELECT toString(batch_id) AS batch FROM ingest_batches',
+  row: z.object({ batch: z.string() }),
+};
+
+const metadataOn = (db: Database): Metadata => createMetadata({ db, clock, locks: inProcessLocks() });
+/** Nobody sends events. */
+const idle = { pause: async () => ({ end: async () => undefined }), underway: async () => 0 };
+
+onEachBackend((on) => {
+  const opened: Database[] = [];
+  /** Another database in the same engine, or a further process on the same one. */
+  const open = async ({ location }: TestStore, database = newDatabase()): Promise<Database> => {
+    const db = await openDatabase({ ...location, database });
+    opened.push(db);
+    return db;
+  };
+  afterAll(async () => {
+    for (const db of opened) await db.close();
+  });
+
+  test('a backup under ingestion holds each batch wholly or not at all, and all that were acknowledged before', async () => {
+    const apps: TestedApp[] = [0, 1].map(() => ({ id: appId(randomUUID()), domain: KNOWN_DOMAIN }));
+    const first = await subjectOn(on.db);
+    // Another process on a server.
+    const second = on.db.exclusive
+      ? first
+      : await subjectOn(await open(on.store, on.store.location.database));
+    const backups = createBackups({ db: on.db, ingestion: first.ingestion, clock, log: SILENT });
+    const { accountId } = await metadataOn(on.db).createAccount({ name: 'Acme', plan: 'pro' });
+    const { apiKey } = await metadataOn(on.db).createKey(accountId, { expiresAt: null });
+    await on.db.insert('ingest_salts', [{ day: '2026-11-22', salt: 'secret' }]);
+    await on.db.insert('console_secrets', [{ name: 'sessions', value: 'secret' }]);
+    const sent = batches.map((batch, i) => ({
+      ...batch,
+      id: randomUUID(),
+      by: i % 2 === 0 ? first : second,
+    }));
+    const acknowledged = new Set<string>();
+    const path = newPath();
+    let [before, during]: [ReadonlySet<string>, number] = [new Set(), 0];
+    let backup: Promise<Backup> | undefined;
+    let isOver = false;
+    const queue = [...sent];
+    const sender = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const app = apps[next.app];
+        if (app === undefined) throw new Error('no app');
+        await next.by.deliver(app, next.id, next.deliveries);
+        acknowledged.add(next.id);
+        if (backup !== undefined && !isOver) during++;
+        if (backup === undefined && acknowledged.size > sent.length / 4) {
+          before = new Set(acknowledged);
+          backup = made(backups, path).finally(() => {
+            isOver = true;
+          });
+          backup.catch(() => undefined);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 6 }, sender));
+    const { tables, rows, bytes, pauseMs } = (await backup) as Backup;
+    expect(Math.min(tables, rows, bytes, pauseMs)).toBeGreaterThan(0);
+    expect(during).toBeGreaterThan(0);
+    await first.ingestion.drain();
+    await second.ingestion.drain();
+
+    const restored = await open(on.store);
+    expect(await restore(restored, path)).toMatchObject({ tables, rows, migrated: [] });
+    const marked = new Set((await restored.query(MARKED)).map(({ batch }) => batch));
+    expect([...before].filter((id) => !marked.has(id))).toEqual([]);
+    const again = await subjectOn(restored);
+    const deliveriesOf = (some: typeof sent) =>
+      some.flatMap(({ app, deliveries }) =>
+        deliveries.map((delivery) => ({
+          ...delivery,
+          appId: apps[app]?.id ?? appId(randomUUID()),
+          appDomain: KNOWN_DOMAIN,
+        })),
+      );
+    await expectAnswers(again, apps, story, deliveriesOf(sent.filter(({ id }) => marked.has(id))));
+    await Promise.all(
+      sent.map(async ({ app, id, deliveries }) => {
+        const { duplicate } = await again.deliver(apps[app] as TestedApp, id, deliveries);
+        expect(duplicate).toBe(marked.has(id));
+      }),
+    );
+    await expectAnswers(again, apps, story, deliveriesOf(sent));
+    await again.ingestion.drain();
+    expect(await metadataOn(restored).authenticate(apiKey)).toMatchObject({ accountId });
+    expect(await restored.queryOne(SALTS)).toEqual({ salts: 0, secrets: 0 });
+    expect(await on.db.queryOne(COPIES)).toEqual({ copies: 0 });
+    expect((await backups.last()).made).toMatchObject({ path, state: 'made', rows, error: null });
+
+    await expect(restore(restored, path)).rejects.toThrow(/^The store is not empty \(\d+ rows in /);
+    await expect(made(backups, path)).rejects.toThrow('There is a backup in this folder already');
+    expect((await backups.last()).failed).toMatchObject({ path, state: 'failed' });
+  }, 120_000);
+
+  test('if a process writes in spite of the pause, the tables are copied again', async () => {
+    let attempts = 0;
+    const heedless = {
+      pause: async () => ({ end: async () => undefined }),
+      // Asked twice in an attempt, the second time just before the copies.
+      underway: async () => {
+        attempts++;
+        if (attempts === 2) await metadataOn(on.db).createAccount({ name: 'Meanwhile', plan: 'free' });
+        return 0;
+      },
+    };
+    const path = newPath();
+    const backups = createBackups({ db: on.db, ingestion: heedless, clock, log: SILENT });
+    const backup = made(backups, path);
+    expect(() => backups.begin(newPath())).toThrow('A backup is being made already.');
+    await backup;
+    expect(attempts).toBe(4);
+    const restored = await open(on.store);
+    await restore(restored, path);
+    const names = (await metadataOn(restored).listAccounts()).map(({ name }) => name);
+    expect(names.filter((name) => name === 'Meanwhile')).toHaveLength(1);
+  }, 60_000);
+
+  test('no process may use a store whose restore did not end; the restore is repeated', async () => {
+    const path = newPath();
+    const restored = await open(on.store);
+    await expect(restore(restored, path)).rejects.toThrow(/not found/);
+    await assertWhole(restored);
+    await made(createBackups({ db: on.db, ingestion: idle, clock, log: SILENT }), path);
+    await restored.command('as if killed', 'CREATE TABLE restore_unfinished (a UInt8) ENGINE = Log');
+    await restored.command('as if killed', 'CREATE TABLE accounts (a UInt8) ENGINE = Log');
+    await expect(assertWhole(restored)).rejects.toThrow(
+      /^The restore of a backup into this store did not end/,
+    );
+    const { accounts } = await restore(restored, path);
+    expect(accounts).toBe((await metadataOn(on.db).listAccounts()).length);
+    await assertWhole(restored);
+  }, 60_000);
+
+  test('no backup is made while a visitor is being erased', async () => {
+    const backups = createBackups({ db: on.db, ingestion: idle, clock, log: SILENT });
+    const row = { app_id: randomUUID(), erasure_id: randomUUID(), ended: 0, visitor_id: 'v' };
+    await on.db.insert('erasures', [row]);
+    await expect(made(backups, newPath())).rejects.toThrow(
+      'A visitor is being erased. Try again when that has ended.',
+    );
+    await on.db.insert('erasures', [{ ...row, ended: 1, visitor_id: '' }]);
+    expect(await on.db.query(COPIES)).toEqual([{ copies: 0 }]);
+  });
+
+  test('a stopped service ends its backup', async () => {
+    const backups = createBackups({ db: on.db, ingestion: idle, clock, log: SILENT });
+    const { id } = backups.begin(newPath());
+    await backups.close();
+    expect(backups.get(id)).toMatchObject({ state: 'failed', error: expect.stringContaining('was stopped') });
+    expect(await on.db.queryOne(COPIES)).toEqual({ copies: 0 });
+  }, 60_000);
+});
+
+test('a pause keeps flushes of every process from being stored, and lapses if nobody ends it', async () => {
+  const bridge = await bridgeProcess();
+  const store = await serverStore(bridge);
+  const other = await openDatabase(store.location);
+  try {
+    const [one, two] = [ingestionOn(store.db), ingestionOn(other)];
+    const app = newApp();
+    const send = () => two.accept(app, { batchId: randomUUID(), sessions: [session('s')] }, REQUEST);
+    const pause = await one.pause();
+    let isStored = false;
+    const sent = send().then(() => {
+      isStored = true;
+    });
+    const CLAIMS: Query<{ claims: number }> = {
+      name: 'claims',
+      sql: 'SELECT toUInt32(count()) AS claims FROM ingest_journal',
+      row: z.object({ claims: z.number() }),
+    };
+    await expect.poll(async () => (await store.db.queryOne(CLAIMS)).claims).toBe(1);
+    expect([isStored, await one.underway()]).toEqual([false, 0]);
+    await pause.end();
+    await sent;
+    expect((await totalsOf(store.db, app.id)).raw).toBe(3);
+    // Its process died 21 seconds ago.
+    const pausedAt = dateTime64(Date.now() - 21_000);
+    await store.db.insert('ingest_pauses', [{ pause_id: randomUUID(), ended: 0, paused_at: pausedAt }]);
+    await send();
+    await Promise.all([one.drain(), two.drain()]);
+  } finally {
+    await other.close();
+    await store.close();
+    await bridge.close();
+  }
+}, 60_000);

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, expect, test } from 'vitest';
+import { accountId } from '../../src/domain/ids.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { exported } from '../../src/transfer/export.ts';
+import { onEachBackend } from '../support/backends.ts';
+import { Dead, dying, ErasedStory } from '../support/erasure.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+
+// `npm run test:long` stops an erasure at each of its writes.
+onEachBackend((on) => {
+  let subject: Awaited<ReturnType<typeof subjectOn>>;
+  beforeAll(async () => {
+    subject = await subjectOn(on.db);
+  });
+
+  test('after an erasure every answer is that of a store without the visitor', { timeout: 0 }, async () => {
+    const story = new ErasedStory(on.db, subject, { sessions: 30, probes: 1 });
+    await story.send(0.7);
+    await story.seal(3, false);
+    // Some of these come late.
+    await story.send(1);
+    const before = story.of('v1');
+    // The process dies, and another one goes on.
+    const last = Math.floor(Math.random() * 40);
+    const killed = story.erasures(dying(on.db, last)).erase(story.app.id, 'v1');
+    const isDead = await killed.then(
+      () => false,
+      (error: unknown) => error instanceof Dead,
+    );
+    expect(isDead).toBe(true);
+    await story.erasures().erase(story.app.id, 'v1');
+    story.without('v1');
+    await story.compare();
+    await story.expectGone('v1');
+    // An export would hold a part of the visitor's events.
+    const row = { app_id: story.app.id, erasure_id: randomUUID(), ended: 0 };
+    await on.db.insert('erasures', [row], { about: [story.app.id] });
+    const app = {
+      ...story.app,
+      account: accountId(randomUUID()),
+      name: 'Shop',
+      createdAt: epochMs(0),
+      secrets: [],
+    };
+    const archive = exported({ db: on.db, ingestion: subject.ingestion }, app);
+    await expect(archive.next()).rejects.toThrow('A visitor of this app is being erased.');
+    await on.db.insert('erasures', [{ ...row, ended: 1 }], { about: [story.app.id] });
+    // A visitor who comes again is new.
+    await story.deliver(before);
+    await story.seal(40, true);
+    await story.compare();
+  });
+});

@@ -1,0 +1,39 @@
+import { beforeAll, expect, test } from 'vitest';
+import { onEachBackend } from '../support/backends.ts';
+import { instantsOf } from '../support/generate.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import type { Subject } from '../support/oracle/compare.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { playStory } from '../support/retention.ts';
+
+const DAY = 24 * 3_600_000;
+
+onEachBackend((on) => {
+  let subject: Subject;
+  beforeAll(async () => {
+    subject = await subjectOn(on.db);
+  });
+
+  test('what expires while events come in is answered exactly, or refused with exact bounds', async () => {
+    const from = Date.UTC(2022, 2, 18);
+    const story = randomTraffic({
+      seed: Math.floor(Math.random() * 1e9),
+      from,
+      apps: 1,
+      sessions: 70,
+      visitors: 60,
+      days: 5,
+      probes: 2,
+    });
+    // Begins between two ms of the first hour, which expires: its pages cannot be exact.
+    const first = instantsOf(story.batches)[0] ?? from;
+    const probes = [...story.probes, { range: { from: first + 1, to: first + DAY }, limit: undefined }];
+    const run = { sealedDays: 40, later: 0, repairs: true } as const;
+    const played = await playStory(on.db, subject, { ...story, probes }, [
+      { ...run, expires: 100, rebuilds: false },
+      { ...run, expires: 200, rebuilds: true },
+    ]);
+    expect(played.refused).toBeGreaterThan(0);
+    expect(played.horizon).toBeGreaterThan(from);
+  });
+});

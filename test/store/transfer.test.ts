@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
+import { inProcessLocks } from '../../src/domain/locks.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import type { Ingestion } from '../../src/ingestion/ingestion.ts';
+import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
+import { archiveOf, piecesOf } from '../../src/transfer/archive.ts';
+import { exported } from '../../src/transfer/export.ts';
+import { BATCHES, COUNTS, CountsPiece, unpacked } from '../../src/transfer/format.ts';
+import { type ImportWish, importApp } from '../../src/transfer/import.ts';
+import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { randomTraffic } from '../support/generate-traffic.ts';
+import { expectAgreement } from '../support/oracle/compare.ts';
+import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { serverStore, type TestStore, testStore } from '../support/store.ts';
+import { ingestionOn, NOW, REQUEST, session } from './ingestion-support.ts';
+
+/*
+ * Moves apps from an embedded store to a server that several processes may share.
+ */
+
+interface Site {
+  readonly store: TestStore;
+  readonly metadata: Metadata;
+  readonly ingestion: Ingestion;
+}
+
+let bridge: BridgeProcess;
+let from: Site;
+let to: Site;
+
+const siteOn = (store: TestStore): Site => ({
+  store,
+  metadata: createMetadata({ db: store.db, clock: () => NOW, locks: inProcessLocks() }),
+  ingestion: ingestionOn(store.db),
+});
+
+beforeAll(async () => {
+  bridge = await bridgeProcess(0, '');
+  from = siteOn(await testStore());
+  to = siteOn(await serverStore(bridge));
+});
+afterAll(async () => {
+  for (const { store, metadata } of [from, to]) {
+    await metadata.close();
+    await store.close();
+  }
+  await bridge.close();
+});
+
+const newAccount = async ({ metadata }: Site) =>
+  (await metadata.createAccount({ name: 'Acme', plan: 'pro' })).accountId;
+
+/** Adds an app to an account of its own. */
+async function addApp(site: Site, id: AppId = appId(randomUUID())) {
+  const account = await newAccount(site);
+  const app = { id, account, name: 'Shop', domain: KNOWN_DOMAIN, createdAt: NOW, secrets: [] };
+  const secretKey = await site.metadata.moving.adopt(app);
+  return { id, account, domain: KNOWN_DOMAIN, secretKey: secretKey ?? '' };
+}
+
+const exportFrom = async ({ store: { db }, metadata, ingestion }: Site, app: AppId): Promise<Buffer> =>
+  buffer(archiveOf(exported({ db, ingestion }, await metadata.moving.moved(app))));
+
+const importInto = (
+  { store: { db }, metadata, ingestion }: Site,
+  archive: Buffer,
+  wish: Partial<ImportWish>,
+) =>
+  importApp(
+    { db, metadata, ingestion, locks: inProcessLocks(), onErased: () => undefined },
+    () => Readable.from([archive]),
+    { account: null, asNew: false, actor: 'operator', ...wish },
+  );
+
+const viewsOf = async ({ store: { db } }: Site, app: AppId): Promise<number> => {
+  // Without another ingestion: on an embedded store it would take the flushes of this one for a dead process's.
+  const views = await createAnalytics({ db, clock: () => NOW }).pageviews(app, { from: null, to: null });
+  return [...views].reduce((sum, { views: each }) => sum + each, 0);
+};
+
+test('every answer is the same in the other store, sealed in part', async () => {
+  const start = Date.UTC(2026, 9, 29);
+  const story = randomTraffic({
+    seed: 7,
+    from: start,
+    apps: 2,
+    sessions: 60,
+    visitors: 15,
+    days: 5,
+    probes: 3,
+  });
+  const subject = await subjectOn(from.store.db);
+  let apps: readonly AppId[] = [];
+  await expectAgreement(subject, story, {
+    beforeQuestions: async () => {
+      apps = subject.apps();
+      await seal({ db: from.store.db, only: apps }, epochMs(start + 3 * 86_400_000));
+      for (const id of apps) {
+        await addApp(from, id);
+        await importInto(to, await exportFrom(from, id), { account: await newAccount(to) });
+      }
+      const moved = await subjectOn(to.store.db);
+      moved.begin(apps);
+      await seal({ db: to.store.db, only: apps }, epochMs(start + 3 * 86_400_000));
+      return moved;
+    },
+  });
+  expect(apps).toHaveLength(2);
+});
+
+test('the secret and the identities of batches go with the app', async () => {
+  const app = await addApp(from);
+  const batch = { batchId: randomUUID(), sessions: [session('s', 3)] };
+  await from.ingestion.accept(app, batch, REQUEST);
+  const archive = await exportFrom(from, app.id);
+  await importInto(to, archive, { account: await newAccount(to) });
+  expect(await to.metadata.authenticateApp(app.id, app.secretKey)).toEqual({
+    id: app.id,
+    domain: app.domain,
+  });
+  expect(archive.includes(app.secretKey)).toBe(false);
+  expect(await to.ingestion.accept(app, batch, REQUEST)).toMatchObject({ accepted: 0, duplicate: true });
+  const other = { ...batch, batchId: randomUUID() };
+  expect(await to.ingestion.accept(app, other, REQUEST)).toMatchObject({ accepted: 3 });
+  expect(await viewsOf(to, app.id)).toBe(6);
+});
+
+test('while events come in, an archive holds whole batches, and their ids', async () => {
+  const app = await addApp(from);
+  const sent: Promise<unknown>[] = [];
+  const send = (): void => {
+    const batch = { batchId: randomUUID(), sessions: [session(`s${sent.length}`, 4)] };
+    sent.push(from.ingestion.accept(app, batch, REQUEST));
+  };
+  for (let i = 0; i < 20; i++) send();
+  await Promise.all(sent);
+  const timer = setInterval(send, 2);
+  const archive = await exportFrom(from, app.id);
+  clearInterval(timer);
+  send();
+  await Promise.all(sent);
+  let counts: CountsPiece = { events: 0, batches: 0 };
+  const ids = new Set<unknown>();
+  for await (const { name, bytes } of piecesOf(Readable.from([archive]))) {
+    if (name === COUNTS) counts = CountsPiece.parse(JSON.parse(bytes.toString()));
+    if (name.startsWith(BATCHES)) for (const { batch } of unpacked(name, bytes)) ids.add(batch);
+  }
+  expect(counts.batches).toBeGreaterThanOrEqual(20);
+  expect(counts.batches).toBeLessThan(sent.length);
+  expect(counts.events).toBe(4 * counts.batches);
+  expect(ids.size).toBe(counts.batches);
+  expect(await viewsOf(from, app.id)).toBe(4 * sent.length);
+});
+
+describe('an import', () => {
+  let app: Awaited<ReturnType<typeof addApp>>;
+  let archive: Buffer;
+
+  beforeAll(async () => {
+    app = await addApp(from);
+    await from.ingestion.accept(app, { batchId: randomUUID(), sessions: [session('s', 5)] }, REQUEST);
+    archive = await exportFrom(from, app.id);
+  });
+
+  test('of a file that was cut or changed is refused, and nothing of it is stored', async () => {
+    const account = await newAccount(to);
+    const changed = Buffer.from(archive);
+    changed.writeUInt8(changed.readUInt8(700) ^ 1, 700);
+    const lengths = [0, 100, 512, 1_024, 2_000, archive.length >> 1, archive.length - 2_048];
+    for (const file of [
+      changed,
+      Buffer.from('no archive'),
+      ...lengths.map((end) => archive.subarray(0, end)),
+    ]) {
+      await expect(importInto(to, file, { account }), `${file.length} bytes`).rejects.toMatchObject({
+        name: 'BrokenArchive',
+      });
+    }
+    expect(await to.metadata.findApp(app.id)).toBeNull();
+    expect(await viewsOf(to, app.id)).toBe(0);
+  });
+
+  test('needs an account that is there and has room', async () => {
+    await expect(importInto(to, archive, {})).rejects.toMatchObject({ code: 'not_found' });
+    const taken = await addApp(to);
+    await expect(importInto(to, archive, { account: taken.account })).rejects.toMatchObject({
+      code: 'domain_conflict',
+    });
+  });
+
+  test('that was killed is repeated and counts once; then the id is taken', async () => {
+    const account = await newAccount(to);
+    // A killed import leaves events without an app.
+    await to.ingestion.accept(app, { batchId: randomUUID(), sessions: [session('left', 7)] }, REQUEST);
+    const imported = await importInto(to, archive, { account });
+    expect(imported).toEqual({
+      appId: app.id,
+      accountId: account,
+      name: 'Shop',
+      domain: app.domain,
+      events: 5,
+    });
+    expect(await viewsOf(to, app.id)).toBe(5);
+    const again = importInto(to, archive, { account: await newAccount(to) });
+    await expect(again).rejects.toMatchObject({
+      code: 'validation_failed',
+      errors: [{ field: 'file', message: expect.stringContaining('--as-new') }],
+    });
+    expect(await viewsOf(to, app.id)).toBe(5);
+    const [deed] = await to.metadata.listAudit(account);
+    expect(deed).toMatchObject({ action: 'app.import', subject: app.id, outcome: 'done' });
+  });
+
+  test('as a new app has a new id and a new secret, also where the old one was deleted', async () => {
+    await from.metadata.deleteApp(app.id);
+    await expect(importInto(from, archive, { account: app.account })).rejects.toMatchObject({
+      detail: expect.stringContaining('deleted'),
+    });
+    const { appId: id, secretKey } = await importInto(from, archive, { account: app.account, asNew: true });
+    expect(id).not.toBe(app.id);
+    expect(await from.metadata.authenticateApp(id, app.secretKey)).toBeNull();
+    expect(await from.metadata.authenticateApp(id, secretKey ?? '')).toEqual({ id, domain: app.domain });
+    expect(await viewsOf(from, id)).toBe(5);
+  });
+});

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'vitest';
+import { z } from 'zod';
+import type { Database } from '../../src/clickhouse/database.ts';
+import { appId } from '../../src/domain/ids.ts';
+import { inProcessLocks } from '../../src/domain/locks.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { createErasures, type Erasures } from '../../src/erasure/erasures.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { purgeSessions } from '../../src/facts/purge.ts';
+import type { SentBatch } from './generate.ts';
+import { randomTraffic } from './generate-traffic.ts';
+import { askAbout, expectAnswers } from './oracle/compare.ts';
+import { KNOWN_DOMAIN } from './oracle/known.ts';
+import type { Delivery } from './oracle/model.ts';
+import type { subjectOn } from './oracle/subject.ts';
+import { expireBefore } from './retention.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const FROM = Date.UTC(2022, 2, 18);
+const DAYS = 4;
+/** Deliveries of one batch. */
+const MOST_DELIVERIES = 15;
+
+type Subject = Awaited<ReturnType<typeof subjectOn>>;
+
+/** An app with random traffic, of which visitors are erased. They are called v0, v1, … */
+export class ErasedStory {
+  readonly #db: Database;
+  readonly #subject: Subject;
+  readonly app = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
+  readonly #story;
+  readonly #waiting: SentBatch[];
+  #counted: Delivery[] = [];
+  #now = epochMs(FROM);
+
+  constructor(db: Database, subject: Subject, size: { readonly sessions: number; readonly probes: number }) {
+    this.#db = db;
+    this.#subject = subject;
+    const seed = Math.floor(Math.random() * 1e9);
+    this.#story = randomTraffic({ ...size, seed, from: FROM, apps: 1, visitors: 8, days: DAYS });
+    this.#waiting = this.#story.batches.flatMap(({ deliveries, ...batch }) =>
+      Array.from({ length: Math.ceil(deliveries.length / MOST_DELIVERIES) }, (_, i) => ({
+        ...batch,
+        deliveries: deliveries.slice(i * MOST_DELIVERIES, (i + 1) * MOST_DELIVERIES),
+      })),
+    );
+  }
+
+  /** Sends a share of the batches that were not sent yet. */
+  async send(share: number): Promise<void> {
+    const batches = this.#waiting.splice(0, Math.ceil(this.#waiting.length * share));
+    for (const { deliveries } of batches) await this.deliver(deliveries);
+  }
+
+  async deliver(deliveries: SentBatch['deliveries']): Promise<void> {
+    await this.#subject.deliver(this.app, randomUUID(), deliveries);
+    this.#counted.push(
+      ...deliveries.map((one) => ({ ...one, appId: this.app.id, appDomain: this.app.domain })),
+    );
+  }
+
+  /** Returns what a visitor did that was sent so far. */
+  of(visitor: string): Delivery[] {
+    return this.#counted.filter(({ session }) => session.visitorId === visitor);
+  }
+
+  /** Seals a number of days; late events are repaired if `repairs`. */
+  async seal(days: number, repairs: boolean): Promise<void> {
+    const repairAfterMs = repairs ? 0 : Number.POSITIVE_INFINITY;
+    this.#now = epochMs(FROM + days * DAY + 30 * HOUR);
+    const deps = { db: this.#db, only: [this.app.id] };
+    await seal(deps, this.#now, { repairAfterMs, rests: new Map(), lateSince: new Map() });
+    await purgeSessions(deps, this.#now, { keptMs: 2 * HOUR, stepMs: 0 });
+  }
+
+  /** Erasures of a process whose writes go through `db`. */
+  erasures(db: Database = this.#db): Erasures {
+    const { ingestion } = this.#subject;
+    return createErasures({
+      db,
+      clock: () => this.#now,
+      locks: inProcessLocks(),
+      ingestion,
+      forget: () => undefined,
+    });
+  }
+
+  /** What is counted once the visitor is erased. Sessions from before `horizon` stay, of a visitor without a name. */
+  without(visitor: string, horizon = 0): void {
+    this.#counted = this.#counted.flatMap((one) => {
+      if (one.session.visitorId !== visitor) return one;
+      const nobody = { ...one.session, visitorId: `nobody, once ${visitor}` };
+      return one.session.startedAt < horizon ? { ...one, session: nobody } : [];
+    });
+  }
+
+  /** Lets raw events from before a day of the story expire. */
+  async expire(days: number): Promise<number> {
+    const horizon = FROM + days * DAY;
+    await expireBefore(this.#db, [this.app.id], horizon);
+    return horizon;
+  }
+
+  /** Counts only the sessions that have events in the store: those that came in during an erasure may be erased. */
+  async keepStored(): Promise<void> {
+    const stored = await this.#db.rows(
+      {
+        name: 'stored sessions',
+        sql: 'SELECT DISTINCT session_id, toUnixTimestamp64Milli(started_at) FROM events WHERE app_id = {app:UUID}',
+        row: z.tuple([z.string(), z.number()]),
+      },
+      {},
+      { app: this.app.id },
+    );
+    const keys = new Set(stored.map(([id, at]) => `${id} ${at}`));
+    this.#counted = this.#counted.filter(({ session }) => keys.has(`${session.id} ${session.startedAt}`));
+  }
+
+  /** Asks questions, erases the visitor, and compares all answers. */
+  async erase(visitor: string): Promise<void> {
+    await askAbout(this.#subject, [this.app.id], this.#story.probes);
+    await this.erasures().erase(this.app.id, visitor);
+    this.without(visitor);
+    await this.compare();
+  }
+
+  /** Expects each answer to be as by brute force. */
+  compare(): Promise<void> {
+    return expectAnswers(this.#subject, [this.app], this.#story, this.#counted);
+  }
+
+  /** Expects that nothing of an erasure is left open, and that no row names the visitor. */
+  async expectGone(visitor: string): Promise<void> {
+    const row = z.object({ rows: z.number() });
+    for (const [table, where] of [
+      ['events', `visitor_id = '${visitor}'`],
+      ['erasures', "visitor_id != ''"],
+      ['erased_sessions', '1'],
+      ['visitor_sessions', `visitor = reinterpretAsUInt128(sipHash128('${visitor}'))`],
+    ] as const) {
+      const sql = `SELECT toUInt32(count()) AS rows FROM ${table} WHERE app_id = {app:UUID} AND ${where}`;
+      expect(await this.#db.queryOne({ name: 'left', sql, row }, { app: this.app.id }), table).toEqual({
+        rows: 0,
+      });
+    }
+  }
+}
+
+/** The same database for a process that dies at its `last` write. */
+export function dying(db: Database, last: number): Database {
+  let writes = 0;
+  return new Proxy(db, {
+    get(target, name) {
+      const value = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      const bound = value.bind(target);
+      if (!['insert', 'insertFrom', 'command'].includes(String(name))) return bound;
+      return async (...args: unknown[]) => {
+        writes += 1;
+        if (writes > last) throw new Dead();
+        return bound(...args);
+      };
+    },
+  });
+}
+
+export class Dead extends Error {}
