@@ -104,7 +104,7 @@ describe('figures are those of the API', () => {
       expect(await textOf(page, `[data-figure=${name}] .tile-value`)).toBe(written(name, kpis.current[name]));
       const percent = kpis.changePercent[name] ?? 0;
       expect(await textOf(page, `[data-figure=${name}] .change`)).toContain(
-        format.number(Math.abs(percent), { maximumFractionDigits: 1 }),
+        format.number(Math.abs(percent), { maximumFractionDigits: Math.abs(percent) < 100 ? 1 : 0 }),
       );
     }
     await panel(page, 'Pages').locator('tbody tr').first().waitFor();

@@ -66,6 +66,13 @@ export class ErasedStory {
     return this.#counted.filter(({ session }) => session.visitorId === visitor);
   }
 
+  /** The visitor of whom most was sent so far. */
+  busiest(): string {
+    const visitors = new Set(this.#counted.map(({ session }) => session.visitorId));
+    const [first = ''] = [...visitors].sort((a, b) => this.of(b).length - this.of(a).length);
+    return first;
+  }
+
   /** Seals a number of days; late events are repaired if `repairs`. */
   async seal(days: number, repairs: boolean): Promise<void> {
     const repairAfterMs = repairs ? 0 : Number.POSITIVE_INFINITY;

@@ -61,10 +61,11 @@ export const expireBefore = (db: Database, apps: readonly AppId[], horizon: numb
     apps.map((app) => ({ app, days: 0 })),
   );
 
-/** How far an app's raw events have expired, and the time of the oldest one. */
+/** How far an app's raw events have expired, which is as far as both kinds of facts go, and the time of the oldest one. */
 const HORIZON = {
   name: 'horizon',
-  sql: `SELECT (SELECT max(horizon) FROM sealing_verdicts WHERE app_id = {app:UUID} AND kind = 'page') AS horizon,
+  sql: `SELECT (SELECT min(ofKind) FROM
+      (SELECT max(horizon) AS ofKind FROM sealing_verdicts WHERE app_id = {app:UUID} GROUP BY kind)) AS horizon,
     (SELECT toUnixTimestamp64Milli(min(timestamp)) FROM events WHERE app_id = {app:UUID}) AS oldest`,
   row: z.object({ horizon: z.number(), oldest: z.number() }),
 };

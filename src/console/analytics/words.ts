@@ -42,8 +42,10 @@ function wordsOf(text: Text, format: Format, locale: string): Words {
     figure: (name, value) => written(format, name, value),
     change: (change) => {
       if (change.kind !== 'percent') return text.change[change.kind];
-      return format.number(change.percent / 100, {
-        style: 'percent',
+      // As a unit: a hundredth of 9.45, times a hundred, is less than 9.45, and would be written as 9.4.
+      return format.number(change.percent, {
+        style: 'unit',
+        unit: 'percent',
         maximumFractionDigits: Math.abs(change.percent) < 100 ? 1 : 0,
         signDisplay: 'exceptZero',
       });
