@@ -149,6 +149,22 @@ test('an owner lets events expire, confirmed by the name, and sees from when on 
   await context.close();
 });
 
+test('in Persian, days are written in Persian digits', async () => {
+  const { account, app } = await service().newTenant();
+  const { context, page, visit } = await signedIn(browser, service(), account, { language: 'fa' });
+  await visit(`/apps/${app}/settings`);
+  const section = page.getByRole('region', { name: 'نگهداری' });
+  await section.getByRole('button').click();
+  const dialog = page.getByRole('dialog');
+  const days = dialog.getByLabel('روز', { exact: true });
+  await days.fill('30 ۰ days');
+  expect(await days.inputValue()).toBe('۳۰۰');
+  await dialog.getByLabel(/نام برنامه/).fill('Shop');
+  await dialog.locator('button[type="submit"]').click();
+  await section.getByText('رویدادها ۳۰۰ روز نگه داشته می‌شوند.').waitFor();
+  await context.close();
+});
+
 test('a domain that another app of the account has is refused, with the reason', async () => {
   const { account } = await service().newTenant();
   const { context, page, visit } = await signedIn(browser, service(), account);

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { daysIn } from '../../src/console/i18n/digits.ts';
 
 const CONSOLE = fileURLToPath(new URL('../../src/console', import.meta.url));
 const I18N = join(CONSOLE, 'i18n');
@@ -50,4 +51,15 @@ test('no other file of the console names a language but the first one', () => {
     const text = readFileSync(join(CONSOLE, file), 'utf8');
     expect([file, others.filter((name) => text.includes(name))]).toEqual([file, []]);
   }
+});
+
+test.each([
+  ['395', 395],
+  ['۳۹۵', 395],
+  ['٣٩٥ روز', 395],
+  ['36,500', 36_500],
+  ['', null],
+  ['–', null],
+])('reads %o as days', (text, days) => {
+  expect(daysIn(text)).toBe(days);
 });

@@ -1,8 +1,9 @@
-import { Button, NumberInput, Text, TextInput } from '@mantine/core';
+import { Button, Text, TextInput } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { type Loaded, useAnswer, useDeed } from '../answers.ts';
 import { type Answer, ask } from '../api.ts';
 import { useFormat, useText } from '../i18n/use-text.ts';
+import { DaysField } from '../parts/days-field.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { OwnerButton } from '../parts/owner-button.tsx';
 import { Problem } from '../parts/problem.tsx';
@@ -42,17 +43,15 @@ interface ChangeProps {
   readonly onClose: () => void;
 }
 
-const MOST_DAYS = 36_500;
-
 function ChangeRetention({ app, retention, days: before, onClose }: ChangeProps) {
   const { actions, apps } = useText();
   const text = apps.retention;
-  const [days, setDays] = useState<number | string>(before ?? '');
+  const [days, setDays] = useState(before);
   const [name, setName] = useState('');
   const deed = useDeed(() =>
     ask('PUT /apps/:appId/retention', {
       params: { appId: app.id },
-      body: { days: days === '' ? null : Number(days), name },
+      body: { days, name },
     }),
   );
   const submit = async (event: FormEvent): Promise<void> => {
@@ -66,16 +65,7 @@ function ChangeRetention({ app, retention, days: before, onClose }: ChangeProps)
       <form onSubmit={(event) => void submit(event)}>
         <Text>{text.lost}</Text>
         <Text>{text.hour}</Text>
-        <NumberInput
-          label={text.days}
-          description={text.daysHint}
-          value={days}
-          min={1}
-          max={MOST_DAYS}
-          allowDecimal={false}
-          data-autofocus
-          onChange={setDays}
-        />
+        <DaysField label={text.days} description={text.daysHint} days={days} onChange={setDays} />
         <TextInput
           label={text.type(app.name)}
           value={name}
