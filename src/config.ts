@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { StoreLocation } from './clickhouse/connect.ts';
+import type { RetentionOfPlans } from './metadata/types.ts';
 import { readSecretFiles } from './secret-files.ts';
 
 export interface Listener {
@@ -55,6 +56,8 @@ export interface Config {
   /** From the start of one sealing pass to the start of the next. */
   readonly sealIntervalMs: number;
   readonly eventMaxAgeDays: number;
+  /** For how many days new apps of a plan keep raw events. */
+  readonly retentionOfPlans: RetentionOfPlans;
   /** Values of these settings that must not be printed. */
   readonly secrets: readonly string[];
   /** Null with the embedded store: the first start creates it in the data folder. */
@@ -153,6 +156,8 @@ const Settings = z
     OTEL_EXPORTER_OTLP_ENDPOINT: url(['http:', 'https:']).optional(),
     // A hundred years, which the store's date type holds with room to spare.
     EVENT_MAX_AGE_DAYS: whole(1, 36_500).default(730),
+    RETENTION_DAYS_FREE: whole(1, 36_500).optional(),
+    RETENTION_DAYS_PRO: whole(1, 36_500).optional(),
     // HS256 wants a key at least as long as its hash (RFC 7518, section 3.2).
     MANAGEMENT_JWT_SECRET: z.string().min(32, 'must have at least 32 characters').optional(),
     GEOIP_DATABASE: text.optional(),
@@ -275,6 +280,10 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     factsCacheBytes: settings.FACTS_CACHE_MIB * 1024 ** 2,
     sealIntervalMs: settings.SEAL_INTERVAL_SECONDS * 1000,
     eventMaxAgeDays: settings.EVENT_MAX_AGE_DAYS,
+    retentionOfPlans: {
+      ...(settings.RETENTION_DAYS_FREE === undefined ? {} : { free: settings.RETENTION_DAYS_FREE }),
+      ...(settings.RETENTION_DAYS_PRO === undefined ? {} : { pro: settings.RETENTION_DAYS_PRO }),
+    },
     secrets: [
       settings.MANAGEMENT_JWT_SECRET ?? '',
       settings.CLICKHOUSE_PASSWORD,

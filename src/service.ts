@@ -115,7 +115,13 @@ async function start(
   await locks.withLock('migrations', () => migrate(db), config.storeWaitSeconds * 1000);
 
   const forgetting = new Forgetting();
-  const metadata = createMetadata({ db, clock, locks, onErased: forgetting.forget });
+  const metadata = createMetadata({
+    db,
+    clock,
+    locks,
+    onErased: forgetting.forget,
+    retentionOfPlans: config.retentionOfPlans,
+  });
   opened.push(() => metadata.close());
   const deletions = every({ name: 'resume deletions', ms: MINUTE_MS, log }, () => metadata.resumeDeletions());
   deletions.start();

@@ -12,7 +12,7 @@ import { hashCredential, isAppSecret, newAppSecret, sameHash } from './credentia
 import { FreshCache } from './fresh-cache.ts';
 import { hostOf } from './names.ts';
 import { PLANS } from './plans.ts';
-import { RETENTIONS } from './retention-rows.ts';
+import { RETENTIONS, retentionColumns } from './retention-rows.ts';
 import {
   APP_LISTS,
   CACHED,
@@ -24,7 +24,7 @@ import {
   type MetadataParts,
   Version,
 } from './rows.ts';
-import type { AppSummary, CreatedApp, SdkApp } from './types.ts';
+import type { AppSummary, CreatedApp, Plan, SdkApp } from './types.ts';
 
 interface AppRow {
   readonly id: AppId;
@@ -139,9 +139,11 @@ export interface MovedApp {
   readonly domain: string;
   readonly createdAt: EpochMs;
   readonly secrets: readonly Pick<SecretRow, 'hash' | 'createdAt' | 'expiresAt'>[];
+  /** Absent: there was never one. */
+  readonly retention?: AppRetention;
 }
 
-const MOVED: Query<Omit<MovedApp, 'secrets'>> = {
+const MOVED: Query<Omit<MovedApp, 'secrets' | 'retention'>> = {
   name: 'app to move',
   sql: `SELECT toString(app_id) AS id, toString(account_id) AS account, name, domain,
   toUnixTimestamp64Milli(created_at) AS createdAt
@@ -167,7 +169,8 @@ export const appLock = (id: AppId): string => `app:${id}`;
 
 export type Apps = ReturnType<typeof appsIn>;
 
-export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
+export function appsIn(parts: MetadataParts, accounts: Accounts) {
+  const { db, changes, clock, locks, nextVersion, retentionOfPlans } = parts;
   const cache = new FreshCache<CachedApp>({
     kind: 'app',
     changes,
@@ -207,14 +210,17 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     }
   };
 
+  const writeRetention = (id: AppId, retention: AppRetention): Promise<void> =>
+    db.insert('app_retention', [retentionColumns({ ...retention, id, version: nextVersion() })]);
+
   const newSecret = (app: AppId): { secretKey: string; row: SecretRow } => {
     const secretKey = newAppSecret();
     const hash = hashCredential(secretKey);
     return { secretKey, row: { app, hash, createdAt: clock(), expiresAt: null, version: nextVersion() } };
   };
 
-  /** Throws if the account cannot have another app on `host`. The caller holds the account's lock. */
-  const claim = async (account: AccountId, host: string): Promise<void> => {
+  /** Returns the account's plan. Throws if it cannot have another app on `host`. The caller holds the account's lock. */
+  const claim = async (account: AccountId, host: string): Promise<Plan> => {
     const plan = PLANS[(await accounts.get(account)).plan];
     const owned = await db.query(OWNED_APPS, { account });
     if (plan.maxApps === 0) throw new AppError('plan_blocked', `The plan ${plan.name} allows no new apps.`);
@@ -224,6 +230,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     if (owned.some((app) => app.host === host)) {
       throw new AppError('domain_conflict', `The account already has an app for ${host}.`);
     }
+    return plan;
   };
 
   /** Throws if no app with this id and domain can be added to the account. */
@@ -242,7 +249,10 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
     async moved(id: AppId): Promise<MovedApp> {
       const [app] = await db.query(MOVED, { app: id });
       if (app === undefined) throw new AppError('not_found', `There is no app ${id}.`);
-      return { ...app, secrets: await db.query(SECRETS, { apps: [id] }) };
+      const secrets = await db.query(SECRETS, { apps: [id] });
+      const [set] = await db.query(RETENTIONS, { apps: [id] });
+      if (set === undefined) return { ...app, secrets };
+      return { ...app, secrets, retention: { days: set.days, acceptedFrom: set.acceptedFrom } };
     },
 
     /**
@@ -250,12 +260,13 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
      * otherwise null. Throws like `assertFree`.
      */
     adopt(app: MovedApp): Promise<string | null> {
-      const { id, account, name, domain, createdAt, secrets } = app;
+      const { id, account, name, domain, createdAt, secrets, retention } = app;
       return locks.withLock(accountLock(account), async () => {
         await assertFree(app);
         const made = secrets.length === 0 ? newSecret(id) : null;
         const known = secrets.map((secret) => ({ ...secret, app: id, version: nextVersion() }));
         await writeSecrets(id, made === null ? known : [made.row]);
+        if (retention !== undefined) await writeRetention(id, retention);
         const row = { app_id: id, account_id: account, name, domain, host: hostOf(domain) };
         const stored = { ...row, created_at: dateTime64(createdAt), version: nextVersion() };
         await db.insert('apps', [stored], { about: [APP_LISTS] });
@@ -301,7 +312,7 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
 
     /**
      * Creates an app. The store has no unique constraint, so check and insert are one step under the
-     * account's lock. The secret goes in first, so that an app never exists without one.
+     * account's lock. The secret and the plan's retention go in first, so that an app never exists without them.
      */
     create(
       account: AccountId,
@@ -310,10 +321,11 @@ export function appsIn({ db, changes, clock, locks, nextVersion }: MetadataParts
       const { name, domain } = input;
       const host = hostOf(domain);
       return locks.withLock(accountLock(account), async () => {
-        await claim(account, host);
+        const days = retentionOfPlans[(await claim(account, host)).name];
         const id = db.shards.newApp();
         const { secretKey, row } = newSecret(id);
         await writeSecrets(id, [row]);
+        if (days !== undefined) await writeRetention(id, { days, acceptedFrom: epochMs(0) });
         const created = { app_id: id, account_id: account, name, domain, host };
         const createdAt = row.createdAt;
         const stored = { ...created, created_at: dateTime64(createdAt), version: nextVersion() };

@@ -18,7 +18,7 @@ import { PLANS } from './plans.ts';
 import { type RetentionOfApp, retentionsIn } from './retention.ts';
 import { actorOf, type Session, type SessionsOfPeople, sessionsIn } from './sessions.ts';
 import { type Share, type ShareFilter, sharesIn } from './shares.ts';
-import type { Access, AppSummary, PlanName, Principal, SdkApp } from './types.ts';
+import type { Access, AppSummary, PlanName, Principal, RetentionOfPlans, SdkApp } from './types.ts';
 import { monotonicVersions } from './versions.ts';
 
 export type { Account } from './accounts.ts';
@@ -93,6 +93,7 @@ export interface MetadataOptions {
   readonly locks: Locks;
   /** Called for each app whose data are being erased, several times until they are gone. */
   readonly onErased?: (app: AppId) => void;
+  readonly retentionOfPlans?: RetentionOfPlans;
   /** Controlled time, for tests. */
   readonly elapsed?: Elapsed;
 }
@@ -102,10 +103,12 @@ export function createMetadata({
   clock,
   locks,
   onErased = () => undefined,
+  retentionOfPlans = {},
   elapsed = () => performance.now(),
 }: MetadataOptions): Metadata {
   const changes = changesIn(db, elapsed);
-  const parts = { db, changes, clock, elapsed, locks, nextVersion: monotonicVersions(clock) };
+  const nextVersion = monotonicVersions(clock);
+  const parts = { db, changes, clock, elapsed, locks, nextVersion, retentionOfPlans };
   const accounts = accountsIn(parts);
   const uses = keyUsesIn(parts);
   const keys = keysIn(parts, accounts, uses);

@@ -20,3 +20,11 @@ FROM app_retention FINAL WHERE app_id IN {apps:Array(UUID)}`,
     version: Version,
   }),
 };
+
+/** The row of a setting, as the table has it. */
+export const retentionColumns = ({ id, days, acceptedFrom, version }: RetentionRow) => ({
+  app_id: id,
+  days: days ?? 0,
+  accepted_from: acceptedFrom,
+  version,
+});

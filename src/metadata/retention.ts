@@ -4,7 +4,7 @@ import { type AppId, appId } from '../domain/ids.ts';
 import { acceptedFrom } from '../domain/retention.ts';
 import { type EpochMs, toIso } from '../domain/time.ts';
 import { type Apps, appLock } from './apps.ts';
-import { RETENTIONS } from './retention-rows.ts';
+import { RETENTIONS, retentionColumns } from './retention-rows.ts';
 import { Instant, type MetadataParts } from './rows.ts';
 
 /** For how long a new setting can be taken back before anything is deleted, by the store's clock. */
@@ -57,13 +57,13 @@ export function retentionsIn({ db, clock, locks, nextVersion }: MetadataParts, a
         await apps.get(app);
         const [before] = await db.query(RETENTIONS, { apps: [app] });
         const row = {
-          app_id: app,
-          days: days ?? 0,
-          accepted_from: acceptedFrom(before, clock()),
+          id: app,
+          days,
+          acceptedFrom: acceptedFrom(before, clock()),
           version: nextVersion(before?.version),
         };
         try {
-          await db.insert('app_retention', [row]);
+          await db.insert('app_retention', [retentionColumns(row)]);
         } finally {
           apps.invalidate(app);
         }

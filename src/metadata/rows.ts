@@ -4,6 +4,7 @@ import { dateTime64 } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import type { Changes, Elapsed } from './changes.ts';
+import type { RetentionOfPlans } from './types.ts';
 import type { NextVersion } from './versions.ts';
 
 /** Dependencies of the parts of the metadata. */
@@ -14,6 +15,7 @@ export interface MetadataParts {
   readonly elapsed: Elapsed;
   readonly locks: Locks;
   readonly nextVersion: NextVersion;
+  readonly retentionOfPlans: RetentionOfPlans;
 }
 
 /**

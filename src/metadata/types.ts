@@ -10,6 +10,9 @@ export interface Plan {
   readonly analytics: boolean;
 }
 
+/** For how many days new apps of a plan keep raw events; a plan that is missing: for ever. */
+export type RetentionOfPlans = Readonly<Partial<Record<PlanName, number>>>;
+
 /** The account behind an API key or a session. */
 export interface Principal {
   readonly accountId: AccountId;

@@ -45,6 +45,8 @@ export const AppPiece = z.object({
       expiresAt: instant.nullable(),
     }),
   ),
+  /** For how long its events are kept, if it was ever said. */
+  retention: z.object({ days: z.int().min(1).nullable(), acceptedFrom: instant }).optional(),
   /** The events that were stored until this moment, by the store's clock. */
   until: instant,
 });

@@ -146,10 +146,11 @@ const batchesOf = (name: string, bytes: Buffer): z.infer<typeof BatchRow>[] =>
  */
 function wished(
   { shards }: Database,
-  { id, account, secrets, until, ...app }: AppPiece,
+  { id, account, secrets, until, retention, ...piece }: AppPiece,
   wish: ImportWish,
 ): MovedApp {
   const owner = wish.account ?? account;
+  const app = retention === undefined ? piece : { ...piece, retention };
   if (!wish.asNew) return { ...app, id, account: owner, secrets };
   const digest = createHash('sha256').update(`${id} ${until} ${owner}`).digest('hex');
   return { ...app, id: shards.newApp(digest), account: owner, secrets: [] };

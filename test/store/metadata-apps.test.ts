@@ -76,6 +76,19 @@ describe('creating an app', () => {
     await metadata.createApp(principal, shop('https://a0.example'));
   });
 
+  test('begins with the retention of the plan, which another plan later does not change', async () => {
+    const metadata = bench.another(0, { free: 30 });
+    const { principal } = await bench.account('free');
+    const limited = await metadata.createApp(principal, shop());
+    await metadata.setPlan(principal.accountId, 'pro');
+    const unlimited = await metadata.createApp(principal, shop('https://other.example'));
+    expect(await metadata.authenticateApp(limited.id, limited.secretKey)).toMatchObject({
+      retention: { days: 30, acceptedFrom: 0 },
+    });
+    expect(await metadata.retentionOf(limited.id)).toMatchObject({ days: 30 });
+    expect(await metadata.retentionOf(unlimited.id)).toMatchObject({ days: null });
+  });
+
   test('is blocked for a suspended account, by the plan it has now', async () => {
     const { metadata } = bench;
     const { principal } = await bench.account('pro');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
-import { epochMs } from '../../src/domain/time.ts';
+import { DAY_MS, epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
@@ -101,14 +101,14 @@ test('every answer is the same in the other store, sealed in part', async () => 
   await expectAgreement(subject, story, {
     beforeQuestions: async () => {
       apps = subject.apps();
-      await seal({ db: from.store.db, only: apps }, epochMs(start + 3 * 86_400_000));
+      await seal({ db: from.store.db, only: apps }, epochMs(start + 3 * DAY_MS));
       for (const id of apps) {
         await addApp(from, id);
         await importInto(to, await exportFrom(from, id), { account: await newAccount(to) });
       }
       const moved = await subjectOn(to.store.db);
       moved.begin(apps);
-      await seal({ db: to.store.db, only: apps }, epochMs(start + 3 * 86_400_000));
+      await seal({ db: to.store.db, only: apps }, epochMs(start + 3 * DAY_MS));
       return moved;
     },
   });
@@ -130,6 +130,15 @@ test('the secret and the identities of batches go with the app', async () => {
   const other = { ...batch, batchId: randomUUID() };
   expect(await to.ingestion.accept(app, other, REQUEST)).toMatchObject({ accepted: 3 });
   expect(await viewsOf(to, app.id)).toBe(6);
+});
+
+test('the retention goes with the app, and with it what was refused before', async () => {
+  const app = await addApp(from);
+  await from.metadata.setRetention(app.id, 100);
+  await from.metadata.setRetention(app.id, 400);
+  await importInto(to, await exportFrom(from, app.id), { account: await newAccount(to) });
+  const moved = await to.metadata.authenticateApp(app.id, app.secretKey);
+  expect(moved?.retention).toMatchObject({ days: 400, acceptedFrom: NOW - 100 * DAY_MS });
 });
 
 test('while events come in, an archive holds whole batches, and their ids', async () => {

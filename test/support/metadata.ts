@@ -1,7 +1,7 @@
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { type EpochMs, epochMs } from '../../src/domain/time.ts';
 import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
-import type { PlanName, Principal } from '../../src/metadata/types.ts';
+import type { PlanName, Principal, RetentionOfPlans } from '../../src/metadata/types.ts';
 import { bridgeProcess } from './bridge-process.ts';
 import { serverStore, type TestStore, testStore } from './store.ts';
 
@@ -12,7 +12,7 @@ export interface MetadataBench {
   readonly now: () => EpochMs;
   wait(ms: number): void;
   /** Metadata of another process on the same store: its own caches and clock, the same locks. */
-  another(clockAheadMs?: number): Metadata;
+  another(clockAheadMs?: number, retentionOfPlans?: RetentionOfPlans): Metadata;
   /** Makes a new account with a key. */
   account(plan?: PlanName): Promise<{ principal: Principal; apiKey: string }>;
   close(): Promise<void>;
@@ -28,12 +28,13 @@ export async function metadataBench(where: 'shared' | 'own' = 'shared'): Promise
   const locks = inProcessLocks();
   let now = epochMs(Date.UTC(2026, 10, 20, 7, 16));
   const clock = (): EpochMs => now;
-  const another = (aheadMs = 0): Metadata => {
+  const another = (aheadMs = 0, retentionOfPlans: RetentionOfPlans = {}): Metadata => {
     const made = createMetadata({
       db: store.db,
       clock: () => epochMs(now + aheadMs),
       elapsed: clock,
       locks,
+      retentionOfPlans,
     });
     opened.push(made);
     return made;

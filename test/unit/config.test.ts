@@ -37,11 +37,20 @@ describe('readConfig', () => {
       factsCacheBytes: Math.min(256, Math.floor(getHeapStatistics().heap_size_limit / 8 / MIB)) * MIB,
       sealIntervalMs: 60_000,
       eventMaxAgeDays: 730,
+      retentionOfPlans: {},
       secrets: [],
       managementJwtSecret: null,
       geoipDatabase: null,
     });
     expect(Object.isFrozen(readConfig({}))).toBe(true);
+  });
+
+  test('a retention for new apps, by plan', () => {
+    const { retentionOfPlans } = readConfig({ RETENTION_DAYS_FREE: '30' });
+    expect(retentionOfPlans).toEqual({ free: 30 });
+    expect(complaint({ RETENTION_DAYS_PRO: '0' })).toContain(
+      'RETENTION_DAYS_PRO must be a whole number from 1',
+    );
   });
 
   test('a server store', () => {
