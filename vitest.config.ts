@@ -65,6 +65,8 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // On a loaded machine the default of a second is soon over.
+    expect: { poll: { timeout: 20_000 } },
     env: { UV_THREADPOOL_SIZE: '16' },
   },
 });

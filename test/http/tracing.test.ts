@@ -65,10 +65,11 @@ describe('a trace', () => {
         headers: { 'If-None-Match': answer.headers['etag'] ?? '' },
       });
       expect([answer.status, again.status]).toEqual([200, 304]);
-      const line = service
-        .logged()
-        .find(({ msg, traceId: logged }) => msg === 'request' && logged === traceId);
-      return { answer, service, line };
+      const line = () =>
+        service.logged().find(({ msg, traceId: logged }) => msg === 'request' && logged === traceId);
+      // It is written when the answer has been sent.
+      await expect.poll(line).toBeDefined();
+      return { answer, service, line: line() };
     });
     expect(loaded()).not.toEqual([]);
     expect(resource).toMatchObject({ 'service.name': 'session-analytics' });

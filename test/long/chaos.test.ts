@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { chaos } from '../chaos/run.ts';
+import { byChance } from '../support/chance.ts';
 
 /**
  * Steps of a short run; `npm run test:chaos` sets the number. Over the bridge a step takes three times as
@@ -12,7 +13,7 @@ test.each(['embedded', 'bridge'] as const)(
   { timeout: 0 },
   async (store) => {
     const steps = Number(process.env['CHAOS_STEPS'] ?? STEPS[store]);
-    const seed = Math.floor(Math.random() * 1_000_000);
+    const seed = byChance(1_000_000);
     const { counts, failures } = await chaos({
       store,
       seed,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { byChance } from '../support/chance.ts';
 import { Dead, dying, ErasedStory } from '../support/erasure.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 
@@ -37,7 +38,7 @@ onEachBackend((on) => {
     await story.send(1);
     const visitor = story.busiest();
     await story.seal(3, true);
-    for (let last = Math.floor(Math.random() * STRIDE); ; last += STRIDE) {
+    for (let last = byChance(STRIDE); ; last += STRIDE) {
       const again = story.of(visitor);
       const isDead = await story
         .erasures(dying(on.db, last))

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { writeAccessLog } from '../support/access-lines.ts';
+import { byChance } from '../support/chance.ts';
 import { program } from '../support/program.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 
@@ -154,7 +155,7 @@ test(`${LINES} lines imported while the service is killed ${DEATHS} times give t
   for (let death = 1; death <= DEATHS; death++) {
     // All deaths are in the first half: on a fast machine the rest is delivered in a moment.
     await until(importing, Math.max(1, Math.floor((CHUNKS * death) / (2 * DEATHS))));
-    await sleep(Math.random() * 30);
+    await sleep(byChance(30));
     await killService();
     expect(importing.child.exitCode).toBeNull();
   }

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from '../store/ingestion-support.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
+import { byChance } from '../support/chance.ts';
 import { type Fault, type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { serverStore, type TestStore } from '../support/store.ts';
 
@@ -65,13 +66,13 @@ async function under(fault: Fault, work: Promise<unknown>): Promise<void> {
     isDone = true;
   });
   const requests = async (most: number): Promise<void> => {
-    const enough = proxy.requests.length + 1 + Math.floor(Math.random() * most);
+    const enough = proxy.requests.length + 1 + byChance(most);
     while (!isDone && proxy.requests.length < enough) await sleep(2);
   };
   while (!isDone) {
     await proxy.set(fault);
     // While connections are refused, no request is seen.
-    await (fault === 'refuse' ? sleep(Math.random() * 120) : requests(4));
+    await (fault === 'refuse' ? sleep(byChance(120)) : requests(4));
     await proxy.set('pass');
     await requests(40);
   }

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
+import { byChance } from '../support/chance.ts';
 import { KNOWN_DOMAIN, known, USER_AGENTS } from '../support/oracle/known.ts';
 import type { Delivery, SentEvent } from '../support/oracle/model.ts';
 import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
@@ -190,9 +191,9 @@ test('the service, killed again and again under parallel senders, has stored eve
   };
   const senders = Array.from({ length: SENDERS }, sender);
   for (let life = 0; life < LIVES; life++) {
-    const enough = acknowledged.size + 15 + Math.floor(Math.random() * 40);
+    const enough = acknowledged.size + 15 + byChance(40);
     await expect.poll(() => acknowledged.size, { timeout: 60_000, interval: 5 }).toBeGreaterThan(enough);
-    await sleep(Math.random() * 60);
+    await sleep(byChance(60));
     await service.kill();
     service = await start();
   }

@@ -11,6 +11,7 @@ import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { RunEnded } from '../../src/facts/runs.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { byChance } from '../support/chance.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import type { Subject } from '../support/oracle/compare.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
@@ -22,7 +23,7 @@ const FROM = Date.UTC(2022, 2, 18);
 const CHILD = fileURLToPath(new URL('../support/retention-child.ts', import.meta.url));
 const story = () =>
   randomTraffic({
-    seed: Math.floor(Math.random() * 1e9),
+    seed: byChance(1e9),
     from: FROM,
     apps: 1,
     sessions: 150,

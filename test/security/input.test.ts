@@ -7,6 +7,7 @@ import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { signManagementToken } from '../../src/management/token.ts';
 import { batchOf, INSIDE, type Running, running, SECRET, type Tenant } from '../faults/support.ts';
 import { type Answer, expectProblem, send } from '../http/support.ts';
+import { byChance } from '../support/chance.ts';
 import { forAll } from '../support/random.ts';
 
 let service: Running;
@@ -231,7 +232,7 @@ test('the SDK endpoint: any batch', async () => {
     const answer = await service.ask('/sdk/v1/events', {
       method: 'POST',
       body: JSON.stringify(value),
-      headers: { 'X-Forwarded-For': `10.1.${Math.floor(Math.random() * 250)}.1` },
+      headers: { 'X-Forwarded-For': `10.1.${byChance(250)}.1` },
     });
     expectDocumented(answer, new Set([400, 401]));
   });

@@ -4,6 +4,7 @@ import { accountId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { exported } from '../../src/transfer/export.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { byChance } from '../support/chance.ts';
 import { Dead, dying, ErasedStory } from '../support/erasure.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 
@@ -23,7 +24,7 @@ onEachBackend((on) => {
     const visitor = story.busiest();
     const before = story.of(visitor);
     // The process dies, and another one goes on.
-    const last = Math.floor(Math.random() * 40);
+    const last = byChance(40);
     const killed = story.erasures(dying(on.db, last)).erase(story.app.id, visitor);
     const isDead = await killed.then(
       () => false,

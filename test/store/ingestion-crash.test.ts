@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDatabase, type Query } from '../../src/clickhouse/database.ts';
+import { byChance } from '../support/chance.ts';
 import { ingestionOn, newApp, stored, totalsOf } from './ingestion-support.ts';
 
 const CHILD = fileURLToPath(new URL('./ingestion-child.ts', import.meta.url));
@@ -45,9 +46,7 @@ test('a process killed again and again has stored every acknowledged event once,
     for (let i = 0; i < LIVES; i++) {
       // Begins before the last acknowledged batch: batches without an acknowledgement are sent again.
       const first = Math.max(0, ...acknowledged) - (i === 0 ? 0 : 12);
-      acknowledged.push(
-        ...(await live(folder, app.id, Math.max(0, first), 10 + Math.floor(Math.random() * 30))),
-      );
+      acknowledged.push(...(await live(folder, app.id, Math.max(0, first), 10 + byChance(30))));
     }
     const db = await openDatabase({ kind: 'embedded', dataDir: folder, database: 'analytics' });
     await ingestionOn(db).start();

@@ -1,5 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
 import { onEachBackend } from '../support/backends.ts';
+import { byChance } from '../support/chance.ts';
 import { instantsOf } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import type { Subject } from '../support/oracle/compare.ts';
@@ -17,7 +18,7 @@ onEachBackend((on) => {
   test('what expires while events come in is answered exactly, or refused with exact bounds', async () => {
     const from = Date.UTC(2022, 2, 18);
     const story = randomTraffic({
-      seed: Math.floor(Math.random() * 1e9),
+      seed: byChance(1e9),
       from,
       apps: 1,
       sessions: 70,

@@ -8,6 +8,7 @@ import { epochMs } from '../../src/domain/time.ts';
 import { createErasures, type Erasures } from '../../src/erasure/erasures.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
+import { byChance } from './chance.ts';
 import type { SentBatch } from './generate.ts';
 import { randomTraffic } from './generate-traffic.ts';
 import { askAbout, expectAnswers } from './oracle/compare.ts';
@@ -38,7 +39,7 @@ export class ErasedStory {
   constructor(db: Database, subject: Subject, size: { readonly sessions: number; readonly probes: number }) {
     this.#db = db;
     this.#subject = subject;
-    const seed = Math.floor(Math.random() * 1e9);
+    const seed = byChance(1e9);
     this.#story = randomTraffic({ ...size, seed, from: FROM, apps: 1, visitors: 8, days: DAYS });
     this.#waiting = this.#story.batches.flatMap(({ deliveries, ...batch }) =>
       Array.from({ length: Math.ceil(deliveries.length / MOST_DELIVERIES) }, (_, i) => ({

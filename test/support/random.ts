@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { AppError } from '../../src/domain/errors.ts';
+import { byChance } from './chance.ts';
 
 const TESTS = fileURLToPath(new URL('../', import.meta.url));
 /** Holds one file for each test file that failed: `test/failures/store-sealing-a.json`. */
@@ -56,7 +57,7 @@ export async function forAll<Case>(
     }
     kept.remove(seed);
   }
-  const seed = newSeed();
+  const seed = byChance(2 ** 31);
   let [begun, hasFailed] = [0, false];
   const property = fc.asyncProperty(cases, async (value) => {
     const index = begun++;
@@ -138,5 +139,3 @@ function failuresOf({ name, file }: CurrentTest) {
     remove: (seed: number) => write(ofAll().filter((other) => !isSame(other, seed))),
   };
 }
-
-const newSeed = (): number => Math.floor(Math.random() * 2 ** 31);

@@ -9,6 +9,7 @@ import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { RunEnded } from '../../src/facts/runs.ts';
 import { ingestionOn, NOW, REQUEST } from '../store/ingestion-support.ts';
+import { byChance } from './chance.ts';
 import { type TestStore, testStore } from './store.ts';
 
 /*
@@ -192,7 +193,7 @@ async function stopInTurn(plan: readonly Mode[], what: (typeof WHAT)[number], ev
   await send(twin, EARLY);
   if (isLate) await send(twin, LATE);
   const expected = await Promise.all(RANGES.map((range) => answersOf(twin, range)));
-  let [stop, stops, wasStopped] = [1 + Math.floor(Math.random() * every), 0, true];
+  let [stop, stops, wasStopped] = [1 + byChance(every), 0, true];
   while (wasStopped) {
     const app = appId(randomUUID());
     await send(app, EARLY);

@@ -1,0 +1,19 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'vitest';
+
+const SEED = process.env['TEST_SEED'];
+let [numbers, lastTest] = [0, ''];
+
+/**
+ * Returns a whole number from 0 to `below` - 1, by chance. With TEST_SEED, each test gets the same numbers again:
+ * `.ci/run` sets it to the commit, so that a failure can be repeated and another commit tries other cases.
+ */
+export function byChance(below: number): number {
+  if (SEED === undefined) return Math.floor(Math.random() * below);
+  const { currentTestName = '', testPath = '' } = expect.getState();
+  const test = `${testPath.split('/test/').pop()} ${currentTestName}`;
+  numbers = test === lastTest ? numbers + 1 : 0;
+  lastTest = test;
+  const digest = createHash('sha256').update(`${SEED} ${test} ${numbers}`).digest();
+  return digest.readUIntBE(0, 6) % below;
+}
