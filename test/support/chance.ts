@@ -6,7 +6,7 @@ let [numbers, lastTest] = [0, ''];
 
 /**
  * Returns a whole number from 0 to `below` - 1, by chance. With TEST_SEED, each test gets the same numbers again:
- * `.ci/run` sets it to the commit, so that a failure can be repeated and another commit tries other cases.
+ * `.ci/run` derives it from the code, so that a failure can be repeated and other code gets other cases.
  */
 export function byChance(below: number): number {
   if (SEED === undefined) return Math.floor(Math.random() * below);
