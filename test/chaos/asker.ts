@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppId } from '../../src/domain/ids.ts';
+import { halfHour } from '../support/half-hour.ts';
 import type { Book } from './book.ts';
 import { outOfBounds } from './figures.ts';
 import { differences, type History } from './history.ts';
-import { halfHour, type Question } from './questions.ts';
+import type { Question } from './questions.ts';
 import type { Process } from './world.ts';
 
 /** A hung process never answers. After this the question is asked elsewhere. */

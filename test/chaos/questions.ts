@@ -4,7 +4,6 @@ import type { Oracle } from '../support/oracle/oracle.ts';
 import type { Bounds } from '../support/oracle/questions.ts';
 
 const DAY = 86_400_000;
-const HALF_HOUR = 1_800_000;
 
 /** A question about an app over HTTP, with the oracle's answer. */
 export interface Question {
@@ -12,9 +11,6 @@ export interface Question {
   readonly query: Readonly<Record<string, string>>;
   expected(oracle: Oracle, app: AppId, now: number): unknown;
 }
-
-/** Changes whenever an hour or a day begins, in UTC or Tehran. */
-export const halfHour = (now: number): number => Math.floor(now / HALF_HOUR);
 
 /** The questions whose window follows the clock, and the data's bounds. */
 export const ABOUT_ALL: readonly Question[] = [

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type AppId, appId } from '../../src/domain/ids.ts';
-import { epochMs, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
+import { halfHour } from './half-hour.ts';
 import { KNOWN_DOMAIN, known, USER_AGENTS } from './oracle/known.ts';
 import type { Delivery, SentEvent } from './oracle/model.ts';
 import { createOracle, type Oracle } from './oracle/oracle.ts';
@@ -51,7 +52,6 @@ interface Question {
 }
 
 const iso = (at: number): string => new Date(at).toISOString();
-const halfHour = (): number => Math.floor(Date.now() / (30 * MINUTE_MS));
 const OPEN = { from: null, to: null };
 /** All events lie after this instant, within a day, and within all windows that follow the clock. */
 const BEGIN = Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 20 * HOUR_MS;
