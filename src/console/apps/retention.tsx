@@ -1,12 +1,11 @@
-import { Button, Text, TextInput } from '@mantine/core';
-import { type FormEvent, useState } from 'react';
+import { Text } from '@mantine/core';
+import { useState } from 'react';
 import { type Loaded, useAnswer, useDeed } from '../answers.ts';
 import { type Answer, ask } from '../api.ts';
 import { useFormat, useText } from '../i18n/use-text.ts';
+import { ConfirmedByName } from '../parts/confirmed-by-name.tsx';
 import { DaysField } from '../parts/days-field.tsx';
-import { Dialog } from '../parts/dialog.tsx';
 import { OwnerButton } from '../parts/owner-button.tsx';
-import { Problem } from '../parts/problem.tsx';
 import { Shown } from '../states.tsx';
 import type { App } from './apps.ts';
 
@@ -44,44 +43,28 @@ interface ChangeProps {
 }
 
 function ChangeRetention({ app, retention, days: before, onClose }: ChangeProps) {
-  const { actions, apps } = useText();
-  const text = apps.retention;
+  const { retention: text } = useText().apps;
   const [days, setDays] = useState(before);
-  const [name, setName] = useState('');
-  const deed = useDeed(() =>
-    ask('PUT /apps/:appId/retention', {
-      params: { appId: app.id },
-      body: { days, name },
-    }),
+  const deed = useDeed((name: string) =>
+    ask('PUT /apps/:appId/retention', { params: { appId: app.id }, body: { days, name } }),
   );
-  const submit = async (event: FormEvent): Promise<void> => {
-    event.preventDefault();
-    if ((await deed.run()) === undefined) return;
+  const onDone = (): void => {
     retention.reload();
     onClose();
   };
   return (
-    <Dialog title={text.title} onClose={onClose} isHeld={deed.isRunning}>
-      <form onSubmit={(event) => void submit(event)}>
-        <Text>{text.lost}</Text>
-        <Text>{text.hour}</Text>
-        <DaysField label={text.days} description={text.daysHint} days={days} onChange={setDays} />
-        <TextInput
-          label={text.type(app.name)}
-          value={name}
-          autoComplete="off"
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Problem error={deed.error} />
-        <div className="buttons">
-          <Button type="submit" color="red" disabled={name !== app.name} loading={deed.isRunning}>
-            {text.confirm}
-          </Button>
-          <Button variant="default" onClick={onClose} disabled={deed.isRunning}>
-            {actions.cancel}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <ConfirmedByName
+      title={text.title}
+      name={app.name}
+      label={text.type(app.name)}
+      confirm={text.confirm}
+      deed={deed}
+      onDone={onDone}
+      onClose={onClose}
+    >
+      <Text>{text.lost}</Text>
+      <Text>{text.hour}</Text>
+      <DaysField label={text.days} description={text.daysHint} days={days} onChange={setDays} />
+    </ConfirmedByName>
   );
 }
