@@ -6,6 +6,7 @@ import { AppError } from '../domain/errors.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, type EpochMs, epochMs } from '../domain/time.ts';
+import { horizonOf } from '../facts/horizon.ts';
 import { type Deleted, resealHours } from '../facts/reseal.ts';
 import { RunEnded } from '../facts/runs.ts';
 import { withRuns } from '../facts/seal.ts';
@@ -16,7 +17,6 @@ import {
   correctBounds,
   deleteEvents,
   deleteSetAside,
-  horizonOf,
   hoursOf,
   type Listed,
   listSessions,
@@ -121,7 +121,8 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
     for (const kind of FACT_KINDS) await withRuns(db, kind, [app], 1, async () => undefined);
     const list = await listed(erasure);
     if (list === null) return;
-    const horizon = await horizonOf(db, app);
+    // The horizon does not move during an erasure.
+    const horizon = await horizonOf(db, app, SEAL);
     await listSessions(db, list, horizon);
     await ingestion.forgetSettled();
     await deleteSetAside(db, list, visitor);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type EpochMs, epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
+import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Deleted } from '../facts/reseal.ts';
 import { MAX_SECONDS } from '../facts/seal-states.ts';
 import type { FactKind } from '../facts/watermarks.ts';
@@ -43,16 +43,6 @@ const eventsToDelete = (list: string): string => `app_id = {app:UUID}
     AND (started_at, session_id) IN (SELECT fromUnixTimestamp64Milli(l.started_at, 'UTC'), l.session_id FROM ${list} AS l WHERE ${OF_ERASURE})`;
 const LIST = 'erased_sessions';
 const TIMES = `SELECT app_id, started_at, timestamp FROM events WHERE ${eventsToDelete(LIST)}`;
-
-const HORIZON: Query<{ at: EpochMs }> = {
-  name: 'erasure: horizon',
-  sql: `SELECT max(v.horizon) AS at FROM sealing_verdicts AS v WHERE app_id = {app:UUID} AND verdict = 'published'`,
-  row: z.object({ at: z.int().transform(epochMs) }),
-};
-
-/** Reads the instant before which an app's facts are final. It does not move during an erasure. */
-export const horizonOf = async (db: Database, app: AppId): Promise<EpochMs> =>
-  (await db.queryOne(HORIZON, { app }, SEAL)).at;
 
 /**
  * Lists the sessions that name the visitor, even if only one of their batches does. Not those from before the horizon:

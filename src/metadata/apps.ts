@@ -13,17 +13,8 @@ import { FreshCache } from './fresh-cache.ts';
 import { hostOf } from './names.ts';
 import { PLANS } from './plans.ts';
 import { RETENTIONS, retentionColumns } from './retention-rows.ts';
-import {
-  APP_LISTS,
-  CACHED,
-  earlier,
-  hasExpired,
-  Instant,
-  instantColumn,
-  LOOK_UP,
-  type MetadataParts,
-  Version,
-} from './rows.ts';
+import { APP_LISTS, CACHED, earlier, hasExpired, Instant, LOOK_UP, type MetadataParts } from './rows.ts';
+import { SECRETS, type SecretRow, secretColumns } from './secret-rows.ts';
 import type { AppSummary, CreatedApp, Plan, SdkApp } from './types.ts';
 
 interface AppRow {
@@ -33,12 +24,12 @@ interface AppRow {
   readonly host: string;
 }
 
-interface SecretRow {
-  readonly app: string;
-  readonly hash: string;
+interface NewApp {
+  readonly id: AppId;
+  readonly account: AccountId;
+  readonly name: string;
+  readonly domain: string;
   readonly createdAt: EpochMs;
-  readonly expiresAt: EpochMs | null;
-  readonly version: number;
 }
 
 /** An app with the data that a request needs. */
@@ -68,20 +59,6 @@ const OWNED_APPS: Query<AppRow> = {
   sql: `SELECT ${APP_COLUMNS} FROM apps FINAL
 WHERE account_id = {account:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
   row: AppColumns,
-};
-
-const SECRETS: Query<SecretRow> = {
-  name: 'secrets of apps',
-  sql: `SELECT toString(app_id) AS app, secret_hash AS hash, toUnixTimestamp64Milli(created_at) AS createdAt,
-  toUnixTimestamp64Milli(expires_at) AS expiresAt, version
-FROM app_secrets FINAL WHERE app_id IN {apps:Array(UUID)}`,
-  row: z.object({
-    app: z.string(),
-    hash: z.string(),
-    createdAt: Instant,
-    expiresAt: Instant.nullable(),
-    version: Version,
-  }),
 };
 
 const READABLE_APPS: Query<AppSummary> = {
@@ -131,39 +108,6 @@ ORDER BY accounts.created_at, accountId, createdAt, id`,
   }),
 };
 
-/** An app as it is moved to another store: its secrets go with it, as hashes. */
-export interface MovedApp {
-  readonly id: AppId;
-  readonly account: AccountId;
-  readonly name: string;
-  readonly domain: string;
-  readonly createdAt: EpochMs;
-  readonly secrets: readonly Pick<SecretRow, 'hash' | 'createdAt' | 'expiresAt'>[];
-  /** Absent: there was never one. */
-  readonly retention?: AppRetention;
-}
-
-const MOVED: Query<Omit<MovedApp, 'secrets' | 'retention'>> = {
-  name: 'app to move',
-  sql: `SELECT toString(app_id) AS id, toString(account_id) AS account, name, domain,
-  toUnixTimestamp64Milli(created_at) AS createdAt
-FROM apps FINAL WHERE app_id = {app:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
-  row: z.object({
-    id: z.string().transform(appId),
-    account: z.string().transform(accountId),
-    name: z.string(),
-    domain: z.string(),
-    createdAt: Instant,
-  }),
-};
-
-const TRACES: Query<{ apps: number; deleted: number }> = {
-  name: 'app of this id',
-  sql: `SELECT (SELECT toUInt32(count()) FROM apps WHERE app_id = {app:UUID}) AS apps,
-  (SELECT toUInt32(count()) FROM deleted_apps WHERE app_id = {app:UUID}) AS deleted`,
-  row: z.object({ apps: z.number(), deleted: z.number() }),
-};
-
 /** The lock for changes of an app's secrets and shares. */
 export const appLock = (id: AppId): string => `app:${id}`;
 
@@ -210,9 +154,6 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
     }
   };
 
-  const writeRetention = (id: AppId, retention: AppRetention): Promise<void> =>
-    db.insert('app_retention', [retentionColumns({ ...retention, id, version: nextVersion() })]);
-
   const newSecret = (app: AppId): { secretKey: string; row: SecretRow } => {
     const secretKey = newAppSecret();
     const hash = hashCredential(secretKey);
@@ -233,47 +174,24 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
     return plan;
   };
 
-  /** Throws if no app with this id and domain can be added to the account. */
-  const assertFree = async ({ id, account, domain }: Pick<MovedApp, 'id' | 'account' | 'domain'>) => {
-    const traces = await db.queryOne(TRACES, { app: id });
-    if (traces.deleted > 0) throw taken('An app with this id was deleted from this store.');
-    if (traces.apps > 0) throw taken('This store has an app with this id already.');
-    await claim(account, hostOf(domain));
+  /** Adds an app. Its secrets and its retention go in first, so that it never exists without them. */
+  const add = async (app: NewApp, secrets: readonly SecretRow[], retention?: AppRetention): Promise<void> => {
+    const { id, account, name, domain, createdAt } = app;
+    await writeSecrets(id, secrets);
+    if (retention !== undefined) {
+      await db.insert('app_retention', [retentionColumns({ ...retention, id, version: nextVersion() })]);
+    }
+    const row = { app_id: id, account_id: account, name, domain, host: hostOf(domain) };
+    const stored = { ...row, created_at: dateTime64(createdAt), version: nextVersion() };
+    await db.insert('apps', [stored], { about: [APP_LISTS] });
+    cache.invalidate(id);
   };
 
   return {
     get,
-    assertFree,
-
-    /** Returns an app with its secrets. Throws `not_found`. */
-    async moved(id: AppId): Promise<MovedApp> {
-      const [app] = await db.query(MOVED, { app: id });
-      if (app === undefined) throw new AppError('not_found', `There is no app ${id}.`);
-      const secrets = await db.query(SECRETS, { apps: [id] });
-      const [set] = await db.query(RETENTIONS, { apps: [id] });
-      if (set === undefined) return { ...app, secrets };
-      return { ...app, secrets, retention: { days: set.days, acceptedFrom: set.acceptedFrom } };
-    },
-
-    /**
-     * Adds an app that was moved here. From now on it exists. Without secrets it gets a new one, which is returned;
-     * otherwise null. Throws like `assertFree`.
-     */
-    adopt(app: MovedApp): Promise<string | null> {
-      const { id, account, name, domain, createdAt, secrets, retention } = app;
-      return locks.withLock(accountLock(account), async () => {
-        await assertFree(app);
-        const made = secrets.length === 0 ? newSecret(id) : null;
-        const known = secrets.map((secret) => ({ ...secret, app: id, version: nextVersion() }));
-        await writeSecrets(id, made === null ? known : [made.row]);
-        if (retention !== undefined) await writeRetention(id, retention);
-        const row = { app_id: id, account_id: account, name, domain, host: hostOf(domain) };
-        const stored = { ...row, created_at: dateTime64(createdAt), version: nextVersion() };
-        await db.insert('apps', [stored], { about: [APP_LISTS] });
-        cache.invalidate(id);
-        return made?.secretKey ?? null;
-      });
-    },
+    claim,
+    newSecret,
+    add,
 
     /** Returns a state that is at most 4.5 s old. */
     cached: (id: AppId): Promise<CachedApp | null> => cache.get(id),
@@ -310,27 +228,18 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
       return list.apps;
     },
 
-    /**
-     * Creates an app. The store has no unique constraint, so check and insert are one step under the
-     * account's lock. The secret and the plan's retention go in first, so that an app never exists without them.
-     */
+    /** Creates an app. The store has no unique constraint, so check and insert are one step under the account's lock. */
     create(
       account: AccountId,
-      input: { readonly name: string; readonly domain: string },
+      { name, domain }: { readonly name: string; readonly domain: string },
     ): Promise<CreatedApp> {
-      const { name, domain } = input;
-      const host = hostOf(domain);
       return locks.withLock(accountLock(account), async () => {
-        const days = retentionOfPlans[(await claim(account, host)).name];
+        const days = retentionOfPlans[(await claim(account, hostOf(domain))).name];
         const id = db.shards.newApp();
         const { secretKey, row } = newSecret(id);
-        await writeSecrets(id, [row]);
-        if (days !== undefined) await writeRetention(id, { days, acceptedFrom: epochMs(0) });
-        const created = { app_id: id, account_id: account, name, domain, host };
-        const createdAt = row.createdAt;
-        const stored = { ...created, created_at: dateTime64(createdAt), version: nextVersion() };
-        await db.insert('apps', [stored], { about: [APP_LISTS] });
-        return { id, name, domain, access: 'owner', createdAt: toIso(createdAt), secretKey };
+        const retention = days === undefined ? undefined : { days, acceptedFrom: epochMs(0) };
+        await add({ id, account, name, domain, createdAt: row.createdAt }, [row], retention);
+        return { id, name, domain, access: 'owner', createdAt: toIso(row.createdAt), secretKey };
       });
     },
 
@@ -355,22 +264,9 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
   };
 }
 
-const taken = (what: string): AppError =>
-  new AppError('validation_failed', what, {
-    errors: [{ field: 'file', message: `${what} Import it under a new id, with --as-new (asNew=true).` }],
-  });
-
 /** The app with the data that its SDK needs. */
 export const sdkApp = ({ id, domain, retention }: CachedApp): SdkApp => ({
   id,
   domain,
   ...(retention === undefined ? {} : { retention }),
-});
-
-const secretColumns = (row: SecretRow): object => ({
-  app_id: row.app,
-  secret_hash: row.hash,
-  created_at: dateTime64(row.createdAt),
-  expires_at: instantColumn(row.expiresAt),
-  version: row.version,
 });

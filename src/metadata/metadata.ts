@@ -4,7 +4,7 @@ import type { Locks } from '../domain/locks.ts';
 import type { Clock } from '../domain/time.ts';
 import { accountDeletionsIn } from './account-deletions.ts';
 import { type Account, accountsIn } from './accounts.ts';
-import { type AppOfAccount, type Apps, appsIn, sdkApp } from './apps.ts';
+import { type AppOfAccount, appsIn, sdkApp } from './apps.ts';
 import { type Audit, type AuditEntry, auditIn } from './audit.ts';
 import { changesIn, type Elapsed } from './changes.ts';
 import { createdBy, type Deeds, deedsOf } from './deeds.ts';
@@ -14,6 +14,7 @@ import type { ApiKeySummary } from './key-rows.ts';
 import { keyUsesIn } from './key-uses.ts';
 import { keysIn } from './keys.ts';
 import { type Member, membersIn } from './members.ts';
+import { type MovedApps, movedAppsIn } from './moved-apps.ts';
 import { PLANS } from './plans.ts';
 import { type RetentionOfApp, retentionsIn } from './retention.ts';
 import { actorOf, type Session, type SessionsOfPeople, sessionsIn } from './sessions.ts';
@@ -51,7 +52,7 @@ export interface Metadata extends Access, Deeds {
   retentionsInForce(): Promise<readonly { readonly app: AppId; readonly days: number }[]>;
   listShares(filter?: ShareFilter): Promise<Share[]>;
   /** Moves apps between stores: see src/transfer. */
-  readonly moving: Pick<Apps, 'moved' | 'assertFree' | 'adopt'> & Pick<Audit, 'recorded'>;
+  readonly moving: MovedApps & Pick<Audit, 'recorded'>;
   /**
    * Finishes interrupted deletions, and erases rows that arrived late for a deleted app or account. Call it after
    * the start and about once a minute. Returns how many apps' deletions are still open.
@@ -167,7 +168,7 @@ export function createMetadata({
     retentionsInForce: retentions.inForce,
     retentionOf: retentions.get,
     listShares: (filter = {}) => shares.list(filter),
-    moving: { ...apps, recorded: audit.recorded },
+    moving: { ...movedAppsIn(parts, apps), recorded: audit.recorded },
     async resumeDeletions() {
       await accountDeletions.sweep();
       return deletions.resumeDeletions();

@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import { acceptedFrom } from '../domain/retention.ts';
-import { type EpochMs, toIso } from '../domain/time.ts';
+import { toIso } from '../domain/time.ts';
+import { horizonOf } from '../facts/horizon.ts';
 import { type Apps, appLock } from './apps.ts';
 import { RETENTIONS, retentionColumns } from './retention-rows.ts';
-import { Instant, type MetadataParts } from './rows.ts';
+import type { MetadataParts } from './rows.ts';
 
 /** For how long a new setting can be taken back before anything is deleted, by the store's clock. */
 const SETTLED_HOURS = 1;
@@ -26,17 +27,11 @@ export interface RetentionOfApp {
   readonly exactFrom: string | null;
 }
 
-const HORIZON: Query<{ at: EpochMs }> = {
-  name: 'horizon of app',
-  sql: `SELECT max(v.horizon) AS at FROM sealing_verdicts AS v WHERE app_id = {app:UUID} AND verdict = 'published'`,
-  row: z.object({ at: Instant }),
-};
-
 export type Retentions = ReturnType<typeof retentionsIn>;
 
 export function retentionsIn({ db, clock, locks, nextVersion }: MetadataParts, apps: Apps) {
   const ofApp = async (app: AppId, days: number | null): Promise<RetentionOfApp> => {
-    const { at } = await db.queryOne(HORIZON, { app });
+    const at = await horizonOf(db, app);
     return { appId: app, days, exactFrom: at === 0 ? null : toIso(at) };
   };
 

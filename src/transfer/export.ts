@@ -2,10 +2,11 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type EpochMs, epochMs, HOUR_MS, toIso } from '../domain/time.ts';
+import { type EpochMs, HOUR_MS, toIso } from '../domain/time.ts';
+import { horizonOf } from '../facts/horizon.ts';
 import { ERASURES } from '../facts/watermarks.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
-import type { MovedApp } from '../metadata/apps.ts';
+import type { MovedApp } from '../metadata/moved-apps.ts';
 import type { Piece } from './archive.ts';
 import { APP, type AppPiece, BATCHES, COLUMNS, COUNTS, type CountsPiece, EVENTS, packed } from './format.ts';
 
@@ -85,15 +86,9 @@ export async function* exported({ db, ingestion }: ExportDeps, app: MovedApp): A
   yield { name: COUNTS, bytes: Buffer.from(JSON.stringify(counts)) };
 }
 
-const HORIZON: Query<{ at: EpochMs }> = {
-  name: 'export: horizon',
-  sql: `SELECT max(v.horizon) AS at FROM sealing_verdicts AS v WHERE app_id = {app:UUID} AND verdict = 'published'`,
-  row: z.object({ at: z.int().transform(epochMs) }),
-};
-
 /** Throws `beyond_retention` if events of the app have expired: facts alone cannot be moved. */
 async function assertWhole(db: Database, app: AppId): Promise<void> {
-  const { at } = await db.queryOne(HORIZON, { app }, SEAL);
+  const at = await horizonOf(db, app, SEAL);
   if (at === 0) return;
   const detail = `Events from before ${toIso(at)} have expired by the app's retention. What is left of it cannot be moved.`;
   throw new AppError('beyond_retention', detail);

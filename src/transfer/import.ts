@@ -7,9 +7,9 @@ import type { AccountId, AppId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from '../ingestion/ledger-rows.ts';
-import type { MovedApp } from '../metadata/apps.ts';
 import { eraseApps } from '../metadata/erasing.ts';
 import type { Metadata } from '../metadata/metadata.ts';
+import type { MovedApp } from '../metadata/moved-apps.ts';
 import { BrokenArchive, type Piece, piecesOf } from './archive.ts';
 import {
   APP,
