@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { Analytics } from '../src/analytics/results.ts';
 import { type Database, openDatabase } from '../src/clickhouse/database.ts';
+import { type Sql, sql } from '../src/clickhouse/sql.ts';
 import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { Memory } from '../src/facts/memory.ts';
@@ -135,11 +136,11 @@ async function whileMerging(analytics: Analytics, pauseMs: number): Promise<void
  */
 async function arrive(db: Database, turn: number): Promise<void> {
   const params = { app: BIG_APP, now: NOW, turn };
-  const insert = (replaced: string, drawn: string, ms: number, count: number) =>
+  const insert = (replaced: Sql, drawn: Sql, ms: number, count: number) =>
     db.insertFrom(
       'events',
       ['* EXCEPT (inserted_at)'],
-      `WITH fromUnixTimestamp64Milli({now:Int64} - toInt64(cityHash64(e.session_id, {turn:UInt32}) % 5000), 'UTC') AS soon
+      sql`WITH fromUnixTimestamp64Milli({now:Int64} - toInt64(cityHash64(e.session_id, {turn:UInt32}) % 5000), 'UTC') AS soon
 SELECT * EXCEPT (inserted_at) REPLACE (${replaced})
 FROM
 (
@@ -150,15 +151,15 @@ FROM
       { ...params, hour: floorTo(ms, HOUR_MS) / 1000, since: NOW - 10 * MINUTE_MS, count },
     );
   await insert(
-    'greatest(e.started_at, soon) AS timestamp',
-    "has_context = 0 AND timestamp >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')",
+    sql`greatest(e.started_at, soon) AS timestamp`,
+    sql`has_context = 0 AND timestamp >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
     NOW,
     EVENTS,
   );
   await insert(
-    `soon AS timestamp, soon AS started_at, concat('live ', toString({turn:UInt32}), e.session_id) AS session_id,
+    sql`soon AS timestamp, soon AS started_at, concat('live ', toString({turn:UInt32}), e.session_id) AS session_id,
     if(cityHash64(e.visitor_id) % 3 = 0, concat(e.visitor_id, ' ', toString({turn:UInt32})), e.visitor_id) AS visitor_id`,
-    'has_context = 1',
+    sql`has_context = 1`,
     NOW - DAY_MS,
     SESSIONS,
   );
@@ -175,7 +176,7 @@ async function arriveLate(db: Database, turn: number): Promise<void> {
   await db.insertFrom(
     'events',
     ['* EXCEPT (inserted_at)'],
-    `SELECT * EXCEPT (inserted_at) REPLACE (timestamp + INTERVAL {turn:UInt32} % 1000 MILLISECOND AS timestamp)
+    sql`SELECT * EXCEPT (inserted_at) REPLACE (timestamp + INTERVAL {turn:UInt32} % 1000 MILLISECOND AS timestamp)
 FROM events
 WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) = toDateTime({hour:UInt32}, 'UTC') AND has_context = 0 AND type = 'pageview'
 ORDER BY cityHash64(session_id, timestamp, {turn:UInt32}) LIMIT {count:UInt32}`,

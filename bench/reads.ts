@@ -1,6 +1,8 @@
+import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 import { connect, type StoreLocation } from '../src/clickhouse/connect.ts';
 import type { Database, Params } from '../src/clickhouse/database.ts';
+import { type Sql, sql } from '../src/clickhouse/sql.ts';
 
 /** The engine's reads for one question's statements. */
 export interface Reads {
@@ -9,7 +11,7 @@ export interface Reads {
 }
 
 interface Statement {
-  readonly sql: string;
+  readonly sql: Sql;
   readonly params: Params;
 }
 
@@ -45,10 +47,10 @@ export async function openReadCounter(location: StoreLocation) {
   return {
     async count(statements: readonly Statement[]): Promise<Reads> {
       let reads: Reads = { rows: 0, bytes: 0 };
-      for (const { sql, params } of statements) {
-        const query = `${sql}\nSETTINGS max_execution_time = 300, max_memory_usage = 0`;
-        const answer = await client.query({ query, query_params: { ...params }, format: 'JSON' });
-        const { statistics } = StatisticsSchema.parse(await answer.json());
+      for (const { sql: asked, params } of statements) {
+        const query = sql`${asked}\nSETTINGS max_execution_time = 300, max_memory_usage = 0\nFORMAT JSON`;
+        const { stream } = await client.exec({ query, query_params: { ...params } });
+        const { statistics } = StatisticsSchema.parse(await json(stream));
         reads = { rows: reads.rows + statistics.rows_read, bytes: reads.bytes + statistics.bytes_read };
       }
       return reads;

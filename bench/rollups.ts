@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Database } from '../src/clickhouse/database.ts';
+import { sql } from '../src/clickhouse/sql.ts';
 
 /**
  * Selects the buckets in which a rollup differs from the events. The raw questions read two rollups
  * (pageviews by Tehran hour, and the bounds of the data), so both are checked against the events.
  */
-const DIFFERENCES = `
+const DIFFERENCES = sql`
 SELECT count() AS differences FROM
 (
     SELECT app_id, what, bucket FROM

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../src/clickhouse/database.ts';
+import { sql } from '../src/clickhouse/sql.ts';
 import { ALL_SESSIONS } from './generate.ts';
 import { USUAL_TABLES } from './usual/tables.ts';
 
@@ -25,7 +26,7 @@ const PARTS_ROW = z.object({ table: z.string(), bytes: z.number(), rows: z.numbe
 export async function storageByTable(db: Database): Promise<z.infer<typeof PARTS_ROW>[]> {
   const found = await db.query({
     name: 'storage',
-    sql: `SELECT table, sum(bytes_on_disk) AS bytes, sum(p.rows) AS rows, count() AS parts FROM system.parts AS p
+    sql: sql`SELECT table, sum(bytes_on_disk) AS bytes, sum(p.rows) AS rows, count() AS parts FROM system.parts AS p
 WHERE active AND database = currentDatabase() GROUP BY table ORDER BY bytes DESC`,
     row: PARTS_ROW,
   });

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import type { StoreLocation } from '../src/clickhouse/connect.ts';
 import { type Database, openDatabase, type StatementStats } from '../src/clickhouse/database.ts';
 import { type Migration, migrate, readMigrations } from '../src/clickhouse/migrate.ts';
+import { identifier, sql } from '../src/clickhouse/sql.ts';
 import { seal } from '../src/facts/pass.ts';
 import { purgeSessions } from '../src/facts/purge.ts';
 import type { Stretch } from '../src/facts/seal.ts';
@@ -125,8 +126,14 @@ async function generated(
 
 /** Restores all deleted sessions, so that facts are built as for new data. */
 async function restoreSessions(db: Database): Promise<void> {
-  for (const table of ['kept_sessions', 'sessions']) await db.command('restore', `TRUNCATE TABLE ${table}`);
-  await db.command('restore', `INSERT INTO sessions SELECT * FROM ${ALL_SESSIONS[0]}`, {}, { lane: 'seal' });
+  for (const table of ['kept_sessions', 'sessions'])
+    await db.command('restore', sql`TRUNCATE TABLE ${identifier(table)}`);
+  await db.command(
+    'restore',
+    sql`INSERT INTO sessions SELECT * FROM ${identifier(ALL_SESSIONS[0])}`,
+    {},
+    { lane: 'seal' },
+  );
 }
 
 /** Tables that do not come from the migration of the raw tables. */
@@ -136,16 +143,16 @@ const KEPT: readonly string[] = [...ALL_SESSIONS, 'schema_migrations'];
 async function forgetAllBut(db: Database, raw: Migration | undefined): Promise<void> {
   const { tables } = await db.queryOne({
     name: 'tables',
-    sql: 'SELECT groupArray(name) AS tables FROM system.tables WHERE database = currentDatabase()',
+    sql: sql`SELECT groupArray(name) AS tables FROM system.tables WHERE database = currentDatabase()`,
     row: z.object({ tables: z.array(z.string()) }),
   });
   const kept = raw?.statements.join('\n') ?? '';
   for (const table of tables) {
     if (KEPT.includes(table) || kept.includes(` EXISTS ${table}\n`) || kept.includes(` EXISTS ${table} `))
       continue;
-    await db.command('drop', `DROP TABLE IF EXISTS ${table} SYNC`);
+    await db.command('drop', sql`DROP TABLE IF EXISTS ${identifier(table)} SYNC`);
   }
-  await db.command('forget migrations', 'DELETE FROM schema_migrations WHERE version > {raw:UInt32}', {
+  await db.command('forget migrations', sql`DELETE FROM schema_migrations WHERE version > {raw:UInt32}`, {
     raw: raw?.version ?? 0,
   });
 }
@@ -179,7 +186,7 @@ async function mergesDone(db: Database): Promise<void> {
   const running = async () =>
     db.queryOne({
       name: 'merges',
-      sql: 'SELECT count() AS merges FROM system.merges',
+      sql: sql`SELECT count() AS merges FROM system.merges`,
       row: z.object({ merges: z.number() }),
     });
   for (let quiet = 0; quiet < 10; ) {

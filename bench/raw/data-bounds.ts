@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import type { DataBounds } from '../../src/analytics/results.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs, toIso } from '../../src/domain/time.ts';
 import type { Asker } from './ask.ts';
 
 const BOUNDS: Query<{ sessions: number; oldest: number; newest: number }> = {
   name: 'data bounds',
-  sql: `SELECT
+  sql: sql`SELECT
     count() AS sessions,
     toUnixTimestamp64Milli(min(l.oldest)) AS oldest,
     toUnixTimestamp64Milli(max(l.newest)) AS newest

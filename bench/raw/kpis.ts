@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../src/analytics/results.ts';
 import { lastPlaces, ratio } from '../../src/analytics/rounding.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs, type Range, toIso } from '../../src/domain/time.ts';
 import { type Asker, appRange, type RawDatabase } from './ask.ts';
@@ -24,7 +25,7 @@ interface EventTotals {
 
 const SESSIONS: Query<SessionTotals> = {
   name: 'kpi sessions',
-  sql: `SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors, sum(bounced) AS bounces, sum(duration_ms) AS durationMs,
+  sql: sql`SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors, sum(bounced) AS bounces, sum(duration_ms) AS durationMs,
     sum(p.pageviews) AS pageviews
 FROM (${SESSIONS_SQL}) AS p`,
   row: z.object({
@@ -38,7 +39,7 @@ FROM (${SESSIONS_SQL}) AS p`,
 
 const EVENTS: Query<EventTotals> = {
   name: 'kpi events',
-  sql: `SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
+  sql: sql`SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors
 FROM events
 WHERE app_id = {app:UUID}
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Location } from '../../src/analytics/results.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
@@ -8,7 +9,7 @@ import { SESSIONS_SQL } from './sessions-sql.ts';
 
 const LOCATIONS: Query<Location> = {
   name: 'locations',
-  sql: `SELECT
+  sql: sql`SELECT
     nullIf(country, '') AS country, nullIf(region, '') AS region, nullIf(city, '') AS city, latitude, longitude, count() AS count
 FROM (${SESSIONS_SQL})
 WHERE latitude >= -90 AND longitude >= -180 AND NOT (latitude = 0 AND longitude = 0)

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../../src/analytics/results.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { identifier, join, quoted, sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type OpenRange, toIso } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
@@ -19,7 +20,7 @@ const TOTALS_ROW = z.object({
 
 const TOTALS: Query<z.infer<typeof TOTALS_ROW>> = {
   name: 'overview totals',
-  sql: `SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors,
+  sql: sql`SELECT count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors,
     sum(bounced) AS bounces, sum(duration_ms) AS durationMs, sum(p.pageviews) AS pageviews, sum(p.clicks) AS clicks,
     countIf(p.errors > 0) AS withErrors
 FROM (${SESSIONS_SQL}) AS p`,
@@ -29,7 +30,7 @@ FROM (${SESSIONS_SQL}) AS p`,
 /** Visitors whose first session ever, of those up to the end of the range, started in the range. */
 const NEW_VISITORS: Query<{ newVisitors: number }> = {
   name: 'overview new visitors',
-  sql: `SELECT count() AS newVisitors
+  sql: sql`SELECT count() AS newVisitors
 FROM
 (
     SELECT min(b.started_at) AS first
@@ -43,30 +44,31 @@ FROM
 
 /** Lists of sessions by value: the list's name in the answer, and the column. */
 const DIMENSIONS = {
-  browsers: 'browser',
-  operatingSystems: 'os',
-  devices: 'device',
-  screenSizes: 'screen',
-  languages: 'language',
-  channels: `['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][channel]`,
-  referrers: 'referrer_host',
-  countries: 'country',
-  utmSources: 'utm_source',
-  entryPages: 'entry_path',
-  exitPages: 'exit_path',
+  browsers: sql`browser`,
+  operatingSystems: sql`os`,
+  devices: sql`device`,
+  screenSizes: sql`screen`,
+  languages: sql`language`,
+  channels: sql`['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][channel]`,
+  referrers: sql`referrer_host`,
+  countries: sql`country`,
+  utmSources: sql`utm_source`,
+  entryPages: sql`entry_path`,
+  exitPages: sql`exit_path`,
 } as const;
 type Dimension = keyof typeof DIMENSIONS;
-const NAMES = Object.keys(DIMENSIONS);
+const NAMES = Object.keys(DIMENSIONS).map(identifier);
+const COLUMNS = Object.entries(DIMENSIONS).map(
+  ([list, column]) => sql`toString(${column}) AS ${identifier(list)}`,
+);
 
 /** A row has the value of its list alone; the other ones are empty. */
 const LISTS: Query<{ list: Dimension; name: string; sessions: number }> = {
   name: 'overview lists',
-  sql: `SELECT ['${NAMES.join("', '")}'][arrayFirstIndex(absent -> absent = 0, [${NAMES.map((list) => `grouping(${list})`).join(', ')}])] AS list,
-    concat(${NAMES.join(', ')}) AS value, if(value = '', '(none)', value) AS name, count() AS sessions
-FROM (SELECT ${Object.entries(DIMENSIONS)
-    .map(([list, column]) => `toString(${column}) AS ${list}`)
-    .join(', ')} FROM (${SESSIONS_SQL}))
-GROUP BY GROUPING SETS (${NAMES.map((list) => `(${list})`).join(', ')})
+  sql: sql`SELECT [${join(Object.keys(DIMENSIONS).map(quoted))}][arrayFirstIndex(absent -> absent = 0, [${join(NAMES.map((list) => sql`grouping(${list})`))}])] AS list,
+    concat(${join(NAMES)}) AS value, if(value = '', '(none)', value) AS name, count() AS sessions
+FROM (SELECT ${join(COLUMNS)} FROM (${SESSIONS_SQL}))
+GROUP BY GROUPING SETS (${join(NAMES.map((list) => sql`(${list})`))})
 HAVING value != '' OR list NOT IN ('entryPages', 'exitPages')
 ORDER BY list, sessions DESC, name
 LIMIT 10 BY list`,
@@ -86,13 +88,13 @@ const EVENTS_ROW = z.object({
   uniquePages: z.number(),
 });
 
-const IN_RANGE = `app_id = {app:UUID}
+const IN_RANGE = sql`app_id = {app:UUID}
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
     AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 
 const EVENTS: Query<z.infer<typeof EVENTS_ROW>> = {
   name: 'overview events',
-  sql: `SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors,
+  sql: sql`SELECT countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks, countIf(type = 'error') AS errors,
     countIf(type = 'custom') AS customs, sum(duration_ms) AS engagedMs, uniqExactIf(path, type = 'pageview') AS uniquePages
 FROM events WHERE ${IN_RANGE}`,
   row: EVENTS_ROW,
@@ -107,7 +109,7 @@ const TOPS_ROW = z.object({
 
 const TOPS: Query<z.infer<typeof TOPS_ROW>> = {
   name: 'overview tops',
-  sql: `SELECT type, if(type = 'pageview', path, if(label = '', '(none)', label)) AS name, count() AS count,
+  sql: sql`SELECT type, if(type = 'pageview', path, if(label = '', '(none)', label)) AS name, count() AS count,
     uniqExactIf(${SESSION_HASH}, type IN ('pageview', 'error')) AS sessions
 FROM events WHERE ${IN_RANGE} AND type != 'engagement'
 GROUP BY type, name

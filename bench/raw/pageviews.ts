@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { PageView } from '../../src/analytics/results.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
@@ -8,7 +9,7 @@ import { SESSION_HASH } from './sessions-sql.ts';
 
 const PAGEVIEWS: Query<PageView> = {
   name: 'pageviews',
-  sql: `SELECT path, count() AS views, uniqExact(${SESSION_HASH}) AS uniqueSessions
+  sql: sql`SELECT path, count() AS views, uniqExact(${SESSION_HASH}) AS uniqueSessions
 FROM events
 WHERE app_id = {app:UUID} AND type = 'pageview'
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

@@ -1,3 +1,4 @@
+import { sql } from '../../src/clickhouse/sql.ts';
 /**
  * Sessions that started in [from, to], merged: one row each, with the whole session's totals and its resolved
  * context. Columns have the names of the answers; '' is absent. `channel` is the smallest signal of any
@@ -6,7 +7,7 @@
  * FINAL merges rows in the order of the table. Grouping by session builds a hash table of all context first, which takes
  * 5 to 17 times the processor time.
  */
-export const SESSIONS_SQL = `
+export const SESSIONS_SQL = sql`
 SELECT
     s.started_at AS started_at, s.session AS session, s.last_offset AS duration_ms,
     s.pageviews AS pageviews, s.clicks AS clicks, s.errors AS errors,
@@ -31,4 +32,4 @@ WHERE s.app_id = {app:UUID}
  * A session of `events`. The table of sessions has the same 64 bits in its key. A set of numbers takes less than half
  * of the time of a set of texts.
  */
-export const SESSION_HASH = 'cityHash64(session_id, started_at)';
+export const SESSION_HASH = sql`cityHash64(session_id, started_at)`;

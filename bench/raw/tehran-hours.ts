@@ -3,6 +3,7 @@ import type { AudienceActivity, TrafficHeatmap } from '../../src/analytics/resul
 import { ratio } from '../../src/analytics/rounding.ts';
 import { activityWindow, heatmapWindow, TEHRAN, tehranTime } from '../../src/analytics/tehran.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type Range, toIso } from '../../src/domain/time.ts';
 import { type Asker, appRange, type RawDatabase } from './ask.ts';
@@ -18,14 +19,14 @@ interface TehranHour {
 
 const SESSIONS: Query<{ hour: number; sessions: number; visitors: number }> = {
   name: 'tehran hours: sessions',
-  sql: `SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
+  sql: sql`SELECT toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran')) AS hour, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
 FROM (${SESSIONS_SQL}) GROUP BY hour`,
   row: z.object({ hour: z.number(), sessions: z.number(), visitors: z.number() }),
 };
 
 const PAGEVIEWS: Query<{ hour: number; pageviews: number }> = {
   name: 'tehran hours: pageviews',
-  sql: `SELECT toUnixTimestamp(t.bucket) AS hour, sum(t.pageviews) AS pageviews
+  sql: sql`SELECT toUnixTimestamp(t.bucket) AS hour, sum(t.pageviews) AS pageviews
 FROM traffic AS t
 WHERE t.app_id = {app:UUID} AND t.grain = 'tehran_hour'
     AND t.bucket >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { TimeSpent } from '../../src/analytics/results.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
@@ -15,7 +16,7 @@ interface Row {
 
 const TIME_SPENT: Query<Row> = {
   name: 'time spent',
-  sql: `SELECT path, sum(duration_ms) AS totalMs, countIf(type = 'pageview') AS views, countIf(type = 'engagement') AS engagements
+  sql: sql`SELECT path, sum(duration_ms) AS totalMs, countIf(type = 'pageview') AS views, countIf(type = 'engagement') AS engagements
 FROM events
 WHERE app_id = {app:UUID} AND type IN ('pageview', 'engagement')
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

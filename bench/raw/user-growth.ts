@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { growthDays } from '../../src/analytics/ranges.ts';
 import type { GrowthPoint } from '../../src/analytics/results.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed, type RawDatabase } from './ask.ts';
@@ -10,7 +11,7 @@ import { SESSIONS_SQL } from './sessions-sql.ts';
 /** The first and last instant within the range with a session or an event of the app. */
 const EXTENT: Query<{ hours: number; oldest: number; newest: number }> = {
   name: 'growth extent',
-  sql: `SELECT count() AS hours, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
+  sql: sql`SELECT count() AS hours, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
 FROM ledger AS l
 WHERE l.app_id = {app:UUID}`,
   row: z.object({ hours: z.number(), oldest: z.number(), newest: z.number() }),
@@ -18,14 +19,14 @@ WHERE l.app_id = {app:UUID}`,
 
 const SESSIONS: Query<{ day: number; sessions: number; visitors: number }> = {
   name: 'growth sessions',
-  sql: `SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
+  sql: sql`SELECT intDiv(toUnixTimestamp64Milli(started_at), 86400000) AS day, count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors
 FROM (${SESSIONS_SQL}) GROUP BY day`,
   row: z.object({ day: z.number(), sessions: z.number(), visitors: z.number() }),
 };
 
 const EVENTS: Query<{ day: number; pageviews: number; clicks: number }> = {
   name: 'growth events',
-  sql: `SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks
+  sql: sql`SELECT intDiv(toUnixTimestamp64Milli(timestamp), 86400000) AS day, countIf(type = 'pageview') AS pageviews, countIf(type = 'click') AS clicks
 FROM events
 WHERE app_id = {app:UUID}
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { UtmCampaign } from '../../src/analytics/results.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
 import { type Asker, appRange, closed } from './ask.ts';
@@ -8,7 +9,7 @@ import { SESSIONS_SQL } from './sessions-sql.ts';
 
 const UTM: Query<UtmCampaign> = {
   name: 'utm campaigns',
-  sql: `SELECT
+  sql: sql`SELECT
     utm_source AS source, nullIf(utm_medium, '') AS medium, nullIf(utm_campaign, '') AS campaign,
     nullIf(utm_term, '') AS term, nullIf(utm_content, '') AS content,
     count() AS sessions, uniqExact(cityHash64(visitor_id)) AS visitors

@@ -1,3 +1,4 @@
+import { type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { SESSION_HASH, SESSIONS_SQL } from '../raw/sessions-sql.ts';
 
 /** The ways to count, besides the service's. */
@@ -6,23 +7,23 @@ export type Way = 'raw exact' | 'raw uniq' | 'hourly uniqState';
 /** SQL of one question for each way. A row has `key` and the figure `n`. */
 export interface UsualQuestion {
   readonly name: string;
-  readonly sql: Readonly<Record<Way, string>>;
+  readonly sql: Readonly<Record<Way, Sql>>;
 }
 
-const EVENTS = `FROM events
+const EVENTS = sql`FROM events
 WHERE app_id = {app:UUID} AND type = 'pageview'
     AND timestamp >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
-const SESSIONS = `FROM (${SESSIONS_SQL})`;
+const SESSIONS = sql`FROM (${SESSIONS_SQL})`;
 /** Every hour that the range touches, because a rollup cannot be cut. */
-const HOURS = `WHERE app_id = {app:UUID}
+const HOURS = sql`WHERE app_id = {app:UUID}
     AND hour >= toStartOfHour(fromUnixTimestamp64Milli({from:Int64}, 'UTC')) AND hour <= toStartOfHour(fromUnixTimestamp64Milli({to:Int64}, 'UTC'))`;
 
-const VISITOR = 'cityHash64(visitor_id)';
-const TAG = `concat(utm_source, ' ', utm_medium, ' ', utm_campaign)`;
+const VISITOR = sql`cityHash64(visitor_id)`;
+const TAG = sql`concat(utm_source, ' ', utm_medium, ' ', utm_campaign)`;
 
-const ways = (raw: (uniq: string) => string, rollup: string): Readonly<Record<Way, string>> => ({
-  'raw exact': raw('uniqExact'),
-  'raw uniq': raw('uniq'),
+const ways = (raw: (uniq: Sql) => Sql, rollup: Sql): Readonly<Record<Way, Sql>> => ({
+  'raw exact': raw(sql`uniqExact`),
+  'raw uniq': raw(sql`uniq`),
   'hourly uniqState': rollup,
 });
 
@@ -30,23 +31,23 @@ export const USUAL_QUESTIONS: readonly UsualQuestion[] = [
   {
     name: 'unique sessions by page',
     sql: ways(
-      (uniq) => `SELECT toString(path) AS key, ${uniq}(${SESSION_HASH}) AS n ${EVENTS} GROUP BY path`,
-      `SELECT toString(path) AS key, uniqMerge(sessions) AS n FROM usual_pages ${HOURS} GROUP BY path`,
+      (uniq) => sql`SELECT toString(path) AS key, ${uniq}(${SESSION_HASH}) AS n ${EVENTS} GROUP BY path`,
+      sql`SELECT toString(path) AS key, uniqMerge(sessions) AS n FROM usual_pages ${HOURS} GROUP BY path`,
     ),
   },
   {
     name: 'visitors',
     sql: ways(
-      (uniq) => `SELECT 'all' AS key, ${uniq}(${VISITOR}) AS n ${SESSIONS}`,
-      `SELECT 'all' AS key, uniqMerge(visitors) AS n FROM usual_sessions ${HOURS}`,
+      (uniq) => sql`SELECT 'all' AS key, ${uniq}(${VISITOR}) AS n ${SESSIONS}`,
+      sql`SELECT 'all' AS key, uniqMerge(visitors) AS n FROM usual_sessions ${HOURS}`,
     ),
   },
   {
     name: 'visitors by campaign',
     sql: ways(
       (uniq) =>
-        `SELECT ${TAG} AS key, ${uniq}(${VISITOR}) AS n ${SESSIONS} WHERE utm_source != '' GROUP BY key`,
-      `SELECT concat(source, ' ', medium, ' ', campaign) AS key, uniqMerge(visitors) AS n
+        sql`SELECT ${TAG} AS key, ${uniq}(${VISITOR}) AS n ${SESSIONS} WHERE utm_source != '' GROUP BY key`,
+      sql`SELECT concat(source, ' ', medium, ' ', campaign) AS key, uniqMerge(visitors) AS n
 FROM usual_sessions ${HOURS} AND source != '' GROUP BY key`,
     ),
   },
@@ -54,9 +55,9 @@ FROM usual_sessions ${HOURS} AND source != '' GROUP BY key`,
     name: 'visitors by Tehran hour',
     sql: ways(
       (uniq) =>
-        `SELECT toString(toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran'))) AS key, ${uniq}(${VISITOR}) AS n ${SESSIONS} GROUP BY key`,
+        sql`SELECT toString(toUnixTimestamp(toStartOfHour(started_at, 'Asia/Tehran'))) AS key, ${uniq}(${VISITOR}) AS n ${SESSIONS} GROUP BY key`,
       // Half of each UTC hour belongs to another hour of Tehran, so the rollup's start decides.
-      `SELECT toString(toUnixTimestamp(toStartOfHour(hour, 'Asia/Tehran'))) AS key, uniqMerge(visitors) AS n
+      sql`SELECT toString(toUnixTimestamp(toStartOfHour(hour, 'Asia/Tehran'))) AS key, uniqMerge(visitors) AS n
 FROM usual_sessions ${HOURS} GROUP BY key`,
     ),
   },

@@ -1,4 +1,5 @@
 import type { Database } from '../clickhouse/database.ts';
+import type { Sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Clock, type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
 import type { LateSession } from '../facts/late.ts';
@@ -43,7 +44,7 @@ export interface Facts {
   readonly db: Database;
   readonly app: AppId;
   /** SQL condition on tables of facts: rows of the app, without those of dead runs. */
-  readonly where: string;
+  readonly where: Sql;
   /** The watermark: facts answer before this instant, raw rows from it on. */
   readonly until: EpochMs;
   /** The memory for facts before `until`. */

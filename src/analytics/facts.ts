@@ -1,4 +1,5 @@
 import type { Database } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { lateSessions } from '../facts/late.ts';
@@ -45,7 +46,7 @@ async function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: 
   const { until, step, horizon, dead } = snapshot.published[kind];
   const lateHours = snapshot.late[kind];
   const cache = memory.of(`${kind} ${step} ${snapshot.erasures}`);
-  const of = { db, app, where: ofApp(app) + without('run', dead) };
+  const of = { db, app, where: sql`${ofApp(app)}${without(sql`run`, dead)}` };
   const late = patched ? await lateSessions(db, cache, app, kind, lateHours) : null;
   const [first] = lateHours;
   if (late === null && first !== undefined) {

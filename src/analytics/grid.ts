@@ -1,3 +1,4 @@
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { DAY_MS, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 import { int } from './sql.ts';
 
@@ -28,10 +29,10 @@ export const sinceOf = ({ from, origin, width }: Grid, slice: number): number =>
   Math.max(from, origin + slice * width);
 
 /** SQL of both, for an instant `at` in the range. */
-export const sliceSql = ({ origin, width }: Grid, at: string): string =>
-  `intDiv(${at} - ${int(origin)}, ${int(width)})`;
-export const sinceSql = ({ from, origin, width }: Grid, slice: string): string =>
-  `greatest(toInt64(${int(from)}), ${int(origin)} + ${slice} * ${int(width)})`;
+export const sliceSql = ({ origin, width }: Grid, at: Sql): Sql =>
+  sql`intDiv(${at} - ${int(origin)}, ${int(width)})`;
+export const sinceSql = ({ from, origin, width }: Grid, slice: Sql): Sql =>
+  sql`greatest(toInt64(${int(from)}), ${int(origin)} + ${slice} * ${int(width)})`;
 
 /** Returns the start of the UTC day that contains `at`. */
 export const dayOf = (at: number): number => floorTo(at, DAY_MS);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Cache } from '../facts/memory.ts';
 import type { Span } from './plan.ts';
@@ -88,11 +89,11 @@ const secondOf = (ms: number): number => Math.floor(ms / SECOND_MS);
 export interface HourSource {
   readonly name: string;
   /** SQL of a row's instant (epoch ms), of its key, and of its other numbers (integers). */
-  readonly at: string;
-  readonly key: string;
-  readonly others: readonly string[];
+  readonly at: Sql;
+  readonly key: Sql;
+  readonly others: readonly Sql[];
   /** SQL from FROM on: the rows of these hours. */
-  from(hours: readonly Span[]): string;
+  from(hours: readonly Span[]): Sql;
   /** The memory for an hour. */
   memoryOf(hour: Span): Cache;
 }
@@ -139,11 +140,12 @@ async function readHours(
   { name, at, key, others, from }: HourSource,
   hours: readonly Span[],
 ): Promise<ReadonlyMap<number, Hour>> {
+  const numbers = [sql`at % ${int(HOUR_MS)}`, ...others];
   const rows = await db.rows({
     name,
-    sql: `SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, toString(key), groupArrayArray(row) FROM
+    sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, toString(key), groupArrayArray(row) FROM
 (
-    SELECT ${at} AS at, ${key} AS key, [${[`at % ${int(HOUR_MS)}`, ...others].map((number) => `toInt64(${number})`).join(', ')}] AS row ${from(hours)}
+    SELECT ${at} AS at, ${key} AS key, [${join(numbers.map((number) => sql`toInt64(${number})`))}] AS row ${from(hours)}
 )
 GROUP BY hour, key`,
     row: ROW,

@@ -1,3 +1,4 @@
+import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import { DAY_MS } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
@@ -29,7 +30,7 @@ export async function edgeKeys(
   ];
 }
 
-const MS = 'toUnixTimestamp64Milli(timestamp)';
+const MS = sql`toUnixTimestamp64Milli(timestamp)`;
 /** Marks an engagement, in the place of the time at which the pair occurred before. */
 const ENGAGEMENT = -2;
 
@@ -39,10 +40,10 @@ const ENGAGEMENT = -2;
  */
 const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   name: 'edges, keys',
-  at: 'event.1',
-  key: 'pair',
-  others: ['event.2', 'event.3'],
-  from: (hours) => `
+  at: sql`event.1`,
+  key: sql`pair`,
+  others: [sql`event.2`, sql`event.3`],
+  from: (hours) => sql`
     FROM
     (
         SELECT ${pairOf(EVERYTHING)} AS pair,
@@ -94,7 +95,7 @@ function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair:
 
 type Counts = Iterable<readonly [pair: string, sessions: number]>;
 
-const PAIR = "concat(toString(v.kind), ' ', v.key)";
+const PAIR = sql`concat(toString(v.kind), ' ', v.key)`;
 
 /** Counts the pairs of the sealed hours that occurred in the left edge. They lie within the day after it. */
 async function metInLeftEdge({ db, where, cache }: PageFacts, { left, sealed }: Plan): Promise<Counts> {
@@ -102,11 +103,11 @@ async function metInLeftEdge({ db, where, cache }: PageFacts, { left, sealed }: 
   const firstDay = { start: sealed.start, end: Math.min(sealed.end, sealed.start + DAY_MS) };
   const source = {
     name: 'revisits of a first hour',
-    at: 'prev_at',
+    at: sql`prev_at`,
     key: PAIR,
     others: [],
     from: (hours: readonly Span[]) =>
-      `FROM revisits AS v WHERE ${where} AND ${inSpans('v.hour', [firstDay])} AND ${inMs('prev_at', hours)}`,
+      sql`FROM revisits AS v WHERE ${where} AND ${inSpans(sql`v.hour`, [firstDay])} AND ${inMs(sql`prev_at`, hours)}`,
     memoryOf: () => cache,
   };
   const [cut] = await hoursOf(db, source, [spanOf(left)]);
@@ -118,10 +119,11 @@ async function metBeforeRightEdge({ db, where, cache }: PageFacts, { right, rang
   if (right === null) return [];
   const source = {
     name: 'revisits of a last hour',
-    at: 'first_at',
+    at: sql`first_at`,
     key: PAIR,
-    others: ['prev_at'],
-    from: (hours: readonly Span[]) => `FROM revisits AS v WHERE ${where} AND ${inSpans('v.hour', hours)}`,
+    others: [sql`prev_at`],
+    from: (hours: readonly Span[]) =>
+      sql`FROM revisits AS v WHERE ${where} AND ${inSpans(sql`v.hour`, hours)}`,
     memoryOf: () => cache,
   };
   const [cut] = await hoursOf(db, source, [spanOf(right)]);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { mapped } from '../domain/lists.ts';
 import type { Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
@@ -61,7 +62,7 @@ export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterabl
     facts.db.list(
       {
         name: 'keys',
-        sql: `${summed(asked, allRows(asked, pieces), `HAVING sum(r.${listed}) > 0`)} LIMIT ${int(limit)}`,
+        sql: sql`${summed(asked, allRows(asked, pieces), sql`HAVING sum(r.${identifier(listed)}) > 0`)} LIMIT ${int(limit)}`,
         row: ROW,
       },
       { parallel: isWide(pieces) },
@@ -109,10 +110,10 @@ export async function topKeys(
     const kinds = await fromMemory(asked, pieces);
     return (kind) => topOf(kinds(kind), count);
   }
-  const sql = `SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
+  const statement = sql`SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
 FROM (${summed(asked, allRows(asked, pieces))}) GROUP BY kind`;
   const [rows, less] = await Promise.all([
-    facts.db.rows({ name: 'top keys', sql, row: TOP_ROW }, { parallel: isWide(pieces) }),
+    facts.db.rows({ name: 'top keys', sql: statement, row: TOP_ROW }, { parallel: isWide(pieces) }),
     metTwice(asked, pieces),
   ]);
   const found = new Map(
@@ -162,7 +163,7 @@ function noteQuestion(asked: KeyQuestion, pieces: Plan): boolean {
 }
 
 /** SQL of all rows. A session that continues in the tail counts twice there. */
-const allRows = ({ facts, group }: KeyQuestion, pieces: Plan): string =>
+const allRows = ({ facts, group }: KeyQuestion, pieces: Plan): Sql =>
   unionAll(
     [sealedRows(facts, pieces, group), edgeRows(facts, pieces, group), tailRows(facts.app, pieces, group)],
     NO_ROWS,
@@ -184,7 +185,7 @@ async function fromMemory(
 ): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
   const { facts, group } = asked;
   const options = { parallel: isWide(pieces) };
-  const load = (name: string, rows: string | null): Promise<Row[]> =>
+  const load = (name: string, rows: Sql | null): Promise<Row[]> =>
     rows === null
       ? Promise.resolve([])
       : facts.db.rows({ name, sql: summed(asked, rows), row: ROW }, options);
@@ -234,12 +235,15 @@ function withName(row: Row): Row {
 
 const rowOf = ({ sums }: KeyQuestion, own: KeySums): Row => [named(own.pair), ...sums.map((sum) => own[sum])];
 
-const NO_ROWS = `SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;
+const NO_ROWS = sql`SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;
 
 /** SQL that sums rows by pair, in order. Grouping by one column is fastest. */
-const summed = ({ group, sums }: KeyQuestion, rows: string, having = ''): string => {
+const summed = ({ group, sums }: KeyQuestion, rows: Sql, having = sql``): Sql => {
   const [kind, by] =
-    group.kinds.length === 1 ? [`'${group.kinds[0]}'`, 'name'] : ['toString(kind)', 'kind, name'];
-  return `SELECT concat(${kind}, ' ', toString(${group.name}) AS name) AS pair, ${sums.map((sum, i) => `sum(r.${sum}) AS sum${i}`).join(', ')}
+    group.kinds.length === 1
+      ? [quoted(group.kinds[0] ?? ''), sql`name`]
+      : [sql`toString(kind)`, sql`kind, name`];
+  const own = sums.map((sum, i) => sql`sum(r.${identifier(sum)}) AS sum${i}`);
+  return sql`SELECT concat(${kind}, ' ', toString(${group.name}) AS name) AS pair, ${join(own)}
 FROM (${rows}) AS r GROUP BY ${by} ${having} ORDER BY sum0 DESC, pair`;
 };

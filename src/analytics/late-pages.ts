@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inEachHour } from '../clickhouse/literals.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
 import type { LateHour } from '../facts/watermarks.ts';
@@ -97,7 +98,7 @@ async function readEvents(
   const { event } = await db.queryOne(
     {
       name: 'late keys',
-      sql: `SELECT groupArray(${MOST_EVENTS + 1})((toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
+      sql: sql`SELECT groupArray(${MOST_EVENTS + 1})((toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
     ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)})) AS event
 FROM events
 WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inEachHour } from '../clickhouse/literals.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { epochMs } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
@@ -60,17 +61,17 @@ async function readVersions(
     from: epochMs(startedAt),
     to: epochMs(Math.max(startedAt, late.lastEvent)),
   }));
-  const where = `${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
+  const where = sql`${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
         AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`;
   const isOfFacts = isHeld('session', [...new Set(asked.map(({ late }) => late))]);
   const rows = await db.rows(
     {
       name: `late sessions, ${single.name}`,
-      sql: `SELECT started, session_id, sign, ${sessionSql(single)}
+      sql: sql`SELECT started, session_id, sign, ${sessionSql(single)}
 FROM
 (
     SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${mergedColumns(mergedFor(single))}
-    FROM ${rowsFromEvents(where, `, session_id, ${isOfFacts} AS is_held`)} AS s
+    FROM ${rowsFromEvents(where, sql`, session_id, ${isOfFacts} AS is_held`)} AS s
     ARRAY JOIN if(s.is_held, [-1, 1], [1]) AS sign
     GROUP BY s.started_at, s.session_id, sign
 )`,

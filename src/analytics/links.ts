@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { TooManyLate } from './late.ts';
 import { mergedSessions } from './merged-sessions.ts';
@@ -115,9 +116,9 @@ const textOf = ({ name, key }: Pick<Visitor, 'name' | 'key'>): string => name + 
 interface Sought {
   readonly name: string;
   /** SQL of an array of starts. */
-  readonly starts: string;
+  readonly starts: Sql;
   /** SQL of the visitors among which they are sought; all of these by default. */
-  readonly among?: string;
+  readonly among?: Sql;
 }
 
 /** Reads starts of the visitors' sealed sessions, by the visitor's name and key as one text. */
@@ -132,8 +133,8 @@ async function sealedStarts(
   const rows = await db.rows(
     {
       name: `visits, ${name}`,
-      sql: `SELECT ${NAME}, ${key} AS key, ${starts} FROM ${table}
-WHERE ${where} AND started_at < ${int(until)} AND visitor IN (${among ?? `SELECT arrayJoin(${uInt128s(names)})`}) GROUP BY visitor, key`,
+      sql: sql`SELECT ${NAME}, ${key} AS key, ${starts} FROM ${table}
+WHERE ${where} AND started_at < ${int(until)} AND visitor IN (${among ?? sql`SELECT arrayJoin(${uInt128s(names)})`}) GROUP BY visitor, key`,
       row: STARTS,
     },
     { searches: among === undefined, parallel: names.length > FEW },
@@ -151,9 +152,9 @@ async function findLast(
   const unsealed = closed({ from: facts.until, to: null });
   const found = await sealedStarts(facts, visits, visitors, {
     name: `last ${name}`,
-    starts: '[max(started_at)]',
+    starts: sql`[max(started_at)]`,
     ...(visitors.length > MOST_NAMED
-      ? { among: `SELECT visitor FROM (${mergedSessions(facts, unsealed, ['visitor'])}\n)` }
+      ? { among: sql`SELECT visitor FROM (${mergedSessions(facts, unsealed, ['visitor'])}\n)` }
       : {}),
   });
   for (const visitor of visitors) visitor.last = found.get(textOf(visitor))?.[0] ?? -1;
@@ -172,7 +173,7 @@ async function allStarts(
     [...byText.keys()],
     async (unknown) => {
       const asked = unknown.flatMap((text) => byText.get(text) ?? []);
-      const starts = `groupArray(${MOST_VISITS + 1})(started_at)`;
+      const starts = sql`groupArray(${MOST_VISITS + 1})(started_at)`;
       const read = await sealedStarts(facts, visits, asked, { name: `all ${name}`, starts });
       return new Map(unknown.map((text) => [text, read.get(text) ?? []]));
     },

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
@@ -12,16 +13,16 @@ import { eventsIn, instant, int, ofApp } from './sql.ts';
  * kept.
  */
 
-const STARTED = 'toUnixTimestamp64Milli(started_at)';
+const STARTED = sql`toUnixTimestamp64Milli(started_at)`;
 
 /** Events in the tail of sessions that began before it. */
-const continuing = (app: AppId, tail: Range, paired: string): string =>
-  `FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
+const continuing = (app: AppId, tail: Range, paired: Sql): Sql =>
+  sql`FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
 
 /** Limit of session starts in the text of a statement. */
 const MOST_STARTS = 2_000;
 
-const startedAt = (starts: readonly number[]): string => `${STARTED} IN (${starts.map(int).join(', ')})`;
+const startedAt = (starts: readonly number[]): Sql => sql`${STARTED} IN (${join(starts.map(int))})`;
 
 const SESSION = z.tuple([z.number(), z.string(), z.array(z.string())]);
 const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
@@ -36,7 +37,7 @@ export async function metBefore(
   if (paired === null || tail === null || range.from >= tail.from) return [];
   const sessions = await facts.db.rows({
     name: 'sessions that continue',
-    sql: `SELECT ${STARTED}, session_id, groupUniqArray(${pairOf(group)}) ${continuing(facts.app, tail, paired)}
+    sql: sql`SELECT ${STARTED}, session_id, groupUniqArray(${pairOf(group)}) ${continuing(facts.app, tail, paired)}
 GROUP BY started_at, session_id`,
     row: SESSION,
   });
@@ -57,7 +58,7 @@ const pairsBefore = (
   { db, app, until, events }: PageFacts,
   sessions: readonly string[],
   group: KeyGroup,
-  paired: string,
+  paired: Sql,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> =>
   events.of([{ start: until - DAY_MS - HOUR_MS, end: until }]).recallEach<ReadonlyMap<string, number>>(
     `met before ${app} ${paired} ${int(until)}`,
@@ -69,7 +70,7 @@ const pairsBefore = (
         const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(until - 1) };
         const rows = await db.rows({
           name: 'met before',
-          sql: `SELECT ${STARTED} AS started, session_id, ${pairOf(group)} AS pair, max(toUnixTimestamp64Milli(timestamp))
+          sql: sql`SELECT ${STARTED} AS started, session_id, ${pairOf(group)} AS pair, max(toUnixTimestamp64Milli(timestamp))
 FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
 GROUP BY started, session_id, pair`,
           row: MET,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { join, sql } from '../clickhouse/sql.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
@@ -119,7 +120,7 @@ export async function readOpen(facts: SessionFacts, single: Single): Promise<Ope
   }
 }
 
-const SLOT_OF_START = `intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
+const SLOT_OF_START = sql`intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
 const SLOT = z.tuple([z.number(), z.number(), z.number()]);
 
 /** Counts the events of the unsealed sessions by slot; null if there are too many sessions. */
@@ -130,8 +131,8 @@ async function countSlots({ db, app, until, version, live }: SessionFacts): Prom
   const counts = forOthersToo(async () => {
     const rows = await db.rows({
       name: 'unsealed slots',
-      sql: `SELECT ${SLOT_OF_START}, sum(s.events), count() FROM sessions AS s
-WHERE ${ofApp(app)} AND ${inRanges('s.started_at', [{ ...closed({ from: null, to: null }), from: until }])} GROUP BY 1 LIMIT ${MOST_SLOTS + 1}`,
+      sql: sql`SELECT ${SLOT_OF_START}, sum(s.events), count() FROM sessions AS s
+WHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [{ ...closed({ from: null, to: null }), from: until }])} GROUP BY 1 LIMIT ${MOST_SLOTS + 1}`,
       row: SLOT,
     });
     return rows.length > MOST_SLOTS || rows.reduce((sum, [, , own]) => sum + own, 0) > MOST_OPEN
@@ -184,11 +185,11 @@ async function readSessions(
     to: epochMs(((changed.at(-1) ?? 0) + 1) * SLOT_MS - 1),
   };
   const isNamed = !isAll && changed.length <= MOST_NAMED;
-  const only = isNamed ? `${SLOT_OF_START} IN (${changed.map(int).join(', ')})` : undefined;
+  const only = isNamed ? sql`${SLOT_OF_START} IN (${join(changed.map(int))})` : undefined;
   const rows = await facts.db.rows(
     {
       name: `unsealed sessions, ${single.name}`,
-      sql: `SELECT toUnixTimestamp64Milli(started_at), events, ${sessionSql(single)}
+      sql: sql`SELECT toUnixTimestamp64Milli(started_at), events, ${sessionSql(single)}
 FROM (${mergedSessions(facts, range, ['events', ...mergedFor(single)], only)})`,
       row: SESSION,
     },

@@ -1,3 +1,4 @@
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionFacts } from './ask.ts';
 import { hoursOf } from './hours.ts';
 import { type Plan, planReturns, type ReturnsPlan, spanOf } from './plan.ts';
@@ -31,32 +32,31 @@ async function inHours(
 ): Promise<readonly Row[]> {
   const pieces = plans.map(planReturns);
   const part = (
-    from: string,
-    n: string,
-    at: string,
+    from: Sql,
+    n: Sql,
+    at: Sql,
     place: 'days' | 'byPrev' | 'byStart',
-    condition: (piece: ReturnsPlan) => string,
-  ): string[] => {
+    condition: (piece: ReturnsPlan) => Sql,
+  ): Sql[] => {
     const conditions = pieces.filter((piece) => !isEmpty(piece[place])).map(condition);
     if (conditions.length === 0) return [];
-    const key = keys === null ? `toString(${hoursPeriodOf(at, plans)})` : visits.key;
+    const key = keys === null ? sql`toString(${hoursPeriodOf(at, plans)})` : visits.key;
     return [
-      `SELECT ${key} AS key, ${n} AS n FROM ${from} WHERE ${where} AND ${anyOf(conditions)} GROUP BY key`,
+      sql`SELECT ${key} AS key, ${n} AS n FROM ${from} WHERE ${where} AND ${anyOf(conditions)} GROUP BY key`,
     ];
   };
   const parts = [
-    ...part(visits.pairs, 'sum(sessions)', 'toUnixTimestamp(day) * 1000', 'days', ({ days }) => {
-      return `${inSpans('day', [days])} AND prev_day >= ${bucket(days.start)}`;
+    ...part(visits.pairs, sql`sum(sessions)`, sql`toUnixTimestamp(day) * 1000`, 'days', ({ days }) => {
+      return sql`${inSpans(sql`day`, [days])} AND prev_day >= ${bucket(days.start)}`;
     }),
-    ...part(visits.returns, 'count()', 'prev', 'byPrev', ({ byPrev, hoursEnd }) => {
-      return `${inMs('prev', [byPrev])} AND started_at < ${int(hoursEnd)}`;
+    ...part(visits.returns, sql`count()`, sql`prev`, 'byPrev', ({ byPrev, hoursEnd }) => {
+      return sql`${inMs(sql`prev`, [byPrev])} AND started_at < ${int(hoursEnd)}`;
     }),
-    ...part(table, 'count()', 'started_at', 'byStart', ({ byStart, prevFrom }) => {
-      return `${inMs('started_at', [byStart])} AND prev >= ${int(prevFrom)}`;
+    ...part(table, sql`count()`, sql`started_at`, 'byStart', ({ byStart, prevFrom }) => {
+      return sql`${inMs(sql`started_at`, [byStart])} AND prev >= ${int(prevFrom)}`;
     }),
   ];
-  const sql = parts.join('\nUNION ALL\n');
-  return keptRows(db, cache, `returning, ${name}`, sql);
+  return keptRows(db, cache, `returning, ${name}`, join(parts, sql`\nUNION ALL\n`));
 }
 
 /** Counts the sessions of whole hours whose prev lies in the left edge of their plan. */
@@ -73,10 +73,10 @@ async function fromEdges(
     db,
     {
       name: `returns of an edge, ${name}`,
-      at: 'prev',
+      at: sql`prev`,
       key,
-      others: ['started_at'],
-      from: (hours) => `FROM ${returns} WHERE ${where} AND ${inMs('prev', hours)}`,
+      others: [sql`started_at`],
+      from: (hours) => sql`FROM ${returns} WHERE ${where} AND ${inMs(sql`prev`, hours)}`,
       memoryOf: () => cache,
     },
     edges,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { Cache } from '../facts/memory.ts';
 
 /** A part of an answer: a key, and sums that are added to those of other rows with the same key. */
@@ -7,10 +8,10 @@ export type Row = readonly [key: string, ...sums: number[]];
 export const ROW: z.ZodType<Row> = z.tuple([z.string()]).rest(z.number());
 
 /** Reads rows, or returns those that the cache holds. */
-export const keptRows = (db: Database, cache: Cache, name: string, sql: string): Promise<readonly Row[]> =>
+export const keptRows = (db: Database, cache: Cache, name: string, statement: Sql): Promise<readonly Row[]> =>
   cache.recall(
-    sql,
-    () => db.rows({ name, sql, row: ROW }),
+    statement,
+    () => db.rows({ name, sql: statement, row: ROW }),
     (rows) => rows.length * (rows[0]?.length ?? 0),
   );
 
@@ -29,5 +30,4 @@ export function sumByKey(rows: Iterable<Row>): Map<string, number[]> {
 export const TEXTS = '\0';
 export const textsOf = (key: string): string[] => key.split(TEXTS);
 /** SQL of such a key. */
-export const joined = (columns: readonly string[]): string =>
-  `arrayStringConcat([${columns.join(', ')}], '\\0')`;
+export const joined = (columns: readonly Sql[]): Sql => sql`arrayStringConcat([${join(columns)}], '\\0')`;

@@ -1,3 +1,4 @@
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { epochMs, type Range } from '../domain/time.ts';
 import type { SessionFacts } from './ask.ts';
 import { type Grid, sinceOf, sinceSql, sliceOf, sliceSql } from './grid.ts';
@@ -48,10 +49,11 @@ export const edgesOf = (plans: readonly Plan[]): Span[] => plans.flatMap(edgeRan
 
 const edgeSource = ({ where, cache }: SessionFacts, single: Single) => ({
   name: `edges, ${single.name}`,
-  at: 'started_at',
-  key: single.keys === null ? "''" : `arrayJoin(${single.keys})`,
-  others: [...(single.visits === null ? [] : ['prev']), ...single.values],
-  from: (hours: readonly Span[]) => `FROM ${single.table} WHERE ${where} AND ${inMs('started_at', hours)}`,
+  at: sql`started_at`,
+  key: single.keys === null ? sql`''` : sql`arrayJoin(${single.keys})`,
+  others: [...(single.visits === null ? [] : [sql`prev`]), ...single.values],
+  from: (hours: readonly Span[]) =>
+    sql`FROM ${single.table} WHERE ${where} AND ${inMs(sql`started_at`, hours)}`,
   memoryOf: () => cache,
 });
 
@@ -133,15 +135,15 @@ class Sums {
 async function countTail(facts: SessionFacts, single: Single, grid: Grid): Promise<Row[]> {
   const tail = { from: epochMs(Math.max(grid.from, facts.until)), to: grid.to };
   if (tail.from > tail.to) return [];
-  const slice = sliceSql(grid, 'at');
-  const key = single.keys === null ? `toString(${slice})` : 'key';
-  const values = single.values.map((_, i) => `sum(value${i})`);
+  const slice = sliceSql(grid, sql`at`);
+  const key = single.keys === null ? sql`toString(${slice})` : sql`key`;
+  const values = single.values.map((_, i) => sql`sum(value${i})`);
   const visitors =
-    single.visits === null ? [] : [`countIf(prev < ${sinceSql(grid, slice)})`, 'countIf(prev = -1)'];
+    single.visits === null ? [] : [sql`countIf(prev < ${sinceSql(grid, slice)})`, sql`countIf(prev = -1)`];
   return facts.db.rows(
     {
       name: `tail, ${single.name}`,
-      sql: `SELECT ${[`${key} AS name`, 'count()', ...values, ...visitors].join(', ')}
+      sql: sql`SELECT ${join([sql`${key} AS name`, sql`count()`, ...values, ...visitors])}
 FROM (${tailRows(facts, single, tail)}) GROUP BY name`,
       row: ROW,
     },
@@ -150,25 +152,25 @@ FROM (${tailRows(facts, single, tail)}) GROUP BY name`,
 }
 
 /** SQL of the tail's sessions, one row (at, key, value0 …) for each key; with prev if visitors are counted. */
-export function tailRows(facts: SessionFacts, single: Single, tail: Range): string {
+export function tailRows(facts: SessionFacts, single: Single, tail: Range): Sql {
   const { where, until } = facts;
   const { visits, values } = single;
-  const named = values.map((value, i) => `, ${value} AS value${i}`).join('');
-  const rowsOf = (range: Range, visitor: string) =>
-    `SELECT toUnixTimestamp64Milli(started_at) AS at, session, ${visitor}arrayJoin(${keysOf(single)}) AS key${named}
+  const named = values.map((value, i) => sql`${value} AS value${i}`);
+  const rowsOf = (range: Range, visitor: Sql) =>
+    sql`SELECT toUnixTimestamp64Milli(started_at) AS at, session, ${visitor}${join([sql`arrayJoin(${keysOf(single)}) AS key`, ...named])}
     FROM (${mergedSessions(facts, range, mergedFor(single))})`;
-  if (visits === null) return rowsOf(tail, '');
+  if (visits === null) return rowsOf(tail, sql``);
   // Earlier sessions of the tail are the prev of later ones.
   const all = { from: until, to: tail.to };
-  return `SELECT * FROM
+  return sql`SELECT * FROM
 (
     SELECT *, lagInFrame(at, 1, toInt64(-1)) OVER (PARTITION BY visitor, key ORDER BY at, session
         ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS prev
     FROM
     (
-        ${rowsOf(all, 'visitor, ')}
+        ${rowsOf(all, sql`visitor, `)}
         UNION ALL
-        SELECT max(started_at), 0, visitor, ${visits.key} AS key${values.map(() => ', 0').join('')} FROM ${visits.table}
+        SELECT max(started_at), 0, visitor, ${join([sql`${visits.key} AS key`, ...values.map(() => sql`0`)])} FROM ${visits.table}
         WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT visitor FROM (${mergedSessions(facts, all, ['visitor'])}))
         GROUP BY visitor, key
     )

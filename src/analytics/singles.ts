@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import { DIMENSIONS, NO_PAGE, UTM_COLUMNS } from './dimensions.ts';
 import { SESSION_SUMS } from './figures.ts';
@@ -14,23 +15,23 @@ export interface Single {
   /** Columns of merged sessions that the expressions need. */
   readonly columns: readonly SessionColumn[];
   /** SQL of the keys (Array(String)) under which a session counts; null if it counts without a key. */
-  readonly keys: string | null;
+  readonly keys: Sql | null;
   /** SQL of each value that is summed, besides the number of sessions. */
-  readonly values: readonly string[];
+  readonly values: readonly Sql[];
   /** The facts that hold the sessions. */
-  readonly table: string;
+  readonly table: Sql;
   /** Where visitors are found; null if they are not counted. */
   readonly visits: Visits | null;
 }
 
 /** The tables of the sealed sessions of each visitor and key. */
 export interface Visits {
-  readonly table: string;
+  readonly table: Sql;
   /** The key, in these tables; '' without keys. */
-  readonly key: string;
+  readonly key: Sql;
   /** Sessions of returning visitors: by prev, and their number by pairs of days. */
-  readonly returns: string;
-  readonly pairs: string;
+  readonly returns: Sql;
+  readonly pairs: Sql;
 }
 
 type SumName = keyof typeof SESSION_SUMS;
@@ -45,9 +46,16 @@ export const TOTALS: Single = {
   name: 'totals',
   columns: SUM_COLUMNS,
   keys: null,
-  values: SUMS.flatMap(({ of, counts }) => (of === null ? [] : counts === 'values' ? of : `${of} > 0`)),
-  table: 'session_facts',
-  visits: { table: 'visitor_sessions', key: "''", returns: 'session_returns', pairs: 'return_pairs' },
+  values: SUMS.flatMap(({ of, counts }) =>
+    of === null ? [] : counts === 'values' ? identifier(of) : sql`${identifier(of)} > 0`,
+  ),
+  table: sql`session_facts`,
+  visits: {
+    table: sql`visitor_sessions`,
+    key: sql`''`,
+    returns: sql`session_returns`,
+    pairs: sql`return_pairs`,
+  },
 };
 
 /** Sums over the sessions that started in a range. Pageviews and clicks are those of these sessions. */
@@ -59,22 +67,25 @@ export const totalsOf = (sums: readonly number[] = []): SessionTotals =>
   byName(TOTAL_NAMES, (name) => sums[TOTAL_NAMES.indexOf(name)] ?? 0);
 
 /** SQL of the sums of `TOTALS` over rows of `session_sums AS s`. `visitors` is the column that counts them. */
-export const sumsOfBucket = (visitors: 'sessions' | 'day_visitors' | 'tehran_visitors'): string =>
-  [...SUMS.map(({ column }) => column), visitors, 'new_visitors']
-    .map((column) => `sum(s.${column})`)
-    .join(', ');
+export const sumsOfBucket = (visitors: 'sessions' | 'day_visitors' | 'tehran_visitors'): Sql =>
+  join(
+    [...SUMS.map(({ column }) => column), visitors, 'new_visitors'].map(
+      (column) => sql`sum(s.${identifier(column)})`,
+    ),
+  );
 
-const NO_PAGE_LETTERS = NO_PAGE.map((letter) => `'${letter}'`).join(', ');
+const NO_PAGE_LETTERS = join(NO_PAGE.map(quoted));
 const LISTED = Object.values(DIMENSIONS);
+const WORDS = LISTED.map(({ letter, column }) => sql`concat(${quoted(letter)}, ${identifier(column)})`);
 
 /** The lists of the overview: a key is the list's letter and the value. */
 export const LISTS: Single = {
   name: 'lists',
   columns: LISTED.map(({ column }) => column),
-  keys: `arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> word NOT IN (${NO_PAGE_LETTERS}),
-        [${LISTED.map(({ letter, column }) => `concat('${letter}', ${column})`).join(', ')}]))`,
+  keys: sql`arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> word NOT IN (${NO_PAGE_LETTERS}),
+        [${join(WORDS)}]))`,
   values: [],
-  table: 'session_facts',
+  table: sql`session_facts`,
   visits: null,
 };
 
@@ -82,27 +93,27 @@ export const LISTS: Single = {
 export const PLACES: Single = {
   name: 'places',
   columns: ['place'],
-  keys: "if(place = '', []::Array(String), [toString(place)])",
+  keys: sql`if(place = '', []::Array(String), [toString(place)])`,
   values: [],
-  table: 'session_facts',
+  table: sql`session_facts`,
   visits: null,
 };
 
 /** SQL of a campaign as one text. */
-export const CAMPAIGN = joined(UTM_COLUMNS);
+export const CAMPAIGN = joined(UTM_COLUMNS.map(identifier));
 
 /** Campaigns: source, medium, campaign, term and content as one text. Only tagged sessions have one. */
 export const CAMPAIGNS: Single = {
   name: 'campaigns',
   columns: UTM_COLUMNS,
-  keys: `if(utm_source = '', []::Array(String), [${CAMPAIGN}])`,
+  keys: sql`if(utm_source = '', []::Array(String), [${CAMPAIGN}])`,
   values: [],
-  table: 'utm_facts',
-  visits: { table: 'utm_facts', key: CAMPAIGN, returns: 'utm_returns', pairs: 'utm_return_pairs' },
+  table: sql`utm_facts`,
+  visits: { table: sql`utm_facts`, key: CAMPAIGN, returns: sql`utm_returns`, pairs: sql`utm_return_pairs` },
 };
 
 /** SQL of the keys of a session: '' without keys. */
-export const keysOf = ({ keys }: Single): string => keys ?? "['']";
+export const keysOf = ({ keys }: Single): Sql => keys ?? sql`['']`;
 
 /** The number of sums in a row: sessions and values; with visits also visitors and new visitors. */
 export const widthOf = ({ values, visits }: Single): number => 1 + values.length + (visits === null ? 0 : 2);
@@ -127,12 +138,12 @@ export interface SingleSession {
 }
 
 /** SQL of a session's visitor, keys and values, over its columns; and what they are in a row of the result. */
-export const sessionSql = (single: Single): string =>
-  [single.visits === null ? "''" : NAME, keysOf(single), ...single.values].join(', ');
+export const sessionSql = (single: Single): Sql =>
+  join([single.visits === null ? sql`''` : NAME, keysOf(single), ...single.values]);
 export const SESSION_PARTS = [z.string(), z.array(z.string())] as const;
 
 /** SQL of the name of a `visitor` (UInt128). */
-export const NAME = 'base64Encode(reinterpretAsFixedString(visitor))';
+export const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
 
 /** The columns to merge: with the visitor if visitors are counted. */
 export const mergedFor = ({ columns, visits }: Single): readonly SessionColumn[] =>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Database, dateTime64, type Query } from '../clickhouse/database.ts';
+import { identifier, quoted, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { type Clock, epochMs, toIso } from '../domain/time.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS } from './contents.ts';
@@ -59,7 +60,7 @@ export interface BackupsDeps {
 
 const COPIES: Query<{ name: string }> = {
   name: 'backup: copies left behind',
-  sql: `SELECT name FROM system.databases WHERE startsWith(name, concat(currentDatabase(), '_backup_'))
+  sql: sql`SELECT name FROM system.databases WHERE startsWith(name, concat(currentDatabase(), '_backup_'))
   AND ({all:UInt8} = 1 OR name NOT IN
     (SELECT database FROM system.tables WHERE metadata_modification_time > now() - INTERVAL 1 DAY))`,
   row: z.object({ name: z.string() }),
@@ -67,7 +68,7 @@ const COPIES: Query<{ name: string }> = {
 
 const LAST: Query<z.infer<typeof Row>> = {
   name: 'backup: last ones',
-  sql: `SELECT toString(backup_id) AS id, path, toUnixTimestamp64Milli(made_at) AS madeAt, error, tables, rows, bytes,
+  sql: sql`SELECT toString(backup_id) AS id, path, toUnixTimestamp64Milli(made_at) AS madeAt, error, tables, rows, bytes,
   seconds, pause_ms AS pauseMs FROM backups ORDER BY ended_at DESC LIMIT 1 BY error = ''`,
   row: z.lazy(() => Row),
 };
@@ -146,7 +147,7 @@ async function make(
     const sum = rows
       .filter(({ table }) => table !== MANIFEST)
       .reduce((total, table) => total + table.rows, 0);
-    const statement = `BACKUP DATABASE ${copy} AS ${NAME_INSIDE} TO File('${path}')`;
+    const statement = sql`BACKUP DATABASE ${identifier(copy)} AS ${identifier(NAME_INSIDE)} TO File(${quoted(path)})`;
     const bytes = await engineWork(db, 'backup', statement, signal);
     return {
       id,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { join, quoted, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 
 /** The database's name inside a backup, whatever it is called in the store. */
@@ -36,14 +37,14 @@ const LEFT_OUT = [
 ];
 
 /** Every row of facts, and of their state, names the run that wrote it. */
-const IN_BACKUP = `database = currentDatabase() AND engine LIKE '%MergeTree'
-  AND name NOT IN (${LEFT_OUT.map((table) => `'${table}'`).join(', ')})
+const IN_BACKUP = sql`database = currentDatabase() AND engine LIKE '%MergeTree'
+  AND name NOT IN (${join(LEFT_OUT.map(quoted))})
   AND name NOT IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'run')`;
 
 /** `events` is the largest. */
 export const TABLES: Query<{ table: string }> = {
   name: 'backup: tables',
-  sql: `SELECT name AS table FROM system.tables
+  sql: sql`SELECT name AS table FROM system.tables
 WHERE ${IN_BACKUP} ORDER BY name = 'events', name`,
   row: z.object({ table: z.string() }),
 };
@@ -59,14 +60,14 @@ export function assertNoCluster({ shards }: Pick<Database, 'shards'>): void {
 
 export const DATABASE: Query<{ name: string }> = {
   name: 'backup: database',
-  sql: 'SELECT currentDatabase() AS name',
+  sql: sql`SELECT currentDatabase() AS name`,
   row: z.object({ name: z.string() }),
 };
 
 /** The rows of these tables, as they are stored: some of them may be merged or deleted rows. */
 export const ROWS: Query<{ table: string; rows: number; bytes: number }> = {
   name: 'backup: rows',
-  sql: `SELECT table, toUInt64(sum(rows)) AS rows, toUInt64(sum(bytes_on_disk)) AS bytes FROM system.parts
+  sql: sql`SELECT table, toUInt64(sum(rows)) AS rows, toUInt64(sum(bytes_on_disk)) AS bytes FROM system.parts
 WHERE database = {database:String} AND active GROUP BY table ORDER BY table`,
   row: z.object({ table: z.string(), rows: z.number(), bytes: z.number() }),
 };

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { identifier, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import { MANIFEST, TABLES } from './contents.ts';
@@ -30,7 +31,7 @@ const IN = { lane: 'write' } as const;
  */
 const STATE: Query<{ state: string; deletions: number }> = {
   name: 'backup: state of tables',
-  sql: `SELECT
+  sql: sql`SELECT
   (SELECT toString(groupBitXor(cityHash64(table, partition_id, newest, version))) FROM
     (SELECT table, partition_id, max(max_block_number) AS newest, max(data_version) AS version FROM system.parts
       WHERE database = currentDatabase() AND active AND table IN {tables:Array(String)} GROUP BY table, partition_id)) AS state,
@@ -39,19 +40,18 @@ const STATE: Query<{ state: string; deletions: number }> = {
   row: z.object({ state: z.string(), deletions: z.number() }),
 };
 
-const MANIFEST_COLUMNS =
-  "(table String, rows UInt64, bytes UInt64, schema UInt32, made_at DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY table";
+const MANIFEST_COLUMNS = sql`(table String, rows UInt64, bytes UInt64, schema UInt32, made_at DateTime64(3, 'UTC')) ENGINE = MergeTree ORDER BY table`;
 
 /** One row for each table. */
-const manifestOf = (database: string): string => `INSERT INTO ${database}.${MANIFEST}
+const manifestOf = (database: string): Sql => sql`INSERT INTO ${identifier(database)}.${identifier(MANIFEST)}
 SELECT t.name, sum(p.rows), sum(p.bytes_on_disk), (SELECT max(version) FROM schema_migrations), now64(3)
 FROM system.tables AS t LEFT JOIN
-  (SELECT table, rows, bytes_on_disk FROM system.parts WHERE database = '${database}' AND active) AS p ON p.table = t.name
-WHERE t.database = '${database}' AND t.name != '${MANIFEST}' GROUP BY t.name`;
+  (SELECT table, rows, bytes_on_disk FROM system.parts WHERE database = ${quoted(database)} AND active) AS p ON p.table = t.name
+WHERE t.database = ${quoted(database)} AND t.name != ${quoted(MANIFEST)} GROUP BY t.name`;
 
 const erasing = (copy: string): Query<{ erasures: number }> => ({
   name: 'backup: visitors being erased',
-  sql: `SELECT toUInt32(uniqExact(erasure_id) - uniqExactIf(erasure_id, ended = 1)) AS erasures FROM ${copy}.erasures`,
+  sql: sql`SELECT toUInt32(uniqExact(erasure_id) - uniqExactIf(erasure_id, ended = 1)) AS erasures FROM ${identifier(copy)}.erasures`,
   row: z.object({ erasures: z.number() }),
 });
 
@@ -79,7 +79,7 @@ export async function copyAtOneMoment(db: Database, ingestion: Stopping, copy: s
 }
 
 export async function dropCopy(db: Database, copy: string): Promise<void> {
-  await db.command('backup: drop copies', `DROP DATABASE IF EXISTS ${copy} SYNC`, {}, IN);
+  await db.command('backup: drop copies', sql`DROP DATABASE IF EXISTS ${identifier(copy)} SYNC`, {}, IN);
 }
 
 /** Null if something was written meanwhile. */
@@ -89,7 +89,8 @@ async function attemptCopy(
   copy: string,
   tables: readonly string[],
 ): Promise<number | null> {
-  await db.command('backup: create copies', `CREATE DATABASE ${copy}`, {}, IN);
+  const of = (table: string): Sql => sql`${identifier(copy)}.${identifier(table)}`;
+  await db.command('backup: create copies', sql`CREATE DATABASE ${identifier(copy)}`, {}, IN);
   const began = performance.now();
   const pause = await ingestion.pause();
   let isOneMoment = false;
@@ -98,7 +99,12 @@ async function attemptCopy(
     const before = await db.queryOne(STATE, { tables }, IN);
     if ((await ingestion.underway()) > 0 || before.deletions > 0) return null;
     for (const table of tables) {
-      await db.command('backup: copy table', `CREATE TABLE ${copy}.${table} CLONE AS ${table}`, {}, IN);
+      await db.command(
+        'backup: copy table',
+        sql`CREATE TABLE ${of(table)} CLONE AS ${identifier(table)}`,
+        {},
+        IN,
+      );
     }
     isOneMoment = (await db.queryOne(STATE, { tables }, IN)).state === before.state;
     const { erasures } = await db.queryOne(erasing(copy), {}, IN);
@@ -112,9 +118,9 @@ async function attemptCopy(
   if (!isOneMoment) return null;
   for (const table of tables) {
     // Merges of the copies would only take time and space.
-    await db.command('backup: keep parts', `SYSTEM STOP MERGES ${copy}.${table}`, {}, IN);
+    await db.command('backup: keep parts', sql`SYSTEM STOP MERGES ${of(table)}`, {}, IN);
   }
-  await db.command('backup: manifest', `CREATE TABLE ${copy}.${MANIFEST} ${MANIFEST_COLUMNS}`, {}, IN);
+  await db.command('backup: manifest', sql`CREATE TABLE ${of(MANIFEST)} ${MANIFEST_COLUMNS}`, {}, IN);
   await db.command('backup: fill manifest', manifestOf(copy), {}, IN);
   return pauseMs;
 }

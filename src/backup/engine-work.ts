@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 
 const FIRST_PAUSE_MS = 50;
@@ -19,7 +20,7 @@ const State = z.object({
 
 const STATE: Query<z.infer<typeof State>> = {
   name: 'backup: state',
-  sql: `SELECT toString(status) AS status, error, toUInt64(total_size) AS bytes, query_id AS query
+  sql: sql`SELECT toString(status) AS status, error, toUInt64(total_size) AS bytes, query_id AS query
 FROM system.backups WHERE id = {id:String}`,
   row: State,
 };
@@ -32,12 +33,12 @@ FROM system.backups WHERE id = {id:String}`,
 export async function engineWork(
   db: Database,
   name: string,
-  statement: string,
+  statement: Sql,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   const id = randomUUID();
-  const separator = statement.includes(' SETTINGS ') ? ',' : ' SETTINGS';
-  await db.command(name, `${statement}${separator} id = '${id}' ASYNC`).catch((error: unknown) => {
+  const separator = statement.includes(' SETTINGS ') ? sql`,` : sql` SETTINGS`;
+  await db.command(name, sql`${statement}${separator} id = ${quoted(id)} ASYNC`).catch((error: unknown) => {
     throw refusal(error);
   });
   let pause = FIRST_PAUSE_MS;
@@ -72,7 +73,7 @@ async function cancelled(db: Database, id: string): Promise<never> {
     const [state] = await db.query(STATE, { id }, { lane: 'lookup' });
     if (state === undefined || !/^(CREATING_BACKUP|RESTORING)$/.test(state.status)) break;
     if (!isKilled) {
-      await db.command('backup: end', 'KILL QUERY WHERE query_id = {query:String} ASYNC', {
+      await db.command('backup: end', sql`KILL QUERY WHERE query_id = {query:String} ASYNC`, {
         query: state.query,
       });
     }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { migrate, readMigrations } from '../clickhouse/migrate.ts';
+import { identifier, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS, TABLES, UNFINISHED } from './contents.ts';
 import { engineWork } from './engine-work.ts';
 
@@ -27,9 +28,11 @@ export class RestoreError extends Error {
 
 const UNLIMITED = { lane: 'seal', maxSeconds: 86_400 } as const;
 
+const INSIDE = identifier(NAME_INSIDE);
+
 const HAS_UNFINISHED: Query<{ found: number }> = {
   name: 'restore: unfinished',
-  sql: `SELECT toUInt32(count()) AS found FROM system.tables WHERE database = currentDatabase() AND name = '${UNFINISHED}'`,
+  sql: sql`SELECT toUInt32(count()) AS found FROM system.tables WHERE database = currentDatabase() AND name = ${quoted(UNFINISHED)}`,
   row: z.object({ found: z.number() }),
 };
 
@@ -41,20 +44,20 @@ const ManifestRow = z.object({
 });
 const MANIFEST_ROWS: Query<z.infer<typeof ManifestRow>> = {
   name: 'restore: manifest',
-  sql: `SELECT table, rows, schema, formatDateTime(made_at, '%FT%TZ', 'UTC') AS madeAt FROM ${UNFINISHED} ORDER BY table`,
+  sql: sql`SELECT table, rows, schema, formatDateTime(made_at, '%FT%TZ', 'UTC') AS madeAt FROM ${identifier(UNFINISHED)} ORDER BY table`,
   row: ManifestRow,
 };
 
 /** The engine reads all of a table and compares its checksums. */
 const checkOf = (table: string): Query<{ part_path: string; is_passed: boolean; message: string }> => ({
   name: 'restore: check',
-  sql: `CHECK TABLE ${table}`,
+  sql: sql`CHECK TABLE ${identifier(table)}`,
   row: z.object({ part_path: z.string(), is_passed: z.coerce.boolean(), message: z.string() }),
 });
 
 const COUNTS: Query<{ accounts: number; apps: number; events: number }> = {
   name: 'restore: counts',
-  sql: `SELECT (SELECT count() FROM accounts FINAL) AS accounts, (SELECT count() FROM apps FINAL) AS apps,
+  sql: sql`SELECT (SELECT count() FROM accounts FINAL) AS accounts, (SELECT count() FROM apps FINAL) AS apps,
   (SELECT count() FROM events) AS events`,
   row: z.object({ accounts: z.number(), apps: z.number(), events: z.number() }),
 };
@@ -77,19 +80,20 @@ export async function restore(db: Database, path: string): Promise<Restored> {
   assertNoCluster(db);
   const { name: database } = await db.queryOne(DATABASE, {}, { lane: 'lookup' });
   await assertEmpty(db);
-  await db.command('restore: drop', `DROP DATABASE IF EXISTS ${database} SYNC`);
-  await db.command('restore: create', `CREATE DATABASE ${database}`);
-  const from = `FROM File('${path}')`;
+  await db.command('restore: drop', sql`DROP DATABASE IF EXISTS ${identifier(database)} SYNC`);
+  await db.command('restore: create', sql`CREATE DATABASE ${identifier(database)}`);
+  const of = (table: string): Sql => sql`${identifier(database)}.${identifier(table)}`;
+  const from = sql`FROM File(${quoted(path)})`;
   await engineWork(
     db,
     'restore: manifest',
-    `RESTORE TABLE ${NAME_INSIDE}.${MANIFEST} AS ${database}.${UNFINISHED} ${from}`,
+    sql`RESTORE TABLE ${INSIDE}.${identifier(MANIFEST)} AS ${of(UNFINISHED)} ${from}`,
   );
   const manifest = await db.query(MANIFEST_ROWS, {}, { lane: 'lookup' });
   const [{ schema, madeAt } = { schema: 0, madeAt: '' }] = manifest;
   const known = readMigrations();
   if (!known.some(({ version }) => version === schema)) {
-    await db.command('restore: give up', `DROP TABLE ${UNFINISHED} SYNC`);
+    await db.command('restore: give up', sql`DROP TABLE ${identifier(UNFINISHED)} SYNC`);
     throw new RestoreError(
       `The backup was made by a newer version (schema ${schema}): restore it with that version.`,
     );
@@ -100,22 +104,22 @@ export async function restore(db: Database, path: string): Promise<Restored> {
   );
   // A merge would change the numbers of rows that are compared below.
   for (const { table } of manifest)
-    await db.command('restore: hold merges', `SYSTEM STOP MERGES ${database}.${table}`);
+    await db.command('restore: hold merges', sql`SYSTEM STOP MERGES ${of(table)}`);
   const bytes = await engineWork(
     db,
     'restore',
-    `RESTORE DATABASE ${NAME_INSIDE} AS ${database} EXCEPT TABLES ${NAME_INSIDE}.${MANIFEST} ${from} SETTINGS allow_different_table_def = 1, allow_different_database_def = 1`,
+    sql`RESTORE DATABASE ${INSIDE} AS ${identifier(database)} EXCEPT TABLES ${INSIDE}.${identifier(MANIFEST)} ${from} SETTINGS allow_different_table_def = 1, allow_different_database_def = 1`,
   );
   await verify(db, database, manifest);
   for (const { table } of manifest)
-    await db.command('restore: release merges', `SYSTEM START MERGES ${database}.${table}`);
+    await db.command('restore: release merges', sql`SYSTEM START MERGES ${of(table)}`);
   await db.command(
     'restore: begun events',
-    'INSERT INTO ingest_begun SELECT app_id, kind, hour, toInt64(sum(l.events)) FROM ledger AS l GROUP BY app_id, kind, hour',
+    sql`INSERT INTO ingest_begun SELECT app_id, kind, hour, toInt64(sum(l.events)) FROM ledger AS l GROUP BY app_id, kind, hour`,
   );
   const migrated = await migrate(db);
   const counts = await db.queryOne(COUNTS, {}, UNLIMITED);
-  await db.command('restore: end', `DROP TABLE ${UNFINISHED} SYNC`);
+  await db.command('restore: end', sql`DROP TABLE ${identifier(UNFINISHED)} SYNC`);
   const rows = manifest.reduce((sum, table) => sum + table.rows, 0);
   const tables = manifest.length;
   const seconds = Math.round(performance.now() - began) / 1000;

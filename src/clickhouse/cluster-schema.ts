@@ -1,4 +1,5 @@
 import { type ClusterLayout, onCluster, shardDatabase, shardSql } from './cluster-layout.ts';
+import { identifier, type Sql, sql, unchecked } from './sql.ts';
 import { FIRST_SHARD, SHARDED } from './tables.ts';
 
 /*
@@ -15,17 +16,17 @@ const FROM = /\bFROM (\w+)\b/g;
 /** Keeper remembers tokens for this long at least, and for as many inserts as the table says. */
 const TOKEN_SECONDS = 30 * 86_400;
 
-export function derived(statement: string, layout: ClusterLayout): readonly string[] {
-  const own = `${shardDatabase(layout.database)}.`;
+export function derived(statement: Sql, layout: ClusterLayout): readonly Sql[] {
+  const own = sql`${identifier(shardDatabase(layout.database))}.`;
   const everywhere = onCluster(layout);
   const [, view, target] = CREATE_VIEW.exec(statement) ?? [];
   if (view !== undefined && target !== undefined) {
-    const head = `CREATE MATERIALIZED VIEW IF NOT EXISTS ${own}${view}${everywhere} TO ${own}${target} AS`;
-    return [statement.replace(CREATE_VIEW, head).replace(FROM, `FROM ${own}$1`)];
+    const head = sql`CREATE MATERIALIZED VIEW IF NOT EXISTS ${own}${identifier(view)}${everywhere} TO ${own}${identifier(target)} AS`;
+    return [rewritten(statement, (text) => text.replace(CREATE_VIEW, head).replace(FROM, `FROM ${own}$1`))];
   }
   const [, dropped] = DROP_VIEW.exec(statement) ?? [];
   if (dropped !== undefined && !isKnown(dropped))
-    return [`DROP TABLE IF EXISTS ${own}${dropped}${everywhere}`];
+    return [sql`DROP TABLE IF EXISTS ${own}${identifier(dropped)}${everywhere}`];
   const [, created] = CREATE_TABLE.exec(statement) ?? [];
   const [, altered] = ALTER_TABLE.exec(statement) ?? [];
   const table = created ?? altered;
@@ -35,31 +36,40 @@ export function derived(statement: string, layout: ClusterLayout): readonly stri
       `Nothing says where the table ${table} lives on a cluster: add it to src/clickhouse/tables.ts.`,
     );
   }
-  const place = SHARDED.has(table) ? own : `${layout.database}.`;
+  const place = SHARDED.has(table) ? own : sql`${identifier(layout.database)}.`;
   const head = created === undefined ? 'ALTER TABLE' : 'CREATE TABLE IF NOT EXISTS';
-  const stored = statement.replace(`${head} ${table}`, `${head} ${place}${table}${everywhere}`);
+  const stored = rewritten(statement, (text) =>
+    text.replace(`${head} ${table}`, `${head} ${place}${table}${everywhere}`),
+  );
   return [
     layout.isSpread ? replicated(stored) : stored,
     ...(SHARDED.has(table) ? [distributed(table, layout)] : []),
   ];
 }
 
+/** The statement is a migration's, and what replaces its parts is made here of checked names. */
+const rewritten = (statement: Sql, change: (text: string) => string): Sql => unchecked(change(statement));
+
 const isKnown = (table: string): boolean => SHARDED.has(table) || FIRST_SHARD.has(table);
 
 /** It holds no rows, so it can be made anew whenever the columns behind it change. */
-const distributed = (table: string, layout: ClusterLayout): string =>
-  `CREATE OR REPLACE TABLE ${layout.database}.${table}${onCluster(layout)} AS ${shardDatabase(layout.database)}.${table}
-ENGINE = Distributed(${layout.name}, ${shardDatabase(layout.database)}, ${table}, ${shardSql(layout.first)})`;
+const distributed = (table: string, layout: ClusterLayout): Sql => {
+  const [database, shards] = [identifier(layout.database), identifier(shardDatabase(layout.database))];
+  return sql`CREATE OR REPLACE TABLE ${database}.${identifier(table)}${onCluster(layout)} AS ${shards}.${identifier(table)}
+ENGINE = Distributed(${identifier(layout.name)}, ${shards}, ${identifier(table)}, ${shardSql(layout.first)})`;
+};
 
 /** The server fills in the macros: {database} and {table} by itself, {shard} and {replica} from its configuration. */
-const replicated = (statement: string): string =>
-  statement
-    .replace(
-      ENGINE,
-      (_, engine: string, args: string | undefined) =>
-        `ENGINE = Replicated${engine}('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'${args ? `, ${args}` : ''})`,
-    )
-    .replace(
-      /\bnon_replicated_deduplication_window = (\d+)/,
-      `replicated_deduplication_window = $1, replicated_deduplication_window_seconds = ${TOKEN_SECONDS}`,
-    );
+const replicated = (statement: Sql): Sql =>
+  rewritten(statement, (text) =>
+    text
+      .replace(
+        ENGINE,
+        (_, engine: string, args: string | undefined) =>
+          `ENGINE = Replicated${engine}('/clickhouse/tables/{shard}/{database}/{table}', '{replica}'${args ? `, ${args}` : ''})`,
+      )
+      .replace(
+        /\bnon_replicated_deduplication_window = (\d+)/,
+        `replicated_deduplication_window = $1, replicated_deduplication_window_seconds = ${TOKEN_SECONDS}`,
+      ),
+  );

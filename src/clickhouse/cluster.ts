@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type ClusterLayout, onCluster, shardDatabase } from './cluster-layout.ts';
+import { identifier, quoted, type Sql, sql } from './sql.ts';
 
 /** The cluster as the settings name it. */
 export interface ClusterChoice {
@@ -18,8 +19,8 @@ const QUORUM_MS = 20_000;
 
 /** Sends a SELECT without a database, or a statement without a result. */
 interface Server {
-  rows(sql: string): Promise<unknown[]>;
-  run(sql: string): Promise<void>;
+  rows(statement: Sql): Promise<unknown[]>;
+  run(statement: Sql): Promise<void>;
 }
 
 const Node = z.object({ shard: z.number(), weight: z.number(), isLocal: z.number() });
@@ -39,7 +40,7 @@ export async function openCluster(
     .array(Node)
     .parse(
       await server.rows(
-        `SELECT toUInt32(shard_num) AS shard, toUInt32(shard_weight) AS weight, toUInt32(is_local) AS isLocal FROM system.clusters WHERE cluster = '${name}'`,
+        sql`SELECT toUInt32(shard_num) AS shard, toUInt32(shard_weight) AS weight, toUInt32(is_local) AS isLocal FROM system.clusters WHERE cluster = ${quoted(name)}`,
       ),
     );
   const isSpread = nodes.some(({ isLocal }) => isLocal === 0);
@@ -55,7 +56,7 @@ export async function openCluster(
     ...Array.from({ length: count }, (_, i) => nodes.filter(({ shard }) => shard === i + 1).length),
   );
   for (const each of [database, shardDatabase(database)]) {
-    await server.run(`CREATE DATABASE IF NOT EXISTS ${each}${onCluster({ name, isSpread })}`);
+    await server.run(sql`CREATE DATABASE IF NOT EXISTS ${identifier(each)}${onCluster({ name, isSpread })}`);
   }
   const first = (await firstCount(server, database)) ?? count;
   return { name, database, count, first, isSpread, replicas, weights: weights ?? Array(count).fill(1) };
@@ -80,7 +81,9 @@ function assertUsable(name: string, nodes: readonly z.infer<typeof Node>[]): voi
 }
 
 async function assertMacros(server: Server): Promise<void> {
-  const macros = Macros.parse(await server.rows('SELECT macro FROM system.macros')).map(({ macro }) => macro);
+  const macros = Macros.parse(await server.rows(sql`SELECT macro FROM system.macros`)).map(
+    ({ macro }) => macro,
+  );
   const missing = ['shard', 'replica'].filter((macro) => !macros.includes(macro));
   if (missing.length > 0) {
     throw new ClusterUnfit(
@@ -93,7 +96,7 @@ async function assertMacros(server: Server): Promise<void> {
 async function firstCount(server: Server, database: string): Promise<number | null> {
   const [found] = Engine.parse(
     await server.rows(
-      `SELECT engine_full AS engine FROM system.tables WHERE database = '${database}' AND name = 'events'`,
+      sql`SELECT engine_full AS engine FROM system.tables WHERE database = ${quoted(database)} AND name = 'events'`,
     ),
   );
   if (found === undefined) return null;

@@ -1,16 +1,20 @@
 import { resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import {
   type ClickHouseClient,
   type ClickHouseClientConfigOptions,
   ClickHouseLogLevel,
+  type CommandParams,
   createClient,
+  type ExecParams,
 } from '@clickhouse/client';
 import type { createChdbConnection } from 'chdb/connection';
 import { makeFolder } from '../make-folder.ts';
 import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
 import type { ClusterLayout } from './cluster-layout.ts';
 import { ONE_SHARD, type Shards, shardsOf } from './shards.ts';
+import { identifier, type Sql, sql } from './sql.ts';
 
 /** The place of the data. No other file knows which of the two it is. */
 export type StoreLocation =
@@ -41,12 +45,22 @@ export const LANES = {
   seal: { places: { embedded: 1, server: 2 }, seconds: 900, memory: 8 * 1024 ** 3 },
 } as const;
 
+/** A connection. The compiler refuses a statement that is no SQL. */
+export interface Client {
+  command(params: CommandParams & OfSql): Promise<unknown>;
+  exec(params: ExecParams & OfSql & { readonly values?: Readable }): Promise<{ readonly stream: Readable }>;
+}
+
+interface OfSql {
+  readonly query: Sql;
+}
+
 export interface Connections {
   readonly kind: StoreLocation['kind'];
   /** The number of slots of each lane. */
   readonly places: Readonly<Record<Lane, number>>;
   /** The client of a slot, 0 … places-1. A caller holds a slot for one statement at a time. */
-  at(lane: Lane, slot: number): ClickHouseClient;
+  at(lane: Lane, slot: number): Client;
   /** Cleans up after a failed statement. Call it before another statement uses the slot. */
   clear(lane: Lane, slot: number): Promise<void>;
   /** Ends a running statement in the background, if the store can. */
@@ -102,14 +116,14 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     const client = createClient({ connection: connection() });
     // The `database` option is ignored here. USE and SET last as long as the connection: they are the lane's
     // settings profile.
-    await client.command({ query: `USE ${location.database}` });
+    await client.command({ query: sql`USE ${identifier(location.database)}` });
     await client.command({
-      query: `SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}`,
+      query: sql`SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}`,
     });
     return client;
   };
   const first = createClient({ connection: connection() });
-  await first.command({ query: `CREATE DATABASE IF NOT EXISTS ${location.database}` });
+  await first.command({ query: sql`CREATE DATABASE IF NOT EXISTS ${identifier(location.database)}` });
   await first.close();
   const lanes: Record<Lane, ClickHouseClient[]> = { read: [], lookup: [], health: [], write: [], seal: [] };
   for (const lane of Object.keys(LANES) as Lane[]) {
@@ -123,7 +137,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     // another caller's. A statement without output discards it.
     clear: (lane, slot) =>
       pick(lanes[lane], slot)
-        .command({ query: 'SELECT 1 FORMAT Null' })
+        .command({ query: sql`SELECT 1 FORMAT Null` })
         .then(() => undefined)
         .catch(() => undefined),
     kill: () => undefined,
@@ -217,7 +231,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
       // own limits.
       ending
         .command({
-          query: 'KILL QUERY WHERE query_id = {id:String} ASYNC',
+          query: sql`KILL QUERY WHERE query_id = {id:String} ASYNC`,
           query_params: { id },
           abort_signal: AbortSignal.timeout(KILL_MS),
         })
@@ -240,12 +254,12 @@ async function createDatabases(
   client: ClickHouseClient,
   { database, cluster }: StoreLocation & { kind: 'server' },
 ): Promise<ClusterLayout | null> {
-  const run = async (query: string): Promise<void> => void (await client.command({ query }));
-  const rows = async (query: string): Promise<unknown[]> =>
+  const run = async (query: Sql): Promise<void> => void (await client.command({ query }));
+  const rows = async (query: Sql): Promise<unknown[]> =>
     (await client.query({ query, format: 'JSONEachRow' })).json();
   try {
     if (cluster !== undefined) return await openCluster({ rows, run }, cluster, database);
-    await run(`CREATE DATABASE IF NOT EXISTS ${database}`);
+    await run(sql`CREATE DATABASE IF NOT EXISTS ${identifier(database)}`);
     return null;
   } finally {
     await client.close();

@@ -5,12 +5,13 @@ import { currentCaller, currentQuestion } from '../domain/caller.ts';
 import { mapped } from '../domain/lists.ts';
 import type { Question } from '../domain/question.ts';
 import { type Answer, asObjects, readList, readRows } from './answer.ts';
-import { type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
+import { type Client, type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
 import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
 import { commentOf, type Sent, type StatementStats, send } from './sent.ts';
 import type { Shards } from './shards.ts';
+import { identifier, join, quoted, type Sql, sql } from './sql.ts';
 import { Writes } from './writes.ts';
 
 export type { StatementStats } from './sent.ts';
@@ -23,7 +24,7 @@ export type Params = Readonly<Record<string, Param>>;
 export interface Query<Row> {
   readonly name: string;
   /** The statement without SETTINGS and FORMAT: both are added here. */
-  readonly sql: string;
+  readonly sql: Sql;
   readonly row: z.ZodType<Row>;
 }
 
@@ -70,13 +71,11 @@ const PATIENCE: Readonly<Record<Lane, Patience>> = {
   seal: { maxWaitMs: 30_000 },
 };
 const MAX_WAITING = 1_024;
-const IDENTIFIER = /^[a-z][a-z0-9_]*$/;
 /**
  * The rows of a SELECT stay one block from the table on. The token of an insert is recognised only if the rows come in
  * the same blocks. Otherwise they are cut where the parts of the source end at that time, and by the sizes of rows.
  */
-const ONE_BLOCK =
-  'max_threads = 1, max_block_size = 1000000, preferred_block_size_bytes = 0, preferred_max_column_in_block_size_bytes = 0';
+const ONE_BLOCK = sql`max_threads = 1, max_block_size = 1000000, preferred_block_size_bytes = 0, preferred_max_column_in_block_size_bytes = 0`;
 
 /** Opens the store at `location`. Close it when done: the embedded engine locks its folder. */
 export async function openDatabase(location: StoreLocation, options: DatabaseOptions = {}) {
@@ -173,8 +172,8 @@ class ClickHouseDatabase {
     const lane = options.lane ?? 'read';
     const id = randomUUID();
     const comment = commentOf({ id, name: query.name });
-    const sql = (seconds: number) =>
-      `${query.sql}\nSETTINGS ${settings({
+    const text = (seconds: number) =>
+      sql`${query.sql}\nSETTINGS ${settings({
         log_comment: comment,
         max_execution_time: seconds,
         max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
@@ -193,7 +192,7 @@ class ClickHouseDatabase {
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const statement = { lane, name: query.name, seconds, id, isKilled: true };
     const answer = await this.#run(statement, async (client, sending, seconds) => {
-      const query = `${sql(seconds)}\nFORMAT JSONCompact`;
+      const query = sql`${text(seconds)}\nFORMAT JSONCompact`;
       const { stream } = await client.exec({ query, query_params: { ...params }, ...sending });
       return read(stream, sending.abort_signal);
     });
@@ -227,8 +226,9 @@ class ClickHouseDatabase {
     jsonLines: string,
     options: InsertOptions & RunOptions = {},
   ): Promise<void> {
-    const sql = (settings: string) => `INSERT INTO ${table} SETTINGS ${settings} FORMAT JSONEachRow`;
-    await this.#insert(table, sql, options, async (client, query, sending) => {
+    const text = (settings: Sql) =>
+      sql`INSERT INTO ${identifier(table)} SETTINGS ${settings} FORMAT JSONEachRow`;
+    await this.#insert(table, text, options, async (client, query, sending) => {
       const { stream } = await client.exec({ query, values: jsonLines as never, ...sending });
       sending.abort_signal?.addEventListener('abort', () => stream.destroy(), { once: true });
       for await (const _ of stream);
@@ -242,29 +242,28 @@ class ClickHouseDatabase {
   async insertFrom(
     table: string,
     columns: readonly string[],
-    select: string,
+    select: Sql,
     params: Params,
     options: InsertOptions & RunOptions = {},
   ): Promise<void> {
-    const into = `INSERT INTO ${table} (${columns.join(', ')})`;
-    const sql = (settings: string) =>
-      `${into} ${select}\nSETTINGS ${settings}, ${ONE_BLOCK}, parallel_view_processing = 1`;
-    await this.#insert(table, sql, options, async (client, query, sending) => {
+    const into = sql`INSERT INTO ${identifier(table)} (${join(columns.map(identifier))})`;
+    const text = (settings: Sql) =>
+      sql`${into} ${select}\nSETTINGS ${settings}, ${ONE_BLOCK}, parallel_view_processing = 1`;
+    await this.#insert(table, text, options, async (client, query, sending) => {
       await client.command({ query, query_params: { ...params }, ...sending });
     });
   }
 
   async #insert(
     table: string,
-    sql: (settings: string) => string,
+    text: (settings: Sql) => Sql,
     options: InsertOptions & RunOptions,
-    work: (client: Client, sql: string, sending: Sending) => Promise<void>,
+    work: (client: Client, statement: Sql, sending: Sending) => Promise<void>,
   ): Promise<void> {
-    if (!IDENTIFIER.test(table)) throw new Error(`not a table: ${table}`);
     const lane = options.lane ?? 'write';
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const [id, name] = [randomUUID(), `insert ${table}`];
-    const statement = sql(
+    const statement = text(
       settings({
         log_comment: commentOf({ id, name }),
         max_execution_time: seconds,
@@ -298,15 +297,15 @@ class ClickHouseDatabase {
     return this.exclusive ? this.#writes.stamp(app) : null;
   }
 
-  /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `sql` carries its own SETTINGS. */
-  async command(name: string, sql: string, params: Params = {}, options: RunOptions = {}): Promise<void> {
+  /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `statement` carries its own SETTINGS. */
+  async command(name: string, statement: Sql, params: Params = {}, options: RunOptions = {}): Promise<void> {
     const lane = options.lane ?? 'write';
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const id = randomUUID();
     // The embedded engine would keep the setting for the connection's next statements.
     const comment = this.#isServer ? { clickhouse_settings: { log_comment: commentOf({ id, name }) } } : {};
     await this.#run({ lane, name, seconds, id, isKilled: false }, async (client, sending) => {
-      await client.command({ query: sql, query_params: { ...params }, ...comment, ...sending });
+      await client.command({ query: statement, query_params: { ...params }, ...comment, ...sending });
     });
   }
 
@@ -392,7 +391,6 @@ function visitorOn(lane: Lane, question: Question | undefined): Visitor {
   };
 }
 
-type Client = ReturnType<Connections['at']>;
 /** What the client needs besides the statement. */
 interface Sending {
   readonly query_id: string;
@@ -413,18 +411,17 @@ interface Statement {
 
 const PING: Query<{ one: number }> = {
   name: 'ping',
-  sql: 'SELECT 1 AS one',
+  sql: sql`SELECT 1 AS one`,
   row: z.object({ one: z.number() }),
 };
 
 /** Formats settings as text of the statement. On the embedded engine a SET would outlast the statement. */
-function settings(values: Readonly<Record<string, string | number>>): string {
-  return Object.entries(values)
-    .map(
-      ([name, value]) =>
-        `${name} = ${typeof value === 'number' ? value : `'${value.replace(/[\\']/g, '\\$&')}'`}`,
-    )
-    .join(', ');
+function settings(values: Readonly<Record<string, string | number>>): Sql {
+  return join(
+    Object.entries(values).map(
+      ([name, value]) => sql`${identifier(name)} = ${typeof value === 'number' ? value : quoted(value)}`,
+    ),
+  );
 }
 
 /** An instant as JSON text for a DateTime64(3) column: `"1763622960.250"`. */

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Database, Query } from './database.ts';
+import { type Sql, sql, unchecked } from './sql.ts';
 
 /** One file of clickhouse/migrations: `0001_events.sql`. */
 export interface Migration {
   readonly version: number;
   readonly name: string;
   readonly checksum: string;
-  readonly statements: readonly string[];
+  readonly statements: readonly Sql[];
 }
 
 const FOLDER = fileURLToPath(new URL('../../clickhouse/migrations', import.meta.url));
@@ -18,7 +19,7 @@ const FILE = /^(\d{4})_([a-z0-9_]+)\.sql$/;
 
 const APPLIED: Query<{ version: number; name: string; checksum: string }> = {
   name: 'migrations applied',
-  sql: 'SELECT version, any(name) AS name, any(checksum) AS checksum FROM schema_migrations GROUP BY version ORDER BY version',
+  sql: sql`SELECT version, any(name) AS name, any(checksum) AS checksum FROM schema_migrations GROUP BY version ORDER BY version`,
   row: z.object({ version: z.number(), name: z.string(), checksum: z.string() }),
 };
 
@@ -39,20 +40,22 @@ export function readMigrations(folder: string = FOLDER): Migration[] {
     });
 }
 
-function splitStatements(text: string): string[] {
+/** The text is a migration's, a file of this package. */
+function splitStatements(text: string): Sql[] {
   return text
     .split(/;[ \t]*$/m)
     .map((statement) => statement.replace(/^\s*--.*$/gm, '').trim())
-    .filter((statement) => statement !== '');
+    .filter((statement) => statement !== '')
+    .map(unchecked);
 }
 
-const OWN_TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations
+const OWN_TABLE = sql`CREATE TABLE IF NOT EXISTS schema_migrations
   (version UInt32, name String, checksum String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3))
 ENGINE = MergeTree ORDER BY version
 SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_to_fsync_after_merge = 1`;
 
 /** Returns the statements of the whole schema, as this store runs them. */
-export const schemaOf = ({ shards }: Database): string[] =>
+export const schemaOf = ({ shards }: Database): Sql[] =>
   [OWN_TABLE, ...readMigrations().flatMap(({ statements }) => statements)].flatMap(shards.derive);
 
 /**
@@ -64,7 +67,8 @@ export async function migrate(
   db: Database,
   migrations: readonly Migration[] = readMigrations(),
 ): Promise<string[]> {
-  for (const sql of db.shards.derive(OWN_TABLE)) await db.command('create schema_migrations', sql);
+  for (const statement of db.shards.derive(OWN_TABLE))
+    await db.command('create schema_migrations', statement);
   const applied = new Map((await db.query(APPLIED)).map((row) => [row.version, row]));
   for (const [version, row] of applied) {
     const file = migrations.find((migration) => migration.version === version);

@@ -8,6 +8,7 @@ import {
   shardSql,
 } from './cluster-layout.ts';
 import { derived } from './cluster-schema.ts';
+import { identifier, type Sql, sql } from './sql.ts';
 import { SHARDED } from './tables.ts';
 
 /** How the store's tables are spread. On a store that is no cluster there is one shard, and nothing changes. */
@@ -18,15 +19,15 @@ export interface Shards {
   /** The shard of an app, counted from 0. */
   of(app: string): number;
   /** SQL of the same, for a row with the column app_id. */
-  readonly sql: string;
+  readonly sql: Sql;
   /** Returns the id of a new app. `digits`: 32 hexadecimal ones, random by default; they also draw the shard, by weight. */
   newApp(digits?: string): AppId;
   /** Returns a table as DELETE and ALTER name it: on a cluster, the tables that hold its rows. */
-  stored(table: string): string;
+  stored(table: string): Sql;
   /** Returns a table as a subquery of such a statement names it. */
-  beside(table: string): string;
+  beside(table: string): Sql;
   /** Returns the statements that do on this store what a statement of a migration does on one server. */
-  derive(statement: string): readonly string[];
+  derive(statement: Sql): readonly Sql[];
 }
 
 /** A store that is no cluster. */
@@ -34,10 +35,10 @@ export const ONE_SHARD: Shards = {
   count: 1,
   database: null,
   of: () => 0,
-  sql: '0',
+  sql: sql`0`,
   newApp: (digits = randomDigits()) => idOf(digits, `4${digits.slice(13, 16)}`),
-  stored: (table) => table,
-  beside: (table) => table,
+  stored: identifier,
+  beside: identifier,
   derive: (statement) => [statement],
 };
 
@@ -50,8 +51,8 @@ const DRAWING = [12, 16] as const;
 export function shardsOf(layout: ClusterLayout): Shards {
   const { database, count, first, weights } = layout;
   if (count > MOST_SHARDS) throw new Error(`More than ${MOST_SHARDS} shards.`);
-  const beside = (table: string): string =>
-    SHARDED.has(table) ? `${shardDatabase(database)}.${table}` : table;
+  const beside = (table: string): Sql =>
+    SHARDED.has(table) ? sql`${identifier(shardDatabase(database))}.${identifier(table)}` : identifier(table);
   return {
     count,
     database: shardDatabase(database),
@@ -64,7 +65,7 @@ export function shardsOf(layout: ClusterLayout): Shards {
       const shard = drawn(weights, Number.parseInt(digits.slice(...DRAWING), 16) / 16 ** 4);
       return idOf(digits, `${SHARD_ID_VERSION}${shard.toString(16).padStart(3, '0')}`);
     },
-    stored: (table) => `${beside(table)}${SHARDED.has(table) ? onCluster(layout) : ''}`,
+    stored: (table) => sql`${beside(table)}${SHARDED.has(table) ? onCluster(layout) : sql``}`,
     beside,
     derive: (statement) => derived(statement, layout),
   };

@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
@@ -68,7 +69,7 @@ interface Open {
 
 const OPEN: Query<Open> = {
   name: 'erasures: open ones',
-  sql: `SELECT toString(app_id) AS app, toString(erasure_id) AS id, max(visitor_id) AS visitor, max(ended) AS ended FROM erasures
+  sql: sql`SELECT toString(app_id) AS app, toString(erasure_id) AS id, max(visitor_id) AS visitor, max(ended) AS ended FROM erasures
 WHERE empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)}
 GROUP BY app_id, erasure_id HAVING visitor != '' ORDER BY min(written_at)`,
   row: z
@@ -79,13 +80,13 @@ GROUP BY app_id, erasure_id HAVING visitor != '' ORDER BY min(written_at)`,
 /** Apps of which a visitor is being erased, or was erased lately: longer than the pause of `resume`. */
 const RECENT: Query<{ app: AppId }> = {
   name: 'erasures: recent ones',
-  sql: `SELECT DISTINCT toString(app_id) AS app FROM erasures WHERE written_at > now64(3) - INTERVAL 3 MINUTE OR visitor_id != ''`,
+  sql: sql`SELECT DISTINCT toString(app_id) AS app FROM erasures WHERE written_at > now64(3) - INTERVAL 3 MINUTE OR visitor_id != ''`,
   row: z.object({ app: z.string().transform(appId) }),
 };
 
 const MOMENT: Query<{ until: EpochMs }> = {
   name: 'erasure: moment',
-  sql: `SELECT until FROM erased_sessions WHERE app_id = {app:UUID} AND erasure_id = {erasure:UUID} AND session_id = ''`,
+  sql: sql`SELECT until FROM erased_sessions WHERE app_id = {app:UUID} AND erasure_id = {erasure:UUID} AND session_id = ''`,
   row: z.object({ until: z.int().transform(epochMs) }),
 };
 
@@ -136,7 +137,7 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
       for (const kind of FACT_KINDS) await reseal(isFresh ? hours[kind] : unknown(hours[kind]));
     }
     await dropMarkedRows(db);
-    const of = 'app_id = {app:UUID} AND erasure_id = {erasure:UUID}';
+    const of = sql`app_id = {app:UUID} AND erasure_id = {erasure:UUID}`;
     await deleteRows('erased_sessions', of, { app, erasure: id });
   };
 
@@ -162,14 +163,10 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
     );
   };
 
-  const deleteRows = (
-    table: string,
-    where: string,
-    params: Readonly<Record<string, string>>,
-  ): Promise<void> =>
+  const deleteRows = (table: string, where: Sql, params: Readonly<Record<string, string>>): Promise<void> =>
     db.command(
       `erasure: ${table}`,
-      `ALTER TABLE ${db.shards.stored(table)} DELETE WHERE ${where} SETTINGS mutations_sync = 2`,
+      sql`ALTER TABLE ${db.shards.stored(table)} DELETE WHERE ${where} SETTINGS mutations_sync = 2`,
       params,
       SEAL,
     );
@@ -180,7 +177,7 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
       await destroy(erasure, isFresh);
       await db.insert('erasures', [{ app_id: app, erasure_id: id, ended: 1 }], { ...SEAL, about: [app] });
     }
-    const named = "app_id = {app:UUID} AND erasure_id = {erasure:UUID} AND visitor_id != ''";
+    const named = sql`app_id = {app:UUID} AND erasure_id = {erasure:UUID} AND visitor_id != ''`;
     await deleteRows('erasures', named, { app, erasure: id });
     forget(app);
   };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Deleted } from '../facts/reseal.ts';
@@ -29,32 +30,32 @@ export interface Listed {
 }
 
 const SEAL = { lane: 'seal', maxSeconds: MAX_SECONDS } as const;
-const SYNC = 'SETTINGS mutations_sync = 2';
+const SYNC = sql`SETTINGS mutations_sync = 2`;
 const paramsOf = ({ app, id, until }: Listed) => ({ app, erasure: id, until });
 
 /** Selects the rows of an erasure. */
-const OF_ERASURE = 'app_id = {app:UUID} AND erasure_id = {erasure:UUID}';
-const visitorIn = (erasures: string): string =>
-  `(SELECT any(visitor_id) FROM ${erasures} WHERE ${OF_ERASURE} AND visitor_id != '')`;
+const OF_ERASURE = sql`app_id = {app:UUID} AND erasure_id = {erasure:UUID}`;
+const visitorIn = (erasures: Sql): Sql =>
+  sql`(SELECT any(visitor_id) FROM ${erasures} WHERE ${OF_ERASURE} AND visitor_id != '')`;
 /** Selects the events to delete, in hours that the table's order finds. */
-const eventsToDelete = (list: string): string => `app_id = {app:UUID}
+const eventsToDelete = (list: Sql): Sql => sql`app_id = {app:UUID}
     AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
     AND toStartOfHour(timestamp) IN (SELECT DISTINCT arrayJoin(hours) FROM ${list} WHERE ${OF_ERASURE})
     AND (started_at, session_id) IN (SELECT fromUnixTimestamp64Milli(l.started_at, 'UTC'), l.session_id FROM ${list} AS l WHERE ${OF_ERASURE})`;
-const LIST = 'erased_sessions';
-const TIMES = `SELECT app_id, started_at, timestamp FROM events WHERE ${eventsToDelete(LIST)}`;
+const LIST = sql`erased_sessions`;
+const TIMES = sql`SELECT app_id, started_at, timestamp FROM events WHERE ${eventsToDelete(LIST)}`;
 
 /**
  * Lists the sessions that name the visitor, even if only one of their batches does. Not those from before the horizon:
  * their facts are final.
  */
 export async function listSessions(db: Database, listed: Listed, horizon: EpochMs): Promise<void> {
-  const named = `app_id = {app:UUID} AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
+  const named = sql`app_id = {app:UUID} AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
     AND started_at >= fromUnixTimestamp64Milli({horizon:Int64}, 'UTC')`;
-  const rows = `SELECT app_id, {erasure:UUID}, {until:Int64}, session_id, toUnixTimestamp64Milli(started_at),
+  const rows = sql`SELECT app_id, {erasure:UUID}, {until:Int64}, session_id, toUnixTimestamp64Milli(started_at),
     groupArray(toDateTime(toStartOfHour(timestamp), 'UTC'))
 FROM events WHERE ${named} AND (started_at, session_id) IN
-    (SELECT started_at, session_id FROM events WHERE ${named} AND has_context = 1 AND visitor_id = ${visitorIn('erasures')})
+    (SELECT started_at, session_id FROM events WHERE ${named} AND has_context = 1 AND visitor_id = ${visitorIn(sql`erasures`)})
 GROUP BY app_id, started_at, session_id`;
   const columns = ['app_id', 'erasure_id', 'until', 'session_id', 'started_at', 'hours'];
   const params = { ...paramsOf(listed), horizon };
@@ -63,7 +64,7 @@ GROUP BY app_id, started_at, session_id`;
 
 const HOURS: Query<{ kind: FactKind; hour: number; events: number }> = {
   name: 'erasure: hours',
-  sql: `SELECT kind, hour, events FROM
+  sql: sql`SELECT kind, hour, events FROM
 (
 SELECT 'page' AS kind, toInt64(toUnixTimestamp(arrayJoin(hours))) * 1000 AS hour, toUInt64(count()) AS events
 FROM ${LIST} WHERE ${OF_ERASURE} GROUP BY hour
@@ -95,10 +96,10 @@ const TRAFFIC = ['pageviews', 'clicks', 'errors', 'customs'] as const;
 export async function uncount(db: Database, listed: Listed): Promise<void> {
   const options = { ...SEAL, token: listed.id, about: [listed.app] };
   const params = paramsOf(listed);
-  const minus = (sum: string): string => `toUInt64(-toInt64(${sum}))`;
-  const traffic = `SELECT app_id, slice.1 AS grain, slice.2 AS bucket,
-    ${TRAFFIC.map((name) => minus(`countIf(type = '${name.slice(0, -1)}')`)).join(', ')},
-    ${minus("countIf(type = 'engagement')")}, ${minus("sumIf(toUInt64(duration_ms), type = 'engagement')")}
+  const minus = (sum: Sql): Sql => sql`toUInt64(-toInt64(${sum}))`;
+  const traffic = sql`SELECT app_id, slice.1 AS grain, slice.2 AS bucket,
+    ${join(TRAFFIC.map((name) => minus(sql`countIf(type = ${quoted(name.slice(0, -1))})`)))},
+    ${minus(sql`countIf(type = 'engagement')`)}, ${minus(sql`sumIf(toUInt64(duration_ms), type = 'engagement')`)}
 FROM events
 ARRAY JOIN [
     ('utc_hour', toDateTime(toStartOfHour(timestamp, 'UTC'), 'UTC')),
@@ -118,16 +119,16 @@ WHERE ${eventsToDelete(LIST)} GROUP BY app_id, grain, bucket`;
 export async function correctBounds(db: Database, listed: Listed): Promise<void> {
   const params = paramsOf(listed);
   const { stored, beside } = db.shards;
-  const hoursIn = (list: string): string =>
-    `hour IN (SELECT DISTINCT arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')])) FROM ${list} WHERE ${OF_ERASURE} AND session_id != '')`;
+  const hoursIn = (list: Sql): Sql =>
+    sql`hour IN (SELECT DISTINCT arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')])) FROM ${list} WHERE ${OF_ERASURE} AND session_id != '')`;
   await db.command(
     'erasure: bounds',
-    `ALTER TABLE ${stored('ledger')} UPDATE ${ledgerWithoutBounds} WHERE app_id = {app:UUID} AND ${hoursIn(beside(LIST))} ${SYNC}`,
+    sql`ALTER TABLE ${stored('ledger')} UPDATE ${ledgerWithoutBounds} WHERE app_id = {app:UUID} AND ${hoursIn(beside(LIST))} ${SYNC}`,
     params,
     SEAL,
   );
   // A session lasts at most 24 h, so the events of an hour's sessions lie in 25 hours.
-  const others = `SELECT app_id, started_at, timestamp FROM events WHERE app_id = {app:UUID} AND NOT (${eventsToDelete(LIST)})
+  const others = sql`SELECT app_id, started_at, timestamp FROM events WHERE app_id = {app:UUID} AND NOT (${eventsToDelete(LIST)})
     AND toStartOfHour(timestamp) IN (SELECT DISTINCT h + toIntervalHour(arrayJoin(range(25))) FROM
       (SELECT arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')])) AS h FROM ${LIST} WHERE ${OF_ERASURE} AND session_id != ''))`;
   const rows = ledgerBoundsRows(others, hoursIn(LIST));
@@ -136,7 +137,7 @@ export async function correctBounds(db: Database, listed: Listed): Promise<void>
 
 const LEFT: Query<{ last: number }> = {
   name: 'erasure: sessions that go on',
-  sql: `SELECT toUnixTimestamp64Milli(max(started_at)) AS last FROM events WHERE app_id = {app:UUID}
+  sql: sql`SELECT toUnixTimestamp64Milli(max(started_at)) AS last FROM events WHERE app_id = {app:UUID}
     AND (started_at, session_id) IN (SELECT fromUnixTimestamp64Milli(l.started_at, 'UTC'), l.session_id FROM ${LIST} AS l WHERE ${OF_ERASURE})`,
   row: z.object({ last: z.number() }),
 };
@@ -148,13 +149,13 @@ export async function deleteEvents(db: Database, listed: Listed): Promise<void> 
   const list = beside(LIST);
   await db.command(
     'erasure: events',
-    `ALTER TABLE ${stored('events')} DELETE WHERE ${eventsToDelete(list)} ${SYNC}`,
+    sql`ALTER TABLE ${stored('events')} DELETE WHERE ${eventsToDelete(list)} ${SYNC}`,
     params,
     SEAL,
   );
   await db.command(
     'erasure: sessions',
-    `ALTER TABLE ${stored('sessions')} DELETE WHERE app_id = {app:UUID} AND (started_at, session) IN
+    sql`ALTER TABLE ${stored('sessions')} DELETE WHERE app_id = {app:UUID} AND (started_at, session) IN
     (SELECT fromUnixTimestamp64Milli(l.started_at, 'UTC'), sipHash64(l.session_id) FROM ${list} AS l WHERE ${OF_ERASURE}) ${SYNC}`,
     params,
     SEAL,
@@ -171,23 +172,23 @@ export async function unname(db: Database, listed: Listed, horizon: EpochMs): Pr
   if (horizon === 0) return;
   const { stored, beside } = db.shards;
   const visitor = visitorIn(beside('erasures'));
-  const hash = (text: string): string => `reinterpretAsUInt128(sipHash128(${text}))`;
+  const hash = (text: Sql): Sql => sql`reinterpretAsUInt128(sipHash128(${text}))`;
   const params = { app: listed.app, erasure: listed.id, horizon };
-  const nobody = "concat('erased ', toString({erasure:UUID}))";
-  const facts = `app_id = {app:UUID} AND visitor = ${hash(visitor)} AND started_at < {horizon:Int64}`;
-  const started = `started_at < fromUnixTimestamp64Milli({horizon:Int64}, 'UTC')`;
+  const nobody = sql`concat('erased ', toString({erasure:UUID}))`;
+  const facts = sql`app_id = {app:UUID} AND visitor = ${hash(visitor)} AND started_at < {horizon:Int64}`;
+  const started = sql`started_at < fromUnixTimestamp64Milli({horizon:Int64}, 'UTC')`;
   for (const [table, change] of [
-    ['visitor_sessions', `DELETE WHERE ${facts}`],
-    ['utm_facts', `UPDATE visitor = ${hash(nobody)} WHERE ${facts}`],
+    ['visitor_sessions', sql`DELETE WHERE ${facts}`],
+    ['utm_facts', sql`UPDATE visitor = ${hash(nobody)} WHERE ${facts}`],
     [
       'events',
-      `UPDATE visitor_id = ${nobody} WHERE app_id = {app:UUID} AND has_context = 1 AND visitor_id = ${visitor} AND ${started}`,
+      sql`UPDATE visitor_id = ${nobody} WHERE app_id = {app:UUID} AND has_context = 1 AND visitor_id = ${visitor} AND ${started}`,
     ],
-    ['sessions', `DELETE WHERE app_id = {app:UUID} AND visitor.2 = ${visitor} AND ${started}`],
+    ['sessions', sql`DELETE WHERE app_id = {app:UUID} AND visitor.2 = ${visitor} AND ${started}`],
   ] as const) {
     await db.command(
       `erasure: ${table} before the horizon`,
-      `ALTER TABLE ${stored(table)} ${change} ${SYNC}`,
+      sql`ALTER TABLE ${stored(table)} ${change} ${SYNC}`,
       params,
       SEAL,
     );
@@ -196,7 +197,7 @@ export async function unname(db: Database, listed: Listed, horizon: EpochMs): Pr
 
 const SET_ASIDE: Query<{ batches: number }> = {
   name: 'erasure: batches that are put aside',
-  sql: `SELECT toUInt32(count()) AS batches FROM ingest_set_aside WHERE app_id = {app:UUID} AND position(rows, {named:String}) > 0`,
+  sql: sql`SELECT toUInt32(count()) AS batches FROM ingest_set_aside WHERE app_id = {app:UUID} AND position(rows, {named:String}) > 0`,
   row: z.object({ batches: z.number() }),
 };
 
@@ -205,9 +206,9 @@ export async function deleteSetAside(db: Database, { app, id }: Listed, visitor:
   const { batches } = await db.queryOne(SET_ASIDE, { app, named: JSON.stringify(visitor) }, SEAL);
   if (batches === 0) return;
   // Each line is the inner part of a JSON object. The text of the statement holds only a salted hash of the visitor.
-  const field = (name: string): string => `JSONExtractString(concat('{', line), '${name}')`;
-  const own = `SHA256(concat({erasure:String}, ${field('visitor_id')})) = unhex({visitor:String})`;
-  const others = `arrayFilter(line -> NOT ${own}, splitByChar('\\n', rows))`;
+  const field = (name: string): Sql => sql`JSONExtractString(concat('{', line), ${quoted(name)})`;
+  const own = sql`SHA256(concat({erasure:String}, ${field('visitor_id')})) = unhex({visitor:String})`;
+  const others = sql`arrayFilter(line -> NOT ${own}, splitByChar('\\n', rows))`;
   const params = {
     app,
     erasure: id,
@@ -215,14 +216,14 @@ export async function deleteSetAside(db: Database, { app, id }: Listed, visitor:
       .update(id + visitor)
       .digest('hex'),
   };
-  const events = `toUInt32(arraySum(line -> length(JSONExtractArrayRaw(concat('{', line), 'offsets')), ${others}))`;
+  const events = sql`toUInt32(arraySum(line -> length(JSONExtractArrayRaw(concat('{', line), 'offsets')), ${others}))`;
   for (const change of [
-    `UPDATE rows = arrayStringConcat(${others}, '\\n'), events = ${events} WHERE app_id = {app:UUID} AND arrayExists(line -> ${own}, splitByChar('\\n', rows))`,
-    `DELETE WHERE app_id = {app:UUID} AND rows = ''`,
+    sql`UPDATE rows = arrayStringConcat(${others}, '\\n'), events = ${events} WHERE app_id = {app:UUID} AND arrayExists(line -> ${own}, splitByChar('\\n', rows))`,
+    sql`DELETE WHERE app_id = {app:UUID} AND rows = ''`,
   ]) {
     await db.command(
       'erasure: what is put aside',
-      `ALTER TABLE ingest_set_aside ${change} ${SYNC}`,
+      sql`ALTER TABLE ingest_set_aside ${change} ${SYNC}`,
       params,
       SEAL,
     );

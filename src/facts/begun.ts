@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
 import { ofApp } from '../clickhouse/literals.ts';
+import { join, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { byScope } from './by-scope.ts';
 import type { ReadSnapshot } from './snapshots.ts';
@@ -48,7 +49,7 @@ async function readBegun(
   const { counted, erasures } = await db.queryOne(
     {
       name: 'begun',
-      sql: `SELECT [${scopes.map(eventsOf).join(', ')}] AS counted,
+      sql: sql`SELECT [${join(scopes.map(eventsOf))}] AS counted,
     (SELECT [${ERASURES}] FROM erasures WHERE ${ofApp(app)}) AS erasures FROM ingest_begun AS h WHERE ${ofApp(app)}`,
       row: z.object({
         counted: z.array(z.number()),

@@ -1,3 +1,4 @@
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { placeText } from './place.ts';
 import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
@@ -9,7 +10,7 @@ import type { FactKind } from './watermarks.ts';
  * `from` are read too, but only those that the facts of their hours hold. The raw table is sorted by hour.
  * The engine does not derive a bound on the hour from a bound on the time, so the conditions name the hour.
  */
-const PAGE_SQL = `INSERT INTO page_stage
+const PAGE_SQL = sql`INSERT INTO page_stage
 SELECT app_id, {run:UInt64}, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at, inserted
 FROM
 (
@@ -69,38 +70,38 @@ FROM
 WHERE hour >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')`;
 
 /** Evaluated before the statement reads anything: its rows hold no event that is inserted later. */
-const READ_BEFORE = 'toUnixTimestamp64Milli(now64(3))';
+const READ_BEFORE = sql`toUnixTimestamp64Milli(now64(3))`;
 
 /**
  * Tables with the columns of `sessions`. `whole` has all rows of the stretch; `contexts` only those with a
  * context, at least one for each session.
  */
 interface Rows {
-  readonly whole: string;
-  readonly contexts: string;
+  readonly whole: Sql;
+  readonly contexts: Sql;
 }
 
-const STARTED = `app_id IN {apps:Array(UUID)}
+const STARTED = sql`app_id IN {apps:Array(UUID)}
         AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
         AND started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 /** A session lasts at most 24 h. */
-const EVENTS = `${STARTED}
+const EVENTS = sql`${STARTED}
         AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
         AND toStartOfHour(timestamp) <= toDateTime(intDiv({to:Int64}, 1000) + 86400, 'UTC')`;
 const FROM_EVENTS: Rows = {
   whole: rowsFromEvents(EVENTS),
   contexts: contextsFromEvents(EVENTS),
 };
-const FROM_SESSIONS: Rows = { whole: 'sessions', contexts: 'sessions' };
+const FROM_SESSIONS: Rows = { whole: sql`sessions`, contexts: sql`sessions` };
 
 /**
  * SQL of all rows of sessions of `{apps}` that started in [`{from}`, `{to}`), with the columns of `sessions`.
  */
-export const sessionRows = (isKept: boolean): string => (isKept ? FROM_SESSIONS : FROM_EVENTS).whole;
+export const sessionRows = (isKept: boolean): Sql => (isKept ? FROM_SESSIONS : FROM_EVENTS).whole;
 
 /** Visitors with a session in the stretch. A few too many do no harm. */
-const visitorsSql = (rows: string): string =>
-  `SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM ${rows} AS s
+const visitorsSql = (rows: Sql): Sql =>
+  sql`SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM ${rows} AS s
             WHERE ${STARTED}`;
 
 /**
@@ -108,14 +109,14 @@ const visitorsSql = (rows: string): string =>
  * visitor's previous session, of any kind (`prev`) and with the same UTM combination (`utm_prev`). Sessions
  * that start in the same ms are ordered by their id.
  */
-const sessionSql = ({ whole, contexts }: Rows): string => `INSERT INTO session_stage
+const sessionSql = ({ whole, contexts }: Rows): Sql => sql`INSERT INTO session_stage
 SELECT
     app_id, {run:UInt64}, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
     n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
     technology_[2], technology_[3], technology_[4], screen_, language_,
-    ${channelOf(['referrer_[3]', 'source_[2]', 'medium_[2]'], ['campaign_', 'term_', 'content_'])},
+    ${channelOf([sql`referrer_[3]`, sql`source_[2]`, sql`medium_[2]`], [sql`campaign_`, sql`term_`, sql`content_`])},
     referrer_[2], entry_page, exit_page, source_value, medium_value, campaign_, term_, content_,
-    country_, ${placeText('country_', 'region_', 'city_', 'latitude_', 'longitude_')}, ${READ_BEFORE}
+    country_, ${placeText(sql`country_`, sql`region_`, sql`city_`, sql`latitude_`, sql`longitude_`)}, ${READ_BEFORE}
 FROM
 (
     SELECT *,
@@ -131,7 +132,7 @@ FROM
             s.app_id AS app_id,
             toUnixTimestamp64Milli(s.started_at) AS started,
             s.session AS session,
-            reinterpretAsUInt128(sipHash128(${firstText('s.visitor')})) AS visitor,
+            reinterpretAsUInt128(sipHash128(${firstText(sql`s.visitor`)})) AS visitor,
             sum(s.events) AS n_events,
             toUInt64(max(s.last_offset)) AS duration_ms,
             sum(s.pageviews) AS n_pageviews,
@@ -139,21 +140,21 @@ FROM
             sum(s.errors) AS n_errors,
             sum(s.customs) AS n_customs,
             ${FIRST.technology} AS technology_,
-            ${firstText('s.screen')} AS screen_,
-            ${firstText('s.language')} AS language_,
+            ${firstText(sql`s.screen`)} AS screen_,
+            ${firstText(sql`s.language`)} AS language_,
             ${FIRST.referrer} AS referrer_,
             ${FIRST.source} AS source_,
             ${FIRST.medium} AS medium_,
-            ${firstText('s.entry')} AS entry_page,
-            ${lastText('s.exit')} AS exit_page,
+            ${firstText(sql`s.entry`)} AS entry_page,
+            ${lastText(sql`s.exit`)} AS exit_page,
             source_[1] AS source_value,
             medium_[1] AS medium_value,
-            ${firstText('s.utm_campaign')} AS campaign_,
-            ${firstText('s.utm_term')} AS term_,
-            ${firstText('s.utm_content')} AS content_,
-            ${firstText('s.country')} AS country_,
-            ${firstText('s.region')} AS region_,
-            ${firstText('s.city')} AS city_,
+            ${firstText(sql`s.utm_campaign`)} AS campaign_,
+            ${firstText(sql`s.utm_term`)} AS term_,
+            ${firstText(sql`s.utm_content`)} AS content_,
+            ${firstText(sql`s.country`)} AS country_,
+            ${firstText(sql`s.region`)} AS region_,
+            ${firstText(sql`s.city`)} AS city_,
             min(s.latitude).2 AS latitude_,
             min(s.longitude).2 AS longitude_
         FROM ${whole} AS s
@@ -184,6 +185,6 @@ WHERE started >= {from:Int64}`;
  * whole hours in epoch ms, and ignores rows of `{dead}` runs. `isKept`: `sessions` holds all sessions of the
  * stretch.
  */
-export function compute(kind: FactKind, isKept: boolean): string {
+export function compute(kind: FactKind, isKept: boolean): Sql {
   return kind === 'page' ? PAGE_SQL : sessionSql(isKept ? FROM_SESSIONS : FROM_EVENTS);
 }

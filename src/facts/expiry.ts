@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, type EpochMs, floorTo } from '../domain/time.ts';
 import { appsOf, groupsOfRuns, type SealDeps, withRuns } from './seal.ts';
 import { type AppState, deadRuns, FACT_KINDS, MAX_SECONDS, readStates } from './seal-states.ts';
@@ -61,7 +62,7 @@ export async function expire(
 
 const PUBLISHED: Query<{ app: string; horizon: number }> = {
   name: 'published horizons',
-  sql: `SELECT toString(app_id) AS app, max(v.horizon) AS horizon FROM sealing_verdicts AS v
+  sql: sql`SELECT toString(app_id) AS app, max(v.horizon) AS horizon FROM sealing_verdicts AS v
 WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)} AND verdict = 'published' GROUP BY app_id`,
   row: z.object({ app: z.string(), horizon: z.number() }),
 };
@@ -94,7 +95,7 @@ async function moveHorizons(
 
 const UNDERWAY: Query<{ app: string; first: number }> = {
   name: 'oldest session underway',
-  sql: `SELECT toString(app_id) AS app, min(started_at) AS first FROM ingest_journal
+  sql: sql`SELECT toString(app_id) AS app, min(started_at) AS first FROM ingest_journal
 WHERE app_id IN {apps:Array(UUID)} AND started_at < {limit:Int64}
     AND (app_id, batch_id) NOT IN
     (
@@ -133,7 +134,7 @@ async function firstLate(
 /** Apps whose horizons lie a session's length or more beyond what is deleted. */
 const PENDING: Query<{ app: string; until: number }> = {
   name: 'expired events: due apps',
-  sql: `SELECT toString(h.app_id) AS app, min(h.horizon) - ${SESSION_MS} AS until FROM
+  sql: sql`SELECT toString(h.app_id) AS app, min(h.horizon) - ${SESSION_MS} AS until FROM
 (
     SELECT app_id, kind, max(v.horizon) AS horizon FROM sealing_verdicts AS v
     WHERE verdict = 'published' AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
@@ -144,11 +145,11 @@ GROUP BY h.app_id HAVING count() = ${FACT_KINDS.length} AND min(h.horizon) > 0 A
   row: z.object({ app: z.string(), until: z.number() }),
 };
 
-const CUT = `app_id IN {apps:Array(UUID)} AND timestamp < fromUnixTimestamp64Milli({untils:Array(Int64)}[indexOf({apps:Array(UUID)}, app_id)], 'UTC')
+const CUT = sql`app_id IN {apps:Array(UUID)} AND timestamp < fromUnixTimestamp64Milli({untils:Array(Int64)}[indexOf({apps:Array(UUID)}, app_id)], 'UTC')
     AND toStartOfHour(timestamp) < toDateTime(intDiv({last:Int64}, 1000), 'UTC')`;
 const EXPIRED: Query<{ events: number }> = {
   name: 'expired events',
-  sql: `SELECT count() AS events FROM events WHERE ${CUT}`,
+  sql: sql`SELECT count() AS events FROM events WHERE ${CUT}`,
   row: z.object({ events: z.number() }),
 };
 
@@ -164,7 +165,7 @@ async function deleteExpired({ db, signal, only = [] }: ExpiryDeps): Promise<Omi
     const found = await db.queryOne(EXPIRED, params, options);
     events += found.events;
     if (found.events > 0) {
-      const statement = `ALTER TABLE ${db.shards.stored('events')} DELETE WHERE ${CUT} SETTINGS mutations_sync = 2`;
+      const statement = sql`ALTER TABLE ${db.shards.stored('events')} DELETE WHERE ${CUT} SETTINGS mutations_sync = 2`;
       await db.command('delete expired events', statement, params, options);
     }
     const rows = group.map(({ app, until }) => ({ app_id: app, until }));

@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Database, Query, RunOptions } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs } from '../domain/time.ts';
 
 const HORIZON: Query<{ at: EpochMs }> = {
   name: 'horizon of app',
-  sql: `SELECT max(v.horizon) AS at FROM sealing_verdicts AS v WHERE app_id = {app:UUID} AND verdict = 'published'`,
+  sql: sql`SELECT max(v.horizon) AS at FROM sealing_verdicts AS v WHERE app_id = {app:UUID} AND verdict = 'published'`,
   row: z.object({ at: z.int().transform(epochMs) }),
 };
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Cache } from './memory.ts';
@@ -61,7 +62,7 @@ const keyOf = ({ hour, committed }: LateHour): string => `${hour} ${committed}`;
 const HELD = z.tuple([z.number(), z.number()]);
 const SESSION = z.tuple([z.number(), z.number(), z.string()]);
 
-const AT: { readonly [Kind in FactKind]: string } = { page: 'timestamp', session: 'started_at' };
+const AT: { readonly [Kind in FactKind]: Sql } = { page: sql`timestamp`, session: sql`started_at` };
 
 async function sessionsOf(
   db: Database,
@@ -69,20 +70,20 @@ async function sessionsOf(
   kind: FactKind,
   hours: readonly LateHour[],
 ): Promise<(late: LateHour) => readonly LateSession[]> {
-  const starts = hours.map(({ hour }) => bucket(hour)).join(', ');
+  const starts = join(hours.map(({ hour }) => bucket(hour)));
   const ranges = hours.map(({ hour, lastEvent }) => ({
     from: epochMs(hour),
     to: epochMs(kind === 'page' ? hour : Math.max(hour, lastEvent)),
   }));
-  const where = `${ofApp(app)} AND ${inEachHour(ranges)} AND toStartOfHour(${AT[kind]}) IN (${starts})`;
-  const hour = `toUnixTimestamp(toStartOfHour(${AT[kind]})) * 1000`;
+  const where = sql`${ofApp(app)} AND ${inEachHour(ranges)} AND toStartOfHour(${AT[kind]}) IN (${starts})`;
+  const hour = sql`toUnixTimestamp(toStartOfHour(${AT[kind]})) * 1000`;
   const first = Math.min(...hours.map(({ insertedUntil }) => insertedUntil));
   const options = { parallel: hours.length > FEW_HOURS };
   const [held, late] = await Promise.all([
     db.rows(
       {
         name: 'late sessions: held events',
-        sql: `SELECT ${hour}, countIf(${isHeld(kind, hours)}) FROM events WHERE ${where} GROUP BY 1`,
+        sql: sql`SELECT ${hour}, countIf(${isHeld(kind, hours)}) FROM events WHERE ${where} GROUP BY 1`,
         row: HELD,
       },
       options,
@@ -90,7 +91,7 @@ async function sessionsOf(
     db.rows(
       {
         name: 'late sessions',
-        sql: `SELECT DISTINCT ${hour}, toUnixTimestamp64Milli(started_at), session_id FROM events
+        sql: sql`SELECT DISTINCT ${hour}, toUnixTimestamp64Milli(started_at), session_id FROM events
 WHERE ${where} AND inserted_at >= fromUnixTimestamp64Milli(${int(first)}, 'UTC') AND NOT ${isHeld(kind, hours)}
 LIMIT ${MOST_LATE_SESSIONS + 1}`,
         row: SESSION,
@@ -109,11 +110,11 @@ LIMIT ${MOST_LATE_SESSIONS + 1}`,
 const FEW_HOURS = 4;
 
 /** SQL condition on a raw event: the facts hold it. Holds for every event of an hour that is not late. */
-export function isHeld(kind: FactKind, hours: readonly LateHour[]): string {
-  const hour = `toUnixTimestamp(toStartOfHour(${AT[kind]}))`;
-  const starts = hours.map(({ hour: start }) => bucket(start)).join(', ');
-  const reads = hours.map(({ insertedUntil }) => `toInt64(${int(insertedUntil)})`).join(', ');
-  return `toUnixTimestamp64Milli(inserted_at) <= transform(toUInt32(${hour}), [${starts}]::Array(UInt32), [${reads}], toInt64(${int(Number.MAX_SAFE_INTEGER)}))`;
+export function isHeld(kind: FactKind, hours: readonly LateHour[]): Sql {
+  const hour = sql`toUnixTimestamp(toStartOfHour(${AT[kind]}))`;
+  const starts = join(hours.map(({ hour: start }) => bucket(start)));
+  const reads = join(hours.map(({ insertedUntil }) => sql`toInt64(${int(insertedUntil)})`));
+  return sql`toUnixTimestamp64Milli(inserted_at) <= transform(toUInt32(${hour}), [${starts}]::Array(UInt32), [${reads}], toInt64(${int(Number.MAX_SAFE_INTEGER)}))`;
 }
 
 /** Returns the start of the hour that contains `ms`. */

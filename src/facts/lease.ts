@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 
 /** A process that has not renewed its lease for this long counts as dead. Measured by the store's clock. */
 const LEASE_SECONDS = 60;
@@ -10,7 +11,7 @@ const NOBODY = 0;
 /** Rows from the future are ignored: another clock was ahead when they were written. */
 const HOLDER: Query<{ holder: number }> = {
   name: 'sealing lease',
-  sql: `SELECT argMax(holder, (seen_at, holder)) AS holder FROM sealing_leases
+  sql: sql`SELECT argMax(holder, (seen_at, holder)) AS holder FROM sealing_leases
 WHERE seen_at > now64(3) - INTERVAL ${LEASE_SECONDS} SECOND AND seen_at <= now64(3) + INTERVAL ${LEASE_SECONDS} SECOND`,
   row: z.object({ holder: z.number() }),
 };

@@ -1,22 +1,17 @@
 import { z } from 'zod';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 
 /*
  * The place of a session as one text. A table of sessions has a few thousand distinct places, and a
  * LowCardinality column stores each once. Words hold no control characters, so one can separate them.
  */
 
-const SEPARATOR = '\\x1f';
+const SEPARATOR = sql`'\\x1f'`;
 
 /** SQL of the text: '' for a session without coordinates. -999 marks absence; broken devices send (0, 0). */
-export const placeText = (
-  country: string,
-  region: string,
-  city: string,
-  latitude: string,
-  longitude: string,
-): string =>
-  `if(${latitude} >= -90 AND ${longitude} >= -180 AND NOT (${latitude} = 0 AND ${longitude} = 0),
-        arrayStringConcat([${country}, ${region}, ${city}, toString(${latitude} + 0.), toString(${longitude} + 0.)], '${SEPARATOR}'), '')`;
+export const placeText = (country: Sql, region: Sql, city: Sql, latitude: Sql, longitude: Sql): Sql =>
+  sql`if(${latitude} >= -90 AND ${longitude} >= -180 AND NOT (${latitude} = 0 AND ${longitude} = 0),
+        arrayStringConcat([${country}, ${region}, ${city}, toString(${latitude} + 0.), toString(${longitude} + 0.)], ${SEPARATOR}), '')`;
 
 export interface Place {
   /** '' for none, also in `region` and `city`. */

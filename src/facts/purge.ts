@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { SealDeps } from './seal.ts';
 import { MAX_SECONDS } from './seal-states.ts';
@@ -25,7 +26,7 @@ export interface PurgeOptions {
  */
 const DUE: Query<{ app: string; kept: number }> = {
   name: 'purge: due apps',
-  sql: `SELECT toString(h.app_id) AS app, least(s.until, {cut:Int64}) AS kept FROM
+  sql: sql`SELECT toString(h.app_id) AS app, least(s.until, {cut:Int64}) AS kept FROM
 (
     SELECT app_id, toUnixTimestamp64Milli(min(started_at)) AS first FROM sessions
     WHERE started_at < fromUnixTimestamp64Milli({cut:Int64}, 'UTC') AND (empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)})
@@ -70,7 +71,7 @@ export async function purgeSessions(
 async function takeAway(db: Database, due: readonly z.infer<typeof DUE.row>[]): Promise<void> {
   await db.command(
     'purge sessions',
-    `ALTER TABLE ${db.shards.stored('sessions')} DELETE WHERE app_id IN {apps:Array(UUID)}
+    sql`ALTER TABLE ${db.shards.stored('sessions')} DELETE WHERE app_id IN {apps:Array(UUID)}
     AND toUnixTimestamp64Milli(started_at) < {kept:Array(Int64)}[indexOf({apps:Array(UUID)}, app_id)]
 SETTINGS mutations_sync = 1`,
     { apps: due.map(({ app }) => app), kept: due.map(({ kept }) => kept) },

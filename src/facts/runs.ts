@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { Shards } from '../clickhouse/shards.ts';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from './watermarks.ts';
 
 /*
@@ -54,7 +55,7 @@ export class RunEnded extends Error {
 
 const OTHERS: Query<{ run: number }> = {
   name: 'seal: other runs',
-  sql: `SELECT DISTINCT run FROM sealing_runs
+  sql: sql`SELECT DISTINCT run FROM sealing_runs
 WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)} AND run NOT IN {runs:Array(UInt64)}
     AND run NOT IN (SELECT run FROM sealing_verdicts WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)})`,
   row: z.object({ run: z.number() }),
@@ -73,16 +74,16 @@ const VERDICT_COLUMNS = [
 ];
 
 /** Only for a run that is recorded and has no verdict. A run whose record was deleted long ago gets none. */
-const END = `SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0, 0, 0 FROM sealing_runs
+const END = sql`SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0, 0, 0 FROM sealing_runs
 WHERE run = {run:UInt64} AND run NOT IN (SELECT run FROM sealing_verdicts WHERE run = {run:UInt64})`;
 
-const PUBLISH = `SELECT toUUID(row.1), {kind:String}, {run:UInt64}, 'published', row.2, row.3, row.4, row.5, row.6
+const PUBLISH = sql`SELECT toUUID(row.1), {kind:String}, {run:UInt64}, 'published', row.2, row.3, row.4, row.5, row.6
 FROM (SELECT arrayJoin(arrayZip({apps:Array(String)}, {steps:Array(UInt64)}, {untils:Array(Int64)}, {eras:Array(UInt64)}, {rebuilds:Array(UInt64)}, {horizons:Array(Int64)})) AS row)
 WHERE {run:UInt64} NOT IN (SELECT run FROM sealing_verdicts WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)})`;
 
 const VERDICT: Query<{ dead: number; published: number }> = {
   name: 'seal: verdict',
-  sql: `SELECT toUInt32(countIf(verdict = 'dead')) AS dead, toUInt32(countIf(verdict = 'published')) AS published
+  sql: sql`SELECT toUInt32(countIf(verdict = 'dead')) AS dead, toUInt32(countIf(verdict = 'published')) AS published
 FROM sealing_verdicts WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String} AND run = {run:UInt64}`,
   row: z.object({ dead: z.number(), published: z.number() }),
 };
@@ -165,16 +166,16 @@ function endRun(db: Database, run: number, verdict: 'dead' | 'void', apps: reado
   return db.insertFrom('sealing_verdicts', VERDICT_COLUMNS, END, { run, verdict }, options);
 }
 
-const forgetOldRuns = ({ stored, beside }: Shards): string => `DELETE FROM ${stored('sealing_runs')}
+const forgetOldRuns = ({ stored, beside }: Shards): Sql => sql`DELETE FROM ${stored('sealing_runs')}
 WHERE opened_at < now64(3) - INTERVAL 1 DAY AND run IN (SELECT run FROM ${beside('sealing_verdicts')})`;
-const forgetOldSteps = ({ stored, beside }: Shards): string => `DELETE FROM ${stored('sealing_verdicts')}
+const forgetOldSteps = ({ stored, beside }: Shards): Sql => sql`DELETE FROM ${stored('sealing_verdicts')}
 WHERE verdict != 'dead' AND run NOT IN (SELECT run FROM ${beside('sealing_runs')})
     AND (app_id, kind, step) NOT IN
         (SELECT app_id, kind, max(step) FROM ${beside('sealing_verdicts')} WHERE verdict = 'published' GROUP BY app_id, kind)`;
 
 const OUTDATED: Query<{ runs: number; steps: number }> = {
   name: 'seal: outdated runs',
-  sql: `SELECT
+  sql: sql`SELECT
     (SELECT toUInt32(count()) FROM sealing_runs
         WHERE opened_at < now64(3) - INTERVAL 1 DAY AND run IN (SELECT run FROM sealing_verdicts)) AS runs,
     (SELECT toUInt32(count()) FROM sealing_verdicts WHERE verdict != 'dead') AS steps`,

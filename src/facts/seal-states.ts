@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { FactKind } from './watermarks.ts';
 
@@ -53,11 +54,11 @@ export interface AppState {
 }
 
 /** Apps of which a visitor is being erased. */
-const ERASING = `SELECT app_id FROM erasures
+const ERASING = sql`SELECT app_id FROM erasures
     WHERE empty({only:Array(UUID)}) OR app_id IN {only:Array(UUID)} GROUP BY app_id, erasure_id HAVING max(ended) = 0`;
 
 /** The last published state of each app. */
-const PUBLISHED = `SELECT app_id, argMax(sealed_until, step) AS until, max(step) AS last_step, argMax(era, step) AS last_era,
+const PUBLISHED = sql`SELECT app_id, argMax(sealed_until, step) AS until, max(step) AS last_step, argMax(era, step) AS last_era,
         argMax(rebuilt, step) AS last_rebuilt, max(horizon) AS last_horizon
     FROM sealing_verdicts
     WHERE kind = {kind:String} AND verdict = 'published' AND run NOT IN (SELECT run FROM sealing_verdicts WHERE verdict = 'dead')
@@ -66,7 +67,7 @@ const PUBLISHED = `SELECT app_id, argMax(sealed_until, step) AS until, max(step)
 
 const STATES: Query<AppState> = {
   name: 'seal states',
-  sql: `SELECT
+  sql: sql`SELECT
     toString(h.app_id) AS app,
     any(s.until) AS until,
     any(s.last_step) AS step,
@@ -177,7 +178,7 @@ export interface SealState {
 
 const KEPT: Query<{ kept: number }> = {
   name: 'sessions kept',
-  sql: `SELECT max(kept_from) AS kept FROM kept_sessions WHERE app_id IN {apps:Array(UUID)}`,
+  sql: sql`SELECT max(kept_from) AS kept FROM kept_sessions WHERE app_id IN {apps:Array(UUID)}`,
   row: z.object({ kept: z.number() }),
 };
 
@@ -189,7 +190,7 @@ export async function areKept(db: Database, apps: readonly string[], from: numbe
 
 const DEAD: Query<{ run: number }> = {
   name: 'dead runs',
-  sql: `SELECT DISTINCT run FROM sealing_verdicts WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String} AND verdict = 'dead'`,
+  sql: sql`SELECT DISTINCT run FROM sealing_verdicts WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String} AND verdict = 'dead'`,
   row: z.object({ run: z.number() }),
 };
 
@@ -205,14 +206,14 @@ export type HourCounts = ReadonlyMap<string, ReadonlyMap<number, number>>;
 const HOUR = z.object({ app: z.string(), ms: z.number(), events: z.number() });
 const LEDGER_HOURS: Query<z.infer<typeof HOUR>> = {
   name: 'seal: hours of the ledger',
-  sql: `SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
+  sql: sql`SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
 WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String} AND ms >= {from:Int64} AND ms < {to:Int64}
 GROUP BY app, ms HAVING events > 0 ORDER BY ms`,
   row: HOUR,
 };
 const SEALED_HOURS: Query<z.infer<typeof HOUR>> = {
   name: 'seal: hours of the facts',
-  sql: `SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(h.events) AS events FROM sealed_hours AS h
+  sql: sql`SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(h.events) AS events FROM sealed_hours AS h
 WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND ms >= {from:Int64} AND ms < {to:Int64}
 GROUP BY app, ms HAVING events > 0 ORDER BY ms`,
   row: HOUR,

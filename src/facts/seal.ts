@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
+import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import { type EpochMs, epochMs, floorTo, type Span } from '../domain/time.ts';
 import { compute } from './compute.ts';
 import { Run } from './runs.ts';
@@ -239,11 +240,11 @@ export async function sealHours({ db, signal }: SealDeps, run: Run, work: Work):
   const { kind, states, from, to, spans, ledger } = work;
   const apps = appsOf(states);
   const dead = await deadRuns(db, kind, apps);
-  const execute = async (name: string, sql: string, params: Readonly<Record<string, number>> = {}) => {
+  const execute = async (name: string, statement: Sql, params: Readonly<Record<string, number>> = {}) => {
     signal?.throwIfAborted();
     await db.command(
       `seal ${kind} ${name}`,
-      `${sql}\nSETTINGS insert_deduplicate = 0, max_execution_time = ${MAX_SECONDS}, max_memory_usage = ${MAX_MEMORY}, max_bytes_before_external_group_by = ${MAX_MEMORY / 4}, max_bytes_before_external_sort = ${MAX_MEMORY / 4}`,
+      sql`${statement}\nSETTINGS insert_deduplicate = 0, max_execution_time = ${MAX_SECONDS}, max_memory_usage = ${MAX_MEMORY}, max_bytes_before_external_group_by = ${MAX_MEMORY / 4}, max_bytes_before_external_sort = ${MAX_MEMORY / 4}`,
       { apps, dead, run: run.number, ...params },
       { lane: 'seal' },
     );
@@ -254,11 +255,11 @@ export async function sealHours({ db, signal }: SealDeps, run: Run, work: Work):
     const isKept = kind === 'page' || (await areKept(db, apps, start));
     await execute('facts', compute(kind, isKept), { from: start, to: end });
   }
-  for (const { name, unitMs, sql } of ROLL_UPS[kind]) {
+  for (const { name, unitMs, statementOf } of ROLL_UPS[kind]) {
     const whole = bucketsOf(spans, unitMs)
       .map(({ start, end }) => ({ start, end: Math.min(end, floorTo(to, unitMs)) }))
       .filter(({ start, end }) => start < end);
-    if (whole.length > 0) await execute(name, sql(whole));
+    if (whole.length > 0) await execute(name, statementOf(whole));
   }
   const sealed = await sealedHours(db, { kind, apps, from, to }, dead);
   const ends = states.map((state) => {
@@ -289,12 +290,13 @@ export async function clear(
   const found = await db.query(
     {
       name: `seal ${kind} leftovers`,
-      sql: cuts
-        .map(
+      sql: join(
+        cuts.map(
           ({ table, rows }, cut) =>
-            `SELECT ${cut} AS cut, groupUniqArray(run) AS runs FROM ${table} WHERE app_id IN {apps:Array(UUID)} AND ${rows} GROUP BY cut`,
-        )
-        .join('\nUNION ALL\n'),
+            sql`SELECT ${cut} AS cut, groupUniqArray(run) AS runs FROM ${identifier(table)} WHERE app_id IN {apps:Array(UUID)} AND ${rows} GROUP BY cut`,
+        ),
+        sql`\nUNION ALL\n`,
+      ),
       row: z.object({ cut: z.number(), runs: z.array(z.number()) }),
     },
     { apps },
@@ -308,7 +310,7 @@ export async function clear(
     if (runs === undefined) continue;
     await db.command(
       `seal ${kind} take away`,
-      `DELETE FROM ${db.shards.stored(table)} WHERE app_id IN {apps:Array(UUID)} AND run IN {runs:Array(UInt64)} AND ${rows}`,
+      sql`DELETE FROM ${db.shards.stored(table)} WHERE app_id IN {apps:Array(UUID)} AND run IN {runs:Array(UInt64)} AND ${rows}`,
       { apps, runs },
       { lane: 'seal' },
     );

@@ -1,4 +1,5 @@
 import { anyOf, inMs, inSpans } from '../clickhouse/literals.ts';
+import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { DAY_MS, floorTo, type Span } from '../domain/time.ts';
 import type { FactKind } from './watermarks.ts';
 
@@ -6,7 +7,7 @@ import type { FactKind } from './watermarks.ts';
 export interface RollUp {
   readonly name: string;
   /** Sums the finer rows of whole buckets in `spans` into one row per bucket and key. */
-  sql(spans: readonly Span[]): string;
+  statementOf(spans: readonly Span[]): Sql;
   readonly unitMs: number;
 }
 
@@ -14,7 +15,7 @@ export interface RollUp {
 export interface Cut {
   readonly table: string;
   /** SQL condition: the row belongs to one of these hours, or to a coarser bucket that contains one. */
-  within(spans: readonly Span[]): string;
+  within(spans: readonly Span[]): Sql;
 }
 
 interface Grained {
@@ -30,6 +31,7 @@ interface Grained {
 }
 
 const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
+const UTM_LIST = join(UTM.map(identifier));
 
 /** Grains coarser than an hour. Each is summed from the one before. */
 export const COARSE_UNITS = [
@@ -81,8 +83,8 @@ const GRAINED: { readonly [Kind in FactKind]: readonly Grained[] } = {
 };
 
 /** The sort column of `page_facts` before the key and the bucket. */
-export const DAY_OF_BUCKET = 'toStartOfDay(bucket)';
-const SOURCE = 'app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}';
+export const DAY_OF_BUCKET = sql`toStartOfDay(bucket)`;
+const SOURCE = sql`app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}`;
 
 /** The end of an open span. */
 export const OPEN_END = Number.MAX_SAFE_INTEGER;
@@ -106,49 +108,51 @@ export function bucketsOf(spans: readonly Span[], unitMs: number): Span[] {
 }
 
 /** A bucket of a day or more starts with its day, so the day alone is a sufficient condition. */
-const inBuckets = (byDay: true | undefined, spans: readonly Span[]): string =>
-  inSpans(byDay ? DAY_OF_BUCKET : 'bucket', spans);
-const inFinest = (byDay: true | undefined, spans: readonly Span[]): string =>
+const inBuckets = (byDay: true | undefined, spans: readonly Span[]): Sql =>
+  inSpans(byDay ? DAY_OF_BUCKET : sql`bucket`, spans);
+const inFinest = (byDay: true | undefined, spans: readonly Span[]): Sql =>
   byDay
-    ? `${inSpans('bucket', spans)} AND ${inSpans(DAY_OF_BUCKET, bucketsOf(spans, DAY_MS))}`
-    : inSpans('bucket', spans);
+    ? sql`${inSpans(sql`bucket`, spans)} AND ${inSpans(DAY_OF_BUCKET, bucketsOf(spans, DAY_MS))}`
+    : inSpans(sql`bucket`, spans);
 
 function sumUp({ table, base, keys, sums, byDay }: Grained, level: number): RollUp {
   const [grain, unitMs] = COARSE_UNITS[level] ?? COARSE_UNITS[0];
   const finer = COARSE_UNITS[level - 1]?.[0] ?? base;
-  const list = keys.map((key) => `${key}, `).join('');
+  const [into, columns, values] = [identifier(table), keys.map(identifier), sums.map(identifier)];
+  const all = join([...columns, ...values]);
+  const summed = join([...columns, ...values.map((sum) => sql`sum(t.${sum})`)]);
   const seconds = unitMs / 1000;
   return {
     name: `${table} ${grain}`,
     unitMs,
-    sql: (spans) => `INSERT INTO ${table} (app_id, run, grain, bucket, ${list}${sums.join(', ')})
-SELECT app_id, {run:UInt64}, '${grain}', toDateTime(intDiv(toUnixTimestamp(t.bucket), ${seconds}) * ${seconds}, 'UTC') AS start, ${list}${sums.map((sum) => `sum(t.${sum})`).join(', ')}
-FROM ${table} AS t
-WHERE ${SOURCE} AND grain = '${finer}' AND ${level === 0 ? inFinest(byDay, spans) : inBuckets(byDay, spans)}
-GROUP BY app_id, start${keys.map((key) => `, ${key}`).join('')}`,
+    statementOf: (spans) => sql`INSERT INTO ${into} (app_id, run, grain, bucket, ${all})
+SELECT app_id, {run:UInt64}, ${quoted(grain)}, toDateTime(intDiv(toUnixTimestamp(t.bucket), ${seconds}) * ${seconds}, 'UTC') AS start, ${summed}
+FROM ${into} AS t
+WHERE ${SOURCE} AND grain = ${quoted(finer)} AND ${level === 0 ? inFinest(byDay, spans) : inBuckets(byDay, spans)}
+GROUP BY ${join([sql`app_id`, sql`start`, ...columns])}`,
   };
 }
 
 const RETURN_DAYS: RollUp = {
   name: 'return_pairs',
   unitMs: DAY_MS,
-  sql: (spans) => `INSERT INTO return_pairs (app_id, run, day, prev_day, sessions)
+  statementOf: (spans) => sql`INSERT INTO return_pairs (app_id, run, day, prev_day, sessions)
 SELECT app_id, {run:UInt64}, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
     toDateTime(intDiv(prev, 86400000) * 86400, 'UTC') AS prev_day, count()
 FROM session_facts
-WHERE ${SOURCE} AND ${inMs('started_at', spans)} AND prev != -1
+WHERE ${SOURCE} AND ${inMs(sql`started_at`, spans)} AND prev != -1
 GROUP BY app_id, day, prev_day`,
 };
 
 const UTM_RETURN_DAYS: RollUp = {
   name: 'utm_return_pairs',
   unitMs: DAY_MS,
-  sql: (spans) => `INSERT INTO utm_return_pairs (app_id, run, day, prev_day, ${UTM.join(', ')}, sessions)
+  statementOf: (spans) => sql`INSERT INTO utm_return_pairs (app_id, run, day, prev_day, ${UTM_LIST}, sessions)
 SELECT app_id, {run:UInt64}, toDateTime(intDiv(started_at, 86400000) * 86400, 'UTC') AS day,
-    toDateTime(intDiv(prev, 86400000) * 86400, 'UTC') AS prev_day, ${UTM.join(', ')}, count()
+    toDateTime(intDiv(prev, 86400000) * 86400, 'UTC') AS prev_day, ${UTM_LIST}, count()
 FROM utm_facts
-WHERE ${SOURCE} AND ${inMs('started_at', spans)} AND prev != -1
-GROUP BY app_id, day, prev_day, ${UTM.join(', ')}`,
+WHERE ${SOURCE} AND ${inMs(sql`started_at`, spans)} AND prev != -1
+GROUP BY app_id, day, prev_day, ${UTM_LIST}`,
 };
 
 /** In this order: coarser buckets are summed from finer ones. */
@@ -165,21 +169,21 @@ const grainedCut = ({ table, base, byDay }: Grained): Cut => ({
   table,
   within: (spans) =>
     anyOf([
-      `grain = '${base}' AND ${inFinest(byDay, spans)}`,
+      sql`grain = ${quoted(base)} AND ${inFinest(byDay, spans)}`,
       ...COARSE_UNITS.map(
-        ([grain, unitMs]) => `grain = '${grain}' AND ${inBuckets(byDay, bucketsOf(spans, unitMs))}`,
+        ([grain, unitMs]) => sql`grain = ${quoted(grain)} AND ${inBuckets(byDay, bucketsOf(spans, unitMs))}`,
       ),
     ]),
 });
 
 const dayCut = (table: string): Cut => ({
   table,
-  within: (spans) => inSpans('day', bucketsOf(spans, DAY_MS)),
+  within: (spans) => inSpans(sql`day`, bucketsOf(spans, DAY_MS)),
 });
 
 const sealedHours = (kind: FactKind): Cut => ({
   table: 'sealed_hours',
-  within: (spans) => `kind = '${kind}' AND ${inSpans('hour', spans)}`,
+  within: (spans) => sql`kind = ${quoted(kind)} AND ${inSpans(sql`hour`, spans)}`,
 });
 
 /** All tables of facts, by kind. `sealed_hours` is cleared first: an hour without its count is not sealed. */
@@ -187,7 +191,7 @@ export const CUTS: { readonly [Kind in FactKind]: readonly Cut[] } = {
   page: [
     sealedHours('page'),
     ...GRAINED.page.map(grainedCut),
-    { table: 'revisits', within: (spans) => inSpans('hour', spans) },
+    { table: 'revisits', within: (spans) => inSpans(sql`hour`, spans) },
   ],
   session: [
     sealedHours('session'),
@@ -195,7 +199,7 @@ export const CUTS: { readonly [Kind in FactKind]: readonly Cut[] } = {
     ...['return_pairs', 'utm_return_pairs'].map(dayCut),
     ...['session_facts', 'visitor_sessions', 'session_returns', 'utm_facts', 'utm_returns'].map((table) => ({
       table,
-      within: (spans: readonly Span[]) => inMs('started_at', spans),
+      within: (spans: readonly Span[]) => inMs(sql`started_at`, spans),
     })),
   ],
 };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { inEachHour, inMs } from '../clickhouse/literals.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { appId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { sessionRows } from './compute.ts';
@@ -76,7 +77,7 @@ async function hoursOfSessions({ db, app }: Touched, late: readonly LateHour[]):
   const rows = await db.query(
     {
       name: 'seal: hours of late sessions',
-      sql: `SELECT DISTINCT toUnixTimestamp(toStartOfHour(timestamp)) * 1000 AS hour FROM events
+      sql: sql`SELECT DISTINCT toUnixTimestamp(toStartOfHour(timestamp)) * 1000 AS hour FROM events
 WHERE app_id = {app:UUID} AND type IN ('pageview', 'error') AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
     AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
       row: HOUR_ROW,
@@ -98,7 +99,7 @@ export function asSpans(hours: readonly number[]): Span[] {
   return spans;
 }
 
-const FACT_ROWS = `SELECT visitor, '' AS words, started_at AS started FROM visitor_sessions
+const FACT_ROWS = sql`SELECT visitor, '' AS words, started_at AS started FROM visitor_sessions
         WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)}
         UNION ALL
         SELECT visitor, arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\\0'), started_at FROM utm_facts
@@ -116,16 +117,16 @@ async function hoursOfVisitors(
   const spans = asSpans(hours);
   const query: Query<{ hour: number }> = {
     name: 'seal: sessions after changed ones',
-    sql: `WITH
+    sql: sql`WITH
     now AS (
         SELECT
-            reinterpretAsUInt128(sipHash128(${firstText('s.visitor')})) AS visitor,
+            reinterpretAsUInt128(sipHash128(${firstText(sql`s.visitor`)})) AS visitor,
             toUnixTimestamp64Milli(s.started_at) AS started,
             ${FIRST.source}[1] AS source,
-            arrayStringConcat([source, ${FIRST.medium}[1], ${firstText('s.utm_campaign')}, ${firstText('s.utm_term')},
-                ${firstText('s.utm_content')}], '\\0') AS words
+            arrayStringConcat([source, ${FIRST.medium}[1], ${firstText(sql`s.utm_campaign`)}, ${firstText(sql`s.utm_term`)},
+                ${firstText(sql`s.utm_content`)}], '\\0') AS words
         FROM ${sessionRows(isKept)} AS s
-        WHERE app_id IN {apps:Array(UUID)} AND ${inMs('toUnixTimestamp64Milli(started_at)', spans)}
+        WHERE app_id IN {apps:Array(UUID)} AND ${inMs(sql`toUnixTimestamp64Milli(started_at)`, spans)}
             AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
         GROUP BY s.started_at, s.session),
     changed AS (
@@ -135,7 +136,7 @@ async function hoursOfVisitors(
             UNION ALL
             SELECT visitor, words, started, 1 FROM now WHERE source != ''
             UNION ALL
-            SELECT visitor, words, started, -1 FROM (${FACT_ROWS}) WHERE ${inMs('started', spans)}
+            SELECT visitor, words, started, -1 FROM (${FACT_ROWS}) WHERE ${inMs(sql`started`, spans)}
         )
         GROUP BY visitor, words, started HAVING sum(n) != 0)
 SELECT DISTINCT intDiv(v.started, ${HOUR_MS}) * ${HOUR_MS} AS hour

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { int, ofApp } from '../clickhouse/literals.ts';
+import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 
@@ -95,7 +96,7 @@ const ROWS = z.tuple([z.string(), z.array(z.number())]);
 /** The verdict of each run. `max` keeps a dead run dead. */
 const VERDICTS = (
   app: AppId,
-): string => `SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
+): Sql => sql`SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
         max(v.era) AS era, max(v.rebuilt) AS rebuilt, max(v.horizon) AS horizon FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
 
 /**
@@ -108,21 +109,21 @@ const snapshotQuery = (
   { page, session }: PublishedFacts,
   scopes: readonly Scope[],
 ): Query<z.infer<typeof ROWS>> => {
-  const below = (kind: string, { until }: Published, rest = '') =>
-    sumIf(`kind = '${kind}' AND ${HOUR_STARTS} < ${int(until)}${rest}`);
+  const below = (kind: string, { until }: Published, rest = sql``) =>
+    sumIf(sql`kind = ${quoted(kind)} AND ${HOUR_STARTS} < ${int(until)}${rest}`);
   return {
     name: 'snapshot',
-    sql: `SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
+    sql: sql`SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
     toInt64(argMaxIf(era, step, verdict = 'published')), toInt64(argMaxIf(rebuilt, step, verdict = 'published')), maxIf(horizon, verdict = 'published')], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
 FROM (${VERDICTS(app)}) GROUP BY kind
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
 UNION ALL
-SELECT 'sealed', [${below('page', page, without('h.run', page.dead))}, ${below('session', session, without('h.run', session.dead))}]
+SELECT 'sealed', [${below('page', page, without(sql`h.run`, page.dead))}, ${below('session', session, without(sql`h.run`, session.dead))}]
 FROM sealed_hours AS h WHERE ${ofApp(app)}
 UNION ALL
-SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf("kind = 'session'")},
-    ${scopes.map(eventsOf).join(', ')}]
+SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf(sql`kind = 'session'`)},
+    ${join(scopes.map(eventsOf))}]
 FROM ledger AS h WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`,
@@ -134,26 +135,26 @@ SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`,
  * SQL of the number of events of a kind in the range's hours, for rows of `ledger AS h` or `ingest_begun AS
  * h`.
  */
-const eventsWithin = (kind: string, range: Range | null): string =>
+const eventsWithin = (kind: string, range: Range | null): Sql =>
   range === null
-    ? '0'
+    ? sql`0`
     : sumIf(
-        `kind = '${kind}' AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
+        sql`kind = ${quoted(kind)} AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
       );
 
 /** SQL of both numbers of events in a scope, in the order of `version`, for rows of the same tables. */
-export const eventsOf = ({ events, sessions }: Scope): string =>
-  `${eventsWithin('event', events)}, ${eventsWithin('session', sessions)}`;
+export const eventsOf = ({ events, sessions }: Scope): Sql =>
+  sql`${eventsWithin('event', events)}, ${eventsWithin('session', sessions)}`;
 
 /** SQL of the numbers of erasures that have begun and that have ended, for rows of `erasures`. */
-export const ERASURES = 'toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(erasure_id, ended = 1))';
+export const ERASURES = sql`toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(erasure_id, ended = 1))`;
 
 /** SQL condition that leaves out rows of dead runs; usually there are none. */
-export const without = (run: string, dead: readonly number[]): string =>
-  dead.length === 0 ? '' : ` AND ${run} NOT IN (${dead.map(int).join(', ')})`;
+export const without = (run: Sql, dead: readonly number[]): Sql =>
+  dead.length === 0 ? sql`` : sql` AND ${run} NOT IN (${join(dead.map(int))})`;
 
-const sumIf = (condition: string): string => `toInt64(sumIf(h.events, ${condition}))`;
-const HOUR_STARTS = 'toUnixTimestamp(h.hour) * 1000';
+const sumIf = (condition: Sql): Sql => sql`toInt64(sumIf(h.events, ${condition}))`;
+const HOUR_STARTS = sql`toUnixTimestamp(h.hour) * 1000`;
 
 const LATE_HOUR = z.object({
   hour: z.number(),
@@ -164,7 +165,7 @@ const LATE_HOUR = z.object({
 });
 const LATE_HOURS: Query<LateHour> = {
   name: 'late hours',
-  sql: `SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(in_ledger) AS committed, sum(in_facts) AS held, max(inserted_until) AS insertedUntil,
+  sql: sql`SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(in_ledger) AS committed, sum(in_facts) AS held, max(inserted_until) AS insertedUntil,
     max(last_event_ms) AS lastEvent
 FROM
 (

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { Database } from '../clickhouse/database.ts';
+import type { Database, Query } from '../clickhouse/database.ts';
 import { ofApps } from '../clickhouse/literals.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 
 /** Apps of one statement: its text stays below the engine's limit of 256 KiB. */
@@ -16,9 +17,9 @@ const MOST_ERASURES = 4_096;
  */
 export type ReadCommitted = (apps: readonly AppId[]) => Promise<ReadonlyMap<AppId, number>>;
 
-const committedOf = (apps: readonly AppId[]) => ({
+const committedOf = (apps: readonly AppId[]): Query<[AppId, number]> => ({
   name: 'committed events of apps',
-  sql: `SELECT toString(app_id), toInt64(sum(h.changes)) FROM
+  sql: sql`SELECT toString(app_id), toInt64(sum(h.changes)) FROM
 (
     SELECT app_id, l.events AS changes FROM ledger AS l WHERE l.kind = 'event' AND ${ofApps(apps)}
     UNION ALL

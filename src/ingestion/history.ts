@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
 import type { Locks } from '../domain/locks.ts';
 import { acceptedFrom } from '../domain/retention.ts';
 import { type Clock, type EpochMs, extentOf, type Range } from '../domain/time.ts';
@@ -133,17 +134,18 @@ class Occurrences {
   }
 }
 
-const instant = (name: string): string => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+const instant = (name: 'from' | 'to' | 'first' | 'last'): Sql =>
+  sql`fromUnixTimestamp64Milli({${identifier(name)}:Int64}, 'UTC')`;
 /**
  * The raw table is sorted by hour. The engine does not infer a bound on the hour from a bound on the time.
  */
-const OF_APP_IN_RANGE = `app_id = {app:UUID}
+const OF_APP_IN_RANGE = sql`app_id = {app:UUID}
       AND toStartOfHour(timestamp) >= toStartOfHour(${instant('from')}) AND toStartOfHour(timestamp) <= toStartOfHour(${instant('to')})
       AND timestamp >= ${instant('from')} AND timestamp <= ${instant('to')}`;
 
 const HAS_SESSIONS: Query<{ events: number }> = {
   name: 'import: events of the same time',
-  sql: `
+  sql: sql`
     SELECT toUInt32(count()) AS events FROM
     (
       SELECT 1 FROM events
@@ -156,7 +158,7 @@ type StoredRow = Identity & { id: string; startedAt: EpochMs; events: number };
 
 const STORED: Query<StoredRow> = {
   name: 'import: events that are there',
-  sql: `
+  sql: sql`
     SELECT
       session_id AS id,
       toUnixTimestamp64Milli(started_at) AS startedAt,

@@ -1,3 +1,4 @@
+import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { mediumSignal, referrerSignal, sourceSignal } from './channels.ts';
@@ -87,8 +88,14 @@ export const EVENT_COLUMNS = [
   ...CONTEXT_NUMBERS,
 ];
 
+/** The columns of the context, of a row's earliest event alone. */
+const CONTEXT = [
+  ...CONTEXT_TEXTS.map((column) => sql`if(number = context_at, ${identifier(column)}, '')`),
+  ...CONTEXT_NUMBERS.map((column) => sql`if(number = context_at, ${identifier(column)}, 0)`),
+];
+
 /** Selects a flush's rows of `events`, for EVENT_COLUMNS. */
-export const eventsOfFlush = (): string => `
+export const eventsOfFlush = (): Sql => sql`
   SELECT
     app_id,
     session_id,
@@ -99,8 +106,7 @@ export const eventsOfFlush = (): string => `
     label,
     duration_ms,
     number = context_at,
-    ${CONTEXT_TEXTS.map((column) => `if(number = context_at, ${column}, '')`).join(',\n    ')},
-    ${CONTEXT_NUMBERS.map((column) => `if(number = context_at, ${column}, 0)`).join(',\n    ')}
+    ${join(CONTEXT, sql`,\n    `)}
   FROM ingest_journal
   ARRAY JOIN
     arrayEnumerate(offsets) AS number, offsets AS offset, types AS type, paths AS path, labels AS label,
@@ -108,7 +114,7 @@ export const eventsOfFlush = (): string => `
   WHERE flush_id = {flush:UUID}`;
 
 /** Selects the times of a flush's events, for `ledgerRows` and `begunRows`. */
-export const timesOfFlush = (): string => `
+export const timesOfFlush = (): Sql => sql`
     SELECT
       app_id,
       fromUnixTimestamp64Milli(j.started_at, 'UTC') AS started_at,

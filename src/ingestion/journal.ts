@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Database, dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type EpochMs, epochMs } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, timesOfFlush } from './journal-rows.ts';
@@ -65,7 +66,7 @@ const uuid = z.string();
 /** Returns a superset: combines every app with every batch. */
 const STORED: Query<{ app: string; batch: string }> = {
   name: 'ingestion: stored batches',
-  sql: `
+  sql: sql`
     SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
     WHERE app_id IN {apps:Array(UUID)} AND batch_id IN {batches:Array(UUID)}`,
   row: z.object({ app: uuid, batch: uuid }),
@@ -73,7 +74,7 @@ const STORED: Query<{ app: string; batch: string }> = {
 
 const STORED_AFTER: Query<BatchKey> = {
   name: 'ingestion: batches that are remembered',
-  sql: `
+  sql: sql`
     SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
     WHERE app_id > {app:UUID} OR app_id = {app:UUID} AND batch_id > {batch:UUID}
     ORDER BY app_id, batch_id LIMIT {limit:UInt32}`,
@@ -85,7 +86,7 @@ const FIRST: BatchKey = {
 };
 
 /** Selects the batches of a flush, by the table's order or by its filter on batch ids. */
-const MINE = `
+const MINE = sql`
     (app_id, batch_id) IN (SELECT app_id, batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})
       AND batch_id IN (SELECT batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})`;
 const ClaimRow = z.object({ app: uuid, batch: uuid, flush: uuid });
@@ -93,7 +94,7 @@ const ClaimRow = z.object({ app: uuid, batch: uuid, flush: uuid });
 /** Settled flushes count too while they are in the journal: see `claims`. */
 const CLAIMED: Query<z.infer<typeof ClaimRow>> = {
   name: 'ingestion: claims',
-  sql: `
+  sql: sql`
     SELECT DISTINCT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush
     FROM ingest_journal
     WHERE ${MINE} AND flush_id != {flush:UUID}
@@ -103,7 +104,7 @@ const CLAIMED: Query<z.infer<typeof ClaimRow>> = {
 
 const STORED_OF_FLUSH: Query<z.infer<typeof ClaimRow>> = {
   name: 'ingestion: stored batches of a flush',
-  sql: `
+  sql: sql`
     SELECT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush
     FROM ingest_batches WHERE ${MINE}`,
   row: ClaimRow,
@@ -113,18 +114,17 @@ const STORED_OF_FLUSH: Query<z.infer<typeof ClaimRow>> = {
  * The verdict does not depend on time. `abandon` is written only if there is no verdict yet. If both exist,
  * `store` came too late.
  */
-const STANDING =
-  "multiIf(countIf(verdict = 'abandon') > 0, 'abandon', count() > 0, 'store', 'none') AS verdict";
+const STANDING = sql`multiIf(countIf(verdict = 'abandon') > 0, 'abandon', count() > 0, 'store', 'none') AS verdict`;
 const verdict = z.enum(['store', 'abandon', 'none']);
 const VERDICT: Query<{ verdict: Verdict | 'none' }> = {
   name: 'ingestion: verdict',
-  sql: `SELECT ${STANDING} FROM ingest_verdicts WHERE flush_id = {flush:UUID}`,
+  sql: sql`SELECT ${STANDING} FROM ingest_verdicts WHERE flush_id = {flush:UUID}`,
   row: z.object({ verdict }),
 };
 
 const VERDICT_AND_PAUSES: Query<{ verdict: Verdict | 'none'; pauses: number }> = {
   name: 'ingestion: verdict and pauses',
-  sql: `
+  sql: sql`
     SELECT ${STANDING},
       (SELECT toUInt32(count()) FROM ingest_pauses FINAL
         WHERE ended = 0 AND abs(dateDiff('second', paused_at, now64(3))) < ${PAUSE_SECONDS}) AS pauses
@@ -134,7 +134,7 @@ const VERDICT_AND_PAUSES: Query<{ verdict: Verdict | 'none'; pauses: number }> =
 
 const IS_STORED: Query<{ stored: number }> = {
   name: 'ingestion: is stored',
-  sql: `
+  sql: sql`
     SELECT count() > 0 AS stored FROM ingest_batches
     WHERE app_id = {app:UUID} AND batch_id = {batch:UUID} AND flush_id = {flush:UUID}`,
   row: z.object({ stored: z.coerce.number() }),
@@ -142,20 +142,20 @@ const IS_STORED: Query<{ stored: number }> = {
 
 const IS_WRITTEN: Query<{ written: number }> = {
   name: 'ingestion: is written down',
-  sql: 'SELECT count() > 0 AS written FROM ingest_journal WHERE flush_id = {flush:UUID}',
+  sql: sql`SELECT count() > 0 AS written FROM ingest_journal WHERE flush_id = {flush:UUID}`,
   row: z.object({ written: z.coerce.number() }),
 };
 
 const BATCHES: Query<BatchKey> = {
   name: 'ingestion: batches of a flush',
-  sql: `
+  sql: sql`
     SELECT DISTINCT toString(app_id) AS app, toString(batch_id) AS batch
     FROM ingest_journal WHERE flush_id = {flush:UUID}`,
   row: z.object({ app: uuid, batch: uuid }),
 };
 
 /** Selects settled flushes. All batches of a flush are marked together, so one of them is enough. */
-const SETTLED = `
+const SETTLED = sql`
     SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon'
     UNION ALL
     SELECT flush_id FROM ingest_batches
@@ -164,7 +164,7 @@ const SETTLED = `
 
 const OPEN: Query<OpenFlush> = {
   name: 'ingestion: open flushes',
-  sql: `
+  sql: sql`
     SELECT toString(flush_id) AS id, max(decided) AS decided, any((app_id, batch_id)) AS one,
       toString(one.1) AS app, toString(one.2) AS batch
     FROM ingest_journal WHERE flush_id NOT IN (${SETTLED})
@@ -177,7 +177,7 @@ const OPEN: Query<OpenFlush> = {
 /** Counts an app's flushes that are not settled. Until `until` the app's events are all stored if there are none. */
 const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
   name: 'ingestion: unsettled flushes of an app',
-  sql: `SELECT toUnixTimestamp64Milli(now64(3)) AS until, toUInt32(uniqExact(flush_id)) AS flushes
+  sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS until, toUInt32(uniqExact(flush_id)) AS flushes
     FROM ingest_journal WHERE app_id = {app:UUID} AND flush_id NOT IN (${SETTLED})`,
   row: z.object({ flushes: z.number(), until: z.number().transform(epochMs) }),
 };
@@ -185,7 +185,7 @@ const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
 /** Flushes of which a part may be stored. One without a verdict is none of them. */
 const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
   name: 'ingestion: flushes underway',
-  sql: `
+  sql: sql`
     SELECT toUnixTimestamp64Milli(now64(3)) AS at, toUInt32(uniqExact(flush_id)) AS flushes FROM ingest_journal
     WHERE (decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts))
       AND flush_id NOT IN (${SETTLED})`,
@@ -194,14 +194,14 @@ const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
 
 const OUTDATED: Query<{ rows: number }> = {
   name: 'ingestion: settled flushes',
-  sql: `SELECT toUInt32(count()) AS rows FROM ingest_journal WHERE flush_id IN (${SETTLED})`,
+  sql: sql`SELECT toUInt32(count()) AS rows FROM ingest_journal WHERE flush_id IN (${SETTLED})`,
   row: z.object({ rows: z.number() }),
 };
-const FORGET_JOURNAL = `ALTER TABLE ingest_journal DELETE WHERE flush_id IN (${SETTLED}) SETTINGS mutations_sync = 2`;
-const FORGET_VERDICTS = `
+const FORGET_JOURNAL = sql`ALTER TABLE ingest_journal DELETE WHERE flush_id IN (${SETTLED}) SETTINGS mutations_sync = 2`;
+const FORGET_VERDICTS = sql`
   ALTER TABLE ingest_verdicts DELETE WHERE flush_id NOT IN (SELECT flush_id FROM ingest_journal)`;
 
-const BATCHES_OF_FLUSHES = `
+const BATCHES_OF_FLUSHES = sql`
   SELECT DISTINCT app_id, batch_id, flush_id FROM ingest_journal WHERE flush_id IN {flushes:Array(UUID)}`;
 
 export type Journal = ReturnType<typeof createJournal>;
@@ -350,7 +350,7 @@ export function createJournal(db: Database) {
       }
       await db.command(
         'ingestion: withdraw flush',
-        'ALTER TABLE ingest_journal DELETE WHERE flush_id = {flush:UUID} SETTINGS mutations_sync = 2',
+        sql`ALTER TABLE ingest_journal DELETE WHERE flush_id = {flush:UUID} SETTINGS mutations_sync = 2`,
         { flush },
       );
     },

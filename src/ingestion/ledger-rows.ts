@@ -1,4 +1,5 @@
 import { dateTime64 } from '../clickhouse/database.ts';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Span } from '../facts/underway.ts';
 import type { ValidSession } from './validate.ts';
@@ -100,7 +101,7 @@ export const LEDGER_COLUMNS = ['app_id', 'kind', 'hour', 'events', 'oldest', 'ne
 export const BEGUN_COLUMNS = ['app_id', 'kind', 'hour', 'events'];
 
 /** Selects the same counts in the store. `events` selects app_id, started_at and timestamp of each event. */
-const perHour = (events: string, columns: string): string => `
+const perHour = (events: Sql, columns: Sql): Sql => sql`
   SELECT app_id, slice.1 AS kind, toDateTime(toStartOfHour(slice.2, 'UTC'), 'UTC') AS hour, ${columns}
   FROM (${events})
   ARRAY JOIN [
@@ -110,31 +111,31 @@ const perHour = (events: string, columns: string): string => `
   GROUP BY app_id, kind, hour`;
 
 /** Selects the rows of `ledger`, for LEDGER_COLUMNS. */
-export const ledgerRows = (events: string): string =>
-  perHour(events, 'count(), min(slice.2), max(slice.2), max(timestamp)');
+export const ledgerRows = (events: Sql): Sql =>
+  perHour(events, sql`count(), min(slice.2), max(slice.2), max(timestamp)`);
 
 /** The bounds of no event: every other bound is beyond them. */
 const NO_BOUNDS = {
-  oldest: "toDateTime64('2299-12-31 23:59:59.999', 3, 'UTC')",
-  newest: "toDateTime64('1970-01-01 00:00:00', 3, 'UTC')",
+  oldest: sql`toDateTime64('2299-12-31 23:59:59.999', 3, 'UTC')`,
+  newest: sql`toDateTime64('1970-01-01 00:00:00', 3, 'UTC')`,
 };
 
 /** Selects rows of `ledger` that take these events out of the counts. Sums wrap; bounds stay as they are. */
-export const ledgerDeletionRows = (events: string): string =>
+export const ledgerDeletionRows = (events: Sql): Sql =>
   perHour(
     events,
-    `toUInt64(-toInt64(count())), ${NO_BOUNDS.oldest}, ${NO_BOUNDS.newest}, ${NO_BOUNDS.newest}`,
+    sql`toUInt64(-toInt64(count())), ${NO_BOUNDS.oldest}, ${NO_BOUNDS.newest}, ${NO_BOUNDS.newest}`,
   );
 
 /** Sets the bounds of rows of `ledger` to those of no event. */
-export const ledgerWithoutBounds = `oldest = ${NO_BOUNDS.oldest}, newest = ${NO_BOUNDS.newest}, last_event = ${NO_BOUNDS.newest}`;
+export const ledgerWithoutBounds = sql`oldest = ${NO_BOUNDS.oldest}, newest = ${NO_BOUNDS.newest}, last_event = ${NO_BOUNDS.newest}`;
 
 /** Selects rows of `ledger` with the bounds of these events, for hours that meet a condition; they count nothing. */
-export const ledgerBoundsRows = (events: string, hours: string): string => `
+export const ledgerBoundsRows = (events: Sql, hours: Sql): Sql => sql`
   SELECT app_id, kind, hour, 0, oldest, newest, last_event FROM (${perHour(
     events,
-    'min(slice.2) AS oldest, max(slice.2) AS newest, max(timestamp) AS last_event',
+    sql`min(slice.2) AS oldest, max(slice.2) AS newest, max(timestamp) AS last_event`,
   )}) WHERE ${hours}`;
 
 /** Selects the rows of `ingest_begun`, for BEGUN_COLUMNS. `{sign:Int8}` is 1, or -1 to take the rows back. */
-export const begunRows = (events: string): string => perHour(events, '{sign:Int8} * toInt64(count())');
+export const begunRows = (events: Sql): Sql => perHour(events, sql`{sign:Int8} * toInt64(count())`);

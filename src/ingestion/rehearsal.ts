@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { identifier, type Sql, sql, unchecked } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { EVENT_COLUMNS, eventsOfFlush } from './journal-rows.ts';
 
 const VIEWS: Query<{ select: string; target: string; source: string }> = {
   name: 'ingestion: views on events',
-  sql: `
+  sql: sql`
     SELECT as_select AS select, extract(create_table_query, ' TO [^. ]+\\\\.([^ (]+)') AS target,
       concat(database, '.events') AS source
     FROM system.tables
@@ -39,24 +40,25 @@ class Copies {
   }
 
   ofTable(table: string): Promise<string> {
-    return this.#make('TABLE', `AS ${this.#db.shards.beside(table)} ENGINE = Null`);
+    return this.#make(sql`TABLE`, sql`AS ${this.#db.shards.beside(table)} ENGINE = Null`);
   }
 
+  /** The text of `select` is the engine's, of a view that a migration made. */
   ofView(select: string, target: string): Promise<string> {
-    return this.#make('MATERIALIZED VIEW', `TO ${target} AS ${select}`);
+    return this.#make(sql`MATERIALIZED VIEW`, sql`TO ${identifier(target)} AS ${unchecked(select)}`);
   }
 
   async drop(): Promise<void> {
     for (const copy of this.#made.reverse()) {
-      const sql = `DROP TABLE IF EXISTS ${copy} SYNC`;
-      await this.#db.command('ingestion: end of a rehearsal', sql).catch(() => undefined);
+      const statement = sql`DROP TABLE IF EXISTS ${identifier(copy)} SYNC`;
+      await this.#db.command('ingestion: end of a rehearsal', statement).catch(() => undefined);
     }
   }
 
-  async #make(kind: string, definition: string): Promise<string> {
+  async #make(kind: Sql, definition: Sql): Promise<string> {
     const name = `rehearsal_${this.#made.length}_${this.#suffix}`;
     this.#made.push(name);
-    await this.#db.command('ingestion: rehearsal', `CREATE ${kind} ${name} ${definition}`);
+    await this.#db.command('ingestion: rehearsal', sql`CREATE ${kind} ${identifier(name)} ${definition}`);
     return name;
   }
 }
@@ -81,7 +83,7 @@ export function createRehearsal(db: Database) {
    * nothing about the rows.
    */
   async function refusal(copy: string, column: string, insert: () => Promise<void>): Promise<Refusal> {
-    await db.insertFrom(copy, [column], `SELECT ${column} FROM ${copy}`, {});
+    await db.insertFrom(copy, [column], sql`SELECT ${identifier(column)} FROM ${identifier(copy)}`, {});
     try {
       await insert();
       return null;

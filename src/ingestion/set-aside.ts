@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { DAY_MS, type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
@@ -24,17 +25,17 @@ const WRITER = { lane: 'write' } as const;
 
 const HELD: Query<{ batches: number; bytes: number }> = {
   name: 'ingestion: size of what is put aside',
-  sql: 'SELECT toUInt32(count()) AS batches, toFloat64(sum(length(rows))) AS bytes FROM ingest_set_aside',
+  sql: sql`SELECT toUInt32(count()) AS batches, toFloat64(sum(length(rows))) AS bytes FROM ingest_set_aside`,
   row: z.object({ batches: z.number(), bytes: z.number() }),
 };
 
 /** Selects batches that were stored since, by their sender or by an interrupted repetition. */
-const STORED_SINCE = `(app_id, batch_id) IN
+const STORED_SINCE = sql`(app_id, batch_id) IN
   (SELECT app_id, batch_id FROM ingest_batches WHERE (app_id, batch_id) IN (SELECT app_id, batch_id FROM ingest_set_aside))`;
 
 const LIST: Query<SetAsideBatch> = {
   name: 'ingestion: list of what is put aside',
-  sql: `
+  sql: sql`
     SELECT toString(id) AS id, toString(app_id) AS appId, toString(batch_id) AS batchId, events, code,
       toUnixTimestamp64Milli(set_aside_at) AS at
     FROM ingest_set_aside FINAL WHERE NOT (${STORED_SINCE}) ORDER BY at, id`,
@@ -52,7 +53,7 @@ const LIST: Query<SetAsideBatch> = {
 
 const ONE: Query<BatchRows & { readonly key: BatchKey }> = {
   name: 'ingestion: batch that is put aside',
-  sql: `
+  sql: sql`
     SELECT toString(app_id) AS app, toString(batch_id) AS batch, events, rows
     FROM ingest_set_aside FINAL WHERE id = {id:UUID}`,
   row: z
@@ -77,7 +78,7 @@ function sessionOf(row: string): { startedAt: EpochMs; events: { timestamp: Epoc
 /** Before this, raw events of the app have expired, or may expire before the batch is stored. */
 const EXPIRED: Query<{ until: number }> = {
   name: 'ingestion: horizon of an app',
-  sql: `SELECT max(v.horizon) + if(max(v.horizon) = 0, 0, ${DAY_MS}) AS until FROM sealing_verdicts AS v
+  sql: sql`SELECT max(v.horizon) + if(max(v.horizon) = 0, 0, ${DAY_MS}) AS until FROM sealing_verdicts AS v
     WHERE app_id = {app:UUID} AND verdict = 'published'`,
   row: z.object({ until: z.number() }),
 };
@@ -92,7 +93,7 @@ export function createSetAside(db: Database) {
   const done = (id: string): Promise<void> =>
     db.command(
       'ingestion: drop what is put aside',
-      'ALTER TABLE ingest_set_aside DELETE WHERE id = {id:UUID} SETTINGS mutations_sync = 2',
+      sql`ALTER TABLE ingest_set_aside DELETE WHERE id = {id:UUID} SETTINGS mutations_sync = 2`,
       { id },
     );
   /** Returns the rows of a batch. Throws `not_found`. */
@@ -133,8 +134,8 @@ export function createSetAside(db: Database) {
     /** Forgets batches that were stored since. Call it more often than batch ids are forgotten. */
     forget: async (): Promise<void> => {
       if ((await db.queryOne(HELD, {}, WRITER)).batches === 0) return;
-      const sql = `ALTER TABLE ingest_set_aside DELETE WHERE ${STORED_SINCE}`;
-      await db.command('ingestion: forget what was stored since', sql, {}, { lane: 'seal' });
+      const statement = sql`ALTER TABLE ingest_set_aside DELETE WHERE ${STORED_SINCE}`;
+      await db.command('ingestion: forget what was stored since', statement, {}, { lane: 'seal' });
     },
   };
 }

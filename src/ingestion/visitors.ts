@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Clock, DAY_MS, toIso, utcDayStart } from '../domain/time.ts';
 
@@ -8,16 +9,16 @@ const SALT_BYTES = 32;
 
 const SALT: Query<{ salt: string }> = {
   name: 'ingestion: salt of the day',
-  sql: 'SELECT salt FROM ingest_salts WHERE day = {day:Date} LIMIT 1',
+  sql: sql`SELECT salt FROM ingest_salts WHERE day = {day:Date} LIMIT 1`,
   row: z.object({ salt: z.string() }),
 };
 
 /** Uses the store's clock only: a process whose clock is ahead must not delete a salt that others use. */
-const IS_OLD = 'created_at <= now64(3) - INTERVAL 2 DAY';
+const IS_OLD = sql`created_at <= now64(3) - INTERVAL 2 DAY`;
 
 const OLD_SALTS: Query<{ salts: number }> = {
   name: 'ingestion: old salts',
-  sql: `SELECT toUInt32(count()) AS salts FROM ingest_salts WHERE ${IS_OLD}`,
+  sql: sql`SELECT toUInt32(count()) AS salts FROM ingest_salts WHERE ${IS_OLD}`,
   row: z.object({ salts: z.number() }),
 };
 
@@ -51,8 +52,8 @@ export function createVisitors({ db, clock }: { readonly db: Database; readonly 
     async forget() {
       if (current !== null && current.day <= dayOf(utcDayStart(clock()) - 2 * DAY_MS)) current = null;
       if ((await db.queryOne(OLD_SALTS)).salts === 0) return;
-      const sql = `ALTER TABLE ingest_salts DELETE WHERE ${IS_OLD}`;
-      await db.command('ingestion: forget salts', sql, {}, { lane: 'seal' });
+      const statement = sql`ALTER TABLE ingest_salts DELETE WHERE ${IS_OLD}`;
+      await db.command('ingestion: forget salts', statement, {}, { lane: 'seal' });
     },
   };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type AccountId, type AppId, accountId, appId } from '../domain/ids.ts';
 import { type Accounts, accountLock } from './accounts.ts';
 import type { Deletions } from './deletions.ts';
@@ -7,14 +8,14 @@ import type { MetadataParts } from './rows.ts';
 
 const DELETED_ACCOUNT: Query<{ id: string }> = {
   name: 'deleted account',
-  sql: 'SELECT toString(account_id) AS id FROM deleted_accounts WHERE account_id = {account:UUID}',
+  sql: sql`SELECT toString(account_id) AS id FROM deleted_accounts WHERE account_id = {account:UUID}`,
   row: z.object({ id: z.string() }),
 };
 
 /** Apps whose account has ended and that have not. An app can be created while its account is being deleted. */
 const APPS_LEFT: Query<{ id: AppId }> = {
   name: 'apps of deleted accounts',
-  sql: `SELECT toString(app_id) AS id FROM apps FINAL
+  sql: sql`SELECT toString(app_id) AS id FROM apps FINAL
 WHERE account_id IN (SELECT account_id FROM deleted_accounts)
   AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
   row: z.object({ id: z.string().transform(appId) }),
@@ -23,7 +24,7 @@ WHERE account_id IN (SELECT account_id FROM deleted_accounts)
 /** An app's row stays until the app itself is erased. The account's own row goes last. */
 const TABLES: Query<{ table: string }> = {
   name: 'tables with data of accounts',
-  sql: `SELECT table FROM system.columns
+  sql: sql`SELECT table FROM system.columns
 WHERE database = currentDatabase() AND name = 'account_id' AND table NOT IN ('deleted_accounts', 'apps')
   AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree')
 ORDER BY table = 'accounts', table`,
@@ -32,7 +33,7 @@ ORDER BY table = 'accounts', table`,
 
 const ACCOUNTS_LEFT: Query<{ id: AccountId }> = {
   name: 'deleted accounts in table',
-  sql: `SELECT DISTINCT toString(account_id) AS id FROM {table:Identifier}
+  sql: sql`SELECT DISTINCT toString(account_id) AS id FROM {table:Identifier}
 WHERE account_id IN (SELECT account_id FROM deleted_accounts)`,
   row: z.object({ id: z.string().transform(accountId) }),
 };
@@ -59,7 +60,7 @@ export function accountDeletionsIn(
       for (const { id } of await db.query(ACCOUNTS_LEFT, { table })) {
         await db.command(
           `delete from ${table}`,
-          'DELETE FROM {table:Identifier} WHERE account_id = {account:UUID} SETTINGS lightweight_deletes_sync = 2',
+          sql`DELETE FROM {table:Identifier} WHERE account_id = {account:UUID} SETTINGS lightweight_deletes_sync = 2`,
           { table, account: id },
           { lane: 'seal' },
         );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
@@ -26,7 +27,7 @@ export interface AccountRow {
   readonly version: number;
 }
 
-const COLUMNS = `toString(account_id) AS id, name, plan, toUnixTimestamp64Milli(created_at) AS createdAt, version`;
+const COLUMNS = sql`toString(account_id) AS id, name, plan, toUnixTimestamp64Milli(created_at) AS createdAt, version`;
 const Row = z.object({
   id: z.string().transform(accountId),
   name: z.string(),
@@ -37,7 +38,7 @@ const Row = z.object({
 
 const ACCOUNTS_BY_ID: Query<AccountRow> = {
   name: 'accounts by id',
-  sql: `SELECT ${COLUMNS} FROM accounts FINAL
+  sql: sql`SELECT ${COLUMNS} FROM accounts FINAL
 WHERE account_id IN {accounts:Array(UUID)}
   AND account_id NOT IN (SELECT account_id FROM deleted_accounts WHERE account_id IN {accounts:Array(UUID)})`,
   row: Row,
@@ -45,7 +46,7 @@ WHERE account_id IN {accounts:Array(UUID)}
 
 const ACCOUNTS: Query<AccountRow> = {
   name: 'accounts',
-  sql: `SELECT ${COLUMNS} FROM accounts FINAL
+  sql: sql`SELECT ${COLUMNS} FROM accounts FINAL
 WHERE account_id NOT IN (SELECT account_id FROM deleted_accounts) ORDER BY created_at, name, id`,
   row: Row,
 };

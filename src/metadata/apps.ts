@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { batched, byKey } from '../domain/batched.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
@@ -38,7 +39,7 @@ interface CachedApp extends AppRow {
   readonly retention: AppRetention | undefined;
 }
 
-const APP_COLUMNS = 'toString(app_id) AS id, toString(account_id) AS account, domain, host';
+const APP_COLUMNS = sql`toString(app_id) AS id, toString(account_id) AS account, domain, host`;
 const AppColumns = z.object({
   id: z.string().transform(appId),
   account: z.string().transform(accountId),
@@ -48,7 +49,7 @@ const AppColumns = z.object({
 
 const APPS_BY_ID: Query<AppRow> = {
   name: 'apps by id',
-  sql: `SELECT ${APP_COLUMNS} FROM apps FINAL
+  sql: sql`SELECT ${APP_COLUMNS} FROM apps FINAL
 WHERE app_id IN {apps:Array(UUID)}
   AND app_id NOT IN (SELECT app_id FROM deleted_apps WHERE app_id IN {apps:Array(UUID)})`,
   row: AppColumns,
@@ -56,14 +57,14 @@ WHERE app_id IN {apps:Array(UUID)}
 
 const OWNED_APPS: Query<AppRow> = {
   name: 'apps owned by account',
-  sql: `SELECT ${APP_COLUMNS} FROM apps FINAL
+  sql: sql`SELECT ${APP_COLUMNS} FROM apps FINAL
 WHERE account_id = {account:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
   row: AppColumns,
 };
 
 const READABLE_APPS: Query<AppSummary> = {
   name: 'apps readable by account',
-  sql: `SELECT toString(app_id) AS id, name, domain, if(account_id = {account:UUID}, 'owner', 'shared') AS access,
+  sql: sql`SELECT toString(app_id) AS id, name, domain, if(account_id = {account:UUID}, 'owner', 'shared') AS access,
   toUnixTimestamp64Milli(created_at) AS createdAt
 FROM apps FINAL
 WHERE app_id NOT IN (SELECT app_id FROM deleted_apps)
@@ -91,7 +92,7 @@ export interface AppOfAccount {
 
 const ALL_APPS: Query<AppOfAccount> = {
   name: 'apps of all accounts',
-  sql: `SELECT toString(apps.app_id) AS id, apps.name AS name, apps.domain AS domain,
+  sql: sql`SELECT toString(apps.app_id) AS id, apps.name AS name, apps.domain AS domain,
   toString(apps.account_id) AS accountId, accounts.name AS accountName,
   toUnixTimestamp64Milli(apps.created_at) AS createdAt
 FROM (SELECT * FROM apps FINAL) AS apps

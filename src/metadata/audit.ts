@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
 import { type EpochMs, toIso } from '../domain/time.ts';
@@ -55,7 +56,7 @@ export interface AuditEntry extends Required<Omit<Deed, 'account'>> {
 
 const ENTRIES: Query<AuditEntry> = {
   name: 'audit',
-  sql: `SELECT toString(account_id) AS accountId, toUnixTimestamp64Milli(at) AS at, actor, action, subject, details, outcome
+  sql: sql`SELECT toString(account_id) AS accountId, toUnixTimestamp64Milli(at) AS at, actor, action, subject, details, outcome
 FROM audit_log FINAL
 WHERE empty({accounts:Array(UUID)}) OR account_id IN {accounts:Array(UUID)}
 ORDER BY audit_log.at DESC, entry_id LIMIT ${MOST_ENTRIES}`,

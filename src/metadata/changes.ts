@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 
 const LOOK_MS = 2_000;
 /** Data that was used within this time is watched. It covers a poll every minute, and some late ones. */
@@ -68,11 +69,11 @@ class OwnChanges implements Changes {
   async close(): Promise<void> {}
 }
 
-const statesOf = (table: string, key: string, ...more: string[]): string =>
-  `SELECT ${key} AS key, cityHash64('${table}', ${[key, ...more].join(', ')}, version) AS state FROM ${table} FINAL`;
-const fingerprintsOf = (kind: Kind, ...states: string[]): string =>
-  `SELECT '${kind}', substring(toString(key), 1, 2) AS bucket, toString(sum(state))
-FROM (${states.join(' UNION ALL ')})
+const statesOf = (table: string, key: string, ...more: string[]): Sql =>
+  sql`SELECT ${identifier(key)} AS key, cityHash64(${join([quoted(table), ...[key, ...more].map(identifier)])}, version) AS state FROM ${identifier(table)} FINAL`;
+const fingerprintsOf = (kind: Kind, ...states: Sql[]): Sql =>
+  sql`SELECT ${quoted(kind)}, substring(toString(key), 1, 2) AS bucket, toString(sum(state))
+FROM (${join(states, sql` UNION ALL `)})
 GROUP BY bucket`;
 
 /**
@@ -81,20 +82,27 @@ GROUP BY bucket`;
  */
 const FINGERPRINTS: Query<readonly [Kind, string, string]> = {
   name: 'fingerprints of metadata',
-  sql: [
-    fingerprintsOf('account', statesOf('accounts', 'account_id'), statesOf('deleted_accounts', 'account_id')),
-    fingerprintsOf('key', statesOf('api_keys', 'key_hash')),
-    fingerprintsOf(
-      'app',
-      statesOf('apps', 'app_id'),
-      statesOf('app_secrets', 'app_id', 'secret_hash'),
-      statesOf('deleted_apps', 'app_id'),
-      statesOf('app_retention', 'app_id'),
-    ),
-    fingerprintsOf('share', statesOf('app_shares', 'app_id', 'account_id')),
-    fingerprintsOf('member', statesOf('console_members', 'email', 'account_id')),
-    fingerprintsOf('session', statesOf('console_sessions', 'session_id')),
-  ].join('\nUNION ALL\n'),
+  sql: join(
+    [
+      fingerprintsOf(
+        'account',
+        statesOf('accounts', 'account_id'),
+        statesOf('deleted_accounts', 'account_id'),
+      ),
+      fingerprintsOf('key', statesOf('api_keys', 'key_hash')),
+      fingerprintsOf(
+        'app',
+        statesOf('apps', 'app_id'),
+        statesOf('app_secrets', 'app_id', 'secret_hash'),
+        statesOf('deleted_apps', 'app_id'),
+        statesOf('app_retention', 'app_id'),
+      ),
+      fingerprintsOf('share', statesOf('app_shares', 'app_id', 'account_id')),
+      fingerprintsOf('member', statesOf('console_members', 'email', 'account_id')),
+      fingerprintsOf('session', statesOf('console_sessions', 'session_id')),
+    ],
+    sql`\nUNION ALL\n`,
+  ),
   row: z.tuple([z.enum(['account', 'key', 'app', 'share', 'member', 'session']), z.string(), z.string()]),
 };
 

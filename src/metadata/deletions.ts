@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
 import { ofApps } from '../clickhouse/literals.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import { type EpochMs, MINUTE_MS } from '../domain/time.ts';
 import { type Apps, appLock } from './apps.ts';
@@ -20,7 +21,7 @@ interface DeletionRow {
   readonly version: number;
 }
 
-const COLUMNS = `toString(app_id) AS id, toUnixTimestamp64Milli(deleted_at) AS deletedAt,
+const COLUMNS = sql`toString(app_id) AS id, toUnixTimestamp64Milli(deleted_at) AS deletedAt,
   toUnixTimestamp64Milli(erased_at) AS erasedAt, version`;
 const Row = z.object({
   id: z.string().transform(appId),
@@ -31,18 +32,18 @@ const Row = z.object({
 
 const DELETION: Query<DeletionRow> = {
   name: 'deletion of app',
-  sql: `SELECT ${COLUMNS} FROM deleted_apps FINAL WHERE app_id = {app:UUID}`,
+  sql: sql`SELECT ${COLUMNS} FROM deleted_apps FINAL WHERE app_id = {app:UUID}`,
   row: Row,
 };
 
 const UNFINISHED: Query<DeletionRow> = {
   name: 'unfinished deletions',
-  sql: `SELECT ${COLUMNS} FROM deleted_apps FINAL WHERE erased_at IS NULL ORDER BY deleted_at`,
+  sql: sql`SELECT ${COLUMNS} FROM deleted_apps FINAL WHERE erased_at IS NULL ORDER BY deleted_at`,
   row: Row,
 };
 
 /** Apps whose rows are to be erased. The engine notes a statement's text, so it names no app. */
-const DOOMED = 'app_id IN (SELECT app_id FROM deleted_apps FINAL WHERE erased_at IS NULL)';
+const DOOMED = sql`app_id IN (SELECT app_id FROM deleted_apps FINAL WHERE erased_at IS NULL)`;
 
 export type Deletions = ReturnType<typeof deletionsIn>;
 

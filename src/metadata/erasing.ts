@@ -1,11 +1,12 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { EMPTY } from '../clickhouse/tables.ts';
 
 /** The tables in the order of deletion: the app's own row first, raw events before their facts. */
 const TABLES: Query<{ table: string }> = {
   name: 'tables with data of apps',
-  sql: `SELECT table FROM system.columns
+  sql: sql`SELECT table FROM system.columns
 WHERE database = currentDatabase() AND name = 'app_id' AND table != 'deleted_apps'
   AND table IN (SELECT name FROM system.tables WHERE database = currentDatabase() AND (engine LIKE '%MergeTree' OR engine = 'Distributed'))
 ORDER BY table = 'apps' DESC, table = 'events' DESC, table`,
@@ -15,7 +16,7 @@ ORDER BY table = 'apps' DESC, table = 'events' DESC, table`,
 /** Tables with parts that hold deleted rows: sealing only marks rows as deleted, until a merge drops them. */
 const MARKED: Query<{ table: string }> = {
   name: 'tables with deleted rows',
-  sql: `SELECT DISTINCT table FROM system.parts
+  sql: sql`SELECT DISTINCT table FROM system.parts
 WHERE database = currentDatabase() AND active AND has_lightweight_delete AND table IN {tables:Array(String)} ORDER BY table`,
   row: z.object({ table: z.string() }),
 };
@@ -24,16 +25,16 @@ WHERE database = currentDatabase() AND active AND has_lightweight_delete AND tab
  * Erases the rows of apps from every table: rewrites the parts that hold them. `apps` is an SQL condition on
  * `app_id`. On the sealer's lane, so that neither readers nor ingestion wait. Can be repeated at any time.
  */
-export async function eraseApps(db: Database, apps: string, params: { readonly app?: string } = {}) {
+export async function eraseApps(db: Database, apps: Sql, params: { readonly app?: string } = {}) {
   const { shards } = db;
   const all = (await db.query(TABLES)).map(({ table }) => table);
   const tables = all.filter((table) => !EMPTY.has(table));
   for (const table of tables) {
-    const found = { ...ROWS_FOUND, sql: `${ROWS_FOUND.sql} WHERE ${apps}` };
+    const found = { ...ROWS_FOUND, sql: sql`${ROWS_FOUND.sql} WHERE ${apps}` };
     if ((await db.queryOne(found, { table, ...params })).rows === 0) continue;
     await db.command(
       `delete from ${table}`,
-      `ALTER TABLE ${shards.stored(table)} DELETE WHERE ${apps} SETTINGS mutations_sync = 2`,
+      sql`ALTER TABLE ${shards.stored(table)} DELETE WHERE ${apps} SETTINGS mutations_sync = 2`,
       params,
       { lane: 'seal' },
     );
@@ -58,7 +59,7 @@ async function dropMarked(db: Database, tables: readonly string[]): Promise<void
   for (const { table } of marked) {
     await db.command(
       `drop deleted rows of ${table}`,
-      `ALTER TABLE ${shards.stored(table)} APPLY DELETED MASK SETTINGS mutations_sync = 2`,
+      sql`ALTER TABLE ${shards.stored(table)} APPLY DELETED MASK SETTINGS mutations_sync = 2`,
       {},
       { lane: 'seal' },
     );
@@ -67,6 +68,6 @@ async function dropMarked(db: Database, tables: readonly string[]): Promise<void
 
 const ROWS_FOUND: Query<{ rows: number }> = {
   name: 'rows of erased apps in table',
-  sql: 'SELECT count() AS rows FROM {table:Identifier}',
+  sql: sql`SELECT count() AS rows FROM {table:Identifier}`,
   row: z.object({ rows: z.int() }),
 };

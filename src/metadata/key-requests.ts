@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type AccountId, type KeyId, keyId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, toIso } from '../domain/time.ts';
 import { Instant, LOOK_UP, type MetadataParts } from './rows.ts';
@@ -32,7 +33,7 @@ interface Batch {
 
 const REQUESTS: Query<Omit<Count, 'account'>> = {
   name: 'requests of keys',
-  sql: `SELECT toString(key_id) AS key, toUnixTimestamp(r.hour) * 1000 AS hour, toInt64(sum(r.requests)) AS requests, toInt64(sum(r.limited)) AS limited
+  sql: sql`SELECT toString(key_id) AS key, toUnixTimestamp(r.hour) * 1000 AS hour, toInt64(sum(r.requests)) AS requests, toInt64(sum(r.limited)) AS limited
 FROM api_key_requests AS r WHERE account_id = {account:UUID} AND toUnixTimestamp(r.hour) * 1000 >= {from:Int64}
 GROUP BY key_id, r.hour`,
   row: z.object({

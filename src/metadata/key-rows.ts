@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type AccountId, accountId, type KeyId, keyId } from '../domain/ids.ts';
 import { type EpochMs, toIso } from '../domain/time.ts';
 import { API_KEY_START } from './credentials.ts';
@@ -38,7 +39,7 @@ export interface KeyRow {
   readonly version: number;
 }
 
-const COLUMNS = `key_hash AS hash, toString(key_id) AS id, toString(account_id) AS account, name, prefix,
+const COLUMNS = sql`key_hash AS hash, toString(key_id) AS id, toString(account_id) AS account, name, prefix,
   toUnixTimestamp64Milli(created_at) AS createdAt, toUnixTimestamp64Milli(expires_at) AS expiresAt,
   toUnixTimestamp64Milli(revoked_at) AS revokedAt, toString(replaced_by) AS replacedBy, version`;
 const Row = z.object({
@@ -56,20 +57,20 @@ const Row = z.object({
 
 export const KEYS_BY_HASH: Query<KeyRow> = {
   name: 'keys by hash',
-  sql: `SELECT ${COLUMNS} FROM api_keys FINAL WHERE key_hash IN {hashes:Array(String)}`,
+  sql: sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE key_hash IN {hashes:Array(String)}`,
   row: Row,
 };
 
 export const KEY_BY_ID: Query<KeyRow> = {
   name: 'key by id',
-  sql: `SELECT ${COLUMNS} FROM api_keys FINAL
+  sql: sql`SELECT ${COLUMNS} FROM api_keys FINAL
 WHERE key_id = {key:UUID} AND account_id NOT IN (SELECT account_id FROM deleted_accounts)`,
   row: Row,
 };
 
 export const KEYS_OF_ACCOUNT: Query<KeyRow> = {
   name: 'keys of account',
-  sql: `SELECT ${COLUMNS} FROM api_keys FINAL WHERE account_id = {account:UUID} ORDER BY created_at, id`,
+  sql: sql`SELECT ${COLUMNS} FROM api_keys FINAL WHERE account_id = {account:UUID} ORDER BY created_at, id`,
   row: Row,
 };
 

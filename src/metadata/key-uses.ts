@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { AccountId, KeyId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, MINUTE_MS } from '../domain/time.ts';
 import { Instant, LOOK_UP, type MetadataParts } from './rows.ts';
@@ -13,7 +14,7 @@ interface KeyUse {
 
 const USES: Query<{ key: string; usedAt: EpochMs }> = {
   name: 'uses of keys',
-  sql: `SELECT toString(key_id) AS key, toUnixTimestamp64Milli(max(used_at)) AS usedAt
+  sql: sql`SELECT toString(key_id) AS key, toUnixTimestamp64Milli(max(used_at)) AS usedAt
 FROM api_key_uses WHERE account_id = {account:UUID} GROUP BY key_id`,
   row: z.object({ key: z.string(), usedAt: Instant }),
 };

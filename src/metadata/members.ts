@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
@@ -26,7 +27,7 @@ interface MemberRow {
   readonly version: number;
 }
 
-const MEMBERS = `SELECT toString(account_id) AS accountId, email, toString(role) AS role, version FROM console_members FINAL
+const MEMBERS = sql`SELECT toString(account_id) AS accountId, email, toString(role) AS role, version FROM console_members FINAL
 WHERE account_id NOT IN (SELECT account_id FROM deleted_accounts)`;
 const Row = z.object({
   accountId: z.string().transform(accountId),
@@ -36,17 +37,17 @@ const Row = z.object({
 });
 const BY_PAIR: Query<MemberRow> = {
   name: 'members by address and account',
-  sql: `${MEMBERS} AND email IN {emails:Array(String)} AND account_id IN {accounts:Array(UUID)}`,
+  sql: sql`${MEMBERS} AND email IN {emails:Array(String)} AND account_id IN {accounts:Array(UUID)}`,
   row: Row,
 };
 const OF_ACCOUNT: Query<MemberRow> = {
   name: 'members of account',
-  sql: `${MEMBERS} AND account_id = {account:UUID} ORDER BY email`,
+  sql: sql`${MEMBERS} AND account_id = {account:UUID} ORDER BY email`,
   row: Row,
 };
 const OF_PERSON: Query<MemberRow> = {
   name: 'accounts of person',
-  sql: `${MEMBERS} AND email = {email:String} ORDER BY accountId`,
+  sql: sql`${MEMBERS} AND email = {email:String} ORDER BY accountId`,
   row: Row,
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId } from '../domain/ids.ts';
 import type { AppRetention } from '../domain/retention.ts';
@@ -25,7 +26,7 @@ export interface MovedApp {
 
 const MOVED: Query<Omit<MovedApp, 'secrets' | 'retention'>> = {
   name: 'app to move',
-  sql: `SELECT toString(app_id) AS id, toString(account_id) AS account, name, domain,
+  sql: sql`SELECT toString(app_id) AS id, toString(account_id) AS account, name, domain,
   toUnixTimestamp64Milli(created_at) AS createdAt
 FROM apps FINAL WHERE app_id = {app:UUID} AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
   row: z.object({
@@ -39,7 +40,7 @@ FROM apps FINAL WHERE app_id = {app:UUID} AND app_id NOT IN (SELECT app_id FROM 
 
 const TRACES: Query<{ apps: number; deleted: number }> = {
   name: 'app of this id',
-  sql: `SELECT (SELECT toUInt32(count()) FROM apps WHERE app_id = {app:UUID}) AS apps,
+  sql: sql`SELECT (SELECT toUInt32(count()) FROM apps WHERE app_id = {app:UUID}) AS apps,
   (SELECT toUInt32(count()) FROM deleted_apps WHERE app_id = {app:UUID}) AS deleted`,
   row: z.object({ apps: z.number(), deleted: z.number() }),
 };

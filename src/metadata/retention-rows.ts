@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import type { AppRetention } from '../domain/retention.ts';
 import { Instant, Version } from './rows.ts';
@@ -11,7 +12,7 @@ export interface RetentionRow extends AppRetention {
 
 export const RETENTIONS: Query<RetentionRow> = {
   name: 'retentions of apps',
-  sql: `SELECT toString(app_id) AS id, nullIf(days, 0) AS days, accepted_from AS acceptedFrom, version
+  sql: sql`SELECT toString(app_id) AS id, nullIf(days, 0) AS days, accepted_from AS acceptedFrom, version
 FROM app_retention FINAL WHERE app_id IN {apps:Array(UUID)}`,
   row: z.object({
     id: z.string().transform(appId),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import { acceptedFrom } from '../domain/retention.ts';
 import { toIso } from '../domain/time.ts';
@@ -13,7 +14,7 @@ const SETTLED_HOURS = 1;
 
 const IN_FORCE: Query<{ app: AppId; days: number }> = {
   name: 'retentions in force',
-  sql: `SELECT toString(app_id) AS app, days FROM app_retention FINAL
+  sql: sql`SELECT toString(app_id) AS app, days FROM app_retention FINAL
 WHERE days > 0 AND set_at <= now64(3) - INTERVAL ${SETTLED_HOURS} HOUR AND app_id NOT IN (SELECT app_id FROM deleted_apps)`,
   row: z.object({ app: z.string().transform(appId), days: z.int() }),
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { Instant, instantColumn, Version } from './rows.ts';
 
@@ -14,7 +15,7 @@ export interface SecretRow {
 
 export const SECRETS: Query<SecretRow> = {
   name: 'secrets of apps',
-  sql: `SELECT toString(app_id) AS app, secret_hash AS hash, toUnixTimestamp64Milli(created_at) AS createdAt,
+  sql: sql`SELECT toString(app_id) AS app, secret_hash AS hash, toUnixTimestamp64Milli(created_at) AS createdAt,
   toUnixTimestamp64Milli(expires_at) AS expiresAt, version
 FROM app_secrets FINAL WHERE app_id IN {apps:Array(UUID)}`,
   row: z.object({

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
@@ -40,7 +41,7 @@ interface SessionRow extends Omit<Session, 'role'> {
   readonly version: number;
 }
 
-const COLUMNS = `toString(session_id) AS id, toString(account_id) AS account, email, toUnixTimestamp64Milli(expires_at) AS expiresAt,
+const COLUMNS = sql`toString(session_id) AS id, toString(account_id) AS account, email, toUnixTimestamp64Milli(expires_at) AS expiresAt,
   toUnixTimestamp64Milli(ended_at) AS endedAt, version`;
 const Row = z.object({
   id: z.string(),
@@ -52,28 +53,28 @@ const Row = z.object({
 });
 const SESSIONS: Query<SessionRow> = {
   name: 'sessions by id',
-  sql: `SELECT ${COLUMNS} FROM console_sessions FINAL WHERE session_id IN {ids:Array(UUID)}`,
+  sql: sql`SELECT ${COLUMNS} FROM console_sessions FINAL WHERE session_id IN {ids:Array(UUID)}`,
   row: Row,
 };
 const OPEN_SESSIONS: Query<SessionRow> = {
   name: 'open sessions of account',
-  sql: `SELECT ${COLUMNS} FROM console_sessions FINAL WHERE account_id = {account:UUID} AND ended_at IS NULL`,
+  sql: sql`SELECT ${COLUMNS} FROM console_sessions FINAL WHERE account_id = {account:UUID} AND ended_at IS NULL`,
   row: Row,
 };
 const LINK: Query<{ account: AccountId; email: string; expiresAt: EpochMs }> = {
   name: 'sign-in link',
-  sql: `SELECT toString(account_id) AS account, email, toUnixTimestamp64Milli(expires_at) AS expiresAt
+  sql: sql`SELECT toString(account_id) AS account, email, toUnixTimestamp64Milli(expires_at) AS expiresAt
 FROM console_links WHERE link_hash = {hash:String}`,
   row: z.object({ account: z.string().transform(accountId), email: z.string(), expiresAt: Instant }),
 };
 const LINK_USE: Query<{ session: string }> = {
   name: 'use of sign-in link',
-  sql: 'SELECT toString(session_id) AS session FROM console_link_uses WHERE link_hash = {hash:String}',
+  sql: sql`SELECT toString(session_id) AS session FROM console_link_uses WHERE link_hash = {hash:String}`,
   row: z.object({ session: z.string() }),
 };
 const SECRET: Query<{ value: string }> = {
   name: 'console secret',
-  sql: "SELECT value FROM console_secrets WHERE name = 'session'",
+  sql: sql`SELECT value FROM console_secrets WHERE name = 'session'`,
   row: z.object({ value: z.string() }),
 };
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId } from '../domain/ids.ts';
@@ -17,7 +18,7 @@ interface ShareRow {
 
 const SHARES: Query<ShareRow> = {
   name: 'shares of apps with accounts',
-  sql: `SELECT toString(app_id) AS app, toString(account_id) AS account, active, version FROM app_shares FINAL
+  sql: sql`SELECT toString(app_id) AS app, toString(account_id) AS account, active, version FROM app_shares FINAL
 WHERE app_id IN {apps:Array(UUID)} AND account_id IN {accounts:Array(UUID)}`,
   row: z.object({
     app: z.string(),
@@ -47,7 +48,7 @@ export interface ShareFilter {
 
 const LISTED_SHARES: Query<Share> = {
   name: 'shares with names',
-  sql: `SELECT toString(shares.app_id) AS appId, apps.name AS appName, apps.domain AS domain,
+  sql: sql`SELECT toString(shares.app_id) AS appId, apps.name AS appName, apps.domain AS domain,
   toString(apps.account_id) AS ownerId, owners.name AS ownerName,
   toString(shares.account_id) AS accountId, guests.name AS accountName
 FROM (SELECT * FROM app_shares FINAL WHERE active = 1) AS shares

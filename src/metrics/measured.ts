@@ -2,6 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { z } from 'zod';
 import type { LastBackups } from '../backup/backups.ts';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { every, type Job, type Repeated } from '../domain/every.ts';
 import { FACT_KINDS, type SealState } from '../facts/seal-states.ts';
 
@@ -36,7 +37,7 @@ export interface Measuring extends Pick<Repeated, 'start' | 'end'> {
 /** Disks in object storage have no size, and report the largest number. */
 const SERVER_DISKS: Query<DiskSpace> = {
   name: 'space of disks',
-  sql: `SELECT concat('clickhouse:', name) AS disk, free_space AS free, total_space AS size
+  sql: sql`SELECT concat('clickhouse:', name) AS disk, free_space AS free, total_space AS size
 FROM system.disks WHERE total_space < toUInt64(9e18) ORDER BY name LIMIT 20`,
   row: z.object({ disk: z.string(), free: z.number(), size: z.number() }),
 };

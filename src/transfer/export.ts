@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { identifier, join, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, HOUR_MS, toIso } from '../domain/time.ts';
@@ -17,7 +18,7 @@ const SEAL = { lane: 'seal' } as const;
 
 const HOURS: Query<{ hour: number; events: number }> = {
   name: 'export: hours',
-  sql: `SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(h.events) AS events FROM ledger AS h
+  sql: sql`SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(h.events) AS events FROM ledger AS h
 WHERE app_id = {app:UUID} AND kind = 'event' GROUP BY h.hour ORDER BY hour`,
   row: z.object({ hour: z.number(), events: z.number() }),
 };
@@ -25,7 +26,7 @@ WHERE app_id = {app:UUID} AND kind = 'event' GROUP BY h.hour ORDER BY hour`,
 /** Values in the order of COLUMNS. They are not looked at: the store has made them, and another one reads them. */
 const ROWS: Query<readonly unknown[]> = {
   name: 'export: events',
-  sql: `SELECT ${COLUMNS.join(', ')} FROM events
+  sql: sql`SELECT ${join(COLUMNS.map(identifier))} FROM events
 WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND toStartOfHour(timestamp) < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
   AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
@@ -35,7 +36,7 @@ WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) >= fromUnixTimestamp64Mil
 
 const STORED: Query<{ batch: string; flush: string; at: number }> = {
   name: 'export: batches',
-  sql: `SELECT toString(batch_id) AS batch, toString(flush_id) AS flush, toUnixTimestamp64Milli(inserted_at) AS at
+  sql: sql`SELECT toString(batch_id) AS batch, toString(flush_id) AS flush, toUnixTimestamp64Milli(inserted_at) AS at
 FROM ingest_batches
 WHERE app_id = {app:UUID} AND batch_id > {after:UUID} AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
 ORDER BY batch_id LIMIT {limit:UInt32}`,
@@ -96,7 +97,7 @@ async function assertWhole(db: Database, app: AppId): Promise<void> {
 
 const ERASED: Query<{ begun: number; ended: number }> = {
   name: 'export: erasures',
-  sql: `SELECT numbers[1] AS begun, numbers[2] AS ended FROM (SELECT [${ERASURES}] AS numbers FROM erasures WHERE app_id = {app:UUID})`,
+  sql: sql`SELECT numbers[1] AS begun, numbers[2] AS ended FROM (SELECT [${ERASURES}] AS numbers FROM erasures WHERE app_id = {app:UUID})`,
   row: z.object({ begun: z.number(), ended: z.number() }),
 };
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
@@ -26,10 +27,10 @@ import {
 
 const SEAL = { lane: 'seal' } as const;
 
-const EVENTS_OF_APP = 'SELECT app_id, started_at, timestamp FROM events WHERE app_id = {app:UUID}';
+const EVENTS_OF_APP = sql`SELECT app_id, started_at, timestamp FROM events WHERE app_id = {app:UUID}`;
 const STORED_EVENTS: Query<{ events: number }> = {
   name: 'import: events of app',
-  sql: 'SELECT count() AS events FROM events WHERE app_id = {app:UUID}',
+  sql: sql`SELECT count() AS events FROM events WHERE app_id = {app:UUID}`,
   row: z.object({ events: z.int() }),
 };
 
@@ -75,7 +76,7 @@ export async function importApp(
   if (db.shards.of(app.id) >= db.shards.count) throw nowhere();
   const { id, account, name, domain } = app;
   const erase = async (): Promise<void> => {
-    await eraseApps(db, 'app_id = {app:UUID}', { app: id });
+    await eraseApps(db, sql`app_id = {app:UUID}`, { app: id });
     onErased(id);
   };
   const store = async (): Promise<ImportedApp> => {

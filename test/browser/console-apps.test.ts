@@ -1,5 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { formatOf } from '../../src/console/i18n/format.ts';
 import { withService } from '../http/operations.ts';
 import { newVisitor, openBrowser } from './chromium.ts';
@@ -126,8 +127,8 @@ test('an owner lets events expire, confirmed by the name, and sees from when on 
   expect(await section.textContent()).not.toContain('Single events are there');
 
   // As if the setting were made a day ago, by the store's clock.
-  const age = 'ALTER TABLE app_retention UPDATE set_at = set_at - INTERVAL 1 DAY WHERE 1';
-  await service().db.command('age', `${age} SETTINGS mutations_sync = 1`);
+  const age = sql`ALTER TABLE app_retention UPDATE set_at = set_at - INTERVAL 1 DAY WHERE 1`;
+  await service().db.command('age', sql`${age} SETTINGS mutations_sync = 1`);
   await service().sealer.run();
   await page.reload();
   const { exactFrom } = await service().metadata.retentionOf(app);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
+import { identifier, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
 import { PROGRAM } from '../support/program.ts';
 import { freePort } from '../support/redis.ts';
@@ -151,23 +152,23 @@ test('a migration that fails halfway: the message names it and the reason, and a
   const place = embeddedPlace();
   const db = await openDatabase(place.location);
   atEnd(async () => {
-    await db.command('drop', `DROP DATABASE IF EXISTS ${place.location.database} SYNC`);
+    await db.command('drop', sql`DROP DATABASE IF EXISTS ${identifier(place.location.database)} SYNC`);
     await db.close();
     place.remove();
   });
-  const migration = (second: string) => ({
+  const migration = (second: Sql) => ({
     version: 9_000,
     name: 'halfway',
     checksum: second,
-    statements: ['CREATE TABLE IF NOT EXISTS half (a UInt8) ENGINE = MergeTree ORDER BY a', second],
+    statements: [sql`CREATE TABLE IF NOT EXISTS half (a UInt8) ENGINE = MergeTree ORDER BY a`, second],
   });
   const all = readMigrations();
   await expect(
-    migrate(db, [...all, migration('CREATE TABLE broken (a NoType) ENGINE = MergeTree ORDER BY a')]),
+    migrate(db, [...all, migration(sql`CREATE TABLE broken (a NoType) ENGINE = MergeTree ORDER BY a`)]),
   ).rejects.toThrow(
     /^Migration 9000 \(halfway\) failed: .*NoType.* start again: it goes on where it stopped\.$/,
   );
-  const mended = migration('CREATE TABLE IF NOT EXISTS whole (a UInt8) ENGINE = MergeTree ORDER BY a');
+  const mended = migration(sql`CREATE TABLE IF NOT EXISTS whole (a UInt8) ENGINE = MergeTree ORDER BY a`);
   expect(await migrate(db, [...all, mended])).toEqual(['halfway']);
   expect(await migrate(db, [...all, mended])).toEqual([]);
 });

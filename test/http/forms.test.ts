@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
+import { identifier, join as listed, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { type Column, columnsOf } from '../../src/http/forms/columns.ts';
 import { askRightly, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
@@ -118,15 +119,15 @@ describe.each(LISTS)('%s', (operationId) => {
       expect(headers['content-type']).toBe(accept);
       const path = join(folder, format);
       writeFileSync(path, bytes);
-      const names = columns(operationId).map(({ name }) => name);
-      const read = (sql: string): Promise<Record<string, unknown>[]> =>
+      const names = columns(operationId).map(({ name }) => identifier(name));
+      const read = (select: Sql): Promise<Record<string, unknown>[]> =>
         service().db.query({
           name: 'read back',
-          sql: `SELECT ${sql} FROM file('${path}', ${format})`,
+          sql: sql`SELECT ${select} FROM file(${quoted(path)}, ${identifier(format)})`,
           row: z.record(z.string(), z.unknown()),
         });
-      expect(await read(names.join(', '))).toEqual(await rowsOf(operationId));
-      const [types] = await read(names.map((name) => `any(toTypeName(${name})) AS t_${name}`).join(', '));
+      expect(await read(listed(names))).toEqual(await rowsOf(operationId));
+      const [types] = await read(listed(names.map((name) => sql`any(toTypeName(${name})) AS t_${name}`)));
       expect(
         Object.values(types ?? {}).map((type) => String(type).replace(/Nullable\((.*)\)/, '$1')),
       ).toEqual(columns(operationId).map(({ type }) => type));

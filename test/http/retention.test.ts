@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { exported } from '../../src/transfer/export.ts';
 import { expectProblem, type TestService, testService } from './support.ts';
@@ -27,7 +28,7 @@ const range = (from = FROM, to = TO): string =>
 const settle = () =>
   service.db.command(
     'age',
-    'ALTER TABLE app_retention UPDATE set_at = set_at - INTERVAL 1 DAY WHERE 1 SETTINGS mutations_sync = 1',
+    sql`ALTER TABLE app_retention UPDATE set_at = set_at - INTERVAL 1 DAY WHERE 1 SETTINGS mutations_sync = 1`,
   );
 
 beforeAll(async () => {
@@ -83,7 +84,7 @@ test('what has expired is refused with bounds that answer, in the form of the re
   });
   const left = await service.db.queryOne({
     name: 'left',
-    sql: `SELECT toUnixTimestamp64Milli(min(timestamp)) AS oldest FROM events WHERE app_id = '${service.app}'`,
+    sql: sql`SELECT toUnixTimestamp64Milli(min(timestamp)) AS oldest FROM events WHERE app_id = ${quoted(service.app)}`,
     row: z.object({ oldest: z.number() }),
   });
   expect(left.oldest).toBe(NOW - 20 * DAY);

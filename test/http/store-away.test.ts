@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { DOCUMENTED, documentedSchema, likeExample } from './openapi-support.ts';
 import { askRightly, OPERATIONS } from './operations.ts';
 import { AT_NOON } from './sample.ts';
@@ -47,10 +48,11 @@ test('every documented 500 and 503: the store lost its tables, the store is away
     await metadata.canRead(account, app);
     const tables = await db.query({
       name: 'tables',
-      sql: "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'MaterializedView'",
+      sql: sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine != 'MaterializedView'`,
       row: z.object({ name: z.string() }),
     });
-    for (const { name } of tables) await db.command('drop', `DROP TABLE IF EXISTS ${name} SYNC`);
+    for (const { name } of tables)
+      await db.command('drop', sql`DROP TABLE IF EXISTS ${identifier(name)} SYNC`);
     for (const operationId of OPERATIONS) {
       expectDocumented(operationId, '500', 'internal', await askRightly(service, operationId), app);
     }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type CollectedSpan, type Collector, collector } from '../support/collector.ts';
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
@@ -207,10 +208,9 @@ describe('on a server', () => {
 
 test('the embedded engine knows the comment of a statement too', async () => {
   const service = await testService();
-  const sql = "SELECT getSetting('log_comment') AS comment";
   const { comment } = await service.db.queryOne({
     name: "it's",
-    sql,
+    sql: sql`SELECT getSetting('log_comment') AS comment`,
     row: z.object({ comment: z.string() }),
   });
   expect(JSON.parse(comment)).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), name: "it's" });

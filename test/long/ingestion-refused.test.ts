@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { identifier, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { Batch } from '../../src/ingestion/wire.ts';
@@ -17,10 +18,14 @@ onEachBackend((on) => {
   });
 
   /** Makes the store refuse rows of `table`; the result ends that. */
-  async function refuse(table: string, check: string): Promise<() => Promise<void>> {
-    const name = `c${randomUUID().replaceAll('-', '')}`;
-    await on.db.command('refuse', `ALTER TABLE ${table} ADD CONSTRAINT ${name} CHECK ${check}`);
-    const mend = () => on.db.command('mend', `ALTER TABLE ${table} DROP CONSTRAINT IF EXISTS ${name}`);
+  async function refuse(table: string, check: Sql): Promise<() => Promise<void>> {
+    const name = identifier(`c${randomUUID().replaceAll('-', '')}`);
+    await on.db.command(
+      'refuse',
+      sql`ALTER TABLE ${identifier(table)} ADD CONSTRAINT ${name} CHECK ${check}`,
+    );
+    const mend = () =>
+      on.db.command('mend', sql`ALTER TABLE ${identifier(table)} DROP CONSTRAINT IF EXISTS ${name}`);
     mends.push(mend);
     return mend;
   }
@@ -43,8 +48,8 @@ onEachBackend((on) => {
   }
   const batchOf = (id: string) => ({ batchId: randomUUID(), sessions: [session(id)] });
   const TABLES = [
-    ['the journal', 'ingest_journal', "session_id != 'poison'"],
-    ['events', 'events', "session_id != 'poison'"],
+    ['the journal', 'ingest_journal', sql`session_id != 'poison'`],
+    ['events', 'events', sql`session_id != 'poison'`],
   ] as const;
 
   test.each(TABLES)(
@@ -77,11 +82,11 @@ onEachBackend((on) => {
 
   test('ingestion waits for a broken store: nothing is put aside', async () => {
     const [app, ingestion] = [newApp(), await started()];
-    await on.db.command('break', 'RENAME TABLE sessions TO sessions_away');
+    await on.db.command('break', sql`RENAME TABLE sessions TO sessions_away`);
     const accepting = ingestion.accept(app, batchOf('a'), REQUEST);
     const settled = accepting.then(() => 'stored');
     expect(await Promise.race([settled, sleep(4_000)])).toBeUndefined();
-    await on.db.command('mend', 'RENAME TABLE sessions_away TO sessions');
+    await on.db.command('mend', sql`RENAME TABLE sessions_away TO sessions`);
     expect(await accepting).toMatchObject({ accepted: 3 });
     expect(await ingestion.setAside.list()).not.toContainEqual(expect.objectContaining({ appId: app.id }));
     expect(await totalsOf(on.db, app.id)).toEqual(stored(1, 3));
@@ -89,7 +94,7 @@ onEachBackend((on) => {
 
   test('a batch that is put aside and then stored by its sender is stored once, and is not listed', async () => {
     const [app, ingestion] = [newApp(), await started()];
-    const mend = await refuse('events', "session_id != 'poison'");
+    const mend = await refuse('events', sql`session_id != 'poison'`);
     const poison = batchOf('poison');
     await expect(ingestion.accept(app, poison, REQUEST)).rejects.toMatchObject(REFUSED);
     const [{ id } = { id: '' }] = (await ingestion.setAside.list()).filter(({ appId }) => appId === app.id);
@@ -105,7 +110,7 @@ onEachBackend((on) => {
     'a batch that a view into %s refuses delays no other, and is stored in full, once, after the view is repaired',
     async (table) => {
       const [app, other, ingestion] = [newApp(), newApp(), await started()];
-      const mend = await refuse(table, `app_id != '${app.id}'`);
+      const mend = await refuse(table, sql`app_id != ${quoted(app.id)}`);
       const first = batchOf('first');
       await expect(ingestion.accept(app, first, REQUEST)).rejects.toMatchObject({
         code: 'store_unavailable',

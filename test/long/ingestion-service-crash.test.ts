@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDatabase } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import { byChance } from '../support/chance.ts';
@@ -161,7 +162,7 @@ async function expectEveryEndpoint(oracle: Oracle): Promise<void> {
 async function countsByTable(): Promise<unknown> {
   await service.stop();
   const db = await openDatabase({ kind: 'embedded', dataDir: folder, database: 'analytics' });
-  const sql = `
+  const statement = sql`
     WITH (SELECT fromUnixTimestamp64Milli(max(kept_from), 'UTC') FROM kept_sessions) AS kept
     SELECT
       (SELECT count() FROM events) AS raw,
@@ -171,7 +172,7 @@ async function countsByTable(): Promise<unknown> {
       (SELECT sum(events) FROM ledger WHERE kind = 'event') AS ledger`;
   const n = z.coerce.number();
   const row = z.object({ raw: n, sessions: n, hours: n, days: n, ledger: n });
-  const counts = await db.queryOne({ name: 'counts by table', sql, row });
+  const counts = await db.queryOne({ name: 'counts by table', sql: statement, row });
   await db.close();
   return counts;
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createIngestion } from '../../src/ingestion/ingestion.ts';
 import { afterLease, SILENT } from '../store/ingestion-support.ts';
@@ -16,8 +17,8 @@ import { type LocalRedis, localRedis } from '../support/redis.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 
 const CHILD = fileURLToPath(new URL('../store/moving-child.ts', import.meta.url));
-const DATABASE = 'analytics';
-const VIEW = 'sessions_from_events';
+const DATABASE = sql`analytics`;
+const VIEW = sql`sessions_from_events`;
 
 /**
  * `at` is the last statement of the dying process; it never arrives. `comesBack` is true if another process
@@ -117,9 +118,9 @@ test.each(STEPS)(
     expect(await isStored(url, bodyOf(site, before))).toBe(true);
     for (const turn of [0, 1]) await witness.expectAll(before, turn);
 
-    if ('withoutView' in more) await db.command('detach', `DETACH TABLE ${VIEW}`);
+    if ('withoutView' in more) await db.command('detach', sql`DETACH TABLE ${VIEW}`);
     await killedAt(at, bodyOf(site, lost));
-    if ('withoutView' in more) await db.command('attach', `ATTACH TABLE ${VIEW}`);
+    if ('withoutView' in more) await db.command('attach', sql`ATTACH TABLE ${VIEW}`);
     const look = async (turn: number, stored: typeof before): Promise<void> => {
       if (meanwhile === 'either') await witness.askAll(turn);
       else await witness.expectAll(meanwhile === 'with' ? [...stored, ...lost] : stored, turn);

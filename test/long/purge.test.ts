@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
+import { identifier, join, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import { Memory } from '../../src/facts/memory.ts';
@@ -108,7 +109,7 @@ async function held(): Promise<number[]> {
   const { starts } = await store.db.queryOne(
     {
       name: 'held sessions',
-      sql: `SELECT arraySort(groupUniqArray(intDiv(${NOW} - toUnixTimestamp64Milli(started_at), ${HOUR}))) AS starts
+      sql: sql`SELECT arraySort(groupUniqArray(intDiv(${NOW} - toUnixTimestamp64Milli(started_at), ${HOUR}))) AS starts
 FROM sessions WHERE app_id = {app:UUID}`,
       row: z.object({ starts: z.array(z.number()) }),
     },
@@ -166,7 +167,7 @@ test('killed after its announcement, or in the middle: remaining rows are not re
   await expectEqualAnswers();
   await db.command(
     'half of it',
-    `ALTER TABLE sessions DELETE WHERE app_id = '${app}' AND started_at < fromUnixTimestamp64Milli(${NOW - 99.5 * HOUR}, 'UTC')
+    sql`ALTER TABLE sessions DELETE WHERE app_id = ${quoted(app)} AND started_at < fromUnixTimestamp64Milli(${NOW - 99.5 * HOUR}, 'UTC')
 SETTINGS mutations_sync = 1`,
   );
   await expectEqualAnswers();
@@ -211,19 +212,24 @@ test('rows made from events equal those of the view', async () => {
   }
   const columns = await store.db.query({
     name: 'states',
-    sql: `SELECT extract(type, 'SimpleAggregateFunction\\((\\w+),') AS merge, name FROM system.columns
+    sql: sql`SELECT extract(type, 'SimpleAggregateFunction\\((\\w+),') AS merge, name FROM system.columns
 WHERE database = currentDatabase() AND table = 'sessions' AND merge != ''`,
     row: z.object({ merge: z.string(), name: z.string() }),
   });
   expect(columns.length).toBeGreaterThan(20);
-  const merged = (rows: string): string =>
-    `SELECT started_at, session, ${columns.map(({ merge, name }) => `toString(${merge}(s.${name})) AS ${name}_`).join(', ')}
-FROM ${rows} AS s WHERE app_id = '${app}' GROUP BY started_at, session`;
-  const [view, events] = [merged('sessions'), merged(rowsFromEvents(`app_id = '${app}'`))];
+  const merged = (rows: Sql): Sql =>
+    sql`SELECT started_at, session, ${join(
+      columns.map(
+        ({ merge, name }) =>
+          sql`toString(${identifier(merge)}(s.${identifier(name)})) AS ${identifier(`${name}_`)}`,
+      ),
+    )}
+FROM ${rows} AS s WHERE app_id = ${quoted(app)} GROUP BY started_at, session`;
+  const [view, events] = [merged(sql`sessions`), merged(rowsFromEvents(sql`app_id = ${quoted(app)}`))];
   const { rows, bare, differences } = await store.db.queryOne({
     name: 'differences',
-    sql: `SELECT (SELECT count() FROM (${view})) AS rows,
-    (SELECT count() FROM (SELECT 1 FROM events WHERE app_id = '${app}' GROUP BY session_id, started_at HAVING max(has_context) = 0)) AS bare,
+    sql: sql`SELECT (SELECT count() FROM (${view})) AS rows,
+    (SELECT count() FROM (SELECT 1 FROM events WHERE app_id = ${quoted(app)} GROUP BY session_id, started_at HAVING max(has_context) = 0)) AS bare,
     (SELECT count() FROM (${view} EXCEPT ${events})) + (SELECT count() FROM (${events} EXCEPT ${view})) AS differences`,
     row: z.object({ rows: z.number(), bare: z.number(), differences: z.number() }),
   });

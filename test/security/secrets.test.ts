@@ -7,6 +7,7 @@ import { Redis } from 'ioredis';
 import { afterAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDatabase } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { signManagementToken } from '../../src/management/token.ts';
 import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
@@ -142,7 +143,7 @@ async function expectNothingStored(secrets: readonly string[]): Promise<void> {
   try {
     const tables = await db.query({
       name: 'tables',
-      sql: "SELECT name FROM system.tables WHERE database = 'analytics' AND engine LIKE '%MergeTree'",
+      sql: sql`SELECT name FROM system.tables WHERE database = 'analytics' AND engine LIKE '%MergeTree'`,
       row: z.object({ name: z.string() }),
     });
     expect(tables.length).toBeGreaterThan(10);
@@ -151,7 +152,7 @@ async function expectNothingStored(secrets: readonly string[]): Promise<void> {
       const rows = await db.query(
         {
           name,
-          sql: 'SELECT toString(tuple(*)) AS text FROM {table:Identifier}',
+          sql: sql`SELECT toString(tuple(*)) AS text FROM {table:Identifier}`,
           row: z.object({ text: z.string() }),
         },
         { table: name },

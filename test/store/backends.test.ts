@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { identifier, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
 import { onEachBackend } from '../support/backends.ts';
@@ -20,17 +21,17 @@ onEachBackend((on) => {
     db = on.db;
     await db.command(
       'create samples',
-      `CREATE TABLE samples (at DateTime64(3, 'UTC'), name String, amount UInt64)
+      sql`CREATE TABLE samples (at DateTime64(3, 'UTC'), name String, amount UInt64)
        ENGINE = MergeTree ORDER BY at SETTINGS non_replicated_deduplication_window = 100`,
     );
     await db.command(
       'create sample_totals',
-      `CREATE TABLE sample_totals (name String, amount UInt64)
+      sql`CREATE TABLE sample_totals (name String, amount UInt64)
        ENGINE = SummingMergeTree ORDER BY name SETTINGS non_replicated_deduplication_window = 100`,
     );
     await db.command(
       'create sample view',
-      'CREATE MATERIALIZED VIEW sample_view TO sample_totals AS SELECT name, sum(amount) AS amount FROM samples GROUP BY name',
+      sql`CREATE MATERIALIZED VIEW sample_view TO sample_totals AS SELECT name, sum(amount) AS amount FROM samples GROUP BY name`,
     );
   });
 
@@ -92,16 +93,16 @@ onEachBackend((on) => {
   });
 
   test('an unknown table and a syntax error are bugs, not refusals', async () => {
-    const query = (sql: string) => db.query({ name: 'wrong', sql, row: z.unknown() });
-    await expect(query('SELECT * FROM no_such_table')).rejects.toMatchObject({ code: '60' });
-    await expect(query('SELEC 1')).rejects.toMatchObject({ code: '62' });
-    await expect(query('SELEC 1')).rejects.not.toBeInstanceOf(AppError);
+    const query = (wrong: Sql) => db.query({ name: 'wrong', sql: wrong, row: z.unknown() });
+    await expect(query(sql`SELECT * FROM no_such_table`)).rejects.toMatchObject({ code: '60' });
+    await expect(query(sql`SELEC 1`)).rejects.toMatchObject({ code: '62' });
+    await expect(query(sql`SELEC 1`)).rejects.not.toBeInstanceOf(AppError);
   });
 
   test('a statement above its time or memory is refused as overload', async () => {
     const slow: Query<unknown> = {
       name: 'slow',
-      sql: 'SELECT count() FROM (SELECT number FROM numbers(100000000000) WHERE sipHash64(number) = 1)',
+      sql: sql`SELECT count() FROM (SELECT number FROM numbers(100000000000) WHERE sipHash64(number) = 1)`,
       row: z.unknown(),
     };
     await expect(db.query(slow, {}, { maxSeconds: 1 })).rejects.toMatchObject({
@@ -110,7 +111,7 @@ onEachBackend((on) => {
     });
     const large: Query<unknown> = {
       name: 'large',
-      sql: 'SELECT length(groupArray(number)) FROM numbers(50000000)',
+      sql: sql`SELECT length(groupArray(number)) FROM numbers(50000000)`,
       row: z.unknown(),
     };
     await expect(db.query(large, {}, { maxMemoryBytes: 50_000_000 })).rejects.toMatchObject({
@@ -121,7 +122,7 @@ onEachBackend((on) => {
   test('rows of a failed statement are in no other answer', async () => {
     const failing: Query<unknown> = {
       name: 'failing',
-      sql: 'SELECT number, throwIf(number = 900000) FROM numbers(1000000)',
+      sql: sql`SELECT number, throwIf(number = 900000) FROM numbers(1000000)`,
       row: z.unknown(),
     };
     for (let i = 0; i < 8; i++) await expect(db.query(failing)).rejects.toThrow();
@@ -149,7 +150,7 @@ test('stored rows are there after the database was opened again', async () => {
       expect(await migrate(again)).toEqual([]);
       expect(await again.queryOne(SESSION, { app: APP })).toMatchObject({ pageviews: 1, visitor: 'v1' });
     } finally {
-      await again.command('drop', `DROP DATABASE ${place.location.database} SYNC`);
+      await again.command('drop', sql`DROP DATABASE ${identifier(place.location.database)} SYNC`);
       await again.close();
     }
   } finally {
@@ -211,7 +212,7 @@ const event = ({ at, ...rest }: { type: string; at: number; has_context?: number
 
 const SAMPLE_TOTAL: Query<{ rows: number; amount: number; rolledUp: number }> = {
   name: 'sample total',
-  sql: `SELECT count() AS rows, sum(amount) AS amount,
+  sql: sql`SELECT count() AS rows, sum(amount) AS amount,
           (SELECT sum(amount) FROM sample_totals WHERE name = {name:String}) AS rolledUp
         FROM samples WHERE name = {name:String}`,
   row: z.object({ rows: z.number(), amount: z.number(), rolledUp: z.number() }),
@@ -219,7 +220,7 @@ const SAMPLE_TOTAL: Query<{ rows: number; amount: number; rolledUp: number }> = 
 
 const SESSION = {
   name: 'session',
-  sql: `SELECT toUnixTimestamp64Milli(started_at) AS startedAt, sum(pageviews) AS pageviews, sum(clicks) AS clicks,
+  sql: sql`SELECT toUnixTimestamp64Milli(started_at) AS startedAt, sum(pageviews) AS pageviews, sum(clicks) AS clicks,
           min(visitor).2 AS visitor, max(last_offset) AS lastOffset
         FROM sessions WHERE app_id = {app:UUID} GROUP BY started_at`,
   row: z.object({
@@ -233,7 +234,7 @@ const SESSION = {
 
 const ECHO = {
   name: 'echo',
-  sql: `SELECT {text:String} AS text, {empty:String} AS empty, {whole:Int64} AS whole, {flag:Bool} AS flag,
+  sql: sql`SELECT {text:String} AS text, {empty:String} AS empty, {whole:Int64} AS whole, {flag:Bool} AS flag,
           {texts:Array(String)} AS texts, {numbers:Array(Int64)} AS numbers, {none:Array(String)} AS none`,
   row: z.object({
     text: z.string(),
@@ -248,7 +249,7 @@ const ECHO = {
 
 const TIME: Query<{ at: number; text: string }> = {
   name: 'time',
-  sql: `SELECT toUnixTimestamp64Milli(moment) AS at, toString(moment) AS text
+  sql: sql`SELECT toUnixTimestamp64Milli(moment) AS at, toString(moment) AS text
         FROM (SELECT fromUnixTimestamp64Milli({at:Int64}, 'UTC') AS moment)`,
   row: z.object({ at: z.number(), text: z.string() }),
 };

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { type Backup, type Backups, createBackups } from '../../src/backup/backups.ts';
 import { assertWhole, restore } from '../../src/backup/restore.ts';
 import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
@@ -58,19 +59,19 @@ async function made(backups: Backups, path: string): Promise<Backup> {
 
 const SALTS: Query<{ salts: number; secrets: number }> = {
   name: 'salts and secrets',
-  sql: 'SELECT (SELECT toUInt32(count()) FROM ingest_salts) AS salts, (SELECT toUInt32(count()) FROM console_secrets) AS secrets',
+  sql: sql`SELECT (SELECT toUInt32(count()) FROM ingest_salts) AS salts, (SELECT toUInt32(count()) FROM console_secrets) AS secrets`,
   row: z.object({ salts: z.number(), secrets: z.number() }),
 };
 
 const COPIES: Query<{ copies: number }> = {
   name: 'copies',
-  sql: "SELECT toUInt32(count()) AS copies FROM system.databases WHERE startsWith(name, concat(currentDatabase(), '_backup_'))",
+  sql: sql`SELECT toUInt32(count()) AS copies FROM system.databases WHERE startsWith(name, concat(currentDatabase(), '_backup_'))`,
   row: z.object({ copies: z.number() }),
 };
 
 const MARKED: Query<{ batch: string }> = {
   name: 'marked batches',
-  sql: 'SELECT toString(batch_id) AS batch FROM ingest_batches',
+  sql: sql`SELECT toString(batch_id) AS batch FROM ingest_batches`,
   row: z.object({ batch: z.string() }),
 };
 
@@ -197,8 +198,8 @@ onEachBackend((on) => {
     await expect(restore(restored, path)).rejects.toThrow(/not found/);
     await assertWhole(restored);
     await made(createBackups({ db: on.db, ingestion: idle, clock, log: SILENT }), path);
-    await restored.command('as if killed', 'CREATE TABLE restore_unfinished (a UInt8) ENGINE = Log');
-    await restored.command('as if killed', 'CREATE TABLE accounts (a UInt8) ENGINE = Log');
+    await restored.command('as if killed', sql`CREATE TABLE restore_unfinished (a UInt8) ENGINE = Log`);
+    await restored.command('as if killed', sql`CREATE TABLE accounts (a UInt8) ENGINE = Log`);
     await expect(assertWhole(restored)).rejects.toThrow(
       /^The restore of a backup into this store did not end/,
     );
@@ -242,7 +243,7 @@ test('a pause keeps flushes of every process from being stored, and lapses if no
     });
     const CLAIMS: Query<{ claims: number }> = {
       name: 'claims',
-      sql: 'SELECT toUInt32(count()) AS claims FROM ingest_journal',
+      sql: sql`SELECT toUInt32(count()) AS claims FROM ingest_journal`,
       row: z.object({ claims: z.number() }),
     };
     await expect.poll(async () => (await store.db.queryOne(CLAIMS)).claims).toBe(1);

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { createBackups } from '../../src/backup/backups.ts';
 import { restore } from '../../src/backup/restore.ts';
 import { openDatabase, type Query } from '../../src/clickhouse/database.ts';
+import { quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { type AccountId, appId } from '../../src/domain/ids.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
@@ -46,25 +47,28 @@ const appOn = (shard: 0 | 1): SdkApp => {
 };
 
 test('a question that names no app is refused, and one about an app asks its shard alone', async () => {
-  const count = (where: string): Query<{ rows: number; asked: number }> => ({
+  const count = (where: Sql): Query<{ rows: number; asked: number }> => ({
     name: 'count',
-    sql: `SELECT toUInt32(count()) AS rows, any(shardNum()) AS asked FROM ledger ${where}`,
+    sql: sql`SELECT toUInt32(count()) AS rows, any(shardNum()) AS asked FROM ledger ${where}`,
     row: z.object({ rows: z.number(), asked: z.number() }),
   });
-  await expect(store.db.query(count(''))).rejects.toThrow(/Sharding key .* is not used/);
+  await expect(store.db.query(count(sql``))).rejects.toThrow(/Sharding key .* is not used/);
   const [app, other] = [appOn(1), appOn(0)];
-  await expect(store.db.query(count(`WHERE app_id != '${app.id}'`))).rejects.toThrow('is not used');
+  await expect(store.db.query(count(sql`WHERE app_id != ${quoted(app.id)}`))).rejects.toThrow('is not used');
   for (const [shard, { id }] of [other, app].entries()) {
     const row = { app_id: id, kind: 'event', hour: 0, events: 1, oldest: 0, newest: 0, last_event: 0 };
     await store.db.insert('ledger', [row]);
-    expect(await store.db.queryOne(count(`WHERE app_id = '${id}'`))).toEqual({ rows: 1, asked: shard + 1 });
+    expect(await store.db.queryOne(count(sql`WHERE app_id = ${quoted(id)}`))).toEqual({
+      rows: 1,
+      asked: shard + 1,
+    });
   }
 });
 
 /** Changes the table that holds the events; the result undoes it. */
-async function changed(change: string, undo: string): Promise<() => Promise<void>> {
-  const alter = (sql: string) =>
-    store.db.command('change', `ALTER TABLE ${store.db.shards.stored('events')} ${sql}`);
+async function changed(change: Sql, undo: Sql): Promise<() => Promise<void>> {
+  const alter = (how: Sql) =>
+    store.db.command('change', sql`ALTER TABLE ${store.db.shards.stored('events')} ${how}`);
   await alter(change);
   return () => alter(undo);
 }
@@ -85,7 +89,7 @@ async function insist(ingestion: Ingestion, app: SdkApp, batch: Batch): Promise<
 
 test('batches of one shard that the store refuses are put aside, and all others are stored', async () => {
   const [one, two, ingestion] = [appOn(0), appOn(1), ingestionOn(store.db)];
-  const mend = await changed("ADD CONSTRAINT c CHECK session_id != 'poison'", 'DROP CONSTRAINT c');
+  const mend = await changed(sql`ADD CONSTRAINT c CHECK session_id != 'poison'`, sql`DROP CONSTRAINT c`);
   const sent = [one, two].flatMap((app) => ['a', 'poison', 'b'].map((id) => ({ app, batch: batchOf(id) })));
   const answers = await Promise.all(sent.map(({ app, batch }) => insist(ingestion, app, batch)));
   expect(answers.map((answer) => answer === 'stored')).toEqual([true, false, true, true, false, true]);
@@ -103,8 +107,8 @@ test('while a shard is away, apps on the other one are stored, and its own are w
   const [here, away, ingestion] = [appOn(0), appOn(1), ingestionOn(store.db)];
   // The index fails when a part is written, so it is not the content of the rows that is refused.
   const mend = await changed(
-    `ADD INDEX away throwIf(app_id = '${away.id}', 'away') TYPE minmax`,
-    'DROP INDEX away',
+    sql`ADD INDEX away throwIf(app_id = ${quoted(away.id)}, 'away') TYPE minmax`,
+    sql`DROP INDEX away`,
   );
   const waiting = batchOf('waiting');
   const answer = insist(ingestion, away, waiting);
@@ -191,7 +195,7 @@ test('a cluster that does not fit the settings is refused with what to do', asyn
     'CLICKHOUSE_SHARD_WEIGHTS has 1 weights, and the cluster analytics has 2 shards',
   );
   const plain = await openDatabase({ ...location, database: 'plain', cluster: undefined } as never);
-  await plain.command('a table', 'CREATE TABLE events (app_id UUID) ENGINE = Null');
+  await plain.command('a table', sql`CREATE TABLE events (app_id UUID) ENGINE = Null`);
   await plain.close();
   await refused({ database: 'plain' }).toThrow('was made without CLICKHOUSE_CLUSTER');
 });

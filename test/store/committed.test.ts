@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createSnapshots } from '../../src/facts/snapshots.ts';
@@ -18,7 +19,10 @@ beforeAll(async () => {
   await migrate(db);
 });
 afterAll(async () => {
-  await db.command('drop test database', `DROP DATABASE IF EXISTS ${place.location.database} SYNC`);
+  await db.command(
+    'drop test database',
+    sql`DROP DATABASE IF EXISTS ${identifier(place.location.database)} SYNC`,
+  );
   await db.close();
   place.remove();
 });

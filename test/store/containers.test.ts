@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { CLICKHOUSE_IMAGE, REDIS_IMAGE } from '../support/containers.ts';
 import { testRedis } from '../support/redis.ts';
 import { testStore } from '../support/store.ts';
@@ -23,8 +24,9 @@ test('each test gets its own empty, migrated store, also in parallel', async () 
     const row = { version: 9_999, name: 'only in one', checksum: '' };
     await one.db.insert('schema_migrations', [row]);
     const count = async (store: typeof one) => {
-      const sql = 'SELECT count() AS rows FROM schema_migrations WHERE version = 9999';
-      return (await store.db.queryOne({ name: 'count', sql, row: z.object({ rows: z.number() }) })).rows;
+      const statement = sql`SELECT count() AS rows FROM schema_migrations WHERE version = 9999`;
+      return (await store.db.queryOne({ name: 'count', sql: statement, row: z.object({ rows: z.number() }) }))
+        .rows;
     };
     expect([await count(one), await count(two)]).toEqual([1, 0]);
   } finally {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { prepareDemo } from '../../src/demo/load.ts';
 import { DEMO_DOMAIN } from '../../src/demo/site.ts';
 import { type DemoState, readState, writeState } from '../../src/demo/state.ts';
@@ -45,7 +46,7 @@ const prepare = (through: Ingestion): Promise<DemoState> =>
 const stored = async (): Promise<{ sessions: number; pageviews: number }> =>
   bench.store.db.queryOne({
     name: 'stored',
-    sql: `SELECT uniqExact(session_id) AS sessions, countIf(type = 'pageview') AS pageviews FROM events`,
+    sql: sql`SELECT uniqExact(session_id) AS sessions, countIf(type = 'pageview') AS pageviews FROM events`,
     row: z.object({ sessions: z.number(), pageviews: z.number() }),
   });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
@@ -73,7 +74,7 @@ function visit(hoursAgo: number, i: number): object {
 const Statement = z.object({ name: z.string(), sql: z.string() });
 const FORMATTED = {
   name: 'formatted',
-  sql: 'SELECT formatQuery({sql:String}) AS sql',
+  sql: sql`SELECT formatQuery({sql:String}) AS sql`,
   row: z.object({ sql: z.string() }),
 };
 
@@ -107,10 +108,10 @@ test.each(Object.entries(QUESTIONS))('docs/sql/%s.sql is what the question sends
   sent.splice(0);
   await ask(createAnalytics({ db, clock: () => NOW, snapshots }));
   const texts = await Promise.all(
-    sent.map(async ({ name: statement, sql, params }) => {
-      const formatted = await store.db.queryOne(FORMATTED, { sql });
+    sent.map(async ({ name: statement, sql: text, params }) => {
+      const formatted = await store.db.queryOne(FORMATTED, { sql: text });
       const values = Object.entries(params)
-        .filter(([param]) => sql.includes(`{${param}:`))
+        .filter(([param]) => text.includes(`{${param}:`))
         .map(([param, value]) => `SET param_${param} = '${value}';\n`);
       return `-- ${statement}\n${values.join('')}${formatted.sql};\n`;
     }),

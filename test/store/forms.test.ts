@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { identifier, join as listed, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { Bodies, type Body } from '../../src/http/forms/bodies.ts';
 import { writeArrow, writeParquet } from '../../src/http/forms/columnar.ts';
 import type { Column } from '../../src/http/forms/columns.ts';
@@ -93,16 +94,18 @@ test.each([
       expect((await written(write, rows)).equals(bytes)).toBe(true);
       const path = join(folder, format);
       writeFileSync(path, bytes);
-      const engine = (select: string): Promise<Record<string, unknown>[]> =>
+      const engine = (select: Sql): Promise<Record<string, unknown>[]> =>
         db.query({
           name: 'read back',
           // Without the setting the engine reads row groups in any order.
-          sql: `SELECT ${select} FROM (SELECT * FROM file('${path}', ${format}) SETTINGS input_format_parquet_preserve_order = 1)`,
+          sql: sql`SELECT ${select} FROM (SELECT * FROM file(${quoted(path)}, ${identifier(format)}) SETTINGS input_format_parquet_preserve_order = 1)`,
           row: z.record(z.string(), z.unknown()),
         });
-      expect(await engine('*')).toEqual(rows);
-      const types = COLUMNS.map(({ name }) => `any(toTypeName(${name})) AS t_${name}`).join(', ');
-      const [found] = await engine(types);
+      expect(await engine(sql`*`)).toEqual(rows);
+      const types = COLUMNS.map(({ name }) => identifier(name)).map(
+        (name) => sql`any(toTypeName(${name})) AS t_${name}`,
+      );
+      const [found] = await engine(listed(types));
       if (rows.length > 0)
         expect(Object.values(found ?? {})).toEqual(
           COLUMNS.map(({ type, nullable }) => (nullable ? `Nullable(${type})` : type)),

@@ -17,6 +17,7 @@ import { filesOf } from '../../src/cli/import/files.ts';
 import { type ImportOptions, type ImportSummary, importFiles } from '../../src/cli/import/import.ts';
 import { StateFolder } from '../../src/cli/import/state.ts';
 import { Unavailable } from '../../src/cli/management-client.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { writeAccessLog } from '../support/access-lines.ts';
@@ -105,12 +106,12 @@ const rawOf = async (app: SdkApp): Promise<number> => (await totalsOf(store.db, 
 
 /** The sessions and events of an app, as one figure. */
 async function digestOf(app: SdkApp): Promise<unknown> {
-  const sql = `
+  const statement = sql`
     SELECT count() AS events, uniqExact(session_id, started_at) AS sessions,
       toString(sum(cityHash64(toUnixTimestamp64Milli(started_at), toUnixTimestamp64Milli(timestamp), path, referrer))) AS digest
     FROM events WHERE app_id = {app:UUID}`;
   const row = z.object({ events: z.coerce.number(), sessions: z.coerce.number(), digest: z.string() });
-  return store.db.queryOne({ name: 'digest', sql, row }, { app: app.id });
+  return store.db.queryOne({ name: 'digest', sql: statement, row }, { app: app.id });
 }
 
 const NEW_LINE = '192.0.2.1 - - [31/Oct/2026:00:00:00 +0000] "GET /new HTTP/1.1" 200 1 "-" "-"\n';

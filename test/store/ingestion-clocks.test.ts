@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { dateTime64 } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { createJournal } from '../../src/ingestion/journal.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
@@ -65,7 +66,7 @@ onEachBackend((on) => {
     await on.db.insert('ingest_batches', [
       { app_id: app.id, batch_id: batchId, flush_id: randomUUID(), inserted_at: dateTime64(at) },
     ]);
-    await on.db.command('merge', 'OPTIMIZE TABLE ingest_batches FINAL');
+    await on.db.command('merge', sql`OPTIMIZE TABLE ingest_batches FINAL`);
     const again = await (await started()).accept(app, { batchId, sessions: [session('a')] }, REQUEST);
     expect(again).toMatchObject({ duplicate: true });
   });

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDatabase, type Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { byChance } from '../support/chance.ts';
 import { ingestionOn, newApp, stored, totalsOf } from './ingestion-support.ts';
 
@@ -16,7 +17,7 @@ const LIVES = 5;
 
 const SESSIONS: Query<{ number: number; views: number }> = {
   name: 'sessions',
-  sql: `SELECT toUInt32(substring(session_id, 2)) AS number, toUInt32(count()) AS views FROM events
+  sql: sql`SELECT toUInt32(substring(session_id, 2)) AS number, toUInt32(count()) AS views FROM events
         WHERE app_id = {app:UUID} GROUP BY session_id`,
   row: z.object({ number: z.number(), views: z.number() }),
 };

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { createJournal } from '../../src/ingestion/journal.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { serverStore, type TestStore, testStore } from '../support/store.ts';
@@ -44,10 +45,9 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
   test('or given up: then nothing of it is begun or left', async () => {
     const [app, journal] = [newApp(), createJournal(store.db)];
     const begun = async (): Promise<number> => {
-      const sql =
-        'SELECT toInt64(sum(abs(events))) AS begun FROM ingest_begun FINAL WHERE app_id = {app:UUID}';
+      const statement = sql`SELECT toInt64(sum(abs(events))) AS begun FROM ingest_begun FINAL WHERE app_id = {app:UUID}`;
       const row = z.object({ begun: z.number() });
-      return (await store.db.queryOne({ name: 'begun', sql, row }, { app: app.id })).begun;
+      return (await store.db.queryOne({ name: 'begun', sql: statement, row }, { app: app.id })).begun;
     };
     const flush = flushOf(app, randomUUID());
     await journal.claim(flush, false);
@@ -244,10 +244,12 @@ describe('a process that died', () => {
   /** Leaves raw rows without their view rows, as a kill between the two would. */
   async function withoutViews(work: () => Promise<void>): Promise<void> {
     const views = ['sessions_from_events', 'traffic_from_events'].map((view) =>
-      store.db.shards.database === null ? view : `${store.db.shards.database}.${view}`,
+      store.db.shards.database === null
+        ? identifier(view)
+        : sql`${identifier(store.db.shards.database)}.${identifier(view)}`,
     );
-    for (const view of views) await store.db.command('detach', `DETACH TABLE ${view}`);
+    for (const view of views) await store.db.command('detach', sql`DETACH TABLE ${view}`);
     await work();
-    for (const view of views) await store.db.command('attach', `ATTACH TABLE ${view}`);
+    for (const view of views) await store.db.command('attach', sql`ATTACH TABLE ${view}`);
   }
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { createJournal } from '../../src/ingestion/journal.ts';
 import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
 import { hoursOf, mergedHours } from '../../src/ingestion/ledger-rows.ts';
@@ -37,7 +38,7 @@ test.each([100, 9_000, 30_000])(
     };
     await insert();
     for (let i = 0; i < 3; i++) await journal.claim(flushOf(5_000).flush, true);
-    await store.db.command('merge', 'OPTIMIZE TABLE ingest_journal FINAL', {});
+    await store.db.command('merge', sql`OPTIMIZE TABLE ingest_journal FINAL`, {});
     await insert();
     expect(await totalsOf(store.db, app)).toEqual(stored(rows, rows));
   },

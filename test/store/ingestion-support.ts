@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { vi } from 'vitest';
 import { z } from 'zod';
 import type { Database, Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createIngestion, type Ingestion } from '../../src/ingestion/ingestion.ts';
@@ -73,7 +74,7 @@ export interface Totals {
 const count = z.coerce.number();
 const TOTALS: Query<Totals> = {
   name: 'totals',
-  sql: `
+  sql: sql`
     WITH traffic_sum AS (SELECT grain, sum(pageviews) AS views FROM traffic WHERE app_id = {app:UUID} GROUP BY grain)
     SELECT
       (SELECT count() FROM events WHERE app_id = {app:UUID}) AS raw,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { onBehalfOf } from '../../src/domain/caller.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
@@ -139,7 +140,7 @@ async function insertDays(id: AppId): Promise<void> {
       'latitude',
       'longitude',
     ],
-    `WITH intDiv(number, {perSession:UInt32}) AS session, number % {perSession:UInt32} AS turn,
+    sql`WITH intDiv(number, {perSession:UInt32}) AS session, number % {perSession:UInt32} AS turn,
     {from:Int64} + toInt64(session) * {step:Int64} AS started
 SELECT {app:UUID}, fromUnixTimestamp64Milli(started + turn * 60000, 'UTC'), concat('session-', toString(session)),
     fromUnixTimestamp64Milli(started, 'UTC'), if(turn = 5, 'engagement', 'pageview'), concat('/', toString((session + turn) % 40)),

@@ -4,6 +4,7 @@ import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { Memory } from '../../src/facts/memory.ts';
@@ -114,7 +115,7 @@ test('a tail of too many sessions is merged in the store', { timeout: 60_000 }, 
     await db.insertFrom(
       'events',
       ['app_id', 'timestamp', 'session_id', 'started_at', 'type', 'path', 'has_context', 'visitor_id'],
-      `SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), toString(number), fromUnixTimestamp64Milli({at:Int64}), 'pageview', '/', 1, 'same'
+      sql`SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), toString(number), fromUnixTimestamp64Milli({at:Int64}), 'pageview', '/', 1, 'same'
 FROM numbers({sessions:UInt64})`,
       { app: many, at, sessions },
     );

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { identifier, quoted, sql } from '../../src/clickhouse/sql.ts';
 import type { AccountId } from '../../src/domain/ids.ts';
 import { commitEvents } from '../support/ledger.ts';
 import { type MetadataBench, metadataBench, shop } from '../support/metadata.ts';
@@ -13,9 +14,13 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 const tablesWith = async (column: string): Promise<string[]> => {
-  const sql = `SELECT DISTINCT table FROM system.columns
-WHERE database = currentDatabase() AND name = '${column}' AND table NOT LIKE '%from_events'`;
-  const tables = await bench.store.db.query({ name: 'tables', sql, row: z.object({ table: z.string() }) });
+  const statement = sql`SELECT DISTINCT table FROM system.columns
+WHERE database = currentDatabase() AND name = ${quoted(column)} AND table NOT LIKE '%from_events'`;
+  const tables = await bench.store.db.query({
+    name: 'tables',
+    sql: statement,
+    row: z.object({ table: z.string() }),
+  });
   return tables.map(({ table }) => table);
 };
 
@@ -23,8 +28,8 @@ WHERE database = currentDatabase() AND name = '${column}' AND table NOT LIKE '%f
 async function tablesAbout(column: 'account_id' | 'app_id', id: string): Promise<string[]> {
   const found: string[] = [];
   for (const table of await tablesWith(column)) {
-    const sql = `SELECT count() AS rows FROM ${table} WHERE ${column} = {id:UUID}`;
-    const query = { name: table, sql, row: z.object({ rows: z.int() }) };
+    const statement = sql`SELECT count() AS rows FROM ${identifier(table)} WHERE ${identifier(column)} = {id:UUID}`;
+    const query = { name: table, sql: statement, row: z.object({ rows: z.int() }) };
     if ((await bench.store.db.queryOne(query, { id })).rows > 0) found.push(table);
   }
   return found.sort();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { commitEvents } from '../support/ledger.ts';
 import { type MetadataBench, metadataBench, shop } from '../support/metadata.ts';
@@ -32,14 +33,17 @@ describe('deleting an app', () => {
     const { db } = bench.store;
     const tables = await db.query({
       name: 'tables',
-      sql: `SELECT DISTINCT table FROM system.columns WHERE database = currentDatabase() AND name = 'app_id'`,
+      sql: sql`SELECT DISTINCT table FROM system.columns WHERE database = currentDatabase() AND name = 'app_id'`,
       row: z.object({ table: z.string() }),
     });
     const rows: Record<string, number> = {};
     for (const { table } of tables) {
       if (table.endsWith('_from_events')) continue;
-      const sql = `SELECT count() AS rows FROM ${table} WHERE app_id = {app:UUID}`;
-      const count = await db.queryOne({ name: table, sql, row: z.object({ rows: z.int() }) }, { app });
+      const statement = sql`SELECT count() AS rows FROM ${identifier(table)} WHERE app_id = {app:UUID}`;
+      const count = await db.queryOne(
+        { name: table, sql: statement, row: z.object({ rows: z.int() }) },
+        { app },
+      );
       if (count.rows > 0) rows[table] = count.rows;
     }
     return rows;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs, MINUTE_MS, toIso } from '../../src/domain/time.ts';
 import { createMetadata } from '../../src/metadata/metadata.ts';
@@ -79,13 +80,13 @@ test('a store that refuses the write fails no request, and gets the uses with th
   const other = bench.another();
   await bench.metadata.authenticate(apiKey);
   const used = thisMinute();
-  await db.command('away', 'RENAME TABLE api_key_uses TO api_key_uses_away');
+  await db.command('away', sql`RENAME TABLE api_key_uses TO api_key_uses_away`);
   try {
     await expect(bench.metadata.writeKeyUses()).rejects.toThrow();
     bench.wait(100);
     expect(await bench.metadata.authenticate(apiKey)).not.toBeNull();
   } finally {
-    await db.command('back', 'RENAME TABLE api_key_uses_away TO api_key_uses');
+    await db.command('back', sql`RENAME TABLE api_key_uses_away TO api_key_uses`);
   }
   await bench.metadata.writeKeyUses();
   expect(await lastUse(other)).toBe(used);

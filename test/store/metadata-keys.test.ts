@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { accountId, keyId } from '../../src/domain/ids.ts';
 import { epochMs, toIso } from '../../src/domain/time.ts';
 import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
@@ -278,12 +279,16 @@ test('no table holds a key or a secret', async () => {
   const { secretKey } = await metadata.rotateSecret(app.id, { overlapMs: 1_000 });
   const tables = await store.db.query({
     name: 'tables',
-    sql: `SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+    sql: sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
     row: z.object({ name: z.string() }),
   });
   expect(tables.map(({ name }) => name)).toEqual(expect.arrayContaining(['api_keys', 'app_secrets', 'apps']));
   for (const { name } of tables) {
-    const rows = await store.db.query({ name, sql: `SELECT * FROM ${name}`, row: z.unknown() });
+    const rows = await store.db.query({
+      name,
+      sql: sql`SELECT * FROM ${identifier(name)}`,
+      row: z.unknown(),
+    });
     const text = JSON.stringify(rows);
     for (const secret of [apiKey, rotated.apiKey, app.secretKey, secretKey]) {
       expect(text).not.toContain(secret.slice(-20));

@@ -2,18 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Query } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { asQuestion, onBehalfOf } from '../../src/domain/caller.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 /** Takes minutes if it is not cancelled. */
 const ENDLESS: Query<{ sum: number }> = {
   name: 'endless',
-  sql: 'SELECT toFloat64(sum(sipHash64(number))) AS sum FROM numbers(1000000000000)',
+  sql: sql`SELECT toFloat64(sum(sipHash64(number))) AS sum FROM numbers(1000000000000)`,
   row: z.object({ sum: z.number() }),
 };
 const RUNNING: Query<{ statements: number }> = {
   name: 'running',
-  sql: `SELECT count() AS statements FROM system.processes WHERE query LIKE '%1000000000000)%' AND query NOT LIKE '%system.processes%'`,
+  sql: sql`SELECT count() AS statements FROM system.processes WHERE query LIKE '%1000000000000)%' AND query NOT LIKE '%system.processes%'`,
   row: z.object({ statements: z.number() }),
 };
 

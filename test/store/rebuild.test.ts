@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
+import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { unseal } from '../../src/facts/seal.ts';
@@ -44,7 +45,7 @@ test('a rebuild replaces wrong facts in the cache of every process, and confirms
   // An unnoticed fault: the sums of a day are stored twice.
   await store.db.command(
     'a fault',
-    `INSERT INTO page_facts SELECT * FROM page_facts WHERE app_id = '${app.id}' AND grain = 'day'`,
+    sql`INSERT INTO page_facts SELECT * FROM page_facts WHERE app_id = ${quoted(app.id)} AND grain = 'day'`,
   );
   const longer = { from: RANGE.from, to: epochMs(RANGE.to - 1) };
   await analytics.pageviews(app.id, longer);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { type Migration, migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 onEachBackend((on) => {
@@ -26,13 +27,13 @@ onEachBackend((on) => {
 
 const VERSIONS: Query<{ versions: number[] }> = {
   name: 'versions',
-  sql: 'SELECT arraySort(groupArray(version)) AS versions FROM schema_migrations',
+  sql: sql`SELECT arraySort(groupArray(version)) AS versions FROM schema_migrations`,
   row: z.object({ versions: z.array(z.number()) }),
 };
 
 const UNSYNCED: Query<{ unsynced: string[]; tables: number }> = {
   name: 'unsynced tables',
-  sql: `
+  sql: sql`
     SELECT toUInt32(count()) AS tables, groupArrayIf(name, NOT (engine_full LIKE '%fsync_after_insert = 1%'
       AND engine_full LIKE '%fsync_part_directory = 1%'
       AND engine_full LIKE '%min_compressed_bytes_to_fsync_after_merge = 1%')) AS unsynced

@@ -4,6 +4,7 @@ import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs } from '../../src/domain/time.ts';
 import { Memory } from '../../src/facts/memory.ts';
@@ -172,7 +173,7 @@ test('a tail of too many sessions is counted in the store', { timeout: 60_000 },
   const insert = async (sessions: number, startedAt: number): Promise<void> => {
     await db.command(
       'many sessions',
-      `INSERT INTO events (app_id, timestamp, session_id, started_at, type, path, has_context, visitor_id)
+      sql`INSERT INTO events (app_id, timestamp, session_id, started_at, type, path, has_context, visitor_id)
 SELECT {app:UUID}, fromUnixTimestamp64Milli({at:Int64}), concat('many ', toString({at:Int64} + number)), fromUnixTimestamp64Milli({at:Int64}),
     'pageview', '/', 1, concat('many ', toString(number)) FROM numbers({sessions:UInt64})`,
       { app: many, at: startedAt, sessions },

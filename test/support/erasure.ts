@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../src/clickhouse/database.ts';
+import { identifier, quoted, sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
@@ -116,7 +117,7 @@ export class ErasedStory {
     const stored = await this.#db.rows(
       {
         name: 'stored sessions',
-        sql: 'SELECT DISTINCT session_id, toUnixTimestamp64Milli(started_at) FROM events WHERE app_id = {app:UUID}',
+        sql: sql`SELECT DISTINCT session_id, toUnixTimestamp64Milli(started_at) FROM events WHERE app_id = {app:UUID}`,
         row: z.tuple([z.string(), z.number()]),
       },
       {},
@@ -143,13 +144,16 @@ export class ErasedStory {
   async expectGone(visitor: string): Promise<void> {
     const row = z.object({ rows: z.number() });
     for (const [table, where] of [
-      ['events', `visitor_id = '${visitor}'`],
-      ['erasures', "visitor_id != ''"],
-      ['erased_sessions', '1'],
-      ['visitor_sessions', `visitor = reinterpretAsUInt128(sipHash128('${visitor}'))`],
+      ['events', sql`visitor_id = ${quoted(visitor)}`],
+      ['erasures', sql`visitor_id != ''`],
+      ['erased_sessions', sql`1`],
+      ['visitor_sessions', sql`visitor = reinterpretAsUInt128(sipHash128(${quoted(visitor)}))`],
     ] as const) {
-      const sql = `SELECT toUInt32(count()) AS rows FROM ${table} WHERE app_id = {app:UUID} AND ${where}`;
-      expect(await this.#db.queryOne({ name: 'left', sql, row }, { app: this.app.id }), table).toEqual({
+      const statement = sql`SELECT toUInt32(count()) AS rows FROM ${identifier(table)} WHERE app_id = {app:UUID} AND ${where}`;
+      expect(
+        await this.#db.queryOne({ name: 'left', sql: statement, row }, { app: this.app.id }),
+        table,
+      ).toEqual({
         rows: 0,
       });
     }

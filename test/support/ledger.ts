@@ -1,4 +1,5 @@
 import type { Database } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../../src/domain/time.ts';
 import { LEDGER_COLUMNS } from '../../src/ingestion/ledger-rows.ts';
 
@@ -14,7 +15,7 @@ export async function commitEvents(db: Database, apps: readonly string[] | null,
   });
 }
 
-const MISSING = `
+const MISSING = sql`
   SELECT e.app_id, e.kind, e.hour, e.events - l.events, e.oldest, e.newest, e.last_event
   FROM
   (

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
@@ -64,7 +65,7 @@ export const expireBefore = (db: Database, apps: readonly AppId[], horizon: numb
 /** How far an app's raw events have expired, which is as far as both kinds of facts go, and the time of the oldest one. */
 const HORIZON = {
   name: 'horizon',
-  sql: `SELECT (SELECT min(ofKind) FROM
+  sql: sql`SELECT (SELECT min(ofKind) FROM
       (SELECT max(horizon) AS ofKind FROM sealing_verdicts WHERE app_id = {app:UUID} GROUP BY kind)) AS horizon,
     (SELECT toUnixTimestamp64Milli(min(timestamp)) FROM events WHERE app_id = {app:UUID}) AS oldest`,
   row: z.object({ horizon: z.number(), oldest: z.number() }),

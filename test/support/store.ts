@@ -1,6 +1,7 @@
 import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { embeddedPlace, newDatabase, type Place } from '../../src/testing/place.ts';
 
 /** A database for one test, removed by `close`. */
@@ -83,7 +84,7 @@ async function openStore({ location, remove }: Place): Promise<TestStore> {
     close: async () => {
       for (const database of [location.database, db.shards.database]) {
         if (database === null) continue;
-        await db.command('drop test database', `DROP DATABASE IF EXISTS ${database} SYNC`);
+        await db.command('drop test database', sql`DROP DATABASE IF EXISTS ${identifier(database)} SYNC`);
       }
       await db.close();
       remove();

@@ -3,6 +3,7 @@ import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Database, Query } from '../../src/clickhouse/database.ts';
+import { identifier, join as listed, sql } from '../../src/clickhouse/sql.ts';
 
 /*
  * Searches a whole store for texts: every column of every table, rows included that are only marked as deleted,
@@ -11,12 +12,12 @@ import type { Database, Query } from '../../src/clickhouse/database.ts';
  */
 
 /** On a cluster, some tables are in the database of the shards. */
-const OURS = 'database IN (currentDatabase(), {shards:String})';
+const OURS = sql`database IN (currentDatabase(), {shards:String})`;
 const shardsOf = (db: Database) => ({ shards: db.shards.database ?? '' });
 
 const TABLES: Query<{ database: string; table: string; columns: string[]; folder: string }> = {
   name: 'tables to search',
-  sql: `SELECT t.database AS database, t.name AS table, groupArray(c.name) AS columns, any(t.data_paths[1]) AS folder
+  sql: sql`SELECT t.database AS database, t.name AS table, groupArray(c.name) AS columns, any(t.data_paths[1]) AS folder
 FROM system.tables AS t JOIN system.columns AS c ON c.database = t.database AND c.table = t.name
 WHERE t.${OURS} AND t.engine LIKE '%MergeTree' AND c.default_kind != 'ALIAS'
 GROUP BY database, table ORDER BY table`,
@@ -30,13 +31,13 @@ GROUP BY database, table ORDER BY table`,
 
 const IN_USE: Query<{ path: string }> = {
   name: 'parts in use',
-  sql: `SELECT path FROM system.parts WHERE ${OURS} AND active`,
+  sql: sql`SELECT path FROM system.parts WHERE ${OURS} AND active`,
   row: z.object({ path: z.string() }),
 };
-const INACTIVE: Query<{ table: string }> = {
+const INACTIVE: Query<{ database: string; table: string }> = {
   name: 'tables with old parts',
-  sql: `SELECT DISTINCT concat(database, '.', table) AS table FROM system.parts WHERE ${OURS} AND NOT active`,
-  row: z.object({ table: z.string() }),
+  sql: sql`SELECT DISTINCT database, table FROM system.parts WHERE ${OURS} AND NOT active`,
+  row: z.object({ database: z.string(), table: z.string() }),
 };
 
 /**
@@ -48,11 +49,15 @@ export async function tracesOf(db: Database, texts: readonly string[]): Promise<
   const tables = await db.query(TABLES, shardsOf(db));
   for (const { database, table, columns } of tables) {
     const counts = columns.map(
-      (column) => `countIf(multiSearchAny(toString(${column}), {texts:Array(String)}))`,
+      (column) => sql`countIf(multiSearchAny(toString(${identifier(column)}), {texts:Array(String)}))`,
     );
-    const sql = `SELECT * FROM (SELECT [${counts.join(', ')}] AS found FROM ${database}.${table} SETTINGS apply_deleted_mask = 0)`;
+    const statement = sql`SELECT * FROM (SELECT [${listed(counts)}] AS found FROM ${identifier(database)}.${identifier(table)} SETTINGS apply_deleted_mask = 0)`;
     const row = z.object({ found: z.array(z.number()) });
-    const { found: rows } = await db.queryOne({ name: 'search', sql, row }, { texts }, { lane: 'seal' });
+    const { found: rows } = await db.queryOne(
+      { name: 'search', sql: statement, row },
+      { texts },
+      { lane: 'seal' },
+    );
     found.push(...columns.filter((_, i) => rows[i] !== 0).map((column) => `${table}.${column}`));
   }
   const inRows = new Set(found.map((where) => where.split('.')[0]));
@@ -83,10 +88,10 @@ export async function withoutOldParts(db: Database): Promise<void> {
   const find = () => db.query(INACTIVE, shardsOf(db));
   for (let old = await find(); old.length > 0; old = await find()) {
     await sleep(200);
-    for (const { table } of old) {
+    for (const { database, table } of old) {
       await db.command(
         'drop old parts',
-        `ALTER TABLE ${table} DROP PARTITION ID 'none'`,
+        sql`ALTER TABLE ${identifier(database)}.${identifier(table)} DROP PARTITION ID 'none'`,
         {},
         { lane: 'seal' },
       );

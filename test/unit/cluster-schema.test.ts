@@ -3,6 +3,7 @@ import type { ClusterLayout } from '../../src/clickhouse/cluster-layout.ts';
 import { derived } from '../../src/clickhouse/cluster-schema.ts';
 import { readMigrations } from '../../src/clickhouse/migrate.ts';
 import { drawn, ONE_SHARD, shardsOf } from '../../src/clickhouse/shards.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
 import { FIRST_SHARD, SHARDED } from '../../src/clickhouse/tables.ts';
 
 const LAYOUT: ClusterLayout = {
@@ -18,7 +19,7 @@ const STATEMENTS = readMigrations().flatMap(({ statements }) => statements);
 
 test('every table of the migrations lives in one place, and those of apps can be sharded', () => {
   const created = STATEMENTS.flatMap(
-    (sql) => /^CREATE TABLE IF NOT EXISTS (\w+)(.*)/s.exec(sql)?.slice(1) ?? [],
+    (statement) => /^CREATE TABLE IF NOT EXISTS (\w+)(.*)/s.exec(statement)?.slice(1) ?? [],
   );
   const names = created.filter((_, i) => i % 2 === 0);
   const columns = new Map(names.map((name, i) => [name, created[i * 2 + 1] ?? '']));
@@ -28,11 +29,11 @@ test('every table of the migrations lives in one place, and those of apps can be
 });
 
 test('a table of apps becomes a replicated table on each shard, and a Distributed table before it', () => {
-  const sql = `CREATE TABLE IF NOT EXISTS ledger (app_id UUID)
+  const ledger = sql`CREATE TABLE IF NOT EXISTS ledger (app_id UUID)
 ENGINE = AggregatingMergeTree
 ORDER BY app_id
 SETTINGS non_replicated_deduplication_window = 100, fsync_after_insert = 1`;
-  expect(derived(sql, LAYOUT)).toEqual([
+  expect(derived(ledger, LAYOUT)).toEqual([
     `CREATE TABLE IF NOT EXISTS shop_shard.ledger ON CLUSTER analytics (app_id UUID)
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 ORDER BY app_id
@@ -45,7 +46,7 @@ ENGINE = Distributed(analytics, shop_shard, ledger, ${shardsOf(LAYOUT).sql})`,
 test('other tables are replicated, and keep their name and the arguments of their engine', () => {
   expect(
     derived(
-      'CREATE TABLE IF NOT EXISTS apps (app_id UUID, version UInt64) ENGINE = ReplacingMergeTree(version) ORDER BY app_id',
+      sql`CREATE TABLE IF NOT EXISTS apps (app_id UUID, version UInt64) ENGINE = ReplacingMergeTree(version) ORDER BY app_id`,
       LAYOUT,
     ),
   ).toEqual([
@@ -55,31 +56,34 @@ test('other tables are replicated, and keep their name and the arguments of thei
 
 test('a view is made where its tables are', () => {
   expect(
-    derived('CREATE MATERIALIZED VIEW IF NOT EXISTS v TO traffic AS SELECT 1 FROM events GROUP BY 1', LAYOUT),
+    derived(
+      sql`CREATE MATERIALIZED VIEW IF NOT EXISTS v TO traffic AS SELECT 1 FROM events GROUP BY 1`,
+      LAYOUT,
+    ),
   ).toEqual([
     'CREATE MATERIALIZED VIEW IF NOT EXISTS shop_shard.v ON CLUSTER analytics TO shop_shard.traffic AS SELECT 1 FROM shop_shard.events GROUP BY 1',
   ]);
-  expect(derived('DROP VIEW IF EXISTS v', LAYOUT)).toEqual([
+  expect(derived(sql`DROP VIEW IF EXISTS v`, LAYOUT)).toEqual([
     'DROP TABLE IF EXISTS shop_shard.v ON CLUSTER analytics',
   ]);
 });
 
 test('a new column comes to both tables of a name', () => {
-  const [stored, before] = derived('ALTER TABLE ledger ADD COLUMN IF NOT EXISTS a UInt8', LAYOUT);
+  const [stored, before] = derived(sql`ALTER TABLE ledger ADD COLUMN IF NOT EXISTS a UInt8`, LAYOUT);
   expect(stored).toBe('ALTER TABLE shop_shard.ledger ON CLUSTER analytics ADD COLUMN IF NOT EXISTS a UInt8');
   expect(before).toMatch(
     /^CREATE OR REPLACE TABLE shop\.ledger ON CLUSTER analytics AS shop_shard\.ledger\n/,
   );
-  expect(derived('ALTER TABLE apps ADD COLUMN a UInt8', LAYOUT)).toEqual([
+  expect(derived(sql`ALTER TABLE apps ADD COLUMN a UInt8`, LAYOUT)).toEqual([
     'ALTER TABLE shop.apps ON CLUSTER analytics ADD COLUMN a UInt8',
   ]);
 });
 
 test('a statement or a table without a rule is refused', () => {
   expect(() =>
-    derived('CREATE TABLE IF NOT EXISTS unheard (a UInt8) ENGINE = MergeTree ORDER BY a', LAYOUT),
+    derived(sql`CREATE TABLE IF NOT EXISTS unheard (a UInt8) ENGINE = MergeTree ORDER BY a`, LAYOUT),
   ).toThrow('add it to src/clickhouse/tables.ts');
-  expect(() => derived('INSERT INTO apps SELECT 1', LAYOUT)).toThrow('No rule says');
+  expect(() => derived(sql`INSERT INTO apps SELECT 1`, LAYOUT)).toThrow('No rule says');
 });
 
 test('a server that is all nodes of its cluster needs neither ON CLUSTER nor replicas', () => {

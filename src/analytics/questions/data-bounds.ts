@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import type { Database, Query } from '../../clickhouse/database.ts';
+import { sql } from '../../clickhouse/sql.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { epochMs, toIso } from '../../domain/time.ts';
 import type { DataBounds } from '../results.ts';
 
 const BOUNDS: Query<{ events: number; oldest: number; newest: number }> = {
   name: 'data bounds',
-  sql: `SELECT
+  sql: sql`SELECT
     sum(l.events) AS events,
     toUnixTimestamp64Milli(min(l.oldest)) AS oldest,
     toUnixTimestamp64Milli(max(l.newest)) AS newest

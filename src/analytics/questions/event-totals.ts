@@ -1,3 +1,4 @@
+import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { EventFacts } from '../ask.ts';
@@ -15,10 +16,10 @@ const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * H
 type EventSum = keyof typeof EVENT_SUMS;
 export type EventTotals = { readonly [Name in EventSum]: number };
 const SUMS = Object.keys(EVENT_SUMS) as EventSum[];
-const TYPES = Object.values(EVENT_SUMS).map((type) => `'${type}'`);
+const TYPES = Object.values(EVENT_SUMS).map(quoted);
 
 /** SQL of the sums over rows of `traffic AS t`. */
-const SUMS_OF_TRAFFIC = SUMS.map((name) => `sum(t.${name})`).join(', ');
+const SUMS_OF_TRAFFIC = join(SUMS.map((name) => sql`sum(t.${identifier(name)})`));
 
 /** Names the sums of a row. */
 export const eventTotalsOf = (sums: readonly number[] = []): EventTotals =>
@@ -30,7 +31,9 @@ export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): 
   if (first === undefined || last === undefined) return [];
   const grid = byPeriod(first, last);
   const sums = sumByKey(
-    await eventSums(facts, ranges, grid, (plans) => hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)),
+    await eventSums(facts, ranges, grid, (plans) =>
+      hoursPeriodOf(sql`toUnixTimestamp(bucket) * 1000`, plans),
+    ),
   );
   return ranges.map((_, i) => eventTotalsOf(sums.get(`${i}`)));
 }
@@ -43,7 +46,7 @@ export async function eventSums(
   facts: EventFacts,
   ranges: readonly Range[],
   grid: Grid,
-  sliceOfBucket: (plans: readonly Plan[]) => string,
+  sliceOfBucket: (plans: readonly Plan[]) => Sql,
 ): Promise<Row[]> {
   const plans = planEvents(facts, ranges, ALWAYS_CURRENT, 'day');
   const edges = plans.flatMap(rawRanges);
@@ -63,13 +66,13 @@ export async function eventSums(
 async function sumsOfHours(
   { db, app, of }: EventFacts,
   plans: readonly Plan[],
-  slice: string,
+  slice: Sql,
 ): Promise<readonly Row[]> {
   const hours = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
   if (hours.length === 0) return [];
-  const sql = `SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+  const statement = sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)} GROUP BY slice`;
-  return keptRows(db, of(hours), 'event sums', sql);
+  return keptRows(db, of(hours), 'event sums', statement);
 }
 
 /** Counts events by type in parts of sealed hours. */
@@ -78,11 +81,11 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
     db,
     {
       name: 'edges, events',
-      at: 'toUnixTimestamp64Milli(timestamp)',
-      key: 'type',
+      at: sql`toUnixTimestamp64Milli(timestamp)`,
+      key: sql`type`,
       others: [],
       from: (hours) =>
-        `FROM events WHERE ${ofApp(app)} AND type IN (${TYPES.join(', ')}) AND ${inHours(hours.map(rangeOf))}`,
+        sql`FROM events WHERE ${ofApp(app)} AND type IN (${join(TYPES)}) AND ${inHours(hours.map(rangeOf))}`,
       memoryOf: (hour) => of([hour]),
     },
     parts,
@@ -96,9 +99,10 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
 /** Counts events in parts of hours that are not sealed. */
 async function liveEdges({ db, app }: EventFacts, parts: readonly Range[], grid: Grid): Promise<Row[]> {
   if (parts.length === 0) return [];
+  const slice = sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`);
   return db.rows({
     name: 'unsealed events',
-    sql: `SELECT toString(${sliceSql(grid, 'toUnixTimestamp64Milli(timestamp)')}) AS slice, ${TYPES.map((type) => `countIf(type = ${type})`).join(', ')}
+    sql: sql`SELECT toString(${slice}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
 FROM events WHERE ${ofApp(app)} AND ${eventsIn(parts)} GROUP BY slice`,
     row: ROW,
   });

@@ -1,3 +1,4 @@
+import { sql } from '../../clickhouse/sql.ts';
 import type { SessionFacts } from '../ask.ts';
 import { DIMENSIONS, type Dimension } from '../dimensions.ts';
 import { asOne } from '../grid.ts';
@@ -49,12 +50,12 @@ async function sealedLists(
   pieces: Plan,
 ): Promise<ReadonlyMap<string, Ranked<Row>>> {
   if (isEmpty(pieces.sealed)) return new Map();
-  const sql = `SELECT key, sum(d.sessions) AS sessions FROM session_dimensions AS d
+  const statement = sql`SELECT key, sum(d.sessions) AS sessions FROM session_dimensions AS d
 WHERE ${where} AND ${inGrains([pieces])} GROUP BY key ORDER BY sessions DESC, key`;
   return cache.recall(
-    sql,
+    statement,
     async () => {
-      const rows = await db.rows({ name: 'lists', sql, row: ROW }, { parallel: isWide(pieces) });
+      const rows = await db.rows({ name: 'lists', sql: statement, row: ROW }, { parallel: isWide(pieces) });
       return new Map([...byLetter(rows)].map(([letter, own]) => [letter, new Ranked(own, RANKING)]));
     },
     (lists) => [...lists.values()].reduce((sum, { size }) => sum + 2 * size, 0),

@@ -1,3 +1,4 @@
+import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { readPlace } from '../../facts/place.ts';
 import { type Asker, closed, type SessionFacts } from '../ask.ts';
@@ -47,12 +48,12 @@ export async function locations(
 
 async function sealedPlaces({ db, where, cache }: SessionFacts, pieces: Plan): Promise<Ranked<Location>> {
   if (isEmpty(pieces.sealed)) return new Ranked([], RANKING);
-  const sql = `SELECT place, sum(p.sessions) AS count FROM session_places AS p
+  const statement = sql`SELECT place, sum(p.sessions) AS count FROM session_places AS p
 WHERE ${where} AND ${inGrains([pieces])} GROUP BY place`;
   return cache.recall(
-    sql,
+    statement,
     async () => {
-      const rows = await db.rows({ name: 'locations', sql, row: ROW });
+      const rows = await db.rows({ name: 'locations', sql: statement, row: ROW });
       return new Ranked(rows.map(locationOf).sort(RANKING.order), RANKING);
     },
     ({ size }) => size * 5,

@@ -1,3 +1,4 @@
+import { sql } from '../../clickhouse/sql.ts';
 import type { Range } from '../../domain/time.ts';
 import type { SessionFacts } from '../ask.ts';
 import { byPeriod } from '../grid.ts';
@@ -32,10 +33,10 @@ export async function sessionTotals(
 /** The totals of the plans' whole hours, with the index of the plan as the key. */
 export async function totalsOfHours(facts: SessionFacts, plans: readonly Plan[]): Promise<Row[]> {
   if (plans.every(({ sealed }) => isEmpty(sealed))) return [];
-  const sql = `SELECT toString(${hoursPeriodOf('toUnixTimestamp(bucket) * 1000', plans)}) AS key, ${sumsOfBucket('sessions')}
+  const statement = sql`SELECT toString(${hoursPeriodOf(sql`toUnixTimestamp(bucket) * 1000`, plans)}) AS key, ${sumsOfBucket('sessions')}
 FROM session_sums AS s WHERE ${facts.where} AND ${inGrains(plans, HALF_HOURS)} GROUP BY key`;
   const [sums, visitors] = await Promise.all([
-    keptRows(facts.db, facts.cache, 'session sums', sql),
+    keptRows(facts.db, facts.cache, 'session sums', statement),
     returning(facts, TOTALS, plans),
   ]);
   return [...sums, ...visitors];

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
 import type { AppFacts, Asker, SessionFacts } from '../ask.ts';
 import { UNITS } from '../figures.ts';
@@ -46,9 +47,9 @@ async function sealedHours(
   grid: Grid,
   hours: Span,
 ): Promise<readonly Row[]> {
-  const sql = `SELECT toString(${sliceSql(grid, 'toUnixTimestamp(bucket) * 1000')}) AS hour, ${sumsOfBucket('tehran_visitors')}
-FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans('bucket', [hours])} GROUP BY hour`;
-  return keptRows(db, cache, 'tehran hours: sessions', sql);
+  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${sumsOfBucket('tehran_visitors')}
+FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`;
+  return keptRows(db, cache, 'tehran hours: sessions', statement);
 }
 
 const PAGEVIEWS = z.tuple([z.string(), z.number()]);
@@ -56,8 +57,8 @@ const PAGEVIEWS = z.tuple([z.string(), z.number()]);
 const pageviewsByHour = ({ db, app }: AppFacts, grid: Grid) =>
   db.rows({
     name: 'tehran hours: pageviews',
-    sql: `SELECT toString(${sliceSql(grid, 'toUnixTimestamp(bucket) * 1000')}) AS hour, sum(t.pageviews) FROM traffic AS t
-WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans('bucket', [spanOf(grid)])} GROUP BY hour`,
+    sql: sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, sum(t.pageviews) FROM traffic AS t
+WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans(sql`bucket`, [spanOf(grid)])} GROUP BY hour`,
     row: PAGEVIEWS,
   });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '../../clickhouse/database.ts';
+import { sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
 import type { AppFacts, Asker, SessionFacts } from '../ask.ts';
 import { byDay, dayOf } from '../grid.ts';
@@ -16,7 +17,7 @@ import { totalsOfHours } from './session-totals.ts';
 /** The first and last instant with a session or an event of the app. */
 const EXTENT: Query<{ events: number; oldest: number; newest: number }> = {
   name: 'growth extent',
-  sql: `SELECT sum(l.events) AS events, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
+  sql: sql`SELECT sum(l.events) AS events, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
 FROM ledger AS l
 WHERE l.app_id = {app:UUID}`,
   row: z.object({ events: z.number(), oldest: z.number(), newest: z.number() }),
@@ -28,7 +29,7 @@ export async function userGrowth({ facts }: Asker, range: OpenRange): Promise<Gr
   const { first, last } = growthDays(bounded);
   const [sessions, events] = await Promise.all([
     sessionsByDay(await facts.sessions(), bounded),
-    eventSums(facts.events, [bounded], byDay(bounded), () => 'intDiv(toUnixTimestamp(bucket), 86400)'),
+    eventSums(facts.events, [bounded], byDay(bounded), () => sql`intDiv(toUnixTimestamp(bucket), 86400)`),
   ]);
   const [sessionsOf, eventsOf] = [sumByKey(sessions), sumByKey(events)];
   return Array.from({ length: last - first + 1 }, (_, i) => {
@@ -66,12 +67,12 @@ async function totalsOfDays(
   const days = { start, end: dayOf(end) };
   const hours = { start: days.end, end };
   const conditions = [
-    ...(isEmpty(days) ? [] : [`grain = 2 AND ${inSpans('bucket', [days])}`]),
-    ...(isEmpty(hours) ? [] : [`grain = 1 AND ${inSpans('bucket', [hours])}`]),
+    ...(isEmpty(days) ? [] : [sql`grain = 2 AND ${inSpans(sql`bucket`, [days])}`]),
+    ...(isEmpty(hours) ? [] : [sql`grain = 1 AND ${inSpans(sql`bucket`, [hours])}`]),
   ];
-  const sql = `SELECT toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day, ${sumsOfBucket('day_visitors')}
+  const statement = sql`SELECT toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day, ${sumsOfBucket('day_visitors')}
 FROM session_sums AS s WHERE ${where} AND ${anyOf(conditions)} GROUP BY day`;
-  return keptRows(db, cache, 'session sums by day', sql);
+  return keptRows(db, cache, 'session sums by day', statement);
 }
 
 /**

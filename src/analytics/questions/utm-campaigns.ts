@@ -1,3 +1,4 @@
+import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed, type SessionFacts } from '../ask.ts';
 import { asOne } from '../grid.ts';
@@ -51,7 +52,7 @@ export async function utmCampaigns({ facts }: Asker, range: OpenRange): Promise<
 /** Sums of the buckets. Each session counts as a visitor; `returning` subtracts the rest. */
 async function sealedCampaigns({ db, where, cache }: SessionFacts, pieces: Plan): Promise<readonly Row[]> {
   if (isEmpty(pieces.sealed)) return [];
-  const sql = `SELECT ${CAMPAIGN} AS key, sum(u.sessions), sum(u.sessions), sum(u.new_visitors) FROM utm_sums AS u
+  const statement = sql`SELECT ${CAMPAIGN} AS key, sum(u.sessions), sum(u.sessions), sum(u.new_visitors) FROM utm_sums AS u
 WHERE ${where} AND ${inGrains([pieces])} GROUP BY key`;
-  return keptRows(db, cache, 'utm sums', sql);
+  return keptRows(db, cache, 'utm sums', statement);
 }

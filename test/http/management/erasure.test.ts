@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { sql } from '../../../src/clickhouse/sql.ts';
 import type { CreatedApp } from '../../../src/metadata/types.ts';
 import { send } from '../../support/http.ts';
 import { type ManagedService, managedService } from '../../support/management.ts';
@@ -61,7 +62,7 @@ const at = (hours: number, minutes = 0): string =>
   new Date(START - hours * HOUR + minutes * 60_000).toISOString();
 const HASH = {
   name: 'hash',
-  sql: `SELECT toString(reinterpretAsUInt128(sipHash128('gone-visitor'))) AS hash`,
+  sql: sql`SELECT toString(reinterpretAsUInt128(sipHash128('gone-visitor'))) AS hash`,
   row: z.object({ hash: z.string() }),
 };
 

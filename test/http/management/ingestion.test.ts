@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { identifier, sql } from '../../../src/clickhouse/sql.ts';
 import { adminOf } from '../../support/admin.ts';
 import { mmdb } from '../../support/mmdb.ts';
 import { batchFor, post, visit } from '../sdk-events/support.ts';
@@ -64,16 +65,16 @@ test('a session without a place gets the one of its address, and the address is 
     { country: 'DE', region: null, city: 'Berlin', latitude: 52.5, longitude: 13.4, count: 1 },
   ]);
   for (const table of ['events', 'sessions', 'ingest_journal', 'ingest_batches']) {
-    const sql = `SELECT toUInt32(count()) AS rows FROM ${table} WHERE position(toString(tuple(*)), '127.0.0.1') > 0`;
+    const statement = sql`SELECT toUInt32(count()) AS rows FROM ${identifier(table)} WHERE position(toString(tuple(*)), '127.0.0.1') > 0`;
     const row = z.object({ rows: z.number() });
-    const query = { name: 'rows with an address', sql, row };
+    const query = { name: 'rows with an address', sql: statement, row };
     expect(await service.db.query(query, {}, { everyShard: true })).toEqual([{ rows: 0 }]);
   }
 });
 
 test('the sender of a batch that the store refuses gets 400, and the operator lists, repeats or drops it', async () => {
   const table = service.db.shards.stored('events');
-  const check = `ALTER TABLE ${table} ADD CONSTRAINT poison CHECK session_id NOT LIKE 'poison%'`;
+  const check = sql`ALTER TABLE ${table} ADD CONSTRAINT poison CHECK session_id NOT LIKE 'poison%'`;
   await service.db.command('refuse', check);
   const batches = ['poison 1', 'poison 2'].map((id) => {
     const [session] = [visit(id.replace(' ', '-'))];
@@ -91,7 +92,7 @@ test('the sender of a batch that the store refuses gets 400, and the operator li
   expect(listed).toMatchObject(Array(2).fill({ appId: service.app, events: 1, code: 469 }));
   const [one, two] = listed.map(({ id }) => id);
   await expect(admin('set-aside', 'repeat', '--id', one ?? '')).rejects.toThrow();
-  await service.db.command('mend', `ALTER TABLE ${table} DROP CONSTRAINT poison`);
+  await service.db.command('mend', sql`ALTER TABLE ${table} DROP CONSTRAINT poison`);
   expect(await admin('set-aside', 'repeat', '--id', one ?? '')).toEqual({ id: one, outcome: 'stored' });
   expect(await admin('set-aside', 'drop', '--yes', '--id', two ?? '')).toEqual({ id: two, dropped: true });
   expect(await admin('set-aside', 'list')).toEqual([]);
