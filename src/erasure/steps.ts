@@ -11,9 +11,8 @@ import {
   BEGUN_COLUMNS,
   begunRows,
   LEDGER_COLUMNS,
-  ledgerBoundsRows,
+  ledgerBounds,
   ledgerDeletionRows,
-  ledgerWithoutBounds,
 } from '../ingestion/ledger-rows.ts';
 
 /*
@@ -115,24 +114,25 @@ WHERE ${eventsToDelete(LIST)} GROUP BY app_id, grain, bucket`;
     await db.insertFrom('ingest_begun', BEGUN_COLUMNS, begunRows(TIMES), { ...params, sign: -1 }, options);
 }
 
-/** Makes the ledger's bounds of the listed hours those of the other events. */
+/**
+ * Makes the ledger's bounds of the listed hours those of the other events. It is one statement, because an hour without
+ * bounds would make answers wrong.
+ */
 export async function correctBounds(db: Database, listed: Listed): Promise<void> {
-  const params = paramsOf(listed);
   const { stored, beside } = db.shards;
-  const hoursIn = (list: Sql): Sql =>
-    sql`hour IN (SELECT DISTINCT arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')])) FROM ${list} WHERE ${OF_ERASURE} AND session_id != '')`;
+  const list = beside(LIST);
+  const starts = sql`arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')]))`;
+  const listedHours = sql`FROM ${list} WHERE ${OF_ERASURE} AND session_id != ''`;
+  const inHours = sql`hour IN (SELECT DISTINCT ${starts} ${listedHours})`;
+  // A session lasts at most 24 h, so the events of an hour's sessions lie in 25 hours.
+  const others = sql`SELECT app_id, started_at, timestamp FROM ${beside('events')} WHERE app_id = {app:UUID} AND NOT (${eventsToDelete(list)})
+    AND toStartOfHour(timestamp) IN (SELECT DISTINCT h + toIntervalHour(arrayJoin(range(25))) FROM (SELECT ${starts} AS h ${listedHours}))`;
   await db.command(
     'erasure: bounds',
-    sql`ALTER TABLE ${stored('ledger')} UPDATE ${ledgerWithoutBounds} WHERE app_id = {app:UUID} AND ${hoursIn(beside(LIST))} ${SYNC}`,
-    params,
+    sql`ALTER TABLE ${stored('ledger')} UPDATE ${ledgerBounds(others, inHours)} WHERE app_id = {app:UUID} AND ${inHours} ${SYNC}`,
+    paramsOf(listed),
     SEAL,
   );
-  // A session lasts at most 24 h, so the events of an hour's sessions lie in 25 hours.
-  const others = sql`SELECT app_id, started_at, timestamp FROM events WHERE app_id = {app:UUID} AND NOT (${eventsToDelete(LIST)})
-    AND toStartOfHour(timestamp) IN (SELECT DISTINCT h + toIntervalHour(arrayJoin(range(25))) FROM
-      (SELECT arrayJoin(arrayConcat(hours, [toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')])) AS h FROM ${LIST} WHERE ${OF_ERASURE} AND session_id != ''))`;
-  const rows = ledgerBoundsRows(others, hoursIn(LIST));
-  await db.insertFrom('ledger', LEDGER_COLUMNS, rows, params, { ...SEAL, about: [listed.app] });
 }
 
 const LEFT: Query<{ last: number }> = {

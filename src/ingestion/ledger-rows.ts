@@ -127,15 +127,24 @@ export const ledgerDeletionRows = (events: Sql): Sql =>
     sql`toUInt64(-toInt64(count())), ${NO_BOUNDS.oldest}, ${NO_BOUNDS.newest}, ${NO_BOUNDS.newest}`,
   );
 
-/** Sets the bounds of rows of `ledger` to those of no event. */
-export const ledgerWithoutBounds = sql`oldest = ${NO_BOUNDS.oldest}, newest = ${NO_BOUNDS.newest}, last_event = ${NO_BOUNDS.newest}`;
-
-/** Selects rows of `ledger` with the bounds of these events, for hours that meet a condition; they count nothing. */
-export const ledgerBoundsRows = (events: Sql, hours: Sql): Sql => sql`
-  SELECT app_id, kind, hour, 0, oldest, newest, last_event FROM (${perHour(
-    events,
-    sql`min(slice.2) AS oldest, max(slice.2) AS newest, max(timestamp) AS last_event`,
-  )}) WHERE ${hours}`;
+/**
+ * Sets the bounds of rows of `ledger` to those of these events. Rows of hours that do not meet the condition get the
+ * bounds of no event.
+ */
+export function ledgerBounds(events: Sql, hours: Sql): Sql {
+  const key = (kind: Sql, hour: Sql): Sql =>
+    sql`toUInt64(toUnixTimestamp(${hour})) * 2 + toUInt8(${kind} = 'event')`;
+  const all = sql`(SELECT (groupArray(${key(sql`kind`, sql`hour`)}), groupArray(oldest), groupArray(newest), groupArray(last_event)) FROM
+    (${perHour(events, sql`min(slice.2) AS oldest, max(slice.2) AS newest, max(timestamp) AS last_event`)}) WHERE ${hours})`;
+  const change = (column: Sql, place: number, none: Sql): Sql =>
+    sql`${column} = arrayConcat([${none}], ${all}.${place})[indexOf(${all}.1, ${key(sql`kind`, sql`hour`)}) + 1]`;
+  const [oldest, newest, last] = [
+    change(sql`oldest`, 2, NO_BOUNDS.oldest),
+    change(sql`newest`, 3, NO_BOUNDS.newest),
+    change(sql`last_event`, 4, NO_BOUNDS.newest),
+  ];
+  return sql`${oldest}, ${newest}, ${last}`;
+}
 
 /** Selects the rows of `ingest_begun`, for BEGUN_COLUMNS. `{sign:Int8}` is 1, or -1 to take the rows back. */
 export const begunRows = (events: Sql): Sql => perHour(events, sql`{sign:Int8} * toInt64(count())`);

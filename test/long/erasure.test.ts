@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
-import { Dead, dying, ErasedStory } from '../support/erasure.ts';
+import { Dead, dying, ErasedStory, watched } from '../support/erasure.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 
 /** Of the writes of an erasure, one in so many is the last one of a process. */
@@ -60,6 +60,23 @@ onEachBackend((on) => {
       await story.seal(3, true);
       if (!isDead) return;
     }
+  });
+
+  test('after each write of an erasure, each figure lies between those with and without the visitor', {
+    timeout: 0,
+  }, async () => {
+    // All visitors come in the same few hours.
+    const story = new ErasedStory(on.db, subject, { sessions: 24, days: 1, probes: 0 });
+    await story.send(1);
+    // Nothing is late: meanwhile an hour with late events may look as if it had none.
+    await story.seal(1, true);
+    const visitor = story.busiest();
+    let writes = 0;
+    const db = watched(on.db, () => story.expectBetween(visitor, writes++));
+    await story.erasures(db).erase(story.app.id, visitor);
+    expect(writes).toBeGreaterThan(10);
+    story.without(visitor);
+    await story.compare();
   });
 
   test('figures from before the horizon stay, and nothing connects them with the visitor', {

@@ -1,12 +1,16 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
+import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { RunEnded } from '../../src/facts/runs.ts';
@@ -14,8 +18,10 @@ import { onEachBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import type { Subject } from '../support/oracle/compare.ts';
+import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { expireBefore, Play, testRetention } from '../support/retention.ts';
+import { testStore } from '../support/store.ts';
 import { type Mode, stoppedAt } from '../support/two-sealers.ts';
 
 const DAY = 86_400_000;
@@ -80,6 +86,46 @@ onEachBackend((on) => {
       expect(horizon).toBe(FROM + (wasStopped ? 5 : 4) * DAY);
     }
   });
+});
+
+const SIZE = {
+  name: 'size of the raw events',
+  sql: sql`SELECT toUInt32(sum(bytes_on_disk)) AS bytes, toUInt32(sum(rows)) AS events FROM system.parts
+WHERE database = currentDatabase() AND table = 'events' AND active`,
+  row: z.object({ bytes: z.number(), events: z.number() }),
+};
+
+test('an expiry deletes events and frees their bytes', { timeout: 0 }, async () => {
+  const store = await testStore();
+  const { db } = store;
+  try {
+    const subject = await subjectOn(db);
+    const app = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
+    const begins = Array.from({ length: 3_000 }, (_, i) => FROM + ((i * 7_919_113) % (8 * DAY)));
+    for (let sent = 0; sent < begins.length; sent += 500) {
+      const deliveries = begins.slice(sent, sent + 500).map((startedAt, i) => ({
+        session: { id: randomUUID(), visitorId: randomUUID(), startedAt },
+        context: { language: 'en' },
+        events: [0, 1, 2, 3].map((event) => ({
+          type: 'pageview' as const,
+          timestamp: startedAt + event * 9_001,
+          path: `/page/${i % 90}`,
+        })),
+      }));
+      await subject.deliver(app, randomUUID(), deliveries);
+    }
+    await seal({ db, only: [app.id] }, epochMs(FROM + 40 * DAY));
+    const before = await db.queryOne(SIZE);
+    const { events } = await expireBefore(db, [app.id], FROM + 5 * DAY);
+    const after = await db.queryOne(SIZE);
+    expect(before.events).toBe(12_000);
+    expect(events).toBeGreaterThan(0);
+    expect(after.events).toBe(before.events - events);
+    // In parts as small as these, most bytes do not depend on the rows.
+    expect(after.bytes).toBeLessThan(before.bytes);
+  } finally {
+    await store.close();
+  }
 });
 
 test('a process is killed at any moment of an expiry', { timeout: 0 }, async () => {

@@ -35,6 +35,10 @@ onEachBackend((on) => {
     story.without(visitor);
     await story.compare();
     await story.expectGone(visitor);
+    // Another process drops what it keeps of the app at its next look.
+    const forgotten: string[] = [];
+    await story.erasures(on.db, (app) => forgotten.push(app)).resume();
+    expect(forgotten).toContain(story.app.id);
     // An export would hold a part of the visitor's events.
     const row = { app_id: story.app.id, erasure_id: randomUUID(), ended: 0 };
     await on.db.insert('erasures', [row], { about: [story.app.id] });

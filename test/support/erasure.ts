@@ -3,18 +3,20 @@ import { expect } from 'vitest';
 import { z } from 'zod';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { identifier, quoted, sql } from '../../src/clickhouse/sql.ts';
-import { appId } from '../../src/domain/ids.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createErasures, type Erasures } from '../../src/erasure/erasures.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
+import { outOfBounds } from '../chaos/figures.ts';
 import { byChance } from './chance.ts';
 import type { SentBatch } from './generate.ts';
 import { randomTraffic } from './generate-traffic.ts';
-import { askAbout, expectAnswers } from './oracle/compare.ts';
-import { KNOWN_DOMAIN } from './oracle/known.ts';
+import { ABOUT_ALL, aboutRange, askAbout, expectAnswers } from './oracle/compare.ts';
+import { KNOWN_DOMAIN, known } from './oracle/known.ts';
 import type { Delivery } from './oracle/model.ts';
+import { createOracle } from './oracle/oracle.ts';
 import type { subjectOn } from './oracle/subject.ts';
 import { expireBefore } from './retention.ts';
 
@@ -24,6 +26,25 @@ const FROM = Date.UTC(2022, 2, 18);
 const DAYS = 4;
 /** Deliveries of one batch. */
 const MOST_DELIVERIES = 15;
+/** In the middle of an erasure, one question in so many is asked each time. */
+const TURNS = 4;
+/** Endpoints of questions whose figures only grow with the data. */
+const PATHS: Readonly<Record<string, string>> = {
+  dataBounds: 'sessions/data-bounds',
+  trafficHeatmap: 'sessions/traffic-heatmap',
+  audienceActivity: 'sessions/traffic-audience-activity',
+  kpis: 'sessions/overview/kpis',
+  overview: 'sessions/overview/extended',
+  pageviews: 'sessions/pageviews',
+  timeSpent: 'sessions/timespent',
+  userGrowth: 'sessions/user-growth',
+};
+
+interface Size {
+  readonly sessions: number;
+  readonly probes: number;
+  readonly days?: number;
+}
 
 type Subject = Awaited<ReturnType<typeof subjectOn>>;
 
@@ -37,11 +58,11 @@ export class ErasedStory {
   #counted: Delivery[] = [];
   #now = epochMs(FROM);
 
-  constructor(db: Database, subject: Subject, size: { readonly sessions: number; readonly probes: number }) {
+  constructor(db: Database, subject: Subject, { days = DAYS, ...size }: Size) {
     this.#db = db;
     this.#subject = subject;
     const seed = byChance(1e9);
-    this.#story = randomTraffic({ ...size, seed, from: FROM, apps: 1, visitors: 8, days: DAYS });
+    this.#story = randomTraffic({ ...size, seed, from: FROM, apps: 1, visitors: 8, days });
     this.#waiting = this.#story.batches.flatMap(({ deliveries, ...batch }) =>
       Array.from({ length: Math.ceil(deliveries.length / MOST_DELIVERIES) }, (_, i) => ({
         ...batch,
@@ -84,15 +105,15 @@ export class ErasedStory {
     await purgeSessions(deps, this.#now, { keptMs: 2 * HOUR, stepMs: 0 });
   }
 
-  /** Erasures of a process whose writes go through `db`. */
-  erasures(db: Database = this.#db): Erasures {
+  /** Erasures of a process whose writes go through `db`. It drops what it keeps of an app with `forget`. */
+  erasures(db: Database = this.#db, forget: (app: AppId) => void = () => undefined): Erasures {
     const { ingestion } = this.#subject;
     return createErasures({
       db,
       clock: () => this.#now,
       locks: inProcessLocks(),
       ingestion,
-      forget: () => undefined,
+      forget,
     });
   }
 
@@ -140,6 +161,27 @@ export class ErasedStory {
     return expectAnswers(this.#subject, [this.app], this.#story, this.#counted);
   }
 
+  /**
+   * Asks in the middle of an erasure of the visitor: for the bounds of the data, and some of the other questions in turn.
+   * Expects each figure that grows with the data to lie between the one without the visitor and the one with the visitor.
+   */
+  async expectBetween(visitor: string, turn: number): Promise<void> {
+    const { analytics, clock } = this.#subject;
+    const { id } = this.app;
+    const now = () => clock.now;
+    const most = createOracle(this.#counted, known, now);
+    const others = this.#counted.filter(({ session }) => session.visitorId !== visitor);
+    const least = createOracle(others, known, now);
+    clock.now = epochMs(this.#story.moments[0] ?? 0);
+    const questions = [...ABOUT_ALL, ...this.#story.probes.flatMap(aboutRange)];
+    for (const [i, { name, ask }] of questions.entries()) {
+      const path = PATHS[name.split(' ')[0] ?? ''];
+      if (path === undefined || (i > 0 && i % TURNS !== turn % TURNS)) continue;
+      const answer: unknown = await ask(analytics, id);
+      expect(outOfBounds(path, answer, ask(least, id), ask(most, id)), name).toEqual([]);
+    }
+  }
+
   /** Expects that nothing of an erasure is left open, and that no row names the visitor. */
   async expectGone(visitor: string): Promise<void> {
     const row = z.object({ rows: z.number() });
@@ -160,22 +202,37 @@ export class ErasedStory {
   }
 }
 
+const WRITES = ['insert', 'insertFrom', 'command'];
+
 /** The same database for a process that dies at its `last` write. */
 export function dying(db: Database, last: number): Database {
   let writes = 0;
+  return withWrites(db, (write) => {
+    writes += 1;
+    if (writes > last) throw new Dead();
+    return write();
+  });
+}
+
+export class Dead extends Error {}
+
+/** The same database with something that happens after each write. */
+export function watched(db: Database, after: () => Promise<void>): Database {
+  return withWrites(db, async (write) => {
+    const written = await write();
+    await after();
+    return written;
+  });
+}
+
+function withWrites(db: Database, made: (write: () => Promise<unknown>) => Promise<unknown>): Database {
   return new Proxy(db, {
     get(target, name) {
       const value = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       const bound = value.bind(target);
-      if (!['insert', 'insertFrom', 'command'].includes(String(name))) return bound;
-      return async (...args: unknown[]) => {
-        writes += 1;
-        if (writes > last) throw new Dead();
-        return bound(...args);
-      };
+      if (!WRITES.includes(String(name))) return bound;
+      return async (...args: unknown[]) => made(async () => bound(...args));
     },
   });
 }
-
-export class Dead extends Error {}
