@@ -39,7 +39,7 @@ export interface Scope {
   readonly sessions: Range | null;
 }
 
-/** A sealed hour whose facts do not hold all committed events. */
+/** A sealed hour whose facts do not hold all committed events, or may not, because a visitor is being erased. */
 export interface LateHour {
   /** Its start, epoch ms. */
   readonly hour: number;
@@ -163,21 +163,32 @@ const LATE_HOUR = z.object({
   insertedUntil: z.number(),
   lastEvent: z.number(),
 });
-const LATE_HOURS: Query<LateHour> = {
+/** The hours of the events that are being erased. Their counts in the ledger may fall to those of the facts. */
+const ERASED_HOURS: { readonly [Kind in FactKind]: Sql } = {
+  page: sql`arrayJoin(hours)`,
+  session: sql`toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')`,
+};
+const erasedHours = (kind: FactKind): Sql => sql`
+    UNION ALL
+    SELECT hour, 0, 0, toInt64(0), toInt64(0), 1 FROM
+    (SELECT ${ERASED_HOURS[kind]} AS hour FROM erased_sessions WHERE app_id = {app:UUID} AND session_id != '')
+    WHERE toUnixTimestamp(hour) * 1000 < {until:Int64}`;
+
+const lateHoursQuery = (kind: FactKind, isErasing: boolean): Query<LateHour> => ({
   name: 'late hours',
   sql: sql`SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(in_ledger) AS committed, sum(in_facts) AS held, max(inserted_until) AS insertedUntil,
     max(last_event_ms) AS lastEvent
 FROM
 (
-    SELECT hour, events AS in_ledger, 0 AS in_facts, toInt64(0) AS inserted_until, toUnixTimestamp64Milli(last_event) AS last_event_ms FROM ledger
+    SELECT hour, events AS in_ledger, 0 AS in_facts, toInt64(0) AS inserted_until, toUnixTimestamp64Milli(last_event) AS last_event_ms, 0 AS erased FROM ledger
     WHERE app_id = {app:UUID} AND kind = {ledgerKind:String} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
     UNION ALL
-    SELECT hour, 0, events, inserted_until, toInt64(0) FROM sealed_hours
-    WHERE app_id = {app:UUID} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
+    SELECT hour, 0, events, inserted_until, toInt64(0), 0 FROM sealed_hours
+    WHERE app_id = {app:UUID} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND toUnixTimestamp(hour) * 1000 < {until:Int64}${isErasing ? erasedHours(kind) : sql``}
 ) AS h
-GROUP BY h.hour HAVING committed != held ORDER BY h.hour LIMIT ${MOST_LATE_HOURS + 1}`,
+GROUP BY h.hour HAVING committed != held OR max(erased) = 1 ORDER BY h.hour LIMIT ${MOST_LATE_HOURS + 1}`,
   row: LATE_HOUR,
-};
+});
 
 const NONE: Published = { until: epochMs(0), step: 0, era: 0, rebuilt: 0, horizon: epochMs(0), dead: [] };
 const NOTHING_PUBLISHED: PublishedFacts = { page: NONE, session: NONE };
@@ -221,10 +232,12 @@ export async function readSnapshots(
     found.get('ledger') ?? [];
   const [begun = 0, ended = 0] = found.get('erasures') ?? [];
   const erasures = `${begun} ${ended}`;
-  const whole = { page: pageLedger === pageSealed, session: sessionLedger === sessionSealed };
+  const isErasing = begun !== ended;
+  const late = (kind: FactKind, isWhole: boolean) =>
+    isWhole && !isErasing ? [] : lateHours(db, app, kind, { ...published[kind], isErasing });
   const [page, session] = await Promise.all([
-    whole.page ? [] : lateHours(db, app, 'page', published.page),
-    whole.session ? [] : lateHours(db, app, 'session', published.session),
+    late('page', pageLedger === pageSealed),
+    late('session', sessionLedger === sessionSealed),
   ]);
   const state = {
     published,
@@ -236,7 +249,7 @@ export async function readSnapshots(
       erasures,
     ].join(' '),
     erasures,
-    isErasing: begun !== ended,
+    isErasing,
     sessionEvents,
     asOf: hours === 0 ? null : epochMs(asOf),
   };
@@ -254,8 +267,13 @@ export function lateHours(
   db: Database,
   app: string,
   kind: FactKind,
-  { until, dead }: { readonly until: number; readonly dead: readonly number[] },
+  {
+    until,
+    dead,
+    isErasing = false,
+  }: { readonly until: number; readonly dead: readonly number[]; readonly isErasing?: boolean },
 ): Promise<readonly LateHour[]> {
   const ledgerKind = kind === 'page' ? 'event' : 'session';
-  return db.query(LATE_HOURS, { app, kind, ledgerKind, until, dead }, { lane: 'lookup' });
+  const params = { app, kind, ledgerKind, until, dead };
+  return db.query(lateHoursQuery(kind, isErasing), params, { lane: 'lookup' });
 }
