@@ -29,8 +29,8 @@ interface Preset {
 
 export const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = {
   quick: {
-    shape: { events: 200_000, days: 10 },
-    scale: { events: 200_000, days: 5 },
+    shape: { events: 150_000, days: 10 },
+    scale: { events: 100_000, days: 5 },
     runs: 3,
     pauseMs: 200,
     seconds: 1,
@@ -41,10 +41,10 @@ export const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = 
     alsoStale: false,
     batches: [20, 500],
     ingestSeconds: 3,
-    importedEvents: 50_000,
+    importedEvents: 30_000,
     overloadSeconds: 3,
     overloadEvents: 36_000,
-    soakMinutes: 0.3,
+    soakMinutes: 0.25,
     expected: [60, 20, 35, 25, 15, 22],
   },
   standard: {
