@@ -1,11 +1,10 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readResult } from '../../bench/result/file.ts';
 import { type OpenService, openService } from '../../src/testing/in-process.ts';
 import { newFolder, runBench } from './runs.ts';
 
 // Each test starts a few commands.
-vi.setConfig({ testTimeout: 240_000 });
 
 const SECRET = 'a management secret of more than 32 characters';
 const folder = newFolder();

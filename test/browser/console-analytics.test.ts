@@ -93,7 +93,7 @@ const written = (name: (typeof KPI_FIGURES)[number], value: number): string => {
 };
 
 /** Waits until what is read fulfils the expectation. */
-const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+const eventually = <T>(read: () => T) => expect.poll(read);
 
 describe('figures are those of the API', () => {
   test('key figures, their change, and the lists', async () => {

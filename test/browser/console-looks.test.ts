@@ -49,7 +49,7 @@ for (const [name, path, prepare] of PAGES) {
     for (const language of LANGUAGES) {
       await page.evaluate(`localStorage.setItem('console-language', '${language}')`);
       await visit(path.replace(':app', service().app));
-      await expect.poll(() => page.locator('.loading').count(), { timeout: 30_000 }).toBe(0);
+      await expect.poll(() => page.locator('.loading').count()).toBe(0);
       await prepare?.();
       for (const scheme of SCHEMES) {
         await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' });

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 const deliveries = (count: number) =>
-  expect.poll(() => collector.deliveries.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+  expect.poll(() => collector.deliveries.length).toBeGreaterThanOrEqual(count);
 const withoutTime = () => brief(collector.events()).filter((event) => !event.startsWith('engagement'));
 
 for (const status of [429, 500, 503]) {

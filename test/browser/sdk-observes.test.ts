@@ -181,7 +181,7 @@ test('a page from the back-forward cache counts as a new view', async () => {
   await page.evaluate(`addEventListener('pageshow', (event) => { window.cached = event.persisted })`);
   await page.goto(`${site.origin}/b`);
   await page.evaluate(`setTimeout(() => history.back())`);
-  await expect.poll(() => page.evaluate('window.cached').catch(() => null), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => page.evaluate('window.cached').catch(() => null)).toBe(true);
   await drained(page);
   expect(of('pageview')).toEqual(['pageview /a', 'pageview /b', 'pageview /a']);
 });
@@ -211,8 +211,6 @@ test('works without storage', async () => {
   );
   await page.goto(`${site.origin}/`);
   await track(page, 'signup');
-  await expect
-    .poll(() => brief(collector.events()), { timeout: 20_000 })
-    .toEqual(['pageview /', 'custom / signup']);
+  await expect.poll(() => brief(collector.events())).toEqual(['pageview /', 'custom / signup']);
   expect(new Set(collector.sessions().map(({ id }) => id)).size).toBe(1);
 });

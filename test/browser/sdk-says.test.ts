@@ -60,9 +60,7 @@ const open = async (tag: string): Promise<void> => {
   await page.goto(`${site.origin}/a`);
 };
 const warned = (...texts: readonly (string | RegExp)[]): Promise<void> =>
-  expect
-    .poll(() => said.warning, { timeout: 15_000 })
-    .toEqual(texts.map((text) => expect.stringMatching(text)));
+  expect.poll(() => said.warning).toEqual(texts.map((text) => expect.stringMatching(text)));
 
 test.each([
   [`data-app-id="${APP_ID}"`, 'data-secret-key (secretKey) is missing. Nothing is measured.'],

@@ -16,9 +16,7 @@ export const tag = (
 /** Waits until the service has answered for every event in the site's queue. */
 export const drained = (page: Page): Promise<void> =>
   expect
-    .poll(() => page.evaluate('Object.keys(localStorage).filter((key) => /^sa:.*:q/.test(key)).length'), {
-      timeout: 15_000,
-    })
+    .poll(() => page.evaluate('Object.keys(localStorage).filter((key) => /^sa:.*:q/.test(key)).length'))
     .toBe(0);
 
 export const track = (page: Page, name: string): Promise<unknown> =>
@@ -43,4 +41,4 @@ export const brief = (events: readonly Event[]): string[] =>
 
 /** Waits for events that the collector has counted. */
 export const counted = (collector: Collector, ...events: string[]): Promise<void> =>
-  expect.poll(() => brief(collector.events()), { timeout: 15_000 }).toEqual(expect.arrayContaining(events));
+  expect.poll(() => brief(collector.events())).toEqual(expect.arrayContaining(events));

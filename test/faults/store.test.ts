@@ -44,13 +44,13 @@ const askNeighbour = (): Promise<Answer> => service.ask(question(neighbour.app),
 /** Expects answers again without a restart. */
 async function recovered(): Promise<void> {
   await proxy.set('pass');
-  await expect.poll(async () => (await service.ask('/readyz')).status, { timeout: 20_000 }).toBe(200);
+  await expect.poll(async () => (await service.ask('/readyz')).status).toBe(200);
   expect(await ask()).toMatchObject({ status: 200, json: ROWS });
 }
 
 /** Expects /readyz to fail, at once or after a ping that was underway. */
 async function expectNotReady(): Promise<void> {
-  await expect.poll(async () => (await service.ask('/readyz')).status, { timeout: 20_000 }).toBe(503);
+  await expect.poll(async () => (await service.ask('/readyz')).status).toBe(503);
   expectProblem(await service.ask('/readyz'), 'store_unavailable');
 }
 
@@ -169,7 +169,7 @@ async function statementOf(path: string): Promise<string> {
     proxy.requests.find(
       (text) => PAGEVIEWS.test(text) && text.includes(`LIMIT ${limit}`) && /query_id=/.test(text),
     );
-  await expect.poll(find, { timeout: 40_000 }).toBeDefined();
+  await expect.poll(find).toBeDefined();
   return /query_id=([\w-]+)/.exec(find() ?? '')?.[1] ?? 'none';
 }
 

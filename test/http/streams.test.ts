@@ -80,7 +80,7 @@ describe('a stream', () => {
     const [, session] = SAMPLE;
     await service().record([{ ...session, events: [later] }], tenant.app);
     const ids = (): string[] => text().match(/^id: .*$/gm) ?? [];
-    await expect.poll(() => ids().length, { timeout: 20_000 }).toBe(2);
+    await expect.poll(() => ids().length).toBe(2);
     expect(text().match(/^data: \[/gm)).toHaveLength(1);
     const early = { ...later, timestamp: '2026-11-19T22:00:20.000Z', path: '/early' };
     await service().record([{ ...session, events: [early] }], tenant.app);

@@ -104,4 +104,4 @@ test('a service killed while it makes a backup, and restores killed half-way', a
     expect(await answersOf(again, app.id, key)).toEqual(await answersOf(service, app.id, key));
   });
   await Promise.all([again.stop(), service.stop()]);
-}, 300_000);
+});

@@ -1,12 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readResult } from '../../bench/result/file.ts';
 import type { Case } from '../../bench/result/schema.ts';
 import { newFolder, runBench } from '../bench/runs.ts';
 
 // Each test starts a service or two, as small and as short as the options allow.
-vi.setConfig({ testTimeout: 240_000 });
 
 const folder = newFolder();
 afterAll(() => folder.remove());
@@ -65,11 +64,11 @@ test('http: answers beside a bare route, and keys that poll; a limit that does n
     output: expect.stringMatching(/^FAILED: http:p50=0\.001ms: /m),
   });
   const beside = named(cases, 'bare route');
-  expect(beside).toHaveLength(4);
+  expect(beside).toHaveLength(2);
   const mixes = ['10 keys polling, with Redis', '10 keys polling while events arrive, with Redis'];
   expect(named(cases, 'throughput')).toEqual([...beside, ...mixes]);
   expect(named(cases, 'rate')).toEqual(
-    mixes.flatMap((mix) => [25, 50, 75].map((share) => `${mix}, at ${share} %`)),
+    mixes.flatMap((mix) => [50, 90].map((share) => `${mix}, at ${share} %`)),
   );
   expect(checked(cases)).toEqual([
     { name: 'all apps, with Redis', measure: 'pageviews counted', runs: 1, exact: true },

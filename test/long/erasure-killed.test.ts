@@ -218,7 +218,7 @@ function traffic() {
 /** Resolves when no app has anything left to seal but its last day. */
 const sealed = (): Promise<void> =>
   expect
-    .poll(async () => JSON.stringify(await service.admin('seal', 'status')), { timeout: 60_000 })
+    .poll(async () => JSON.stringify(await service.admin('seal', 'status')))
     .toMatch(/"sealedUntil":"20.*"sealedUntil":"20/);
 
 /** Returns the names of the files in the folder that hold one of the texts. */

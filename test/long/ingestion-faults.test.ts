@@ -90,23 +90,17 @@ const FAULTS: readonly Fault[] = [
   'bad-gateway',
 ];
 
-test.each(FAULTS)(
-  '%s: batches that two processes receive at once are stored once',
-  { timeout: 240_000 },
-  async (fault) => {
-    const app = newApp();
-    const senders = ['a', 'b', 'c', 'd'];
-    await under(fault, Promise.all(senders.map((name) => insist(app, name))));
-    const sessions = senders.length * BATCHES_PER_SENDER;
-    // A process that has not answered may still be storing; that would only be a repetition.
-    await Promise.all(databases.map((db) => db.ping()));
-    expect(await totalsOf(store.db, app.id)).toEqual(stored(sessions, sessions * EVENTS));
-  },
-);
+test.each(FAULTS)('%s: batches that two processes receive at once are stored once', async (fault) => {
+  const app = newApp();
+  const senders = ['a', 'b', 'c', 'd'];
+  await under(fault, Promise.all(senders.map((name) => insist(app, name))));
+  const sessions = senders.length * BATCHES_PER_SENDER;
+  // A process that has not answered may still be storing; that would only be a repetition.
+  await Promise.all(databases.map((db) => db.ping()));
+  expect(await totalsOf(store.db, app.id)).toEqual(stored(sessions, sessions * EVENTS));
+});
 
-test('a batch that was never acknowledged is stored as a whole or not at all', {
-  timeout: 240_000,
-}, async () => {
+test('a batch that was never acknowledged is stored as a whole or not at all', async () => {
   const app = newApp();
   const batches = Array.from({ length: 30 }, (_, i) => ({
     batchId: randomUUID(),

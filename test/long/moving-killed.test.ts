@@ -88,7 +88,6 @@ async function killedAt(statement: string, body: string): Promise<void> {
   const exited = once(child, 'exit');
   await expect
     .poll(() => proxy.requests.some((request) => request.includes(statement)), {
-      timeout: 30_000,
       interval: 20,
     })
     .toBe(true);

@@ -7,7 +7,7 @@ export default defineConfig({
     pool: 'forks',
     // The demo loads its data meanwhile.
     maxWorkers: 2,
-    testTimeout: 90_000,
-    hookTimeout: 90_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
   },
 });

@@ -167,7 +167,7 @@ onEachBackend((on) => {
     await expect(restore(restored, path)).rejects.toThrow(/^The store is not empty \(\d+ rows in /);
     await expect(made(backups, path)).rejects.toThrow('There is a backup in this folder already');
     expect((await backups.last()).failed).toMatchObject({ path, state: 'failed' });
-  }, 120_000);
+  });
 
   test('if a process writes in spite of the pause, the tables are copied again', async () => {
     let attempts = 0;
@@ -190,7 +190,7 @@ onEachBackend((on) => {
     await restore(restored, path);
     const names = (await metadataOn(restored).listAccounts()).map(({ name }) => name);
     expect(names.filter((name) => name === 'Meanwhile')).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('no process may use a store whose restore did not end; the restore is repeated', async () => {
     const path = newPath();
@@ -206,7 +206,7 @@ onEachBackend((on) => {
     const { accounts } = await restore(restored, path);
     expect(accounts).toBe((await metadataOn(on.db).listAccounts()).length);
     await assertWhole(restored);
-  }, 60_000);
+  });
 
   test('no backup is made while a visitor is being erased', async () => {
     const backups = createBackups({ db: on.db, ingestion: idle, clock, log: SILENT });
@@ -225,7 +225,7 @@ onEachBackend((on) => {
     await backups.close();
     expect(backups.get(id)).toMatchObject({ state: 'failed', error: expect.stringContaining('was stopped') });
     expect(await on.db.queryOne(COPIES)).toEqual({ copies: 0 });
-  }, 60_000);
+  });
 });
 
 test('a pause keeps flushes of every process from being stored, and lapses if nobody ends it', async () => {
@@ -261,4 +261,4 @@ test('a pause keeps flushes of every process from being stored, and lapses if no
     await store.close();
     await bridge.close();
   }
-}, 60_000);
+});

@@ -112,7 +112,7 @@ test('while a shard is away, apps on the other one are stored, and its own are w
   );
   const waiting = batchOf('waiting');
   const answer = insist(ingestion, away, waiting);
-  await expect.poll(() => ingestion.underway(), { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => ingestion.underway()).toBe(1);
   for (const id of ['a', 'b']) expect(await insist(ingestion, here, batchOf(id))).toBe('stored');
   expect(await totalsOf(store.db, here.id)).toEqual(stored(2, 6));
   expect(ingestion.stats().waiting.batches).toBe(1);

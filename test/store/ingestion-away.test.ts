@@ -54,7 +54,7 @@ test('too many waiting batches are refused at once', async () => {
   });
   bridge.resume();
   await Promise.all(waiting);
-  await expect.poll(() => totalsOf(store.db, app.id), { timeout: 50_000 }).toEqual(stored(1, room()));
+  await expect.poll(() => totalsOf(store.db, app.id)).toEqual(stored(1, room()));
 });
 
 /**
@@ -63,9 +63,7 @@ test('too many waiting batches are refused at once', async () => {
  */
 const MEMORY_BOUND = 400 * 1024 ** 2;
 
-test('while the store stalls, waiting batches are bounded, and memory with them', {
-  timeout: 120_000,
-}, async () => {
+test('while the store stalls, waiting batches are bounded, and memory with them', async () => {
   const [app, ingestion] = [newApp(), ingestionOn(store.db)];
   await ingestion.accept(app, { batchId: randomUUID(), sessions: [session('before')] }, REQUEST);
   const before = process.memoryUsage().rss;
@@ -87,6 +85,6 @@ test('while the store stalls, waiting batches are bounded, and memory with them'
   bridge.resume();
   const codes = await Promise.all(answers);
   expect(codes.filter((code) => code === 'overloaded')).toHaveLength(1_200 - room() / 500);
-  await expect.poll(() => ingestion.stats().waiting.events, { timeout: 50_000 }).toBe(0);
+  await expect.poll(() => ingestion.stats().waiting.events).toBe(0);
   expect((await totalsOf(store.db, app.id)).raw).toBe(room() + 3);
 });

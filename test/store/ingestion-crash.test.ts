@@ -61,4 +61,4 @@ test('a process killed again and again has stored every acknowledged event once,
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}, 180_000);
+});

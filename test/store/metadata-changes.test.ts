@@ -46,7 +46,7 @@ function look(): Promise<void> {
   const before = looks();
   vi.advanceTimersByTime(2_000);
   return expect
-    .poll(looks, { timeout: 20_000 })
+    .poll(looks)
     .toBe(before + 1)
     .then(() => turn());
 }
@@ -165,6 +165,6 @@ test.each(Object.entries(CHANGES))(
       bridge.resume();
       await late;
     }
-    await expect.poll(() => seen(tenant), { timeout: 20_000 }).toEqual({ ...ALL, ...effect });
+    await expect.poll(() => seen(tenant)).toEqual({ ...ALL, ...effect });
   },
 );

@@ -66,7 +66,7 @@ const RANGES: readonly (readonly [string | null, string | null])[] = [
   [null, '2015-05-17T23:59:59.999Z'],
 ];
 
-test('answers about an imported access log equal those of the oracle', { timeout: 300_000 }, async () => {
+test('answers about an imported access log equal those of the oracle', async () => {
   const { lines, skipped, deliveries } = readAccessLog(readFileSync(FILE, 'utf8'), {
     id: app,
     domain: DOMAIN,

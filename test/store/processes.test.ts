@@ -85,9 +85,7 @@ test('a revocation on one process ends the key on the other', async () => {
   expect((await call(two, apiKey)).status).toBe(200);
   await one.admin('key', 'revoke', '--key', keyId);
   expect((await call(one, apiKey)).status).toBe(401);
-  await expect
-    .poll(async () => (await call(two, apiKey)).status, { interval: 250, timeout: 30_000 })
-    .toBe(401);
+  await expect.poll(async () => (await call(two, apiKey)).status, { interval: 250 }).toBe(401);
 });
 
 test('one domain, created on both at once, is created once', async () => {
@@ -217,9 +215,7 @@ test('a link signs in once, on whichever process; a sign-out on one ends the ses
       ?.split(';')[0] ?? '';
   for (const service of [one, two]) expect((await page(service, '/session', cookie)).status).toBe(200);
   expect((await page(one, '/sign-out', cookie, { method: 'POST' })).status).toBe(200);
-  await expect
-    .poll(async () => (await page(two, '/session', cookie)).status, { interval: 250, timeout: 30_000 })
-    .toBe(401);
+  await expect.poll(async () => (await page(two, '/session', cookie)).status, { interval: 250 }).toBe(401);
 });
 
 test('a stopped process ends by itself, and the other goes on', async () => {

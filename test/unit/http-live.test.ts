@@ -100,7 +100,7 @@ test('an app at rest is not asked about, and without streams nothing is looked a
   const { next, close } = await openStream(url, '/');
   await next();
   const looks = asked.looks;
-  await expect.poll(() => asked.looks, { timeout: 20_000 }).toBeGreaterThan(looks + 3);
+  await expect.poll(() => asked.looks).toBeGreaterThan(looks + 3);
   // The opening and the first look.
   expect(asked.questions).toBe(2);
   close();
@@ -123,13 +123,13 @@ test('a used-up window delays the next answer, which is then the newest', async 
   expect(numberOf((await next())?.data)).toBe(2);
   const computed = asked.answers;
   commit();
-  await expect.poll(() => left, { timeout: 20_000 }).toBeLessThan(-1);
+  await expect.poll(() => left).toBeLessThan(-1);
   // Nothing is computed for a window without room.
   expect(asked.answers).toBe(computed);
   commit();
   left = 1;
   expect(numberOf((await next())?.data)).toBeGreaterThanOrEqual(3);
-  await expect.poll(() => asked.answers, { timeout: 20_000 }).toBeGreaterThan(computed);
+  await expect.poll(() => asked.answers).toBeGreaterThan(computed);
 });
 
 test('a reader who stops reading gets the newest answer later, and none of those between', async () => {
@@ -152,7 +152,7 @@ test('a reader who stops reading gets the newest answer later, and none of those
   });
   socket.resume();
   const answers = (): string[] => received.match(/\[\d+,/g) ?? [];
-  await expect.poll(() => answers().length, { timeout: 30_000 }).toBe(2);
+  await expect.poll(() => answers().length).toBe(2);
   expect(answers()).toEqual(['[1,', '[5,']);
 });
 
@@ -166,7 +166,7 @@ test('a check that fails because the store is away ends no stream', async () => 
   const { url, commit } = await site({ confirm });
   const { next } = await openStream(url, '/');
   await next();
-  await expect.poll(() => checks, { timeout: 20_000 }).toBeGreaterThan(1);
+  await expect.poll(() => checks).toBeGreaterThan(1);
   commit();
   expect(numberOf((await next())?.data)).toBe(2);
   code = 'app_access_denied';

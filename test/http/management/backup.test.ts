@@ -35,13 +35,13 @@ test('the command makes a backup; the metrics are absent before the first one', 
   expect(backup).toMatchObject({ path, state: 'made', error: null });
   expect(readdirSync(path)).toContain('.backup');
   expect(await client().call('GET', '/backups')).toMatchObject({ made: { path }, failed: null });
-  await expect.poll(measured, { timeout: 30_000 }).toHaveLength(3);
+  await expect.poll(measured).toHaveLength(3);
 
   await expect(backupOf(path, config())).rejects.toThrow(
     'There is no backup: There is a backup in this folder already: say another one.',
   );
   await expect
-    .poll(measured, { timeout: 30_000 })
+    .poll(measured)
     .toEqual(
       expect.arrayContaining([
         expect.stringMatching(/outcome="failed"/),

@@ -24,7 +24,6 @@ async function gauge({ managementUrl }: TestService, name: string): Promise<Reco
   return Object.fromEntries(samples.map(([, label = '', value]) => [label, Number(value)]));
 }
 
-const eventually = { timeout: 30_000 };
 const FREE = 'analytics_disk_free_bytes';
 const SIZE = 'analytics_disk_size_bytes';
 const LATE = 'analytics_sealing_late_events';
@@ -38,7 +37,7 @@ test('without Redis, its state is absent: a 0 would raise an alert', async () =>
 
 test('the disk of the data folder, and late events of all apps by kind', async () => {
   const service = await started();
-  await expect.poll(() => gauge(service, LATE), eventually).toEqual({ page: 0, session: 0 });
+  await expect.poll(() => gauge(service, LATE)).toEqual({ page: 0, session: 0 });
   const [free, size] = [await gauge(service, FREE), await gauge(service, SIZE)];
   expect(Object.keys(size)).toEqual(service.db.exclusive ? ['data_dir'] : ['data_dir', 'clickhouse:default']);
   expect(free['data_dir']).toBeGreaterThan(0);
@@ -53,7 +52,7 @@ test('the disk of the data folder, and late events of all apps by kind', async (
   await service.sealer.run();
   await service.sealer.run();
   for (const app of apps) await service.record([visit(60)], app);
-  await expect.poll(() => gauge(service, LATE), eventually).toEqual({ page: 2, session: 2 });
+  await expect.poll(() => gauge(service, LATE)).toEqual({ page: 2, session: 2 });
 });
 
 test('the disks of a server, whose last values stay while it is away', async () => {
@@ -67,7 +66,7 @@ test('the disks of a server, whose last values stay while it is away', async () 
     MANAGEMENT_JWT_SECRET: SECRET,
   });
   await expect
-    .poll(async () => Object.keys(await gauge(service, SIZE)), eventually)
+    .poll(async () => Object.keys(await gauge(service, SIZE)))
     .toEqual(['data_dir', 'clickhouse:default']);
   const size = await gauge(service, SIZE);
   const { 'clickhouse:default': free = 0 } = await gauge(service, FREE);
@@ -78,7 +77,7 @@ test('the disks of a server, whose last values stay while it is away', async () 
       .logged()
       .filter(({ name, level }) => level === 'warn' && name === 'measure disks, late events and backups');
   await proxy.set('refuse');
-  await expect.poll(failed, eventually).not.toEqual([]);
+  await expect.poll(failed).not.toEqual([]);
   expect(await gauge(service, SIZE)).toEqual(size);
   await proxy.set('pass');
 });

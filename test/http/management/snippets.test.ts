@@ -17,7 +17,6 @@ const { document, dialect } = chapter;
 const runner = snippetRunner(dialect.variable);
 
 // Each test starts dozens of commands, one after the other.
-vi.setConfig({ testTimeout: 240_000 });
 
 let service: ManagedService;
 let token: string;
