@@ -1,8 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../src/remove-folder.ts';
 import { scriptBeside } from '../test/support/program.ts';
 import { localRedis } from '../test/support/redis.ts';
 import { recordCounted } from './counted.ts';
@@ -110,7 +111,7 @@ async function withService<T>(
       await service.stop();
     }
   } finally {
-    rmSync(dataDir, { recursive: true, force: true });
+    removeFolder(dataDir);
   }
 }
 

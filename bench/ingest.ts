@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createWriteStream, mkdirSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { z } from 'zod';
+import { removeFolder } from '../src/remove-folder.ts';
 import { program } from '../test/support/program.ts';
 import { pageviewsOf } from './counted.ts';
 import { newHistogram } from './histogram.ts';
@@ -64,7 +65,7 @@ export async function benchIngest(
       importHistory(service, site, dataDir, importedEvents, signal),
     );
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     progress.end();
     print(recording);
   }

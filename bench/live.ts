@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createAnalytics } from '../src/analytics/analytics.ts';
@@ -9,6 +9,7 @@ import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { Memory } from '../src/facts/memory.ts';
 import { createSealer } from '../src/facts/sealer.ts';
+import { removeFolder } from '../src/remove-folder.ts';
 import { commitEvents } from '../test/support/ledger.ts';
 import type { Case } from './cases.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
@@ -66,7 +67,7 @@ export async function measureLive(
       await db.close();
     }
   } finally {
-    rmSync(copy, { recursive: true, force: true });
+    removeFolder(copy);
   }
 }
 

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { removeFolder } from '../src/remove-folder.ts';
 import { bridgeProcess } from '../test/support/bridge-process.ts';
 import { localRedis } from '../test/support/redis.ts';
 import { sendSessions } from './http-site.ts';
@@ -73,7 +74,7 @@ export async function benchPollers(recording: Recording): Promise<void> {
   } finally {
     await bridge.close();
     await redis.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -12,6 +12,7 @@ import { purgeSessions } from '../src/facts/purge.ts';
 import type { Stretch } from '../src/facts/seal.ts';
 import type { FactKind } from '../src/facts/watermarks.ts';
 import { makeFolder } from '../src/make-folder.ts';
+import { removeFolder } from '../src/remove-folder.ts';
 import { ALL_SESSIONS, generate } from './generate.ts';
 import { watchingMemory } from './memory.ts';
 import type { Recording } from './recording.ts';
@@ -81,7 +82,7 @@ export async function openBenchStore(
   const file = join(folder, 'manifest.json');
   let manifest = existsSync(file) ? ManifestSchema.parse(JSON.parse(readFileSync(file, 'utf8'))) : null;
   if (manifest?.eventsFrom !== eventsFrom) {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     makeFolder(folder);
     manifest = null;
   }

@@ -7,7 +7,7 @@ import { type Service, startService } from '../service.ts';
 import { AdjustableClock } from './clock.ts';
 import { Faults } from './faults.ts';
 import { directHands } from './hands.ts';
-import { embeddedPlace, newFolder, removeFolder } from './place.ts';
+import { dropFolder, embeddedPlace, newFolder } from './place.ts';
 import { Garden } from './seeding.ts';
 import type { InProcessOptions, InProcessService } from './types.ts';
 
@@ -27,7 +27,7 @@ export async function openService(options: InProcessOptions = {}): Promise<OpenS
   const dataDir = newFolder();
   const remove = (): void => {
     place.remove();
-    removeFolder(dataDir);
+    dropFolder(dataDir);
   };
   try {
     const read = readConfig({ PORT: '0', MANAGEMENT_PORT: '0', DATA_DIR: dataDir, ...settings });

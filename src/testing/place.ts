@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { StoreLocation } from '../clickhouse/connect.ts';
+import { removeFolder } from '../remove-folder.ts';
 
 /** A place for a new database; nothing is opened. */
 export interface Place {
@@ -27,7 +28,7 @@ export function embeddedPlace(): Place {
       removed = true;
       stores -= 1;
       if (stores > 0 || shared === null) return;
-      removeFolder(shared);
+      dropFolder(shared);
       shared = null;
     },
   };
@@ -47,12 +48,12 @@ export function newFolder(): string {
   return made;
 }
 
-export function removeFolder(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
+export function dropFolder(folder: string): void {
+  removeFolder(folder);
   folders.delete(folder);
   if (folders.size === 0) process.off('exit', removeAll);
 }
 
 function removeAll(): void {
-  for (const folder of folders) removeFolder(folder);
+  for (const folder of folders) dropFolder(folder);
 }

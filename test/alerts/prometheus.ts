@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { z } from 'zod';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { freePort } from '../support/redis.ts';
 import { RULES } from '../support/watching.ts';
 
@@ -92,7 +93,7 @@ export async function startPrometheus(managementUrl: string): Promise<Prometheus
         child.kill('SIGTERM');
         await ended;
       }
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
 import { recordOld, type Watched, watched } from './watched.ts';
@@ -106,7 +107,7 @@ test('AnalyticsBackupOld: no backup was made for 37 hours', async () => {
     await all.backUp(join(folder, 'second'));
     await all.isQuiet();
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });
 

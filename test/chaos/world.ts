@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { localRedis } from '../support/redis.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
@@ -27,7 +28,7 @@ const SETTINGS = {
 /** Makes a world; no process runs yet. */
 export async function createWorld(kind: StoreKind): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'analytics-chaos-'));
-  const removed = (): void => rmSync(folder, { recursive: true, force: true });
+  const removed = (): void => removeFolder(folder);
   if (kind === 'embedded') {
     const process = new Process('one', { ...SETTINGS, DATA_DIR: folder });
     return {

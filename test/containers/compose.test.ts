@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Problem } from '../../src/http/request/problem.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { send } from '../support/http.ts';
 import { freePort } from '../support/redis.ts';
 
@@ -50,7 +51,7 @@ beforeAll(async () => {
 }, 20 * MINUTES);
 afterAll(async () => {
   await compose('down', '--volumes');
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
   expect(await compose('ps', '--all', '--quiet')).toBe('');
 }, 5 * MINUTES);
 

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect } from 'vitest';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type Running, running, type Tenant } from './support.ts';
 
 /* Services on temporary folders, removed after each test. */
@@ -17,7 +18,7 @@ export const atEnd = (end: () => unknown): void => void ended.push(end);
 
 export function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'analytics-lifecycle-'));
-  atEnd(() => rmSync(made, { recursive: true, force: true }));
+  atEnd(() => removeFolder(made));
   return made;
 }
 
@@ -37,7 +38,7 @@ export function mountedFolder(options: string): { readonly path: string; remove(
     path,
     remove: () => {
       spawnSync('umount', ['-l', path]);
-      rmSync(path, { recursive: true, force: true });
+      removeFolder(path);
     },
   };
 }

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type Answer, type Ask, send } from '../support/http.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 
@@ -72,7 +73,7 @@ export async function running(
       ask('/sdk/v1/events', { method: 'POST', body: batchOf(app, paths, batchId) }),
     remove: async () => {
       await service.kill();
-      rmSync(dataDir, { recursive: true, force: true });
+      removeFolder(dataDir);
     },
   };
 }

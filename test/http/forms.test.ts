@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { identifier, join as listed, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { type Column, columnsOf } from '../../src/http/forms/columns.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { askRightly, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf } from './support.ts';
@@ -110,7 +111,7 @@ describe.each(LISTS)('%s', (operationId) => {
 
   test('Parquet and Arrow: the same rows with their types', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'analytics-forms-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    onTestFinished(() => removeFolder(folder));
     for (const [accept, format] of [
       [PARQUET, 'Parquet'],
       [ARROW, 'ArrowStream'],

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { PROGRAM } from '../support/program.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 import { credentialsIn, expectProblem, parseRaw, send, sendRaw } from './support.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await service.kill();
-  rmSync(dataDir, { recursive: true, force: true });
+  removeFolder(dataDir);
 });
 
 async function newKey(): Promise<string> {
@@ -142,7 +143,7 @@ test('wrong settings, a taken port, a locked folder: one message and exit 1', as
     code: 1,
     message: expect.stringMatching(/^Cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*\n$/),
   });
-  rmSync(other, { recursive: true, force: true });
+  removeFolder(other);
   // The engine prints its own messages first.
   const locked = await start({ PORT: '0', DATA_DIR: dataDir });
   expect(locked).toEqual({ code: 1, message: expect.stringMatching(/\nCannot open the store in .*\n$/) });

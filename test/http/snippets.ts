@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type LANGUAGES, ORIGIN } from '../../src/http/docs/reference/snippets.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 
 const run = promisify(execFile);
 
@@ -94,6 +95,6 @@ export function snippetRunner(variable: string) {
       const { stdout } = await run('bash', ['-c', script], { cwd: folder });
       return new Map([...stdout.matchAll(PRINTED)].map(([, id = '', text = '']) => [id, text]));
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => removeFolder(folder),
   };
 }

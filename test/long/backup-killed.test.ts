@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,13 +9,14 @@ import { UNFINISHED } from '../../src/backup/contents.ts';
 import { backupOf } from '../../src/cli/backups.ts';
 import { readConfig } from '../../src/config.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { fill } from '../faults/heavy.ts';
 import { type Running, running, SECRET } from '../faults/support.ts';
 import { withinHalfHour } from '../support/half-hour.ts';
 import { program, ROOT } from '../support/program.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'analytics-backup-killed-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 const DATA_DIR = join(folder, 'data');
 mkdirSync(DATA_DIR);
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { outOfBounds } from '../chaos/figures.ts';
 import { differences } from '../chaos/history.ts';
 import { ABOUT_ALL, aboutRange, type Question } from '../chaos/questions.ts';
@@ -48,7 +49,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.kill();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const start = (): Promise<ServiceProcess> =>

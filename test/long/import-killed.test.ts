@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { writeAccessLog } from '../support/access-lines.ts';
 import { byChance } from '../support/chance.ts';
 import { withinHalfHour } from '../support/half-hour.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.kill();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const start = (settings: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> =>

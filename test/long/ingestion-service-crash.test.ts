@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import { openDatabase } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { byChance } from '../support/chance.ts';
 import { withinHalfHour } from '../support/half-hour.ts';
 import { KNOWN_DOMAIN, known, USER_AGENTS } from '../support/oracle/known.ts';
@@ -34,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.kill();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const start = (): Promise<ServiceProcess> =>

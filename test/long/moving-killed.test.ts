@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createIngestion } from '../../src/ingestion/ingestion.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { afterLease, SILENT } from '../store/ingestion-support.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type FaultProxy, faultProxy } from '../support/fault-proxy.ts';
@@ -70,7 +71,7 @@ afterAll(async () => {
   ]);
   await db.close();
   await Promise.all([bridge.close(), redis.close()]);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Kills a process that stores `body` once it has sent the statement. The statement is lost. */

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { newSite, storeAndAsk } from '../support/moving.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
@@ -33,7 +34,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(processes.map((service) => service.kill()));
   await Promise.all([bridge?.close(), redis?.close()]);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test('answers of both processes have all acknowledged events, and no 304 confirms one without, while three poll', {

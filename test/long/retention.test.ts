@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { RunEnded } from '../../src/facts/runs.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
@@ -164,6 +165,6 @@ test('a process is killed at any moment of an expiry', { timeout: 0 }, async () 
     expect(oldest).toBeGreaterThanOrEqual(FROM + 6 * DAY);
   } finally {
     await db.close();
-    rmSync(dataDir, { recursive: true });
+    removeFolder(dataDir);
   }
 });

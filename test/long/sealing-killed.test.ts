@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,6 +9,7 @@ import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement, type Subject } from '../support/oracle/compare.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
@@ -22,14 +23,14 @@ let dataDir: string;
 let db: Database;
 
 beforeEach(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'analytics-sealing-'));
+  dataDir = mkdtempSync(join(tmpdir(), 'analytics-sealing-'));
   await open();
   await migrate(db);
 });
 
 afterEach(async () => {
   await db.close();
-  await rm(dataDir, { recursive: true });
+  removeFolder(dataDir);
 });
 
 async function open(): Promise<void> {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
@@ -11,6 +11,7 @@ import { sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { signManagementToken } from '../../src/management/token.ts';
 import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type Running, running, SECRET } from '../faults/support.ts';
 import { send, sendRaw } from '../http/support.ts';
 import { PROGRAM } from '../support/program.ts';
@@ -23,7 +24,7 @@ let service: Running | undefined;
 afterAll(async () => {
   await service?.kill();
   await redis?.close();
-  rmSync(dataDir, { recursive: true, force: true });
+  removeFolder(dataDir);
 });
 
 /** Returns a secret in every coding in which it could be printed, also without its prefix. */

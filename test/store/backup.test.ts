@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,6 +13,7 @@ import { appId } from '../../src/domain/ids.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { newDatabase } from '../../src/testing/place.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
@@ -26,7 +27,7 @@ import { ingestionOn, newApp, REQUEST, SILENT, session, totalsOf } from './inges
 
 const clock = () => epochMs(Date.UTC(2026, 10, 22));
 const folder = mkdtempSync(join(tmpdir(), 'analytics-backup-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 const newPath = (): string => join(folder, randomUUID());
 
 /** The traffic of two apps, in many small batches. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,6 +11,7 @@ import { type Visit, visits } from '../../src/demo/visits.ts';
 import { DAY_MS, type EpochMs, epochMs, HOUR_MS } from '../../src/domain/time.ts';
 import { createLog } from '../../src/http/server/log.ts';
 import { createIngestion, type Ingestion } from '../../src/ingestion/ingestion.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type MetadataBench, metadataBench } from '../support/metadata.ts';
 
 let bench: MetadataBench;
@@ -28,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await ingestion.drain();
   await bench.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const pageviewsOf = (all: readonly Visit[]): number =>

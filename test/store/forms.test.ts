@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import { writeArrow, writeParquet } from '../../src/http/forms/columnar.ts';
 import type { Column } from '../../src/http/forms/columns.ts';
 import { writeJson } from '../../src/http/forms/json-lines.ts';
 import { type WriteForm, writeCsv, writeNdjson } from '../../src/http/forms/rows.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
 
 const COLUMNS: readonly Column[] = [
@@ -44,7 +45,7 @@ afterAll(async () => {
   bodies.close();
   await db?.close();
   place.remove();
-  rmSync(folder, { recursive: true });
+  removeFolder(folder);
 });
 
 async function read(body: Body): Promise<Buffer> {

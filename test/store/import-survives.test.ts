@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -20,6 +19,7 @@ import { Unavailable } from '../../src/cli/management-client.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { writeAccessLog } from '../support/access-lines.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, newApp, session, stored, totalsOf } from './ingestion-support.ts';
@@ -52,7 +52,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const newFolder = (): string => mkdtempSync(join(folder, 'state-'));

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -9,6 +9,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { openDatabase, type Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { byChance } from '../support/chance.ts';
 import { ingestionOn, newApp, stored, totalsOf } from './ingestion-support.ts';
 
@@ -59,6 +60,6 @@ test('a process killed again and again has stored every acknowledged event once,
     expect(await totalsOf(db, app.id)).toEqual(stored(sessions.length, events));
     await db.close();
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });

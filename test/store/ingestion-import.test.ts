@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ImportSummary, importFiles } from '../../src/cli/import/import.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, newApp, session, stored, totalsOf } from './ingestion-support.ts';
 
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await store.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const run = (app: SdkApp, ...files: string[]): Promise<ImportSummary> =>

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { openStream } from '../support/event-stream.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
@@ -43,7 +44,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([one?.kill(), two?.kill()]);
   await Promise.all([bridge?.close(), redis?.close()]);
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const newKey = async (): Promise<z.infer<typeof Key>> =>

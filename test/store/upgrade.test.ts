@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createLog } from '../../src/http/server/log.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { type Service, startService } from '../../src/service.ts';
 
 /*
@@ -41,7 +42,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service?.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const ask = async (target: string): Promise<unknown> => {

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { scriptBeside } from './program.ts';
 
 /** A bridge in its own process on its own folder. */
@@ -63,7 +64,7 @@ export async function bridgeProcess(port = 0, cluster = OF_ALL, zookeeper = ''):
       const ended = once(bridge, 'exit');
       bridge.kill('SIGKILL');
       await ended;
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
+import { removeFolder } from '../../src/remove-folder.ts';
 
 /** A Redis for a test. Other tests may use it too, with other keys. */
 export interface TestRedis {
@@ -67,7 +68,7 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
   if (started) {
     await start().catch((error: unknown) => {
       process.off('exit', killAtExit);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
       throw error;
     });
   }
@@ -87,7 +88,7 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
     close: async () => {
       process.off('exit', killAtExit);
       await kill();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { freePort } from './redis.ts';
 
 const JAR = '/usr/share/java/zookeeper.jar';
@@ -39,7 +40,7 @@ export async function startZooKeeper(): Promise<ZooKeeper> {
       server.kill('SIGKILL');
       await ended;
     }
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   };
   await listening(server, port).catch(async (error: unknown) => {
     await close();

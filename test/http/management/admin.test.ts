@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { managementSecretFile } from '../../../src/management/secret.ts';
+import { removeFolder } from '../../../src/remove-folder.ts';
 import {
   type CommandResult,
   type ManagedService,
@@ -157,7 +158,7 @@ describe('errors are one line', () => {
       runAdmin(list, { ...secret, MANAGEMENT_PORT: String((notOurs.address() as AddressInfo).port) }),
     ]);
     notOurs.close();
-    rmSync(elsewhere, { recursive: true });
+    removeFolder(elsewhere);
     expect(lineOf(closed)).toMatch(
       /does not answer at http:\/\/127\.0\.0\.1:1 \(ECONNREFUSED\): start it with session-analytics serve or npm start/,
     );

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,6 +6,7 @@ import { backupOf, restoreFrom } from '../../../src/cli/backups.ts';
 import { managementClient } from '../../../src/cli/management-client.ts';
 import { readConfig } from '../../../src/config.ts';
 import { epochMs } from '../../../src/domain/time.ts';
+import { removeFolder } from '../../../src/remove-folder.ts';
 import { SECRET } from '../../faults/support.ts';
 import { type TestService, testService } from '../support.ts';
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const config = () =>

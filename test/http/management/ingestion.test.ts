@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { identifier, sql } from '../../../src/clickhouse/sql.ts';
+import { removeFolder } from '../../../src/remove-folder.ts';
 import { adminOf } from '../../support/admin.ts';
 import { mmdb } from '../../support/mmdb.ts';
 import { batchFor, post, visit } from '../sdk-events/support.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const admin = (...args: string[]): Promise<unknown> => {

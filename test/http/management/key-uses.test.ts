@@ -1,10 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { wallClock } from '../../../src/cli/wall-clock.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/http/server/log.ts';
+import { removeFolder } from '../../../src/remove-folder.ts';
 import { type Service, startService } from '../../../src/service.ts';
 
 test('a key says when it was last used, also after a restart', async () => {
@@ -30,6 +31,6 @@ test('a key says when it was last used, also after a restart', async () => {
     expect(used).toBeLessThanOrEqual(Date.now());
   } finally {
     await service.close();
-    rmSync(dataDir, { recursive: true, force: true });
+    removeFolder(dataDir);
   }
 });

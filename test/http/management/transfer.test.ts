@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { mkdtempSync, statSync, truncateSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { epochMs } from '../../../src/domain/time.ts';
 import { signManagementToken } from '../../../src/management/token.ts';
+import { removeFolder } from '../../../src/remove-folder.ts';
 import { type ManagedService, managedService, terminalCommand } from '../../support/management.ts';
 
 let service: ManagedService;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 /** Runs `admin …args` in a shell, with a redirection. */
