@@ -7,10 +7,10 @@ import type { StoreLocation } from '../src/clickhouse/connect.ts';
 import { type Database, openDatabase, type StatementStats } from '../src/clickhouse/database.ts';
 import { type Migration, migrate, readMigrations } from '../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../src/clickhouse/sql.ts';
+import type { FactKind } from '../src/facts/kinds.ts';
 import { seal } from '../src/facts/pass.ts';
 import { purgeSessions } from '../src/facts/purge.ts';
 import type { Stretch } from '../src/facts/seal.ts';
-import type { FactKind } from '../src/facts/watermarks.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { removeFolder } from '../src/remove-folder.ts';
 import { ALL_SESSIONS, generate } from './generate.ts';
@@ -46,9 +46,14 @@ const GENERATOR = COMPILED ? readdirSync(HERE) : ['generate.ts', 'shape.ts', 'vo
 /** The code that determines the facts. */
 const MADE_BY = [
   'compute',
+  'cuts',
+  'hour-counts',
   'place',
   'purge',
+  'repair',
+  'roll-ups',
   'seal',
+  'seal-hours',
   'seal-states',
   'session-rows',
   'session-states',

@@ -3,8 +3,8 @@ import type { Sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Clock, type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
 import type { LateSession } from '../facts/late.ts';
+import type { LateHour } from '../facts/late-hours.ts';
 import type { Cache } from '../facts/memory.ts';
-import type { LateHour } from '../facts/watermarks.ts';
 import type { LateKey } from './late.ts';
 
 /** Passed to every question. */

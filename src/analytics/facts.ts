@@ -2,15 +2,12 @@ import type { Database } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, HOUR_MS, type Span } from '../domain/time.ts';
+import type { FactKind } from '../facts/kinds.ts';
 import { lateSessions } from '../facts/late.ts';
+import { type LateHour, MOST_LATE_HOURS } from '../facts/late-hours.ts';
 import type { Memory } from '../facts/memory.ts';
-import {
-  type FactKind,
-  type LateHour,
-  MOST_LATE_HOURS,
-  type Snapshot,
-  without,
-} from '../facts/watermarks.ts';
+import { without } from '../facts/published.ts';
+import type { Snapshot } from '../facts/read-snapshots.ts';
 import type { AppFacts, EventFacts, Facts, PageFacts, SessionFacts } from './ask.ts';
 import type { LateKey } from './late.ts';
 import { readLateKeys } from './late-pages.ts';

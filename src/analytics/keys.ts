@@ -1,49 +1,14 @@
 import { z } from 'zod';
-import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
 import { mapped } from '../domain/lists.ts';
-import type { Range } from '../domain/time.ts';
-import type { PageFacts } from './ask.ts';
-import { edgeKeys } from './key-edges.ts';
-import {
-  edgeRows,
-  type KeyGroup,
-  type KeySum,
-  type KeySums,
-  kindOf,
-  NO_SUMS,
-  nameOf,
-  sealedRows,
-  tailRows,
-} from './key-rows.ts';
-import { lateKeySums } from './late-pages.ts';
+import { fromMemory } from './key-memory.ts';
+import { type KeyQuestion, named, summed } from './key-question.ts';
+import { edgeRows, nameOf, sealedRows, tailRows } from './key-rows.ts';
 import { metBefore } from './met-before.ts';
-import { byText, descending } from './order.ts';
 import { isWide, type Plan } from './plan.ts';
-import { byList, type First, Ranked, type Ranking } from './ranked.ts';
 import { planEvents } from './retention.ts';
 import { ROW, type Row } from './rows.ts';
 import { int, unionAll } from './sql.ts';
-
-/** A question about a group of keys. The key of its rows is a pair. */
-export interface KeyQuestion {
-  readonly facts: PageFacts;
-  readonly range: Range;
-  readonly group: KeyGroup;
-  /** The sums of a row. The rows are sorted by the first, then by key. */
-  readonly sums: readonly KeySum[];
-  /** The answer lists keys of which this is not 0. */
-  readonly listed: KeySum;
-}
-
-const RANKING: Ranking<Row> = {
-  keyOf: (row) => row[0],
-  add: (a, b) => {
-    const sums = a.slice() as unknown as [string, ...number[]];
-    for (let i = 1; i < sums.length; i++) sums[i] = (a[i] as number) + (b[i] as number);
-    return sums;
-  },
-  order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
-};
 
 /**
  * Returns the first `limit` keys of a group of one kind that the answer lists. The first time, the store sorts
@@ -162,6 +127,9 @@ function noteQuestion(asked: KeyQuestion, pieces: Plan): boolean {
   return wasAsked || asked.facts.lateHours.length > 0;
 }
 
+/** Nothing, with the columns of all rows. */
+const NO_ROWS = sql`SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;
+
 /** SQL of all rows. A session that continues in the tail counts twice there. */
 const allRows = ({ facts, group }: KeyQuestion, pieces: Plan): Sql =>
   unionAll(
@@ -177,73 +145,3 @@ async function metTwice({ facts, group }: KeyQuestion, pieces: Plan): Promise<(p
   }
   return (pair) => counts.get(pair) ?? 0;
 }
-
-/** Returns the rows of each kind in order. The rows of whole hours are kept. */
-async function fromMemory(
-  asked: KeyQuestion,
-  pieces: Plan,
-): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
-  const { facts, group } = asked;
-  const options = { parallel: isWide(pieces) };
-  const load = (name: string, rows: Sql | null): Promise<Row[]> =>
-    rows === null
-      ? Promise.resolve([])
-      : facts.db.rows({ name, sql: summed(asked, rows), row: ROW }, options);
-  const sealed = sealedRows(facts, pieces, group);
-  const edgesAreAsked = facts.cache.noteAsked(
-    `edges ${facts.app} ${pieces.sealed.start} ${pieces.sealed.end} ${group.types}`,
-  );
-  const [hours, tail, edges, met, late] = await Promise.all([
-    sealed === null
-      ? new Map<string, Ranked<Row>>()
-      : facts.cache.recall(
-          summed(asked, sealed),
-          async () => ranked(group, await load('sealed keys', sealed)),
-          (lists) => [...lists.values()].reduce((sum, { size }) => sum + 3 * size, 0),
-        ),
-    load('key tail', tailRows(facts.app, pieces, group)),
-    // A whole hour of events takes longer to read than a part: it is read when it was asked for twice.
-    edgesAreAsked
-      ? edgeKeys(facts, pieces, group, asked.sums)
-      : load('key edges', edgeRows(facts, pieces, group)),
-    metBefore(facts, pieces, group),
-    facts.late(),
-  ]);
-  const others = byKind(group, [
-    ...tail,
-    ...edges.map(withName),
-    ...lateKeySums(late, pieces, group).map((own) => rowOf(asked, own)),
-    ...met.map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
-  ]);
-  return (kind, wanted) =>
-    (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? [], wanted);
-}
-
-const byKind = ({ kinds: [kind = '', ...others] }: KeyGroup, rows: readonly Row[]) =>
-  others.length === 0 ? new Map([[kind, rows]]) : byList(rows, (row) => kindOf(row[0]));
-const ranked = (group: KeyGroup, rows: readonly Row[]) =>
-  new Map([...byKind(group, rows)].map(([kind, own]) => [kind, new Ranked(own, RANKING)]));
-
-/** An absent label is named in answers. Pages always have a path. */
-const named = (pair: string): string =>
-  pair.endsWith(' ') && pair.indexOf(' ') === pair.length - 1 ? `${pair}(none)` : pair;
-
-function withName(row: Row): Row {
-  const name = named(row[0]);
-  return name === row[0] ? row : [name, ...(row.slice(1) as number[])];
-}
-
-const rowOf = ({ sums }: KeyQuestion, own: KeySums): Row => [named(own.pair), ...sums.map((sum) => own[sum])];
-
-const NO_ROWS = sql`SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;
-
-/** SQL that sums rows by pair, in order. Grouping by one column is fastest. */
-const summed = ({ group, sums }: KeyQuestion, rows: Sql, having = sql``): Sql => {
-  const [kind, by] =
-    group.kinds.length === 1
-      ? [quoted(group.kinds[0] ?? ''), sql`name`]
-      : [sql`toString(kind)`, sql`kind, name`];
-  const own = sums.map((sum, i) => sql`sum(r.${identifier(sum)}) AS sum${i}`);
-  return sql`SELECT concat(${kind}, ' ', toString(${group.name}) AS name) AS pair, ${join(own)}
-FROM (${rows}) AS r GROUP BY ${by} ${having} ORDER BY sum0 DESC, pair`;
-};

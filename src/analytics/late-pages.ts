@@ -3,7 +3,7 @@ import { inEachHour } from '../clickhouse/literals.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
-import type { LateHour } from '../facts/watermarks.ts';
+import type { LateHour } from '../facts/late-hours.ts';
 import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
 import { type LateKey, TooManyLate } from './late.ts';

@@ -3,9 +3,10 @@ import { type Sql, sql } from '../clickhouse/sql.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { TooManyLate } from './late.ts';
 import { mergedSessions } from './merged-sessions.ts';
-import type { Open, OpenSession, Visitor } from './open.ts';
+import type { Open } from './open.ts';
 import { NAME, type Single, type Visits } from './singles.ts';
 import { int, uInt128s } from './sql.ts';
+import type { OpenSession, Visitor } from './visitors.ts';
 
 /*
  * Visitors of open sessions are counted by links: a session's start with its prev. The starts of the

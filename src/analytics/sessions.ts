@@ -6,11 +6,12 @@ import { type Hour, hoursOf } from './hours.ts';
 import { TooManyLate } from './late.ts';
 import { type Link, linksOf } from './links.ts';
 import { mergedSessions } from './merged-sessions.ts';
-import { NOTHING_OPEN, type OpenSession, readOpen } from './open.ts';
+import { NOTHING_OPEN, readOpen } from './open.ts';
 import { type Plan, type Span, spanOf } from './plan.ts';
 import { ROW, type Row } from './rows.ts';
 import { keysOf, mergedFor, type Single, widthOf } from './singles.ts';
 import { edgeRanges, inMs, int } from './sql.ts';
+import type { OpenSession } from './visitors.ts';
 
 /**
  * Counts sessions one by one: those of the plans' edges, and the open sessions of the grid's range. Returns a

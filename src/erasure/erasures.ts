@@ -8,10 +8,10 @@ import { type AppId, appId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, type EpochMs, epochMs } from '../domain/time.ts';
 import { horizonOf } from '../facts/horizon.ts';
+import { FACT_KINDS } from '../facts/kinds.ts';
 import { type Deleted, resealHours } from '../facts/reseal.ts';
+import { withRuns } from '../facts/run-groups.ts';
 import { RunEnded } from '../facts/runs.ts';
-import { withRuns } from '../facts/seal.ts';
-import { FACT_KINDS } from '../facts/seal-states.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import { dropMarkedRows } from '../metadata/erasing.ts';
 import {

@@ -4,9 +4,9 @@ import { ofApp } from '../clickhouse/literals.ts';
 import { join, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { byScope } from './by-scope.ts';
+import { ERASURES, eventsOf, type Scope, type Snapshot, versionsOf } from './read-snapshots.ts';
 import type { ReadSnapshot } from './snapshots.ts';
 import type { Underway } from './underway.ts';
-import { ERASURES, eventsOf, type Scope, type Snapshot, versionsOf } from './watermarks.ts';
 
 /** A version of the data in a scope. */
 export type Version = Pick<Snapshot, 'version' | 'erasures'>;

@@ -1,8 +1,8 @@
 import { type Sql, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from './kinds.ts';
 import { placeText } from './place.ts';
 import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
 import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
-import type { FactKind } from './watermarks.ts';
 
 /**
  * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the last time

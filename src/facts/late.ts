@@ -4,8 +4,9 @@ import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
+import type { FactKind } from './kinds.ts';
+import { type LateHour, MOST_LATE_HOURS } from './late-hours.ts';
 import type { Cache } from './memory.ts';
-import { type FactKind, type LateHour, MOST_LATE_HOURS } from './watermarks.ts';
 
 /*
  * Finds the events that the facts of an hour do not hold. Facts hold the events that were inserted before

@@ -1,17 +1,13 @@
 import { type EpochMs, HOUR_MS, type Span } from '../domain/time.ts';
+import { eventsIn, type HourCounts, ledgerHours, sealedHours } from './hour-counts.ts';
+import type { FactKind } from './kinds.ts';
+import { withRuns } from './run-groups.ts';
 import type { Run } from './runs.ts';
-import { clear, eventsIn, MAX_EVENTS, type SealDeps, sealHours, withRuns } from './seal.ts';
-import {
-  type AppState,
-  deadRuns,
-  type HourCounts,
-  ledgerHours,
-  readStates,
-  sealedHours,
-} from './seal-states.ts';
+import { MAX_EVENTS, type SealDeps } from './seal.ts';
+import { clear, sealHours } from './seal-hours.ts';
+import { type AppState, deadRuns, readStates } from './seal-states.ts';
 import { OPEN_END } from './tables.ts';
 import { asSpans, MOST_HOURS } from './touched.ts';
-import type { FactKind } from './watermarks.ts';
 
 /** Hours of an app of which raw events were deleted, and the number of these events; null: it is not known. */
 export interface Deleted {

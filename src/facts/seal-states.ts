@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
-import type { FactKind } from './watermarks.ts';
+import { FACT_KINDS, type FactKind, LEDGER_KIND } from './kinds.ts';
 
 /**
  * How long after its end an hour may be sealed: inserts of live traffic that were under way have landed by
@@ -16,9 +16,6 @@ const SILENCE_MS = 30 * MINUTE_MS;
 const LONGEST_BUCKET_MS = 256 * DAY_MS;
 /** Time limit of a statement over all apps. */
 export const MAX_SECONDS = 600;
-
-export const FACT_KINDS: readonly FactKind[] = ['page', 'session'];
-export const LEDGER_KIND = { page: 'event', session: 'session' } as const;
 
 interface Asked {
   readonly db: Database;
@@ -198,62 +195,4 @@ const DEAD: Query<{ run: number }> = {
 export async function deadRuns(db: Database, kind: FactKind, apps: readonly string[]): Promise<number[]> {
   const rows = await db.query(DEAD, { apps, kind }, { lane: 'seal' });
   return rows.map(({ run }) => run);
-}
-
-/** Numbers of events by app and hour. */
-export type HourCounts = ReadonlyMap<string, ReadonlyMap<number, number>>;
-
-const HOUR = z.object({ app: z.string(), ms: z.number(), events: z.number() });
-const LEDGER_HOURS: Query<z.infer<typeof HOUR>> = {
-  name: 'seal: hours of the ledger',
-  sql: sql`SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
-WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String} AND ms >= {from:Int64} AND ms < {to:Int64}
-GROUP BY app, ms HAVING events > 0 ORDER BY ms`,
-  row: HOUR,
-};
-const SEALED_HOURS: Query<z.infer<typeof HOUR>> = {
-  name: 'seal: hours of the facts',
-  sql: sql`SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(h.events) AS events FROM sealed_hours AS h
-WHERE app_id IN {apps:Array(UUID)} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND ms >= {from:Int64} AND ms < {to:Int64}
-GROUP BY app, ms HAVING events > 0 ORDER BY ms`,
-  row: HOUR,
-};
-
-interface Hours {
-  readonly kind: FactKind;
-  readonly apps: readonly string[];
-  readonly from: number;
-  readonly to: number;
-}
-
-/** Reads the ledger's count of each hour in [from, to) with data, in order. */
-export const ledgerHours = async (db: Database, { kind, ...hours }: Hours): Promise<HourCounts> =>
-  byApp(
-    await db.query(
-      LEDGER_HOURS,
-      { ...hours, ledgerKind: LEDGER_KIND[kind] },
-      { lane: 'seal', maxSeconds: MAX_SECONDS },
-    ),
-  );
-
-/** Reads the facts' count of each of these hours. */
-export const sealedHours = async (db: Database, hours: Hours, dead: readonly number[]): Promise<HourCounts> =>
-  byApp(await db.query(SEALED_HOURS, { ...hours, dead }, { lane: 'seal', maxSeconds: MAX_SECONDS }));
-
-function byApp(rows: readonly z.infer<typeof HOUR>[]): HourCounts {
-  const found = new Map<string, Map<number, number>>();
-  for (const { app, ms, events } of rows) {
-    const hours = found.get(app);
-    if (hours === undefined) found.set(app, new Map([[ms, events]]));
-    else hours.set(ms, events);
-  }
-  return found;
-}
-
-/** Returns the hours of an app, in order, in which two counts differ. */
-export function differences(app: string, one: HourCounts, other: HourCounts): number[] {
-  const [a, b] = [one.get(app) ?? new Map<number, number>(), other.get(app) ?? new Map<number, number>()];
-  return [...new Set([...a.keys(), ...b.keys()])]
-    .filter((hour) => a.get(hour) !== b.get(hour))
-    .sort((x, y) => x - y);
 }

@@ -3,7 +3,8 @@ import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import { byScope } from './by-scope.ts';
-import { type PublishedFacts, readSnapshots, type Scope, type Snapshot } from './watermarks.ts';
+import type { PublishedFacts } from './published.ts';
+import { readSnapshots, type Scope, type Snapshot } from './read-snapshots.ts';
 
 const MOST_CACHED = 20_000;
 /** Of each app. A poller of every endpoint asks for half as many. */

@@ -5,10 +5,11 @@ import { sql } from '../clickhouse/sql.ts';
 import { appId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { sessionRows } from './compute.ts';
+import type { FactKind } from './kinds.ts';
 import { lateSessions } from './late.ts';
+import type { LateHour } from './late-hours.ts';
 import { Memory } from './memory.ts';
 import { FIRST, firstText } from './session-states.ts';
-import type { FactKind, LateHour } from './watermarks.ts';
 
 /*
  * Finds the hours whose facts late events change: the hour of each event, and the hours of the next

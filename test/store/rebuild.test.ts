@@ -5,9 +5,9 @@ import type { Analytics } from '../../src/analytics/results.ts';
 import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
-import { unseal } from '../../src/facts/seal.ts';
 import { createSealer } from '../../src/facts/sealer.ts';
 import { createSnapshots, type ReadSnapshot } from '../../src/facts/snapshots.ts';
+import { unseal } from '../../src/facts/unseal.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
 

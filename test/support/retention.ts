@@ -10,7 +10,7 @@ import { epochMs } from '../../src/domain/time.ts';
 import { expire, MARGIN_MS } from '../../src/facts/expiry.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
-import { unseal } from '../../src/facts/seal.ts';
+import { unseal } from '../../src/facts/unseal.ts';
 import { type Case, casesWith, instantsOf } from './generate.ts';
 import { ABOUT_ALL, aboutRange, type Question, type Subject } from './oracle/compare.ts';
 import { KNOWN_DOMAIN, known } from './oracle/known.ts';

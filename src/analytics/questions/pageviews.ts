@@ -1,8 +1,9 @@
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
+import type { KeyQuestion } from '../key-question.ts';
 import { nameOf, PAGES } from '../key-rows.ts';
-import { type KeyQuestion, keysIn } from '../keys.ts';
+import { keysIn } from '../keys.ts';
 import type { PageView } from '../results.ts';
 
 const VIEWS = { group: PAGES, sums: ['events', 'sessions'], listed: 'events' } as const;

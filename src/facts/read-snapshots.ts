@@ -4,31 +4,17 @@ import { int, ofApp } from '../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
-
-/**
- * Page facts go by the time of an event (pages, errors, clicks), session facts by the start of a session.
- * They are sealed separately.
- */
-export type FactKind = 'page' | 'session';
-
-/** The published state of an app's facts of one kind (see runs.ts). */
-export interface Published {
-  readonly until: EpochMs;
-  /** Grows with each publication: the same step means the same facts below `until`. */
-  readonly step: number;
-  /** While it is unchanged, no rows that this state refers to are deleted. */
-  readonly era: number;
-  /** Changes when all facts are dropped to be built again. */
-  readonly rebuilt: number;
-  /**
-   * The horizon: raw rows from before it are not read. A whole UTC day, 0 for an app that keeps everything. It
-   * never moves back, and is not later than `until`.
-   */
-  readonly horizon: EpochMs;
-  /** Runs whose rows are ignored. */
-  readonly dead: readonly number[];
-}
-export type PublishedFacts = { readonly [Kind in FactKind]: Published };
+import type { FactKind } from './kinds.ts';
+import { type LateHour, lateHours } from './late-hours.ts';
+import {
+  isSame,
+  NOTHING_PUBLISHED,
+  type Published,
+  type PublishedFacts,
+  publishedOf,
+  publishedRows,
+  without,
+} from './published.ts';
 
 /**
  * The data that an answer rests on: events by their own time, and events by the start of their session; null
@@ -38,29 +24,6 @@ export interface Scope {
   readonly events: Range | null;
   readonly sessions: Range | null;
 }
-
-/** A sealed hour whose facts do not hold all committed events, or may not, because a visitor is being erased. */
-export interface LateHour {
-  /** Its start, epoch ms. */
-  readonly hour: number;
-  /** Number of events in the ledger. */
-  readonly committed: number;
-  /** Number of events in the facts. */
-  readonly held: number;
-  /**
-   * The facts hold no event that was inserted later, by the store's clock (epoch ms); 0 if they hold none of
-   * this hour.
-   */
-  readonly insertedUntil: number;
-  /**
-   * The time of the last event in the ledger (epoch ms). For session facts, of any session that started in
-   * the hour.
-   */
-  readonly lastEvent: number;
-}
-
-/** If more hours of a kind are late, raw rows answer from the first one on. */
-export const MOST_LATE_HOURS = 500;
 
 /** The state of an app's data at a moment. */
 export interface Snapshot {
@@ -93,12 +56,6 @@ export interface Snapshot {
 
 const ROWS = z.tuple([z.string(), z.array(z.number())]);
 
-/** The verdict of each run. `max` keeps a dead run dead. */
-const VERDICTS = (
-  app: AppId,
-): Sql => sql`SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
-        max(v.era) AS era, max(v.rebuilt) AS rebuilt, max(v.horizon) AS horizon FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run`;
-
 /**
  * Reads the published state, the number of events below `published` in the facts and in the ledger, and the
  * number of events in each scope. `published` was read before: sums of one table each, side by side, take two
@@ -113,9 +70,7 @@ const snapshotQuery = (
     sumIf(sql`kind = ${quoted(kind)} AND ${HOUR_STARTS} < ${int(until)}${rest}`);
   return {
     name: 'snapshot',
-    sql: sql`SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
-    toInt64(argMaxIf(era, step, verdict = 'published')), toInt64(argMaxIf(rebuilt, step, verdict = 'published')), maxIf(horizon, verdict = 'published')], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
-FROM (${VERDICTS(app)}) GROUP BY kind
+    sql: sql`${publishedRows(app)}
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
 UNION ALL
@@ -149,66 +104,8 @@ export const eventsOf = ({ events, sessions }: Scope): Sql =>
 /** SQL of the numbers of erasures that have begun and that have ended, for rows of `erasures`. */
 export const ERASURES = sql`toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(erasure_id, ended = 1))`;
 
-/** SQL condition that leaves out rows of dead runs; usually there are none. */
-export const without = (run: Sql, dead: readonly number[]): Sql =>
-  dead.length === 0 ? sql`` : sql` AND ${run} NOT IN (${join(dead.map(int))})`;
-
 const sumIf = (condition: Sql): Sql => sql`toInt64(sumIf(h.events, ${condition}))`;
 const HOUR_STARTS = sql`toUnixTimestamp(h.hour) * 1000`;
-
-const LATE_HOUR = z.object({
-  hour: z.number(),
-  committed: z.number(),
-  held: z.number(),
-  insertedUntil: z.number(),
-  lastEvent: z.number(),
-});
-/** The hours of the events that are being erased. Their counts in the ledger may fall to those of the facts. */
-const ERASED_HOURS: { readonly [Kind in FactKind]: Sql } = {
-  page: sql`arrayJoin(hours)`,
-  session: sql`toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')`,
-};
-const erasedHours = (kind: FactKind): Sql => sql`
-    UNION ALL
-    SELECT hour, 0, 0, toInt64(0), toInt64(0), 1 FROM
-    (SELECT ${ERASED_HOURS[kind]} AS hour FROM erased_sessions WHERE app_id = {app:UUID} AND session_id != '')
-    WHERE toUnixTimestamp(hour) * 1000 < {until:Int64}`;
-
-const lateHoursQuery = (kind: FactKind, isErasing: boolean): Query<LateHour> => ({
-  name: 'late hours',
-  sql: sql`SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(in_ledger) AS committed, sum(in_facts) AS held, max(inserted_until) AS insertedUntil,
-    max(last_event_ms) AS lastEvent
-FROM
-(
-    SELECT hour, events AS in_ledger, 0 AS in_facts, toInt64(0) AS inserted_until, toUnixTimestamp64Milli(last_event) AS last_event_ms, 0 AS erased FROM ledger
-    WHERE app_id = {app:UUID} AND kind = {ledgerKind:String} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
-    UNION ALL
-    SELECT hour, 0, events, inserted_until, toInt64(0), 0 FROM sealed_hours
-    WHERE app_id = {app:UUID} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND toUnixTimestamp(hour) * 1000 < {until:Int64}${isErasing ? erasedHours(kind) : sql``}
-) AS h
-GROUP BY h.hour HAVING committed != held OR max(erased) = 1 ORDER BY h.hour LIMIT ${MOST_LATE_HOURS + 1}`,
-  row: LATE_HOUR,
-});
-
-const NONE: Published = { until: epochMs(0), step: 0, era: 0, rebuilt: 0, horizon: epochMs(0), dead: [] };
-const NOTHING_PUBLISHED: PublishedFacts = { page: NONE, session: NONE };
-
-const publishedOf = ([
-  until = 0,
-  step = 0,
-  era = 0,
-  rebuilt = 0,
-  horizon = 0,
-  ...dead
-]: readonly number[] = []): Published => ({
-  until: epochMs(until),
-  step,
-  era,
-  rebuilt,
-  horizon: epochMs(horizon),
-  dead,
-});
-const isSame = (a: Published, b: Published): boolean => a.step === b.step && a.dead.length === b.dead.length;
 
 /**
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
@@ -261,19 +158,3 @@ export const versionsOf = (numbers: readonly number[]): Snapshot['version'][] =>
   Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i] ?? 0, numbers[2 * i + 1] ?? 0]);
 
 const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
-
-/** Reads the late hours in order, at most one more than MOST_LATE_HOURS. */
-export function lateHours(
-  db: Database,
-  app: string,
-  kind: FactKind,
-  {
-    until,
-    dead,
-    isErasing = false,
-  }: { readonly until: number; readonly dead: readonly number[]; readonly isErasing?: boolean },
-): Promise<readonly LateHour[]> {
-  const ledgerKind = kind === 'page' ? 'event' : 'session';
-  const params = { app, kind, ledgerKind, until, dead };
-  return db.query(lateHoursQuery(kind, isErasing), params, { lane: 'lookup' });
-}

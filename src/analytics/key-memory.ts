@@ -1,0 +1,73 @@
+import type { Sql } from '../clickhouse/sql.ts';
+import { edgeKeys } from './key-edges.ts';
+import { type KeyQuestion, named, summed } from './key-question.ts';
+import { edgeRows, type KeyGroup, type KeySums, kindOf, NO_SUMS, sealedRows, tailRows } from './key-rows.ts';
+import { lateKeySums } from './late-pages.ts';
+import { metBefore } from './met-before.ts';
+import { byText, descending } from './order.ts';
+import { isWide, type Plan } from './plan.ts';
+import { byList, type First, Ranked, type Ranking } from './ranked.ts';
+import { ROW, type Row } from './rows.ts';
+
+const RANKING: Ranking<Row> = {
+  keyOf: (row) => row[0],
+  add: (a, b) => {
+    const sums = a.slice() as unknown as [string, ...number[]];
+    for (let i = 1; i < sums.length; i++) sums[i] = (a[i] as number) + (b[i] as number);
+    return sums;
+  },
+  order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
+};
+
+/** Returns the rows of each kind in order. The rows of whole hours are kept. */
+export async function fromMemory(
+  asked: KeyQuestion,
+  pieces: Plan,
+): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
+  const { facts, group } = asked;
+  const options = { parallel: isWide(pieces) };
+  const load = (name: string, rows: Sql | null): Promise<Row[]> =>
+    rows === null
+      ? Promise.resolve([])
+      : facts.db.rows({ name, sql: summed(asked, rows), row: ROW }, options);
+  const sealed = sealedRows(facts, pieces, group);
+  const edgesAreAsked = facts.cache.noteAsked(
+    `edges ${facts.app} ${pieces.sealed.start} ${pieces.sealed.end} ${group.types}`,
+  );
+  const [hours, tail, edges, met, late] = await Promise.all([
+    sealed === null
+      ? new Map<string, Ranked<Row>>()
+      : facts.cache.recall(
+          summed(asked, sealed),
+          async () => ranked(group, await load('sealed keys', sealed)),
+          (lists) => [...lists.values()].reduce((sum, { size }) => sum + 3 * size, 0),
+        ),
+    load('key tail', tailRows(facts.app, pieces, group)),
+    // A whole hour of events takes longer to read than a part: it is read when it was asked for twice.
+    edgesAreAsked
+      ? edgeKeys(facts, pieces, group, asked.sums)
+      : load('key edges', edgeRows(facts, pieces, group)),
+    metBefore(facts, pieces, group),
+    facts.late(),
+  ]);
+  const others = byKind(group, [
+    ...tail,
+    ...edges.map(withName),
+    ...lateKeySums(late, pieces, group).map((own) => rowOf(asked, own)),
+    ...met.map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
+  ]);
+  return (kind, wanted) =>
+    (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? [], wanted);
+}
+
+const byKind = ({ kinds: [kind = '', ...others] }: KeyGroup, rows: readonly Row[]) =>
+  others.length === 0 ? new Map([[kind, rows]]) : byList(rows, (row) => kindOf(row[0]));
+const ranked = (group: KeyGroup, rows: readonly Row[]) =>
+  new Map([...byKind(group, rows)].map(([kind, own]) => [kind, new Ranked(own, RANKING)]));
+
+function withName(row: Row): Row {
+  const name = named(row[0]);
+  return name === row[0] ? row : [name, ...(row.slice(1) as number[])];
+}
+
+const rowOf = ({ sums }: KeyQuestion, own: KeySums): Row => [named(own.pair), ...sums.map((sum) => own[sum])];

@@ -1,0 +1,35 @@
+import type { SingleSession } from './singles.ts';
+
+/** A visitor under a key; one object for each. */
+export interface Visitor {
+  /** '' if visitors are not counted. */
+  readonly name: string;
+  readonly key: string;
+  /** The start of the last sealed session: -1 if there is none, null if it was not looked up. */
+  last: number | null;
+}
+
+/** A session that the facts do not hold as it is now. */
+export interface OpenSession extends Pick<SingleSession, 'sign' | 'startedAt' | 'values'> {
+  /** The visitor, under each key of the session. */
+  readonly visitors: readonly Visitor[];
+}
+
+/** The visitors by name and key. */
+export class Visitors {
+  readonly #known = new Map<string, Visitor>();
+
+  /** Replaces the texts of a session by visitors. */
+  of({ sign, startedAt, values, visitor: name, keys }: SingleSession): OpenSession {
+    return { sign, startedAt, values, visitors: keys.map((key) => this.#of(name, key)) };
+  }
+
+  #of(name: string, key: string): Visitor {
+    const text = name + key;
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const visitor = { name, key, last: null };
+    this.#known.set(text, visitor);
+    return visitor;
+  }
+}

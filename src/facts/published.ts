@@ -1,0 +1,61 @@
+import { int, ofApp } from '../clickhouse/literals.ts';
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
+import type { AppId } from '../domain/ids.ts';
+import { type EpochMs, epochMs } from '../domain/time.ts';
+import type { FactKind } from './kinds.ts';
+
+/** The published state of an app's facts of one kind (see runs.ts). */
+export interface Published {
+  readonly until: EpochMs;
+  /** Grows with each publication: the same step means the same facts below `until`. */
+  readonly step: number;
+  /** While it is unchanged, no rows that this state refers to are deleted. */
+  readonly era: number;
+  /** Changes when all facts are dropped to be built again. */
+  readonly rebuilt: number;
+  /**
+   * The horizon: raw rows from before it are not read. A whole UTC day, 0 for an app that keeps everything. It
+   * never moves back, and is not later than `until`.
+   */
+  readonly horizon: EpochMs;
+  /** Runs whose rows are ignored. */
+  readonly dead: readonly number[];
+}
+export type PublishedFacts = { readonly [Kind in FactKind]: Published };
+
+const NONE: Published = { until: epochMs(0), step: 0, era: 0, rebuilt: 0, horizon: epochMs(0), dead: [] };
+export const NOTHING_PUBLISHED: PublishedFacts = { page: NONE, session: NONE };
+
+/** Takes a row of `publishedRows` apart. */
+export const publishedOf = ([
+  until = 0,
+  step = 0,
+  era = 0,
+  rebuilt = 0,
+  horizon = 0,
+  ...dead
+]: readonly number[] = []): Published => ({
+  until: epochMs(until),
+  step,
+  era,
+  rebuilt,
+  horizon: epochMs(horizon),
+  dead,
+});
+export const isSame = (a: Published, b: Published): boolean =>
+  a.step === b.step && a.dead.length === b.dead.length;
+
+/** SQL of a row (kind, numbers) for each kind. Of a run's verdicts, `max` keeps a dead run dead. */
+export const publishedRows = (
+  app: AppId,
+): Sql => sql`SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
+    toInt64(argMaxIf(era, step, verdict = 'published')), toInt64(argMaxIf(rebuilt, step, verdict = 'published')), maxIf(horizon, verdict = 'published')], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
+FROM
+(
+    SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
+        max(v.era) AS era, max(v.rebuilt) AS rebuilt, max(v.horizon) AS horizon FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run
+) GROUP BY kind`;
+
+/** SQL condition that leaves out rows of dead runs; usually there are none. */
+export const without = (run: Sql, dead: readonly number[]): Sql =>
+  dead.length === 0 ? sql`` : sql` AND ${run} NOT IN (${join(dead.map(int))})`;

@@ -1,0 +1,65 @@
+import type { EpochMs, Span } from '../domain/time.ts';
+import { eventsIn, type HourCounts, ledgerHours } from './hour-counts.ts';
+import type { FactKind } from './kinds.ts';
+import { lateHours, MOST_LATE_HOURS } from './late-hours.ts';
+import { withRuns } from './run-groups.ts';
+import { described, MAX_EVENTS, type SealDeps } from './seal.ts';
+import { sealHours } from './seal-hours.ts';
+import { type AppState, areKept, deadRuns, readStates } from './seal-states.ts';
+import { type Touched, touchedHours } from './touched.ts';
+
+/**
+ * If more events are late, for example after an import, everything from the first of them on is sealed again.
+ */
+const MOST_REPAIRED = 100_000;
+
+/**
+ * Seals hours of an app again that got late events, as many as one run should. Opens two runs together: the
+ * first lowers the watermark to the first affected hour; the second computes the affected hours and restores
+ * the watermark. If the second does not publish, or if one late hour alone affects too much, later stretches
+ * seal everything from that hour on again.
+ */
+export async function repair(
+  deps: SealDeps,
+  now: EpochMs,
+  kind: FactKind,
+  { app, step }: AppState,
+): Promise<void> {
+  const started = performance.now();
+  const { db } = deps;
+  await withRuns(db, kind, [app], 2, async (run, withdrawal) => {
+    const [state] = await readStates({ db, only: [app] }, kind, now, true);
+    if (state === undefined || state.step !== step) return;
+    const { until } = state;
+    const dead = await deadRuns(db, kind, [app]);
+    // Nothing comes late for hours before the horizon. If it did all the same, their facts would have to stay.
+    const late = (await lateHours(db, app, kind, { until, dead })).filter(
+      ({ hour }) => hour >= state.horizon,
+    );
+    const [first] = late;
+    if (first === undefined) return;
+    const ledger = await ledgerHours(db, { kind, apps: [app], from: first.hour, to: until });
+    const isKept = kind === 'page' || (await areKept(db, [app], first.hour));
+    const isMuch = late.length > MOST_LATE_HOURS || state.late > MOST_REPAIRED;
+    const spans = isMuch ? [] : await repairable({ app, db, kind, late, until, dead, isKept }, ledger);
+    const from = spans[0]?.start ?? first.hour;
+    await withdrawal.publish([{ ...state, step: step + 1, until: from, era: withdrawal.number }]);
+    if (spans.length === 0) return;
+    const states = [{ ...state, step: step + 1, era: withdrawal.number }];
+    const work = { kind, states, from, to: until, spans, cleared: spans, ledger };
+    await sealHours(deps, run, work);
+    deps.onStretch?.(described(work, true, started));
+  });
+}
+
+/**
+ * Returns the hours that the first late hours affect, for as many of them as one run should repair; none if
+ * the first alone affects too many.
+ */
+async function repairable(touched: Touched, ledger: HourCounts): Promise<readonly Span[]> {
+  for (let count = touched.late.length; count > 0; count = Math.floor(count / 2)) {
+    const spans = await touchedHours(touched, count);
+    if (spans !== null && eventsIn(ledger, spans) <= MAX_EVENTS) return spans;
+  }
+  return [];
+}
