@@ -1,9 +1,10 @@
 import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { Analytics } from '../src/analytics/results.ts';
-import { type Database, openDatabase } from '../src/clickhouse/database.ts';
+import { type Database, openDatabase, type Params, type Query } from '../src/clickhouse/database.ts';
 import { type Sql, sql } from '../src/clickhouse/sql.ts';
 import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
@@ -131,6 +132,24 @@ async function whileMerging(analytics: Analytics, pauseMs: number): Promise<void
   while (performance.now() < end) await analytics.overview(SMALL_APP, { from: null, to: null });
 }
 
+/** All but the time of the insert, which the store sets. */
+const COLUMNS: Query<{ name: string }> = {
+  name: 'columns of events',
+  sql: sql`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'events' AND name != 'inserted_at'
+ORDER BY position`,
+  row: z.object({ name: z.string() }),
+};
+
+async function insertEvents(db: Database, select: Sql, params: Params): Promise<void> {
+  const columns = await db.query(COLUMNS);
+  await db.insertFrom(
+    'events',
+    columns.map(({ name }) => name),
+    select,
+    params,
+  );
+}
+
 /**
  * Stores events of sessions of the last ten minutes, and new sessions of yesterday's visitors and of new
  * ones.
@@ -138,9 +157,8 @@ async function whileMerging(analytics: Analytics, pauseMs: number): Promise<void
 async function arrive(db: Database, turn: number): Promise<void> {
   const params = { app: BIG_APP, now: NOW, turn };
   const insert = (replaced: Sql, drawn: Sql, ms: number, count: number) =>
-    db.insertFrom(
-      'events',
-      ['* EXCEPT (inserted_at)'],
+    insertEvents(
+      db,
       sql`WITH fromUnixTimestamp64Milli({now:Int64} - toInt64(cityHash64(e.session_id, {turn:UInt32}) % 5000), 'UTC') AS soon
 SELECT * EXCEPT (inserted_at) REPLACE (${replaced})
 FROM
@@ -174,9 +192,8 @@ async function arriveLate(db: Database, turn: number): Promise<void> {
   const share = (turn * 0.618_033_988_75) % 1;
   const at = NOW - LATE_MS.from - Math.floor(share * (LATE_MS.to - LATE_MS.from));
   const hour = floorTo(at, HOUR_MS);
-  await db.insertFrom(
-    'events',
-    ['* EXCEPT (inserted_at)'],
+  await insertEvents(
+    db,
     sql`SELECT * EXCEPT (inserted_at) REPLACE (timestamp + INTERVAL {turn:UInt32} % 1000 MILLISECOND AS timestamp)
 FROM events
 WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) = toDateTime({hour:UInt32}, 'UTC') AND has_context = 0 AND type = 'pageview'

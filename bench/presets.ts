@@ -32,7 +32,7 @@ export const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = 
     shape: { events: 150_000, days: 10 },
     scale: { events: 100_000, days: 5 },
     runs: 3,
-    pauseMs: 200,
+    pauseMs: 100,
     seconds: 1,
     apps: 20,
     endpoints: 1,

@@ -29,7 +29,8 @@ async function measured(name: string, ...args: string[]): Promise<Measured> {
   expect(processesWith(temporary)).toEqual([]);
   const { complete, notes, cases } = readResult(json);
   expect({ complete, notes }).toEqual({ complete: true, notes: [] });
-  expect(new Set(cases.map(({ bench }) => bench))).toEqual(new Set([name]));
+  const beside = name === 'queries' ? ['usual ways'] : [];
+  expect(new Set(cases.map(({ bench }) => bench))).toEqual(new Set([name, ...beside]));
   return { code, output, cases };
 }
 
@@ -73,6 +74,26 @@ test('http: answers beside a bare route, and keys that poll; a limit that does n
   expect(checked(cases)).toEqual([
     { name: 'all apps, with Redis', measure: 'pageviews counted', runs: 1, exact: true },
   ]);
+});
+
+/** The measures of the cases, each case with exact figures. */
+const measures = (cases: readonly Case[]): string[] => {
+  expect(cases.filter(({ exact }) => exact === false)).toEqual([]);
+  return [...new Set(cases.map(({ measure }) => measure))];
+};
+
+test('queries: first, again, live, late and raw, each exact', async () => {
+  const small = ['--events', '3000', '--days', '4', '--runs', '1', '--dir', join(folder.path, 'sets')];
+  const { code, output, cases } = await measured('queries', ...small);
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(measures(cases)).toEqual(expect.arrayContaining(['first', 'live', 'late', 'raw']));
+});
+
+test('scale: more traffic and more days, each exact', async () => {
+  const small = ['--events', '3000', '--days', '4', '--runs', '1', '--dir', join(folder.path, 'sets')];
+  const { code, output, cases } = await measured('scale', ...small);
+  expect({ code, output }).toMatchObject({ code: 0 });
+  expect(measures(cases)).toEqual(['first', 'raw']);
 });
 
 test('ingest: batches and a file, each counted', async () => {

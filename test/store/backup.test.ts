@@ -186,7 +186,8 @@ onEachBackend((on) => {
     const backup = made(backups, path);
     expect(() => backups.begin(newPath())).toThrow('A backup is being made already.');
     await backup;
-    expect(attempts).toBe(4);
+    // Other writes of this file may end meanwhile, and cost attempts of their own.
+    expect(attempts).toBeGreaterThanOrEqual(4);
     const restored = await open(on.store);
     await restore(restored, path);
     const names = (await metadataOn(restored).listAccounts()).map(({ name }) => name);
