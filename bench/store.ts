@@ -10,7 +10,7 @@ import { identifier, sql } from '../src/clickhouse/sql.ts';
 import type { FactKind } from '../src/facts/kinds.ts';
 import { seal } from '../src/facts/pass.ts';
 import { purgeSessions } from '../src/facts/purge.ts';
-import type { Stretch } from '../src/facts/seal.ts';
+import type { Stretch } from '../src/facts/stretch.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { removeFolder } from '../src/remove-folder.ts';
 import { ALL_SESSIONS, generate } from './generate.ts';

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, type EpochMs, floorTo } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
-import { FACT_KINDS } from './kinds.ts';
+import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { lateHours } from './late-hours.ts';
 import { appsOf, groupsOfRuns, withRuns } from './run-groups.ts';
-import type { SealDeps } from './seal.ts';
 import { type AppState, deadRuns, MAX_SECONDS, readStates } from './seal-states.ts';
+import type { SealDeps } from './stretch.ts';
 
 /*
  * Raw events of an app with a retention expire, in two steps:

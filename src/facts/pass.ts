@@ -1,12 +1,12 @@
 import { AppError } from '../domain/errors.ts';
 import type { EpochMs } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
-import { FACT_KINDS } from './kinds.ts';
+import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { repair } from './repair.ts';
 import { groupsOfRuns } from './run-groups.ts';
 import { RunEnded } from './runs.ts';
-import { type SealDeps, sealStretch } from './seal.ts';
+import { sealStretch } from './seal.ts';
 import { type AppState, endOf, readStates, startOf } from './seal-states.ts';
+import type { SealDeps } from './stretch.ts';
 
 /** After a repair, an app waits this many times the repair's duration for the next one. */
 const REST = 10;

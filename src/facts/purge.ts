@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
-import type { SealDeps } from './seal.ts';
 import { MAX_SECONDS } from './seal-states.ts';
+import type { SealDeps } from './stretch.ts';
 
 /**
  * How long merged sessions are kept, from their start. Most late events find their session here. Every

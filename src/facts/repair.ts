@@ -3,9 +3,10 @@ import { eventsIn, type HourCounts, ledgerHours } from './hour-counts.ts';
 import type { FactKind } from './kinds.ts';
 import { lateHours, MOST_LATE_HOURS } from './late-hours.ts';
 import { withRuns } from './run-groups.ts';
-import { described, MAX_EVENTS, type SealDeps } from './seal.ts';
+import { MAX_EVENTS } from './seal.ts';
 import { sealHours } from './seal-hours.ts';
 import { type AppState, areKept, deadRuns, readStates } from './seal-states.ts';
+import { described, type SealDeps } from './stretch.ts';
 import { type Touched, touchedHours } from './touched.ts';
 
 /**

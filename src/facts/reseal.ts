@@ -3,9 +3,10 @@ import { eventsIn, type HourCounts, ledgerHours, sealedHours } from './hour-coun
 import type { FactKind } from './kinds.ts';
 import { withRuns } from './run-groups.ts';
 import type { Run } from './runs.ts';
-import { MAX_EVENTS, type SealDeps } from './seal.ts';
+import { MAX_EVENTS } from './seal.ts';
 import { clear, sealHours } from './seal-hours.ts';
 import { type AppState, deadRuns, readStates } from './seal-states.ts';
+import type { SealDeps } from './stretch.ts';
 import { OPEN_END } from './tables.ts';
 import { asSpans, MOST_HOURS } from './touched.ts';
 

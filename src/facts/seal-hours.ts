@@ -1,44 +1,24 @@
 import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
-import { floorTo, type Span } from '../domain/time.ts';
+import { floorTo } from '../domain/time.ts';
 import { compute } from './compute.ts';
 import { CUTS } from './cuts.ts';
-import { differences, type HourCounts, sealedHours } from './hour-counts.ts';
-import type { FactKind } from './kinds.ts';
+import { differences, sealedHours } from './hour-counts.ts';
 import { ROLL_UPS } from './roll-ups.ts';
 import { appsOf } from './run-groups.ts';
 import type { Run } from './runs.ts';
-import { type AppState, areKept, deadRuns, MAX_SECONDS } from './seal-states.ts';
+import { areKept, deadRuns, MAX_SECONDS } from './seal-states.ts';
+import type { SealDeps, Work } from './stretch.ts';
 import { bucketsOf } from './tables.ts';
 
 const MAX_MEMORY = 4 * 1024 ** 3;
-
-/** The hours that a run seals, of apps that share a watermark. */
-export interface Work {
-  readonly kind: FactKind;
-  readonly states: readonly AppState[];
-  /** The first hour whose facts may be incomplete. */
-  readonly from: number;
-  /** The watermark that the run publishes if nothing changes meanwhile. */
-  readonly to: number;
-  /** The hours to compute, in order. */
-  readonly spans: readonly Span[];
-  /** The hours whose older rows are deleted: those of `spans`, or all that follow. */
-  readonly cleared: readonly Span[];
-  /** The ledger's count of each hour, read before anything is computed. */
-  readonly ledger: HourCounts;
-}
 
 /**
  * Clears, computes, rolls up, compares and publishes. Resolves to the apps whose new watermark is lower than
  * planned.
  */
-export async function sealHours(
-  { db, signal }: { readonly db: Database; readonly signal?: AbortSignal },
-  run: Run,
-  work: Work,
-): Promise<string[]> {
+export async function sealHours({ db, signal }: SealDeps, run: Run, work: Work): Promise<string[]> {
   const { kind, states, from, to, spans, ledger } = work;
   const apps = appsOf(states);
   const dead = await deadRuns(db, kind, apps);

@@ -1,36 +1,15 @@
-import type { Database } from '../clickhouse/database.ts';
-import { type EpochMs, epochMs } from '../domain/time.ts';
-import { eventsIn, type HourCounts, ledgerHours } from './hour-counts.ts';
+import type { EpochMs } from '../domain/time.ts';
+import { type HourCounts, ledgerHours } from './hour-counts.ts';
 import type { FactKind } from './kinds.ts';
 import { appsOf, withRuns } from './run-groups.ts';
-import { sealHours, type Work } from './seal-hours.ts';
+import { sealHours } from './seal-hours.ts';
 import { type AppState, readStates, startOf } from './seal-states.ts';
+import { described, type SealDeps } from './stretch.ts';
 import { OPEN_END } from './tables.ts';
 
 /** Limits of one statement: about 4 million events, and 72 hours with data. */
 export const MAX_EVENTS = 4_000_000;
 const MAX_HOURS = 72;
-
-export interface SealDeps {
-  readonly db: Database;
-  /** Restricts sealing to these apps; all apps by default. */
-  readonly only?: readonly string[];
-  /** Ends the work after the current statement. */
-  readonly signal?: AbortSignal;
-  /** Called after each stretch. */
-  readonly onStretch?: (stretch: Stretch) => void;
-}
-
-export interface Stretch {
-  readonly kind: FactKind;
-  readonly apps: number;
-  readonly events: number;
-  readonly from: EpochMs;
-  readonly to: EpochMs;
-  /** True for hours that got late events, false for new hours. */
-  readonly isRepair: boolean;
-  readonly ms: number;
-}
 
 /**
  * Seals the next hours of apps that share a watermark. The stretch ends at the first hour that is not ripe in
@@ -85,14 +64,3 @@ function stretchEnd(ledger: HourCounts, target: number): number {
   }
   return target;
 }
-
-/** Describes the work that ends now. */
-export const described = (work: Work, isRepair: boolean, started: number): Stretch => ({
-  kind: work.kind,
-  apps: work.states.length,
-  events: eventsIn(work.ledger, work.spans),
-  from: epochMs(work.spans[0]?.start ?? work.from),
-  to: epochMs(isRepair ? (work.spans.at(-1)?.end ?? work.to) : work.to),
-  isRepair,
-  ms: performance.now() - started,
-});

@@ -4,14 +4,13 @@ import { AppError } from '../domain/errors.ts';
 import { every, type Repeated } from '../domain/every.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
 import { expire, type Retention } from './expiry.ts';
-import type { FactKind } from './kinds.ts';
-import { FACT_KINDS } from './kinds.ts';
+import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { Lease } from './lease.ts';
 import { type Fairness, seal } from './pass.ts';
 import { purgeSessions } from './purge.ts';
 import { forgetRuns, RunEnded } from './runs.ts';
-import type { SealDeps, Stretch } from './seal.ts';
 import { type SealState, sealStates } from './seal-states.ts';
+import type { SealDeps, Stretch } from './stretch.ts';
 import { unseal } from './unseal.ts';
 
 export interface SealerDeps extends Pick<SealDeps, 'db'> {

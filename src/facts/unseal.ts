@@ -1,8 +1,8 @@
 import type { EpochMs } from '../domain/time.ts';
 import { FACT_KINDS } from './kinds.ts';
 import { appsOf, groupsOfRuns, withRuns } from './run-groups.ts';
-import type { SealDeps } from './seal.ts';
 import { readStates } from './seal-states.ts';
+import type { SealDeps } from './stretch.ts';
 
 /**
  * Drops the facts of `only` (all apps by default) from the horizon on: raw rows answer until they are sealed
