@@ -1,15 +1,15 @@
 import { cpSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { z } from 'zod';
 import { createAnalytics } from '../src/analytics/analytics.ts';
 import type { Analytics } from '../src/analytics/results.ts';
-import { type Database, openDatabase, type Params, type Query } from '../src/clickhouse/database.ts';
-import { type Sql, sql } from '../src/clickhouse/sql.ts';
+import { type Database, openDatabase, type Params } from '../src/clickhouse/database.ts';
+import { identifier, join as listed, type Sql, sql } from '../src/clickhouse/sql.ts';
 import { appId } from '../src/domain/ids.ts';
 import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { Memory } from '../src/facts/memory.ts';
 import { createSealer } from '../src/facts/sealer.ts';
+import { EVENT_COLUMNS } from '../src/ingestion/journal-rows.ts';
 import { removeFolder } from '../src/remove-folder.ts';
 import { commitEvents } from '../test/support/ledger.ts';
 import type { Case } from './cases.ts';
@@ -132,23 +132,14 @@ async function whileMerging(analytics: Analytics, pauseMs: number): Promise<void
   while (performance.now() < end) await analytics.overview(SMALL_APP, { from: null, to: null });
 }
 
-/** All but the time of the insert, which the store sets. */
-const COLUMNS: Query<{ name: string }> = {
-  name: 'columns of events',
-  sql: sql`SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'events' AND name != 'inserted_at'
-ORDER BY position`,
-  row: z.object({ name: z.string() }),
-};
-
-async function insertEvents(db: Database, select: Sql, params: Params): Promise<void> {
-  const columns = await db.query(COLUMNS);
-  await db.insertFrom(
+/** Inserts rows with the columns of `events`, except the time of the insert. */
+const insertEvents = (db: Database, rows: Sql, params: Params): Promise<void> =>
+  db.insertFrom(
     'events',
-    columns.map(({ name }) => name),
-    select,
+    EVENT_COLUMNS,
+    sql`SELECT ${listed(EVENT_COLUMNS.map(identifier))} FROM (${rows})`,
     params,
   );
-}
 
 /**
  * Stores events of sessions of the last ten minutes, and new sessions of yesterday's visitors and of new
