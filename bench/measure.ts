@@ -26,7 +26,7 @@ export interface Measured {
 }
 
 export interface MeasuredLive extends Measured {
-  /** A second after events arrived; null if the range ends before them. */
+  /** Just after events arrived; null if the range ends before them. */
   readonly liveMs: readonly number[] | null;
   /** The same where some of them are late. */
   readonly lateMs: readonly number[] | null;

@@ -49,7 +49,7 @@ ${section('All cases', `Every series with its runs. A percentile needs enough ru
 
 function sections(cases: Cases): string {
   const times =
-    'Polled: asked before, other milliseconds each time. First: with empty caches. Live: a second after events arrived. Late: some of them hours late. Raw: the same figures from raw events, as an expert would write the query. Over HTTP: computed for a range that nobody has asked about, and unchanged since the last answer.';
+    'Polled: asked before, other milliseconds each time. First: with empty caches. Live: just after events arrived. Late: some of them hours late. Raw: the same figures from raw events, as an expert would write the query. Over HTTP: computed for a range that nobody has asked about, and unchanged since the last answer.';
   return [
     section('Questions that end now', times, timesPlot(cases, 'ending now'), timesPlot(cases, 'fixed')),
     section('Questions about the past', `${times} Both ends lie inside an hour.`, timesPlot(cases, 'ragged')),
@@ -125,7 +125,7 @@ function cards(cases: Cases): string {
     [`${figure(middle(inRange('first')))} ms`, 'median question, with empty caches'],
     [`${figure(middle(inRange('computed')))} ms`, 'median question over HTTP, computed'],
     [`${figure(middle(inRange('unchanged')))} ms`, 'median question over HTTP, unchanged'],
-    [`${figure(middle(inRange('live')))} ms`, 'median question, a second after events'],
+    [`${figure(middle(inRange('live')))} ms`, 'median question, just after events'],
     [`${figure(median(ratios))}×`, 'faster than raw (median, first questions)'],
     [`${plain(Math.round(fastest('http')))}/s`, 'requests at full speed, the best case'],
     [`${figure(load?.p99.value ?? Number.NaN)} ms`, `p99: ${load?.entry.name ?? ''}`],
