@@ -4,8 +4,6 @@ import { readResult } from '../../bench/result/file.ts';
 import { type OpenService, openService } from '../../src/testing/in-process.ts';
 import { newFolder, runBench } from './runs.ts';
 
-// Each test starts a few commands.
-
 const SECRET = 'a management secret of more than 32 characters';
 const folder = newFolder();
 let service: OpenService;
