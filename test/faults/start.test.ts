@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate, readMigrations } from '../../src/clickhouse/migrate.ts';
@@ -13,8 +14,15 @@ import { freePort } from '../support/redis.ts';
 import { atEnd, folder, mounted, started, viewsOf } from './folders.ts';
 import { running, SECRET } from './support.ts';
 
-/** Starts the service, which must end by itself. Returns its exit code and its output. */
-async function failedStart(env: Record<string, string>): Promise<{ code: number; said: string }> {
+interface FailedStart {
+  readonly code: number;
+  /** What it wrote to the error stream. */
+  readonly said: string;
+  readonly log: string;
+}
+
+/** Starts the service, which must end by itself. */
+async function failedStart(env: Record<string, string>): Promise<FailedStart> {
   const child = spawn(PROGRAM, ['serve'], {
     env: {
       PATH: process.env['PATH'],
@@ -25,19 +33,21 @@ async function failedStart(env: Record<string, string>): Promise<{ code: number;
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const printed: string[] = [];
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (text: Buffer) => printed.push(text.toString()));
-  const [code] = await once(child, 'close');
-  return { code, said: printed.join('') };
+  // They are read one by one: which of two streams is read first says nothing about which was written first.
+  const [said, log, [code]] = await Promise.all([
+    text(child.stderr),
+    text(child.stdout),
+    once(child, 'close'),
+  ]);
+  return { code, said, log };
 }
 
 /** Expects the service's own message in the last line. The engine may print its own before. */
-function expectSaid({ code, said }: { code: number; said: string }, message: RegExp): void {
+function expectSaid({ code, said, log }: FailedStart, message: RegExp): void {
   const line = said.trimEnd().split('\n').at(-1) ?? '';
   expect(line).toMatch(message);
   expect(code).toBe(1);
-  expect(said).not.toMatch(/\n {4}at /);
+  expect(said + log).not.toMatch(/\n {4}at /);
 }
 
 describe('a start that fails', () => {
