@@ -1,49 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../domain/errors.ts';
 import { currentWork, inWork, Work } from '../domain/work.ts';
-import { type BatchKey, batchKey } from './batch-key.ts';
+import { BatchBuffer, type Held, type Outcome, type PendingBatch, type Waiting } from './batch-buffer.ts';
+import { batchKey } from './batch-key.ts';
 import type { Claim, Flush, Journal } from './journal.ts';
-import type { BatchRows } from './journal-rows.ts';
 import type { KnownBatches } from './known-batches.ts';
 import { mergedHours } from './ledger-rows.ts';
 import { type IngestLog, type Persistence, Refused } from './retry.ts';
 import type { SetAside } from './set-aside.ts';
 import type { Settler } from './settler.ts';
 
-/** A batch in the buffer, with its rows in the form in which they are sent. */
-export interface PendingBatch extends BatchKey, BatchRows {
-  /** The length of all rows together. */
-  readonly bytes: number;
-}
-
-export type Outcome = 'stored' | 'duplicate';
-
-interface Waiting extends PendingBatch {
-  readonly resolve: (outcome: Outcome) => void;
-  readonly reject: (error: unknown) => void;
-  /** The request that waits. */
-  readonly work: Work | undefined;
-  /** How often another process was found storing the same batch. */
-  conflicts: number;
-}
-
-/** Limits that keep an insert one block: far below the engine's 1,048,449 rows and 256 MiB. */
-const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as const;
-const LONGEST_CONFLICT_PAUSE_MS = 2_000;
 /**
  * While one flush waits for the disk, another is written to the journal. More flushes would only be smaller
  * ones. A flush no longer counts once its events are inserted.
  */
 const FLUSHES_AT_ONCE = 2;
-/** The share of the peak that is left after each flush when the load is over. */
-const FORGETTING = 0.9;
-
-/** The size of a buffer. Bytes are counted as characters. */
-export interface Held {
-  readonly batches: number;
-  readonly events: number;
-  readonly bytes: number;
-}
 
 /** A flush that is stored, and the time from its first step on. */
 export interface StoredFlush {
@@ -137,19 +108,13 @@ function workOf(group: readonly Waiting[]): Work {
  */
 export class Flusher {
   readonly #options: FlusherOptions;
-  #queue: Waiting[] = [];
+  readonly #buffer = new BatchBuffer(() => this.#wake());
   /** The flushes that run. */
   readonly #flushes = new Set<Work>();
-  readonly #submitted = new Set<Promise<Outcome>>();
   /** Flushes until they have ended. */
   readonly #runs = new Set<Promise<void>>();
-  /** Batches of apps that are on hold, by app. */
-  readonly #onHold = new Map<string, Waiting[]>();
-  readonly #held = { batches: 0, events: 0, bytes: 0 };
   #running = 0;
   #isPaused = false;
-  /** The highest number of batches in the buffer lately. */
-  #peak = 0;
 
   constructor(options: FlusherOptions) {
     this.#options = options;
@@ -157,32 +122,19 @@ export class Flusher {
 
   /** The content of the buffer, including the flush in progress. */
   get held(): Held {
-    return { ...this.#held };
+    return this.#buffer.held;
   }
 
   /** Resolves when the batch is stored and visible, or was so before. The same batch must not wait twice. */
   submit(batch: PendingBatch): Promise<Outcome> {
-    this.#held.batches++;
-    this.#held.events += batch.events;
-    this.#held.bytes += batch.bytes;
-    this.#peak = Math.max(this.#peak, this.#held.batches);
-    const outcome = new Promise<Outcome>((resolve, reject) => {
-      const work = currentWork();
-      for (const flush of this.#flushes) work?.waitFor(flush);
-      this.#enqueue({ ...batch, resolve, reject, work, conflicts: 0 });
-    }).finally(() => {
-      this.#submitted.delete(outcome);
-      this.#held.batches--;
-      this.#held.events -= batch.events;
-      this.#held.bytes -= batch.bytes;
-    });
-    this.#submitted.add(outcome);
-    return outcome;
+    const work = currentWork();
+    for (const flush of this.#flushes) work?.waitFor(flush);
+    return this.#buffer.add(batch, work);
   }
 
   /** Resolves when every submitted batch is settled. */
-  async idle(): Promise<void> {
-    await Promise.allSettled(this.#submitted);
+  idle(): Promise<void> {
+    return this.#buffer.idle();
   }
 
   /**
@@ -190,36 +142,14 @@ export class Flusher {
    * them. An app is put on hold by one caller at a time.
    */
   async hold(app: string): Promise<() => void> {
-    const waiting: Waiting[] = [];
-    this.#onHold.set(app, waiting);
-    this.#queue = this.#queue.filter((batch) => {
-      if (batch.app === app) waiting.push(batch);
-      return batch.app !== app;
-    });
+    const release = this.#buffer.hold(app);
     await Promise.all(this.#runs);
-    return () => {
-      this.#onHold.delete(app);
-      for (const batch of waiting) this.#enqueue(batch);
-    };
+    return release;
   }
 
   /** Rejects all batches that wait for their flush. */
   dismiss(error: AppError): void {
-    const waiting = [
-      ...this.#queue.splice(0),
-      ...[...this.#onHold.values()].flatMap((held) => held.splice(0)),
-    ];
-    for (const batch of waiting) batch.reject(error);
-  }
-
-  #enqueue(batch: Waiting): void {
-    const onHold = this.#onHold.get(batch.app);
-    if (onHold !== undefined) {
-      onHold.push(batch);
-      return;
-    }
-    this.#queue.push(batch);
-    this.#wake();
+    this.#buffer.dismiss(error);
   }
 
   /** Begins no flush until `resume`. */
@@ -240,7 +170,6 @@ export class Flusher {
   #wake(): void {
     while (this.#isWorthAnother()) {
       this.#running++;
-      this.#peak = Math.max(this.#held.batches, this.#peak * FORGETTING);
       let isRunning = true;
       const release = (): void => {
         if (!isRunning) return;
@@ -262,18 +191,15 @@ export class Flusher {
    * that waits for a third flush.
    */
   #isWorthAnother(): boolean {
-    if (this.#queue.length === 0 || this.#isPaused) return false;
+    const { ready, peak } = this.#buffer;
+    if (ready === 0 || this.#isPaused) return false;
     if (this.#running === 0) return true;
-    return (
-      this.#options.known !== null &&
-      this.#running < FLUSHES_AT_ONCE &&
-      this.#queue.length >= this.#peak / FLUSHES_AT_ONCE
-    );
+    return this.#options.known !== null && this.#running < FLUSHES_AT_ONCE && ready >= peak / FLUSHES_AT_ONCE;
   }
 
   /** Runs one flush. `release` lets the next one begin; it may be called before this one ends. */
   async #next(release: () => void): Promise<void> {
-    const group = this.#take();
+    const group = this.#buffer.take();
     const work = workOf(group);
     for (const batch of group) batch.work?.waitFor(work);
     this.#flushes.add(work);
@@ -313,21 +239,6 @@ export class Flusher {
     const message = isThere ? 'put a batch aside' : 'a batch is refused, and too many are put aside';
     log.error({ err: refusal, app, batch: id }, `ingestion: ${message}`);
     batch.reject(isThere ? putAside(refusal) : notNow());
-  }
-
-  #take(): Waiting[] {
-    let [batches, events, bytes] = [0, 0, 0];
-    for (const batch of this.#queue) {
-      events += batch.events;
-      bytes += batch.bytes;
-      const full = batches === MAX_FLUSH.batches || events > MAX_FLUSH.events || bytes > MAX_FLUSH.bytes;
-      // A batch with a conflict goes alone, so that its next conflict delays no other batch.
-      const alone = batch.conflicts > 0;
-      if (batches > 0 && (full || alone)) break;
-      batches++;
-      if (alone) break;
-    }
-    return this.#queue.splice(0, batches);
   }
 
   async #flush(group: readonly Waiting[], release: () => void): Promise<void> {
@@ -385,19 +296,10 @@ export class Flusher {
     const free: Waiting[] = [];
     for (const batch of group) {
       const key = batchKey(batch);
-      const onHold = this.#onHold.get(batch.app);
       if (stored.has(key)) batch.resolve('duplicate');
-      else if (claimed.has(key)) this.#park(batch);
-      else if (onHold !== undefined) onHold.push(batch);
+      else if (claimed.has(key)) this.#buffer.park(batch);
       else free.push(batch);
     }
-    this.#queue = [...free, ...this.#queue];
-  }
-
-  /** Waits until the other process has stored the batch, or is found to be dead. */
-  #park(batch: Waiting): void {
-    batch.conflicts++;
-    const longest = Math.min(LONGEST_CONFLICT_PAUSE_MS, 25 * 2 ** batch.conflicts);
-    setTimeout(() => this.#enqueue(batch), Math.random() * longest);
+    this.#buffer.putBack(free);
   }
 }

@@ -1,11 +1,32 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
-import { type Database, dateTime64, type Query } from '../clickhouse/database.ts';
+import { type Database, dateTime64 } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { type EpochMs, epochMs } from '../domain/time.ts';
+import type { EpochMs } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, timesOfFlush } from './journal-rows.ts';
+import {
+  BATCHES,
+  BATCHES_OF_FLUSHES,
+  CLAIMED,
+  type ClaimRow,
+  FIRST,
+  FORGET_JOURNAL,
+  FORGET_VERDICTS,
+  IS_STORED,
+  IS_WRITTEN,
+  OPEN,
+  type OpenFlush,
+  OUTDATED,
+  STORED,
+  STORED_AFTER,
+  STORED_OF_FLUSH,
+  UNDERWAY,
+  UNSETTLED,
+  VERDICT,
+  VERDICT_AND_PAUSES,
+  type Verdict,
+} from './journal-sql.ts';
 import {
   BEGUN_COLUMNS,
   begunRows,
@@ -32,8 +53,6 @@ export interface StoredBatch extends BatchKey {
   readonly at: EpochMs;
 }
 
-export type Verdict = 'store' | 'abandon';
-
 /**
  * A flush that holds one of the given batches: another process's flush, or our own if another process
  * completed it.
@@ -45,164 +64,10 @@ export interface Claim {
   readonly stored: boolean;
 }
 
-/** A flush that is not settled, found by a sweep. */
-export interface OpenFlush {
-  readonly id: string;
-  /** One of its batches. All batches of a flush are marked together, so one is enough. */
-  readonly batch: BatchKey;
-  /** True if it was written with the verdict `store`. */
-  readonly decided: boolean;
-}
-
-/** A pause that nobody ends lapses after this time, by the store's clock. */
-export const PAUSE_SECONDS = 20;
 const PAUSE_POLL_MS = 50;
 
 /** The writer's lane, so that a queue of readers does not delay ingestion. */
 const WRITER = { lane: 'write' } as const;
-
-const uuid = z.string();
-
-/** Returns a superset: combines every app with every batch. */
-const STORED: Query<{ app: string; batch: string }> = {
-  name: 'ingestion: stored batches',
-  sql: sql`
-    SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
-    WHERE app_id IN {apps:Array(UUID)} AND batch_id IN {batches:Array(UUID)}`,
-  row: z.object({ app: uuid, batch: uuid }),
-};
-
-const STORED_AFTER: Query<BatchKey> = {
-  name: 'ingestion: batches that are remembered',
-  sql: sql`
-    SELECT toString(app_id) AS app, toString(batch_id) AS batch FROM ingest_batches
-    WHERE app_id > {app:UUID} OR app_id = {app:UUID} AND batch_id > {batch:UUID}
-    ORDER BY app_id, batch_id LIMIT {limit:UInt32}`,
-  row: z.object({ app: uuid, batch: uuid }),
-};
-const FIRST: BatchKey = {
-  app: '00000000-0000-0000-0000-000000000000',
-  batch: '00000000-0000-0000-0000-000000000000',
-};
-
-/** Selects the batches of a flush, by the table's order or by its filter on batch ids. */
-const MINE = sql`
-    (app_id, batch_id) IN (SELECT app_id, batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})
-      AND batch_id IN (SELECT batch_id FROM ingest_journal WHERE flush_id = {flush:UUID})`;
-const ClaimRow = z.object({ app: uuid, batch: uuid, flush: uuid });
-
-/** Settled flushes count too while they are in the journal: see `claims`. */
-const CLAIMED: Query<z.infer<typeof ClaimRow>> = {
-  name: 'ingestion: claims',
-  sql: sql`
-    SELECT DISTINCT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush
-    FROM ingest_journal
-    WHERE ${MINE} AND flush_id != {flush:UUID}
-      AND flush_id NOT IN (SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon')`,
-  row: ClaimRow,
-};
-
-const STORED_OF_FLUSH: Query<z.infer<typeof ClaimRow>> = {
-  name: 'ingestion: stored batches of a flush',
-  sql: sql`
-    SELECT toString(app_id) AS app, toString(batch_id) AS batch, toString(flush_id) AS flush
-    FROM ingest_batches WHERE ${MINE}`,
-  row: ClaimRow,
-};
-
-/**
- * The verdict does not depend on time. `abandon` is written only if there is no verdict yet. If both exist,
- * `store` came too late.
- */
-const STANDING = sql`multiIf(countIf(verdict = 'abandon') > 0, 'abandon', count() > 0, 'store', 'none') AS verdict`;
-const verdict = z.enum(['store', 'abandon', 'none']);
-const VERDICT: Query<{ verdict: Verdict | 'none' }> = {
-  name: 'ingestion: verdict',
-  sql: sql`SELECT ${STANDING} FROM ingest_verdicts WHERE flush_id = {flush:UUID}`,
-  row: z.object({ verdict }),
-};
-
-const VERDICT_AND_PAUSES: Query<{ verdict: Verdict | 'none'; pauses: number }> = {
-  name: 'ingestion: verdict and pauses',
-  sql: sql`
-    SELECT ${STANDING},
-      (SELECT toUInt32(count()) FROM ingest_pauses FINAL
-        WHERE ended = 0 AND abs(dateDiff('second', paused_at, now64(3))) < ${PAUSE_SECONDS}) AS pauses
-    FROM ingest_verdicts WHERE flush_id = {flush:UUID}`,
-  row: z.object({ verdict, pauses: z.number() }),
-};
-
-const IS_STORED: Query<{ stored: number }> = {
-  name: 'ingestion: is stored',
-  sql: sql`
-    SELECT count() > 0 AS stored FROM ingest_batches
-    WHERE app_id = {app:UUID} AND batch_id = {batch:UUID} AND flush_id = {flush:UUID}`,
-  row: z.object({ stored: z.coerce.number() }),
-};
-
-const IS_WRITTEN: Query<{ written: number }> = {
-  name: 'ingestion: is written down',
-  sql: sql`SELECT count() > 0 AS written FROM ingest_journal WHERE flush_id = {flush:UUID}`,
-  row: z.object({ written: z.coerce.number() }),
-};
-
-const BATCHES: Query<BatchKey> = {
-  name: 'ingestion: batches of a flush',
-  sql: sql`
-    SELECT DISTINCT toString(app_id) AS app, toString(batch_id) AS batch
-    FROM ingest_journal WHERE flush_id = {flush:UUID}`,
-  row: z.object({ app: uuid, batch: uuid }),
-};
-
-/** Selects settled flushes. All batches of a flush are marked together, so one of them is enough. */
-const SETTLED = sql`
-    SELECT flush_id FROM ingest_verdicts WHERE verdict = 'abandon'
-    UNION ALL
-    SELECT flush_id FROM ingest_batches
-    WHERE (app_id, batch_id) IN
-      (SELECT one.1, one.2 FROM (SELECT any((app_id, batch_id)) AS one FROM ingest_journal GROUP BY flush_id))`;
-
-const OPEN: Query<OpenFlush> = {
-  name: 'ingestion: open flushes',
-  sql: sql`
-    SELECT toString(flush_id) AS id, max(decided) AS decided, any((app_id, batch_id)) AS one,
-      toString(one.1) AS app, toString(one.2) AS batch
-    FROM ingest_journal WHERE flush_id NOT IN (${SETTLED})
-    GROUP BY flush_id ORDER BY id`,
-  row: z
-    .object({ id: uuid, decided: z.number(), app: uuid, batch: uuid })
-    .transform(({ id, decided, app, batch }) => ({ id, batch: { app, batch }, decided: decided === 1 })),
-};
-
-/** Counts an app's flushes that are not settled. Until `until` the app's events are all stored if there are none. */
-const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
-  name: 'ingestion: unsettled flushes of an app',
-  sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS until, toUInt32(uniqExact(flush_id)) AS flushes
-    FROM ingest_journal WHERE app_id = {app:UUID} AND flush_id NOT IN (${SETTLED})`,
-  row: z.object({ flushes: z.number(), until: z.number().transform(epochMs) }),
-};
-
-/** Flushes of which a part may be stored. One without a verdict is none of them. */
-const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
-  name: 'ingestion: flushes underway',
-  sql: sql`
-    SELECT toUnixTimestamp64Milli(now64(3)) AS at, toUInt32(uniqExact(flush_id)) AS flushes FROM ingest_journal
-    WHERE (decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts))
-      AND flush_id NOT IN (${SETTLED})`,
-  row: z.object({ flushes: z.number(), at: z.number().transform(epochMs) }),
-};
-
-const OUTDATED: Query<{ rows: number }> = {
-  name: 'ingestion: settled flushes',
-  sql: sql`SELECT toUInt32(count()) AS rows FROM ingest_journal WHERE flush_id IN (${SETTLED})`,
-  row: z.object({ rows: z.number() }),
-};
-const FORGET_JOURNAL = sql`ALTER TABLE ingest_journal DELETE WHERE flush_id IN (${SETTLED}) SETTINGS mutations_sync = 2`;
-const FORGET_VERDICTS = sql`
-  ALTER TABLE ingest_verdicts DELETE WHERE flush_id NOT IN (SELECT flush_id FROM ingest_journal)`;
-
-const BATCHES_OF_FLUSHES = sql`
-  SELECT DISTINCT app_id, batch_id, flush_id FROM ingest_journal WHERE flush_id IN {flushes:Array(UUID)}`;
 
 export type Journal = ReturnType<typeof createJournal>;
 
@@ -264,7 +129,7 @@ export function createJournal(db: Database) {
     claims: async (flush: string): Promise<Claim[]> => {
       const claimed = await db.query(CLAIMED, { flush }, WRITER);
       const stored = await db.query(STORED_OF_FLUSH, { flush }, WRITER);
-      const claimOf = (isStored: boolean) => (row: z.infer<typeof ClaimRow>) => ({
+      const claimOf = (isStored: boolean) => (row: ClaimRow) => ({
         key: batchKey(row),
         flush: row.flush,
         stored: isStored,

@@ -2,8 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { traced } from '../domain/work.ts';
+import type { Outcome } from './batch-buffer.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import type { Outcome } from './flusher.ts';
 import type { BatchRows } from './journal-rows.ts';
 import type { Writers } from './writers.ts';
 

@@ -2,7 +2,8 @@ import { AppError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { Span, Underway } from '../facts/underway.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import type { Flush, Journal, OpenFlush } from './journal.ts';
+import type { Flush, Journal } from './journal.ts';
+import type { OpenFlush } from './journal-sql.ts';
 import { spansOf } from './ledger-rows.ts';
 import { type IngestLog, type Persistence, Refused, type RefusedRest } from './retry.ts';
 

@@ -1,7 +1,8 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppError } from '../domain/errors.ts';
 import type { Underway } from '../facts/underway.ts';
-import { Flusher, type Held, type StoredFlush } from './flusher.ts';
+import type { Held } from './batch-buffer.ts';
+import { Flusher, type StoredFlush } from './flusher.ts';
 import type { Journal } from './journal.ts';
 import type { KnownBatches } from './known-batches.ts';
 import { type IngestLog, Persistence } from './retry.ts';

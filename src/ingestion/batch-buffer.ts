@@ -1,0 +1,151 @@
+import type { AppError } from '../domain/errors.ts';
+import type { Work } from '../domain/work.ts';
+import type { BatchKey } from './batch-key.ts';
+import type { BatchRows } from './journal-rows.ts';
+
+/** A batch to store, with its rows in the form in which they are sent. */
+export interface PendingBatch extends BatchKey, BatchRows {
+  /** The length of all rows together. */
+  readonly bytes: number;
+}
+
+export type Outcome = 'stored' | 'duplicate';
+
+/** A batch whose sender waits. */
+export interface Waiting extends PendingBatch {
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+  /** The request that waits. */
+  readonly work: Work | undefined;
+  /** How often another process was found storing the same batch. */
+  conflicts: number;
+}
+
+/** The size of a buffer. Bytes are counted as characters. */
+export interface Held {
+  readonly batches: number;
+  readonly events: number;
+  readonly bytes: number;
+}
+
+/** Limits that keep an insert one block: far below the engine's 1,048,449 rows and 256 MiB. */
+const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as const;
+const LONGEST_CONFLICT_PAUSE_MS = 2_000;
+/** The share of the peak that is left after each flush when the load is over. */
+const FORGETTING = 0.9;
+
+/** The batches whose senders wait, those of the running flushes included. */
+export class BatchBuffer {
+  /** Called when a batch may be taken. */
+  readonly #onReady: () => void;
+  /** Those that no flush has taken yet. */
+  #queue: Waiting[] = [];
+  /** Batches of apps that are on hold, by app. */
+  readonly #onHold = new Map<string, Waiting[]>();
+  readonly #outcomes = new Set<Promise<Outcome>>();
+  readonly #held = { batches: 0, events: 0, bytes: 0 };
+  #peak = 0;
+
+  constructor(onReady: () => void) {
+    this.#onReady = onReady;
+  }
+
+  /** The content, including batches that a flush has taken and not settled. */
+  get held(): Held {
+    return { ...this.#held };
+  }
+
+  /** The number of batches that can be taken. */
+  get ready(): number {
+    return this.#queue.length;
+  }
+
+  /** The highest number of batches held lately. */
+  get peak(): number {
+    return this.#peak;
+  }
+
+  /** Resolves or rejects as a flush settles the batch. The same batch must not wait twice. */
+  add(batch: PendingBatch, work: Work | undefined): Promise<Outcome> {
+    this.#held.batches++;
+    this.#held.events += batch.events;
+    this.#held.bytes += batch.bytes;
+    this.#peak = Math.max(this.#peak, this.#held.batches);
+    const outcome = new Promise<Outcome>((resolve, reject) => {
+      this.#enqueue({ ...batch, resolve, reject, work, conflicts: 0 });
+    }).finally(() => {
+      this.#outcomes.delete(outcome);
+      this.#held.batches--;
+      this.#held.events -= batch.events;
+      this.#held.bytes -= batch.bytes;
+    });
+    this.#outcomes.add(outcome);
+    return outcome;
+  }
+
+  /** Resolves when every batch is settled. */
+  async idle(): Promise<void> {
+    await Promise.allSettled(this.#outcomes);
+  }
+
+  /** Takes the batches of the next flush, in the order in which they came. */
+  take(): Waiting[] {
+    this.#peak = Math.max(this.#held.batches, this.#peak * FORGETTING);
+    let [batches, events, bytes] = [0, 0, 0];
+    for (const batch of this.#queue) {
+      events += batch.events;
+      bytes += batch.bytes;
+      const full = batches === MAX_FLUSH.batches || events > MAX_FLUSH.events || bytes > MAX_FLUSH.bytes;
+      // A batch with a conflict goes alone, so that its next conflict delays no other batch.
+      const alone = batch.conflicts > 0;
+      if (batches > 0 && (full || alone)) break;
+      batches++;
+      if (alone) break;
+    }
+    return this.#queue.splice(0, batches);
+  }
+
+  /** Puts batches back that were taken and are free again. They come first. */
+  putBack(group: readonly Waiting[]): void {
+    const free = group.filter((batch) => {
+      const onHold = this.#onHold.get(batch.app);
+      onHold?.push(batch);
+      return onHold === undefined;
+    });
+    this.#queue = [...free, ...this.#queue];
+  }
+
+  /** Puts a batch back once the other process has had time to store it, or to be found dead. */
+  park(batch: Waiting): void {
+    batch.conflicts++;
+    const longest = Math.min(LONGEST_CONFLICT_PAUSE_MS, 25 * 2 ** batch.conflicts);
+    setTimeout(() => this.#enqueue(batch), Math.random() * longest);
+  }
+
+  /** Keeps an app's batches from being taken until the result is called. */
+  hold(app: string): () => void {
+    const waiting = this.#queue.filter((batch) => batch.app === app);
+    this.#queue = this.#queue.filter((batch) => batch.app !== app);
+    this.#onHold.set(app, waiting);
+    return () => {
+      this.#onHold.delete(app);
+      for (const batch of waiting) this.#enqueue(batch);
+    };
+  }
+
+  /** Rejects all batches that no flush has taken. */
+  dismiss(error: AppError): void {
+    const onHold = [...this.#onHold.values()].flatMap((held) => held.splice(0));
+    for (const batch of [...this.#queue.splice(0), ...onHold]) batch.reject(error);
+  }
+
+  #enqueue(batch: Waiting): void {
+    const onHold = this.#onHold.get(batch.app);
+    if (onHold !== undefined) {
+      onHold.push(batch);
+      return;
+    }
+    this.#queue.push(batch);
+    this.#onReady();
+  }
+}
