@@ -147,16 +147,22 @@ export class RedisLink {
 }
 
 /**
- * Rejects with RedisAway after 250 ms. After a busy turn of the event loop the timer fires before answers
- * that arrived long ago are read, and would blame Redis for this process's own delay. Hence setImmediate: it
- * runs after the poll phase, which reads them.
+ * Rejects with RedisAway after 250 ms. They begin at the end of this turn of the event loop, when its commands are
+ * sent. After a busy turn the timer fires before answers that arrived long ago are read, and would blame Redis for
+ * this process's own delay. Hence the second setImmediate: it runs after the poll phase, which reads them.
  */
 function inTime<T>(work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(
-      () => setImmediate(() => reject(new RedisAway('Redis did not answer in time'))),
-      ANSWER_MS,
-    );
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    let timer: NodeJS.Timeout | undefined;
+    const sent = setImmediate(() => {
+      timer = setTimeout(
+        () => setImmediate(() => reject(new RedisAway('Redis did not answer in time'))),
+        ANSWER_MS,
+      );
+    });
+    work.then(resolve, reject).finally(() => {
+      clearImmediate(sent);
+      clearTimeout(timer);
+    });
   });
 }

@@ -43,11 +43,17 @@ export function createRedisLocks(link: RedisLink, local: Locks): Locks {
   };
 }
 
+/** A caller with more patience than the default waits for Redis, too. */
 async function take(link: RedisLink, key: string, token: string, patienceMs: number): Promise<void> {
   const started = performance.now();
   for (;;) {
-    if (await setIfFree(link, key, token)) return;
-    if (performance.now() - started > patienceMs) {
+    const isOver = performance.now() - started > patienceMs;
+    const isTaken = await setIfFree(link, key, token).catch((error: unknown) => {
+      if (isOver || patienceMs <= PATIENCE_MS) throw error;
+      return false;
+    });
+    if (isTaken) return;
+    if (isOver) {
       throw new AppError('overloaded', 'Too many changes at once. Try again shortly.', {
         retryAfterSeconds: 1,
       });
@@ -56,9 +62,11 @@ async function take(link: RedisLink, key: string, token: string, patienceMs: num
   }
 }
 
+/** True if the lock was free, or was taken with this token by an attempt whose answer was late. */
 async function setIfFree(link: RedisLink, key: string, token: string): Promise<boolean> {
   try {
-    return (await link.run((client) => client.set(key, token, 'PX', LIFE_MS, 'NX'))) === 'OK';
+    if ((await link.run((client) => client.set(key, token, 'PX', LIFE_MS, 'NX'))) === 'OK') return true;
+    return (await link.run((client) => client.get(key))) === token;
   } catch (error) {
     if (!(error instanceof RedisAway)) throw error;
     throw new AppError('store_unavailable', 'Changes are not possible at the moment. Try again shortly.', {
