@@ -2,7 +2,10 @@
 export interface Repeated {
   /** Runs the job now and then in each interval. An interval is skipped while a run lasts. */
   start(): void;
-  /** Runs the job, or joins the run that has begun. Resolves at its end, never rejects. */
+  /**
+   * Runs the job once. A run that has begun may have missed the newest data, so another one follows it, unless the
+   * job was stopped meanwhile. Calls during one run share the next one. Resolves at its end, never rejects.
+   */
   run(): Promise<void>;
   /** Resolves when no run is left. */
   idle(): Promise<void>;
@@ -24,6 +27,7 @@ export interface Job {
 export function every({ name, ms, log }: Job, work: () => Promise<unknown>): Repeated {
   let running: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let isStopped = false;
   const once = async (): Promise<void> => {
     try {
       await work();
@@ -33,19 +37,20 @@ export function every({ name, ms, log }: Job, work: () => Promise<unknown>): Rep
       running = undefined;
     }
   };
-  const run = (): Promise<void> => {
+  const join = (): Promise<void> => {
     running ??= once();
     return running;
   };
   const idle = async (): Promise<void> => running;
   return {
     start: () => {
-      void run();
-      timer = setInterval(() => void run(), ms).unref();
+      void join();
+      timer = setInterval(() => void join(), ms).unref();
     },
-    run,
+    run: () => (running === undefined ? join() : running.then(() => (isStopped ? idle() : join()))),
     idle,
     end: () => {
+      isStopped = true;
       clearInterval(timer);
       return idle();
     },

@@ -42,7 +42,7 @@ export interface Sealer {
   /** As measured after the last pass; does not ask the store. */
   readonly health: SealingHealth;
   start(): void;
-  /** Seals what is ripe now; resolves at once if another process seals. */
+  /** Seals all that is ripe at the time of the call; resolves at once if another process seals. */
   run(): Promise<void>;
   /** Tells how far each app is sealed. */
   states(): Promise<SealState[]>;

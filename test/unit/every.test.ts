@@ -30,14 +30,35 @@ test('runs at the start and in each interval, once at a time', async () => {
   expect(begun).toBe(1);
   vi.advanceTimersByTime(3 * MS);
   expect(begun).toBe(1);
-  const joined = work.run();
   settle();
-  await joined;
-  expect(begun).toBe(1);
+  await work.idle();
   vi.advanceTimersByTime(MS);
   expect(begun).toBe(2);
   settle();
   await work.end();
+});
+
+test('a run that is asked for during another one follows it, once for all who ask', async () => {
+  const work = job();
+  work.start();
+  const asked = [work.run(), work.run()];
+  expect(begun).toBe(1);
+  settle();
+  await turn();
+  expect(begun).toBe(2);
+  settle();
+  await Promise.all(asked);
+  expect(begun).toBe(2);
+});
+
+test('a run that is asked for during the last one does not follow it', async () => {
+  const work = job();
+  work.start();
+  const asked = work.run();
+  const ended = work.end();
+  settle();
+  await Promise.all([asked, ended]);
+  expect(begun).toBe(1);
 });
 
 test('a failure is logged and tried again in the next turn', async () => {

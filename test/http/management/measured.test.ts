@@ -50,7 +50,6 @@ test('the disk of the data folder, and late events of all apps by kind', async (
   const apps = [service.app, (await service.newTenant()).app];
   for (const app of apps) await service.record([visit(50), visit(80)], app);
   await service.sealer.run();
-  await service.sealer.run();
   for (const app of apps) await service.record([visit(60)], app);
   await expect.poll(() => gauge(service, LATE)).toEqual({ page: 2, session: 2 });
 });
