@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 
 export const CHROMIUM = '/usr/bin/chromium';
+const PATIENCE_MS = 200_000;
 /**
  * A visitor's user agent, because the service rejects headless browsers as bots. It is set for the whole
  * browser: a page's last beacon does not use the one that playwright sets for the page.
@@ -31,6 +32,16 @@ export async function openBrowser(): Promise<Browser> {
   });
 }
 
-/** A new visitor: a profile without cookies and storage. */
+/** Opens a profile without cookies and storage. Its waits end only what hangs. */
+export async function newContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
+}
+
+/** A new visitor of a site. */
 export const newVisitor = (browser: Browser): Promise<BrowserContext> =>
-  browser.newContext({ locale: 'fa-IR', screen: { width: 1280, height: 720 } });
+  newContext(browser, { locale: 'fa-IR', screen: { width: 1280, height: 720 } });

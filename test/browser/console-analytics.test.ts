@@ -118,6 +118,7 @@ describe('figures are those of the API', () => {
           format.number(uniqueSessions),
         ]),
     );
+    await panel(page, 'Technology').locator('tbody tr').first().waitFor();
     const overview = await answer<ExtendedOverview>(visitor, '/sessions/overview/extended');
     expect((await rowsOf(page, 'Technology')).map(([name, sessions]) => [name, sessions])).toEqual(
       overview.technology.browsers.map(({ name, sessions }) => [name, format.number(sessions)]),
@@ -133,7 +134,7 @@ describe('figures are those of the API', () => {
     const { page } = visitor;
     await panel(page, 'Growth').getByRole('button', { name: 'Table' }).click();
     const days = await answer<UserGrowthPoint[]>(visitor, '/sessions/user-growth');
-    expect((await rowsOf(page, 'Growth')).map(([, ...values]) => values)).toEqual(
+    await eventually(async () => (await rowsOf(page, 'Growth')).map(([, ...values]) => values)).toEqual(
       days.map((day) =>
         [day.sessions, day.visitors, day.pageviews, day.clicks].map((value) => format.number(value)),
       ),
@@ -175,6 +176,8 @@ describe('the address', () => {
       '?range=yesterday&zone=tehran&compare=1&growth=pageviews&pages=entryPages&find=product',
     );
     await eventually(async () => (await rowsOf(page, 'Pages'))[0]?.[2]).toMatch(/^\d/);
+    // Until the answer is there, the list shows the range before.
+    await page.locator('section[aria-label="Pages"][aria-busy="false"]').waitFor();
     const seen = await rowsOf(page, 'Pages');
     expect(seen.every(([path]) => path?.includes('product'))).toBe(true);
     const other = await context.newPage();
@@ -255,6 +258,7 @@ describe('exports', () => {
 
   test('every panel has an export', async () => {
     const { page } = await analytics();
+    await page.locator('.plot svg path').first().waitFor();
     const panels = await page.locator('.panel').count();
     expect(await page.getByRole('button', { name: / as CSV$/ }).count()).toBe(panels);
     expect(await exported(page, 'Growth')).toMatch(
@@ -305,7 +309,7 @@ describe('live', () => {
     const visitor = await owner();
     const { page } = visitor;
     const count = streams(page);
-    await visitor.visit(`/apps/${service().app}?range=today&find=live-page`);
+    await visitor.visit(`/apps/${service().app}?range=7d&find=live-page`);
     await page.locator('.live[data-state=live]').waitFor();
     await page.getByText('Nothing with “live-page”.').first().waitFor();
     const before = await textOf(page, '[data-figure=sessions] .tile-value');

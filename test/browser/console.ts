@@ -2,6 +2,7 @@ import axe, { type AxeResults } from 'axe-core';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { AccountId } from '../../src/domain/ids.ts';
 import type { TestService } from '../http/support.ts';
+import { newContext } from './chromium.ts';
 
 export interface Viewing {
   readonly language?: 'en' | 'fa';
@@ -27,7 +28,7 @@ export async function openConsole(
   { url }: Pick<TestService, 'url'>,
   { language = 'en', scheme = 'light', width = 1440 }: Viewing = {},
 ): Promise<Visitor> {
-  const context = await browser.newContext({
+  const context = await newContext(browser, {
     locale: language === 'en' ? 'en-GB' : 'fa-IR',
     colorScheme: scheme,
     viewport: { width, height: 900 },

@@ -2,7 +2,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { withService } from '../http/operations.ts';
-import { openBrowser } from './chromium.ts';
+import { newContext, openBrowser } from './chromium.ts';
 import { findings } from './console.ts';
 
 const GUIDES = ['errors', 'polling', 'examples', 'ingestion', 'sdk', 'figures'];
@@ -22,7 +22,7 @@ interface Opened {
 }
 
 async function opened(path = '/docs', width = 1440): Promise<Opened> {
-  const context = await browser.newContext({
+  const context = await newContext(browser, {
     viewport: { width, height: 900 },
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -273,7 +273,7 @@ test.each(GUIDES)('the guide %s is rendered, without findings of axe', async (na
 });
 
 test('without its script the page shows each call in all languages, and its menu', async () => {
-  const context = await browser.newContext({
+  const context = await newContext(browser, {
     javaScriptEnabled: false,
     viewport: { width: 390, height: 900 },
   });

@@ -17,6 +17,10 @@ interface Setup {
   readonly service: TestService;
   /** A key without a window yet. */
   newKey(): Promise<string>;
+  /** Repeats `work` until Redis was not away meanwhile: on a busy machine it may answer late, and counts as away. */
+  undisturbed<T>(work: () => Promise<T>): Promise<T>;
+  /** Expects that the whole limit passes for a new key, which it returns. */
+  whole(): Promise<string>;
 }
 
 async function setup({ started = true } = {}): Promise<Setup> {
@@ -30,8 +34,28 @@ async function setup({ started = true } = {}): Promise<Setup> {
     },
   });
   open.push(service.close);
-  return { redis, service, newKey: async () => (await service.newAccount()).key };
+  const newKey = async (): Promise<string> => (await service.newAccount()).key;
+  const undisturbed = async <T>(work: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      await until(service, 'ok');
+      const before = timesAway(service);
+      const result = await work();
+      if (timesAway(service) === before) return result;
+    }
+  };
+  const whole = async (): Promise<string> => {
+    const [key, answers] = await undisturbed(async () => {
+      const key = await newKey();
+      return [key, await burst(service, key)] as const;
+    });
+    expectLimited(answers, LIMIT);
+    return key;
+  };
+  return { redis, service, newKey, undisturbed, whole };
 }
+
+const timesAway = (service: TestService): number =>
+  service.logged().filter(({ msg }) => String(msg).startsWith('redis is away')).length;
 
 const burst = (service: TestService, key: string, count = 40): Promise<Answer[]> =>
   Promise.all(Array.from({ length: count }, () => service.ask('/api/v1/apps', { key })));
@@ -64,13 +88,12 @@ async function until(service: TestService, state: 'ok' | 'away'): Promise<void> 
 
 describe('Redis', () => {
   test('up: the whole limit, under a hashed name, for 60 s from the first request', async () => {
-    const { redis, service, newKey } = await setup();
-    const key = await newKey();
-    expectLimited(await burst(service, key), LIMIT);
+    const { redis, whole } = await setup();
+    await whole();
     const client = new Redis(redis.url);
     const names = await client.keys('*');
-    expect(names).toHaveLength(1);
-    expect(names[0]).toMatch(/^analytics:rate:[0-9a-f]{32}$/);
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(name).toMatch(/^analytics:rate:[0-9a-f]{32}$/);
     const left = await client.pttl(names[0] ?? '');
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(60_000);
@@ -78,24 +101,26 @@ describe('Redis', () => {
   });
 
   test('away at the start, then up', async () => {
-    const { redis, service, newKey } = await setup({ started: false });
+    const { redis, service, newKey, whole } = await setup({ started: false });
     expect(await redisSeen(service)).toBe('away');
     expectLimited(await burst(service, await newKey()), SHARE);
     await redis.start();
     await until(service, 'ok');
-    expectLimited(await burst(service, await newKey()), LIMIT);
+    await whole();
   });
 
   test('killed and back, empty and without our scripts', async () => {
-    const { redis, service, newKey } = await setup();
-    const key = await newKey();
-    expectLimited(await burst(service, await newKey()), LIMIT);
+    const { redis, service, undisturbed, whole } = await setup();
+    const key = await whole();
     await redis.kill();
     await until(service, 'away');
     expectLimited(await burst(service, key), SHARE);
     await redis.start();
-    await until(service, 'ok');
-    expectLimited(await burst(service, key), LIMIT);
+    const back = await undisturbed(async () => {
+      await redis.flush();
+      return burst(service, key);
+    });
+    expectLimited(back, LIMIT);
   });
 
   test('killed during requests: no error, never unlimited', async () => {
@@ -109,25 +134,24 @@ describe('Redis', () => {
   });
 
   test('hung: no request waits for it, then it is back', async () => {
-    const { redis, service, newKey } = await setup();
-    const [first, second, third] = [await newKey(), await newKey(), await newKey()];
-    expectLimited(await burst(service, first), LIMIT);
+    const { redis, service, newKey, whole } = await setup();
+    const [second, third] = [await newKey(), await newKey()];
+    await whole();
     redis.hang();
     expectLimited(await burst(service, second), SHARE);
     expect(await redisSeen(service)).toBe('away');
     expectLimited(await burst(service, third), SHARE);
     redis.resume();
     await until(service, 'ok');
-    expectLimited(await burst(service, await newKey()), LIMIT);
+    await whole();
   });
 
   test.each([
     ['a read-only replica', ['REPLICAOF', '127.0.0.1', '1'], ['REPLICAOF', 'NO', 'ONE']],
     ['out of memory', ['CONFIG', 'SET', 'maxmemory', '1'], ['CONFIG', 'SET', 'maxmemory', '0']],
   ])('%s: away while it accepts no writes, although it answers', async (_, [name = '', ...args], back) => {
-    const { redis, service, newKey } = await setup();
-    const key = await newKey();
-    expectLimited(await burst(service, key), LIMIT);
+    const { redis, service, newKey, whole } = await setup();
+    const key = await whole();
     await redis.command(name, ...args);
     // Existing windows cannot grow, but are still limited.
     const answers = await burst(service, key);
@@ -142,15 +166,17 @@ describe('Redis', () => {
     const [nameBack = '', ...argsBack] = back;
     await redis.command(nameBack, ...argsBack);
     await until(service, 'ok');
-    expectLimited(await burst(service, await newKey()), LIMIT);
+    await whole();
   });
 
   test('flushed, scripts included: a new window, the whole limit', async () => {
-    const { redis, service, newKey } = await setup();
-    const key = await newKey();
-    expectLimited(await burst(service, key), LIMIT);
-    await redis.flush();
-    expectLimited(await burst(service, key), LIMIT);
+    const { redis, service, undisturbed, whole } = await setup();
+    const key = await whole();
+    const flushed = await undisturbed(async () => {
+      await redis.flush();
+      return burst(service, key);
+    });
+    expectLimited(flushed, LIMIT);
     expect(await redisSeen(service)).toBe('ok');
   });
 });

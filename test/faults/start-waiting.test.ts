@@ -78,9 +78,10 @@ test('a start waits for its store and Redis, with a line a second that names the
   await service.next(both);
   await redis.start();
   expect(await service.next(/waiting for the store \([^)]*\)"/)).not.toContain('Redis');
+  const listening = service.next(/"msg":"listening"/);
   const bridge = await bridgeProcess(port);
   atEnd(() => bridge.close());
-  await service.next(/"msg":"listening"/);
+  await listening;
   expect(waitingLines(service.lines)[0]).toContain(`Redis at ${hostname}:${redisPort}`);
   service.child.kill('SIGTERM');
   expect(await service.ended).toBe(0);
@@ -93,12 +94,12 @@ test('Redis alone is waited for too, and a wrong password is named as a reason',
   const bridge = await bridgeProcess();
   atEnd(() => bridge.close());
   const settings = { CLICKHOUSE_URL: bridge.url, CLICKHOUSE_PASSWORD: bridge.password, REDIS_URL: redis.url };
-  const refused = await start({ ...settings, REDIS_PASSWORD: 'wrong', STORE_WAIT_SECONDS: '2' });
+  const refused = await start({ ...settings, REDIS_PASSWORD: 'wrong', STORE_WAIT_SECONDS: '5' });
   expect(await refused.ended).toBe(1);
-  expect(waitingLines(refused.lines)[0]).toMatch(/^waiting for Redis at 127\.0\.0\.1:\d+$/);
+  expect(waitingLines(refused.lines).at(-1)).toMatch(/^waiting for Redis at 127\.0\.0\.1:\d+$/);
   // The log is another stream: its last line may come after this one.
   expect(refused.lines.join('\n')).toMatch(
-    /^Redis at 127\.0\.0\.1:\d+ does not answer, or refuses the password\. Check that it runs, REDIS_URL and REDIS_PASSWORD\. Waited for 2 s \(STORE_WAIT_SECONDS\)\.$/m,
+    /^Redis at 127\.0\.0\.1:\d+ does not answer, or refuses the password\. Check that it runs, REDIS_URL and REDIS_PASSWORD\. Waited for 5 s \(STORE_WAIT_SECONDS\)\.$/m,
   );
   const service = await start({ ...settings, REDIS_PASSWORD });
   await service.next(/"msg":"listening"/);
@@ -138,6 +139,7 @@ test('a store that refuses the password is not waited for', async () => {
   atEnd(() => bridge.close());
   const { lines, ended } = await start({ CLICKHOUSE_URL: bridge.url, CLICKHOUSE_PASSWORD: 'wrong' });
   expect(await ended).toBe(1);
-  expect(waitingLines(lines)).toEqual([]);
+  expect(waitingLines(lines).join()).not.toContain('Authentication');
+  expect(lines.join('\n')).not.toContain('Waited for');
   expect(lines.join('\n')).toMatch(/^Cannot open the store at .*Authentication failed.*Check that it runs/m);
 });

@@ -149,7 +149,7 @@ describe('a start that fails', () => {
   test('a store that is away, wrong settings', async () => {
     const away = `http://127.0.0.1:${await freePort()}`;
     expectSaid(
-      await failedStart({ DATA_DIR: folder(), CLICKHOUSE_URL: away, STORE_WAIT_SECONDS: '1' }),
+      await failedStart({ DATA_DIR: folder(), CLICKHOUSE_URL: away, STORE_WAIT_SECONDS: '5' }),
       new RegExp(`^Cannot open the store at ${away}: .*Check that it runs, CLICKHOUSE_URL`),
     );
     const wrong = await failedStart({ PORT: '70000', REDIS_URL: 'http://x', TRUST_PROXY: 'yes' });

@@ -97,9 +97,10 @@ describe('Cache-Control: max-stale', () => {
 
   test.each(['max-stale=0', 'max-stale=1'])('%s: no older answer', async (header) => {
     await sleep(1_050);
+    const asked = performance.now();
     const now = await ask(header);
     expect(pathsOf(now)).toContain(late);
-    expect(now.headers['age']).toBe('0');
+    expect(Number(now.headers['age'])).toBeLessThanOrEqual((performance.now() - asked) / 1_000);
   });
 
   test.each([
@@ -134,7 +135,11 @@ describe('Cache-Control: max-stale', () => {
   });
 
   test('counts in the rate limit', async () => {
-    const left = async () => Number((await ask('max-stale')).headers['x-ratelimit-remaining']);
+    // A key whose window begins here, and does not end meanwhile.
+    const tenant = await service().newTenant();
+    const headers = { 'Cache-Control': 'max-stale' };
+    const left = async () =>
+      Number((await askRightly(tenant, 'listPageviews', { headers })).headers['x-ratelimit-remaining']);
     const first = await left();
     expect(await left()).toBe(first - 1);
   });

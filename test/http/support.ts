@@ -98,7 +98,10 @@ export function sendRaw(base: string, bytes: string): Promise<Answer> {
     socket.on('data', (chunk: string) => {
       received += chunk;
     });
-    socket.on('error', reject);
+    // The service may reset the connection behind its answer while it is still being sent to.
+    socket.on('error', (error) => {
+      if (received === '') reject(error);
+    });
     socket.on('close', () => resolve(parseRaw(received)));
   });
 }

@@ -18,7 +18,7 @@ import { KNOWN_DOMAIN, known, USER_AGENTS } from '../support/oracle/known.ts';
 import type { Delivery } from '../support/oracle/model.ts';
 import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
-import { tracesOf, withoutOldParts } from '../support/traces.ts';
+import { ifGone, tracesOf } from '../support/traces.ts';
 
 /*
  * Kills the service in the middle of erasures, while clients ask all the time, and compares every answer with the oracle.
@@ -141,7 +141,11 @@ class Clients {
   async isWith(): Promise<boolean> {
     const [question] = this.#questions;
     if (question === undefined) return false;
-    const answer = await get(question);
+    let answer = await get(question);
+    while (answer.status === 503) {
+      await sleep(100);
+      answer = await get(question);
+    }
     return differences(JSON.parse(answer.text), this.#most.answer(question)).length === 0;
   }
 
@@ -222,15 +226,23 @@ const sealed = (): Promise<void> =>
     .poll(async () => JSON.stringify(await service.admin('seal', 'status')))
     .toMatch(/"sealedUntil":"20.*"sealedUntil":"20/);
 
-/** Returns the names of the files in the folder that hold one of the texts. */
+/** Returns the names of the files in the folder that hold one of the texts. Those that the engine removes do not. */
 const filesWith = (texts: readonly string[]): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => {
-      const bytes = readFileSync(file);
-      return texts.some((text) => bytes.includes(text));
+      const bytes = bytesOf(file);
+      return bytes !== null && texts.some((text) => bytes.includes(text));
     });
+
+function bytesOf(file: string): Buffer | null {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    return ifGone(error);
+  }
+}
 
 const hashesOf = async (db: Database, visitors: readonly string[]): Promise<string[]> =>
   (
@@ -244,9 +256,7 @@ const hashesOf = async (db: Database, visitors: readonly string[]): Promise<stri
     )
   ).map(({ hash }) => hash);
 
-test(`visitors are erased by a service that is killed ${DEATHS + 1} times meanwhile, and every answer is right`, {
-  timeout: 300_000,
-}, async () => {
+test(`visitors are erased by a service that is killed ${DEATHS + 1} times meanwhile, and every answer is right`, async () => {
   const { batches, questions } = traffic();
   const send = async (some: typeof batches): Promise<void> => {
     for (const batch of some) expect(await isStored(service.url, bodyOf(site, batch))).toBe(true);
@@ -308,9 +318,9 @@ test(`visitors are erased by a service that is killed ${DEATHS + 1} times meanwh
   try {
     const texts = [...visitors, ...(await hashesOf(db, visitors))];
     // The search finds those who are still there.
-    const left = nameOf(`v${DEATHS + 1}`);
+    const all = batches.flat().map(({ session }) => session.visitorId);
+    const left = all.find((visitor) => !visitors.includes(visitor)) ?? '';
     expect(await tracesOf(db, [left])).toContain('events.visitor_id');
-    await withoutOldParts(db);
     expect(await tracesOf(db, texts)).toEqual([]);
     expect(filesWith(texts)).toEqual([]);
   } finally {

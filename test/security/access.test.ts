@@ -28,7 +28,7 @@ beforeAll(async () => {
   await service.admin('app', 'share', '--app', owner.app.id, '--account', friend.account);
   await service.admin('app', 'share', '--app', owner.app.id, '--account', former.account);
   await service.admin('app', 'unshare', '--app', owner.app.id, '--account', former.account);
-  token = await signManagementToken(SECRET, () => epochMs(Date.now()));
+  token = await signManagementToken(SECRET, () => epochMs(Date.now() + 3_600_000));
 });
 afterAll(() => service?.remove());
 

@@ -18,13 +18,13 @@ import { PROGRAM } from '../support/program.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 
 const REDIS_PASSWORD = 'redis-password-of-this-test';
-const dataDir = mkdtempSync(join(tmpdir(), 'analytics-secrets-'));
+const folders: string[] = [];
 let redis: LocalRedis | undefined;
 let service: Running | undefined;
 afterAll(async () => {
   await service?.kill();
   await redis?.close();
-  removeFolder(dataDir);
+  for (const folder of folders) removeFolder(folder);
 });
 
 /** Returns a secret in every coding in which it could be printed, also without its prefix. */
@@ -85,6 +85,8 @@ async function spill(service: Running, secrets: readonly string[], keys: readonl
 
 test.each(['debug', 'info'])('at level %s nothing that the process prints holds a secret', async (level) => {
   redis ??= await localRedis();
+  const dataDir = mkdtempSync(join(tmpdir(), 'analytics-secrets-'));
+  folders.push(dataDir);
   await redis.command('CONFIG', 'SET', 'requirepass', REDIS_PASSWORD).catch(() => undefined);
   service = await running({
     DATA_DIR: dataDir,
@@ -126,7 +128,7 @@ test.each(['debug', 'info'])('at level %s nothing that the process prints holds 
   } else expect(await service.stop()).toBe(0);
   expect(service.output()).toContain('"requestId"');
   expectNone(secrets, 'output', service.output());
-  await expectNothingStored(secrets);
+  await expectNothingStored(dataDir, secrets);
 });
 
 async function expectNothingInRedis({ url }: LocalRedis, secrets: readonly string[]): Promise<void> {
@@ -139,7 +141,11 @@ async function expectNothingInRedis({ url }: LocalRedis, secrets: readonly strin
 }
 
 /** Searches every table as text, because columns are compressed, and every file byte by byte. */
-async function expectNothingStored(secrets: readonly string[]): Promise<void> {
+async function expectNothingStored(dataDir: string, secrets: readonly string[]): Promise<void> {
+  for (const path of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
+    const file = join(dataDir, path);
+    if (statSync(file).isFile()) expectNone(secrets, path, readFileSync(file, 'latin1'));
+  }
   const db = await openDatabase({ kind: 'embedded', dataDir, database: 'analytics' });
   try {
     const tables = await db.query({
@@ -165,10 +171,6 @@ async function expectNothingStored(secrets: readonly string[]): Promise<void> {
     expect(bytes).toBeGreaterThan(1_000);
   } finally {
     await db.close();
-  }
-  for (const path of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
-    const file = join(dataDir, path);
-    if (statSync(file).isFile()) expectNone(secrets, path, readFileSync(file, 'latin1'));
   }
 }
 

@@ -51,13 +51,15 @@ test('a process killed again and again has stored every acknowledged event once,
       acknowledged.push(...(await live(folder, app.id, Math.max(0, first), 10 + byChance(30))));
     }
     const db = await openDatabase({ kind: 'embedded', dataDir: folder, database: 'analytics' });
-    await ingestionOn(db).start();
+    const ingestion = ingestionOn(db);
+    await ingestion.start();
     const sessions = await db.query(SESSIONS, { app: app.id });
     const views = new Map(sessions.map(({ number, views }) => [number, views]));
     expect([...views].filter(([number, count]) => count !== 1 + (number % 7))).toEqual([]);
     expect(acknowledged.filter((number) => !views.has(number))).toEqual([]);
     const events = sessions.reduce((sum, session) => sum + session.views, 0);
     expect(await totalsOf(db, app.id)).toEqual(stored(sessions.length, events));
+    await ingestion.drain();
     await db.close();
   } finally {
     removeFolder(folder);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { removeFolder } from '../../src/remove-folder.ts';
@@ -56,14 +57,25 @@ const call = (service: ServiceProcess, apiKey: string, path = '/api/v1/apps', in
     headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
   });
 
+/** Repeats `work` until Redis was not away meanwhile: on a busy machine it may answer late, and counts as away. */
+async function undisturbed<T>(work: () => Promise<T>): Promise<T> {
+  const timesAway = (): number => `${one.output()}${two.output()}`.split('redis is away').length;
+  for (;;) {
+    const before = timesAway();
+    const result = await work();
+    if (timesAway() === before) return result;
+    await sleep(2_000);
+  }
+}
+
 const createApp = (service: ServiceProcess, apiKey: string, domain: string): Promise<Response> =>
   call(service, apiKey, '/api/v1/apps', { method: 'POST', body: JSON.stringify({ name: 'Shop', domain }) });
 
 test('exactly `limit` of many parallel requests pass, over both processes', async () => {
-  const { apiKey } = await newKey();
-  const responses = await Promise.all(
-    Array.from({ length: 3 * LIMIT }, (_, i) => call(i % 2 === 0 ? one : two, apiKey)),
-  );
+  const responses = await undisturbed(async () => {
+    const { apiKey } = await newKey();
+    return Promise.all(Array.from({ length: 3 * LIMIT }, (_, i) => call(i % 2 === 0 ? one : two, apiKey)));
+  });
   const passed = responses.filter(({ status }) => status === 200);
   const limited = responses.filter(({ status }) => status === 429);
   expect([passed.length, limited.length]).toEqual([LIMIT, 2 * LIMIT]);

@@ -27,7 +27,7 @@ onEachBackend((on) => {
   test('a question ends at its deadline, whatever the number of its statements, and none of them goes on', async () => {
     const asking = asQuestion(async () => {
       for (;;) await Promise.all(Array.from({ length: 6 }, () => on.db.query(ENDLESS)));
-    }, 4_000);
+    }, 10_000);
     const refused = expect(asking).rejects.toMatchObject({ code: 'overloaded' });
     await begun();
     await refused;
@@ -40,7 +40,7 @@ onEachBackend((on) => {
   test('a question ends with its caller', async () => {
     const gone = new AbortController();
     const asking = onBehalfOf({ key: 'one', signal: gone.signal }, () =>
-      asQuestion(() => on.db.query(ENDLESS), 4_000),
+      asQuestion(() => on.db.query(ENDLESS), 10_000),
     );
     const refused = expect(asking).rejects.toBeDefined();
     await begun();

@@ -32,7 +32,8 @@ onEachBackend((on) => {
     const run = { sealedDays: 40, later: 0, repairs: true } as const;
     const played = await playStory(on.db, subject, { ...story, probes }, [
       { ...run, expires: 100, rebuilds: false },
-      { ...run, expires: 200, rebuilds: true },
+      // At least one day expires, whatever the data.
+      { ...run, expires: 200, later: 1, rebuilds: true },
     ]);
     expect(played.refused).toBeGreaterThan(0);
     expect(played.horizon).toBeGreaterThan(from);

@@ -1,4 +1,5 @@
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { freePort } from './redis.ts';
 
 /**
  * The treatment of a request by the proxy:
@@ -75,6 +76,8 @@ export async function faultProxy(target: string): Promise<FaultProxy> {
     const isWaiting = () => waiting;
     waits.add(isWaiting);
     let text = '';
+    /** Of this connection's request among all. */
+    let place = -1;
     for (const socket of [client, upstream]) {
       open.add(socket);
       socket.on('error', () => undefined);
@@ -90,8 +93,8 @@ export async function faultProxy(target: string): Promise<FaultProxy> {
       const begins = !waiting;
       text = begins ? chunk.toString('latin1') : text + chunk.toString('latin1');
       waiting = true;
-      if (begins) requests.push('');
-      requests[requests.length - 1] = readable(text);
+      if (begins) place = requests.push('') - 1;
+      requests[place] = readable(text);
       current = only === null || only.test(readable(text)) ? fault : 'pass';
       const canned = CANNED[current];
       if (current === 'reset' || current === 'refuse') client.resetAndDestroy();
@@ -116,7 +119,7 @@ export async function faultProxy(target: string): Promise<FaultProxy> {
     });
   };
 
-  let server = await listen(serve, 0);
+  let server = await listen(serve, await freePort());
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const stop = async (): Promise<void> => {

@@ -35,11 +35,15 @@ export async function newSite(processes: readonly ServiceProcess[]): Promise<Sit
 
 /** Creates the app of an account that has none yet. */
 export async function siteOf(urls: readonly string[], apiKey: string): Promise<Site> {
-  const response = await fetch(`${urls[0]}/api/v1/apps`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ name: 'Shop', domain: KNOWN_DOMAIN }),
-  });
+  const create = () =>
+    fetch(`${urls[0]}/api/v1/apps`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${apiKey}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'Shop', domain: KNOWN_DOMAIN }),
+    });
+  let response = await create();
+  // Redis, which has the lock, may answer late.
+  for (; response.status === 503; response = await create()) await sleep(100);
   const made = z.object({ id: z.string(), secretKey: z.string() }).parse(await response.json());
   return { urls, apiKey, app: appId(made.id), secretKey: made.secretKey };
 }

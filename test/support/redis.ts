@@ -93,14 +93,19 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
   };
 }
 
-/** Returns a port that was free a moment ago. */
+/** The ports of programs. The system gives connections those above, and clients refuse some of those below. */
+const PORTS = { from: 11_000, below: 32_000 } as const;
+
+/** Returns a port that was free a moment ago, and that the system gives to nobody meanwhile. */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = PORTS.from + Math.floor(Math.random() * (PORTS.below - PORTS.from));
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer().once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
 }
 
 /** Waits for the server to answer; the client's own queue and reconnects do the waiting. */

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Database, Query } from '../../src/clickhouse/database.ts';
 import { identifier, join as listed, sql } from '../../src/clickhouse/sql.ts';
@@ -34,6 +35,13 @@ const IN_USE: Query<{ path: string }> = {
   sql: sql`SELECT path FROM system.parts WHERE ${OURS} AND active`,
   row: z.object({ path: z.string() }),
 };
+/** While these stay the same and no merge runs, the engine writes and removes no files of tables. */
+const PARTS: Query<{ parts: [string, number][]; merges: number }> = {
+  name: 'parts and merges',
+  sql: sql`SELECT arraySort(groupArray((path, active))) AS parts, (SELECT toUInt32(count()) FROM system.merges WHERE ${OURS}) AS merges
+FROM system.parts WHERE ${OURS}`,
+  row: z.object({ parts: z.array(z.tuple([z.string(), z.number()])), merges: z.number() }),
+};
 const INACTIVE: Query<{ database: string; table: string }> = {
   name: 'tables with old parts',
   sql: sql`SELECT DISTINCT database, table FROM system.parts WHERE ${OURS} AND NOT active`,
@@ -42,9 +50,27 @@ const INACTIVE: Query<{ database: string; table: string }> = {
 
 /**
  * Returns where one of the texts is found: `table.column`, or `table: file`. The files of a part in use are left out
- * if its rows hold the text.
+ * if its rows hold the text. Searches again if files of tables came or went meanwhile.
  */
 export async function tracesOf(db: Database, texts: readonly string[]): Promise<string[]> {
+  const look = () => db.queryOne(PARTS, shardsOf(db));
+  for (;;) {
+    await withoutOldParts(db);
+    const before = await look();
+    const found = await foundIn(db, texts).catch(ifGone);
+    const isStill = before.merges === 0 && isDeepStrictEqual(before, await look());
+    if (found !== null && isStill) return found;
+    await sleep(200);
+  }
+}
+
+/** Null if a file that was listed is gone. */
+export function ifGone(error: unknown): null {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+  throw error;
+}
+
+async function foundIn(db: Database, texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   const tables = await db.query(TABLES, shardsOf(db));
   for (const { database, table, columns } of tables) {
@@ -84,7 +110,7 @@ const filesIn = (folder: string): string[] =>
  * Resolves when no table has old parts: those that a merge or a deletion has replaced. By itself, the engine drops
  * them within 40 s. To drop a partition that is not there makes it look at once.
  */
-export async function withoutOldParts(db: Database): Promise<void> {
+async function withoutOldParts(db: Database): Promise<void> {
   const find = () => db.query(INACTIVE, shardsOf(db));
   for (let old = await find(); old.length > 0; old = await find()) {
     await sleep(200);

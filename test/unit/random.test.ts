@@ -36,7 +36,7 @@ test('a failing case is printed and stored before it is shrunk', async () => {
     below10(value);
   });
   await expect(failing).rejects.toThrow('less than 10');
-  expect([known[0], ...new Set(known.slice(1))]).toEqual([0, 1]);
+  expect(known).toEqual(known.map((_, i) => Math.min(i, 1)));
   expect(kept()).toMatchObject([{ kind: 'wrong', case: '10' }]);
   const [{ seed } = { seed: 0 }] = kept();
   expect(printed).toMatch(new RegExp(`^\\nwrong: .*, seed ${seed}, path \\d+, kept in `));

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { askRightly, READING, withService } from '../operations.ts';
+import { AT_NOON } from '../sample.ts';
 
-const service = withService();
+const service = withService(AT_NOON);
 
 describe.each(READING)('%s', (operationId) => {
   test('304 without a body to a caller that has the bytes, HEAD like GET', async () => {

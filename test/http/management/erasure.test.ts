@@ -5,7 +5,7 @@ import { sql } from '../../../src/clickhouse/sql.ts';
 import type { CreatedApp } from '../../../src/metadata/types.ts';
 import { send } from '../../support/http.ts';
 import { type ManagedService, managedService } from '../../support/management.ts';
-import { tracesOf, withoutOldParts } from '../../support/traces.ts';
+import { tracesOf } from '../../support/traces.ts';
 
 /*
  * Erases a visitor with the command, and searches the whole store for the visitor's id, its hash, and values that only the
@@ -101,7 +101,6 @@ test('a visitor is erased from every table, file and cache, and does not come ba
   const command = ['visitor', 'erase', '--app', app.id, '--visitor', 'gone-visitor'];
   const erased = { code: 0, stdout: `${JSON.stringify({ appId: app.id, erased: true })}\n` };
   expect(await service.admin(command)).toMatchObject(erased);
-  await withoutOldParts(db);
   expect(await tracesOf(db, words)).toEqual([]);
   expect(service.printed()).not.toContain('gone-');
   expect(await ingestion.setAside.list()).toMatchObject([{ events: 3 }]);

@@ -70,7 +70,8 @@ test('requests, answers, statements, ingestion, sealing and Redis are measured',
   expect(grown('analytics_store_queue_duration_seconds_count{lane="read"}')).toBeGreaterThan(0);
   expect(grown('analytics_ingestion_events_total')).toBe(1);
   expect(grown('analytics_ingestion_flush_events_count')).toBe(1);
-  expect(after.get('analytics_redis_up')).toBe(1);
+  // One late answer, and Redis counts as away for a moment.
+  await expect.poll(async () => (await scraped()).get('analytics_redis_up')).toBe(1);
   expect(after.get('analytics_sealing_lag_seconds{kind="page"}')).toBeGreaterThanOrEqual(0);
   expect(after.get('analytics_store_waiting{lane="read"}')).toBe(0);
   expect(after.get('analytics_process_threads')).toBeGreaterThan(1);
@@ -90,7 +91,6 @@ test('sealing is measured by its stretches', async () => {
   const name = 'analytics_sealing_stretch_duration_seconds';
   const before = await scraped();
   await service.record([visit(60), visit(80)], tenant.app);
-  await service.sealer.run();
   await service.sealer.run();
   const after = await scraped();
   for (const kind of ['page', 'session']) {
@@ -118,6 +118,8 @@ test('labels take few values and name nobody', async () => {
   for (const { path: known, method } of ENDPOINTS.filter((endpoint) => endpoint.method === 'get')) {
     await tenant.ask(`${known}?appId=${tenant.app}`, { method: method.toUpperCase() });
   }
+  // The statements of a job that runs every minute.
+  await service.metadata.writeKeyUses();
   const before = (await scraped()).size;
   for (let i = 0; i < 12; i++) {
     const other = await service.newTenant();
