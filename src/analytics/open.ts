@@ -24,8 +24,9 @@ interface Kept {
   readonly visitors: Visitors;
   /** The data that `open` was read from. */
   readonly version: number;
-  readonly open: Promise<Open | null>;
-  readonly slots: Promise<Slots | null>;
+  /** A promise holds on to the request that made it, so it gives way to its value. */
+  readonly open: Open | null | Promise<Open | null>;
+  readonly slots: Slots | null | Promise<Slots | null>;
 }
 
 /**
@@ -38,9 +39,7 @@ export async function readOpen(facts: SessionFacts, single: Single): Promise<Ope
   const known = live.get<Kept>(key);
   if (known?.version === version) return known.open;
   const visitors = known?.visitors ?? new Visitors();
-  const slots = forOthersToo(async () =>
-    readSlots(facts, single, visitors, (await known?.slots.catch(() => null)) ?? NO_SLOTS),
-  );
+  const slots = forOthersToo(async () => readSlots(facts, single, visitors, await slotsOf(known)));
   const open = forOthersToo(async () => {
     const [read, late] = await Promise.all([slots, lateVersions(facts, single)]);
     if (read === null) return null;
@@ -52,10 +51,22 @@ export async function readOpen(facts: SessionFacts, single: Single): Promise<Ope
   try {
     const read = await open;
     const count = (read?.unsealed.length ?? 0) + (read?.late.length ?? 0);
-    if (live.get(key) === kept) live.set(key, kept, count * (5 + single.columns.length));
+    if (live.get(key) === kept) {
+      const values: Kept = { version, visitors, open: read, slots: await slots };
+      live.set(key, values, count * (5 + single.columns.length));
+    }
     return read;
   } catch (error) {
     if (live.get(key) === kept) live.delete(key);
     throw error;
+  }
+}
+
+/** The slots that were read last; none if that failed. */
+async function slotsOf(kept: Kept | undefined): Promise<Slots> {
+  try {
+    return (await kept?.slots) ?? NO_SLOTS;
+  } catch {
+    return NO_SLOTS;
   }
 }

@@ -11,8 +11,8 @@ import type { OpenSession, Visitors } from './visitors.ts';
 /** If more sessions are unsealed, they are counted in the store. */
 const MOST_OPEN = 50_000;
 /**
- * Unsealed sessions are kept by the slot in which they start. Events are only ever added, so a slot with the
- * same number of events holds the same sessions.
+ * Unsealed sessions are kept by the slot in which they start. Between two erasures events are only ever added,
+ * so a slot with the same number of events holds the same sessions.
  */
 const SLOT_MS = 10_000;
 const MOST_SLOTS = 20_000;
@@ -28,7 +28,8 @@ export type Slots = ReadonlyMap<number, Slot>;
 type SlotCounts = readonly (readonly [slot: number, events: number])[];
 interface KeptSlots {
   readonly version: number;
-  readonly counts: Promise<SlotCounts | null>;
+  /** A promise holds on to the request that made it, so it gives way to its value. */
+  readonly counts: SlotCounts | null | Promise<SlotCounts | null>;
 }
 export const NO_SLOTS: Slots = new Map();
 
@@ -52,7 +53,13 @@ WHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [{ ...closed({ from: null,
       : rows.map(([slot, events]) => [slot, events] as const).sort(([a], [b]) => a - b);
   });
   live.set(key, { version, counts }, 0);
-  counts.catch(() => live.delete(key));
+  counts.then(
+    (read) => {
+      if (live.get<KeptSlots>(key)?.counts === counts)
+        live.set(key, { version, counts: read }, read?.length ?? 0);
+    },
+    () => live.delete(key),
+  );
   return counts;
 }
 

@@ -104,7 +104,17 @@ export class Shared<T> {
  * Runs `work` whose result others will share. It goes on if the first caller goes away or its question ends.
  */
 export function forOthersToo<T>(work: () => Promise<T>): Promise<T> {
-  const caller = callers.getStore();
-  const named = caller === undefined ? undefined : ending(caller, NEVER);
-  return callers.run(named, () => questions.run(undefined, work));
+  let caller = callers.getStore();
+  const named = caller && {
+    key: caller.key,
+    signal: NEVER,
+    onRowsRead: (rows: number) => caller?.onRowsRead?.(rows),
+  };
+  const shared = callers.run(named, () => questions.run(undefined, work));
+  // All that the work started holds on to `named`, also what is cached of it. The first caller's request is let go.
+  const letGo = (): void => {
+    caller = undefined;
+  };
+  shared.then(letGo, letGo);
+  return shared;
 }

@@ -30,6 +30,8 @@ export interface Snapshot {
   readonly published: PublishedFacts;
   /** In order of time. If more than MOST_LATE_HOURS are late, only the first ones. */
   readonly late: { readonly [Kind in FactKind]: readonly LateHour[] };
+  /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
+  readonly counted: { readonly [Kind in FactKind]: string };
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
   /** While it is unchanged, all rows that this snapshot refers to exist. */
@@ -107,21 +109,32 @@ export const ERASURES = sql`toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(
 const sumIf = (condition: Sql): Sql => sql`toInt64(sumIf(h.events, ${condition}))`;
 const HOUR_STARTS = sql`toUnixTimestamp(h.hour) * 1000`;
 
+/** The parts of the last snapshot that the next one begins with. */
+export type LastRead = Pick<Snapshot, 'published' | 'late' | 'counted'>;
+
+const NOTHING_READ: LastRead = {
+  published: NOTHING_PUBLISHED,
+  late: { page: [], session: [] },
+  counted: { page: '', session: '' },
+};
+
 /**
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
- * the scopes. `published`: the state that was read last; if it has changed, the statement runs again.
+ * the scopes. If the published state is not that of `last`, the statement runs again. Late hours are read again
+ * only if they may have changed.
  */
 export async function readSnapshots(
   db: Database,
   app: AppId,
   scopes: readonly Scope[],
-  published: PublishedFacts = NOTHING_PUBLISHED,
+  last: LastRead = NOTHING_READ,
 ): Promise<readonly Snapshot[]> {
+  const { published } = last;
   // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
   const found = new Map(await db.rows(snapshotQuery(app, published, scopes), { lane: 'lookup' }));
   const latest = { page: publishedOf(found.get('page')), session: publishedOf(found.get('session')) };
   if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
-    return readSnapshots(db, app, scopes, latest);
+    return readSnapshots(db, app, scopes, { ...last, published: latest });
   }
   const [keptFrom = 0] = found.get('kept') ?? [];
   const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
@@ -130,8 +143,20 @@ export async function readSnapshots(
   const [begun = 0, ended = 0] = found.get('erasures') ?? [];
   const erasures = `${begun} ${ended}`;
   const isErasing = begun !== ended;
-  const late = (kind: FactKind, isWhole: boolean) =>
-    isWhole && !isErasing ? [] : lateHours(db, app, kind, { ...published[kind], isErasing });
+  // Events are only added, except by erasures: equal sums of all hours mean equal hours.
+  const countedOf = (kind: FactKind, ledger = 0, sealed = 0): string => {
+    const { step, horizon, dead } = published[kind];
+    return [step, horizon, dead.length, erasures, ledger, sealed].join(' ');
+  };
+  const counted = {
+    page: countedOf('page', pageLedger, pageSealed),
+    session: countedOf('session', sessionLedger, sessionSealed),
+  };
+  const late = (kind: FactKind, isWhole: boolean) => {
+    if (isErasing) return lateHours(db, app, kind, { ...published[kind], isErasing });
+    if (isWhole) return [];
+    return counted[kind] === last.counted[kind] ? last.late[kind] : lateHours(db, app, kind, published[kind]);
+  };
   const [page, session] = await Promise.all([
     late('page', pageLedger === pageSealed),
     late('session', sessionLedger === sessionSealed),
@@ -139,6 +164,7 @@ export async function readSnapshots(
   const state = {
     published,
     late: { page, session },
+    counted,
     keptFrom: epochMs(keptFrom),
     era: `${published.page.era} ${published.session.era} ${keptFrom} ${erasures}`,
     rebuilt: [

@@ -3,10 +3,13 @@ import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import { byScope } from './by-scope.ts';
-import type { PublishedFacts } from './published.ts';
-import { readSnapshots, type Scope, type Snapshot } from './read-snapshots.ts';
+import { type LastRead, readSnapshots, type Scope, type Snapshot } from './read-snapshots.ts';
 
-const MOST_CACHED = 20_000;
+const MOST_APPS = 20_000;
+/** Of each app. */
+const MOST_SCOPES = 64;
+/** Of all apps together, each with its late hours: at most 20 MB. */
+const MOST_REMEMBERED = 100_000;
 /** Of each app. A poller of every endpoint asks for half as many. */
 const MOST_POLLED = 12;
 
@@ -20,10 +23,13 @@ type ReadScopes = (app: AppId, scopes: readonly Scope[]) => Promise<readonly Sna
  * asked share the next statement.
  */
 export function createSnapshots(db: Database): ReadSnapshot {
-  const published = new LRUCache<AppId, PublishedFacts>({ max: MOST_CACHED });
+  const last = new LRUCache<AppId, LastRead>({
+    maxSize: MOST_REMEMBERED,
+    sizeCalculation: ({ late }) => 1 + late.page.length + late.session.length,
+  });
   const readScopes: ReadScopes = async (app, scopes) => {
-    const snapshots = await readSnapshots(db, app, scopes, published.get(app));
-    for (const snapshot of snapshots) published.set(app, snapshot.published);
+    const snapshots = await readSnapshots(db, app, scopes, last.get(app));
+    for (const { published, late, counted } of snapshots) last.set(app, { published, late, counted });
     return snapshots;
   };
   const shared = byScope(readScopes);
@@ -36,22 +42,22 @@ export function createSnapshots(db: Database): ReadSnapshot {
 
 const NOTHING: Scope = { events: null, sessions: null };
 
-interface Cached {
+/** The snapshots of an app that were read since its last write, and what is asked of it. */
+interface Own {
   readonly stamp: number;
-  /** Read by one statement. */
-  readonly snapshots: Promise<readonly Snapshot[]>;
-  /** The index among them. */
-  readonly place: number;
+  /** By scope. A promise holds on to the request that made it, so it gives way to its value. */
+  readonly read: Map<string, Snapshot | Promise<Snapshot>>;
+  /** The scopes that were asked for, the latest last. */
+  readonly asked: Map<string, Scope>;
+  /** Those among them that were asked for again, the latest first. */
+  polled: readonly (readonly [key: string, scope: Scope])[];
 }
 
 /** The snapshots of a process that is alone on its store. */
 class OwnSnapshots {
   readonly #db: Database;
   readonly #readScopes: ReadScopes;
-  /** By app and scope. */
-  readonly #cached = new LRUCache<string, Cached>({ max: MOST_CACHED });
-  /** The scopes that are asked for again and again, the latest first. */
-  readonly #polled = new LRUCache<AppId, readonly Scope[]>({ max: MOST_CACHED });
+  readonly #apps = new LRUCache<AppId, Own>({ max: MOST_APPS });
 
   constructor(db: Database, readScopes: ReadScopes) {
     this.#db = db;
@@ -59,35 +65,55 @@ class OwnSnapshots {
   }
 
   /** Reads the scope, and with it all polled scopes of the app. `stamp` is that of now. */
-  read(app: AppId, scope: Scope, stamp: number): Promise<Snapshot> {
-    const key = keyOf(app, scope);
-    const last = this.#cached.get(key);
-    if (last?.stamp === stamp) return snapshotOf(last);
-    const others = (this.#polled.get(app) ?? []).filter((each) => keyOf(app, each) !== key);
-    if (last !== undefined) this.#polled.set(app, [scope, ...others].slice(0, MOST_POLLED));
-    const isOld = (each: Scope): boolean => this.#cached.peek(keyOf(app, each))?.stamp !== stamp;
-    const scopes = [scope, ...others.filter(isOld)];
-    const snapshots = forOthersToo(() => this.#readScopes(app, scopes));
-    scopes.forEach((each, place) => {
-      this.#cached.set(keyOf(app, each), { stamp, snapshots, place });
+  async read(app: AppId, scope: Scope, stamp: number): Promise<Snapshot> {
+    const own = this.#ownOf(app, stamp);
+    const key = JSON.stringify(scope);
+    const known = own.read.get(key);
+    if (known !== undefined) return known;
+    const others = own.polled.filter(([each]) => each !== key);
+    if (own.asked.has(key)) own.polled = [[key, scope] as const, ...others].slice(0, MOST_POLLED);
+    putLast(own.asked, key, scope);
+    const entries = [[key, scope] as const, ...others.filter(([each]) => !own.read.has(each))];
+    const reading = forOthersToo(() =>
+      this.#readScopes(
+        app,
+        entries.map(([, each]) => each),
+      ),
+    );
+    entries.forEach(([each], place) => {
+      const one = reading.then((snapshots) => snapshotAt(snapshots, place));
+      putLast(own.read, each, one);
+      // Failures are not cached, nor snapshots that were read while something was written.
+      const settle = (snapshot: Snapshot | null): void => {
+        if (own.read.get(each) !== one) return;
+        if (snapshot !== null && this.#db.stamp(app) === stamp) own.read.set(each, snapshot);
+        else own.read.delete(each);
+      };
+      one.then(settle, () => settle(null));
     });
-    // Failures are not cached, nor snapshots that were read while something was written.
-    const forget = (): void => {
-      for (const each of scopes.map((one) => keyOf(app, one))) {
-        if (this.#cached.peek(each)?.snapshots === snapshots) this.#cached.delete(each);
-      }
-    };
-    snapshots.then(() => {
-      if (this.#db.stamp(app) !== stamp) forget();
-    }, forget);
-    return snapshotOf({ snapshots, place: 0 });
+    return snapshotAt(await reading, 0);
+  }
+
+  /** After a write, nothing is left of the snapshots from before it. */
+  #ownOf(app: AppId, stamp: number): Own {
+    const last = this.#apps.get(app);
+    if (last?.stamp === stamp) return last;
+    const own: Own = { stamp, read: new Map(), asked: last?.asked ?? new Map(), polled: last?.polled ?? [] };
+    this.#apps.set(app, own);
+    return own;
   }
 }
 
-const keyOf = (app: AppId, scope: Scope): string => `${app} ${JSON.stringify(scope)}`;
+/** Puts a value behind all others, and drops the first one if there are too many. */
+function putLast<Value>(values: Map<string, Value>, key: string, value: Value): void {
+  values.delete(key);
+  values.set(key, value);
+  const [first] = values.keys();
+  if (values.size > MOST_SCOPES && first !== undefined) values.delete(first);
+}
 
-async function snapshotOf({ snapshots, place }: Pick<Cached, 'snapshots' | 'place'>): Promise<Snapshot> {
-  const snapshot = (await snapshots)[place];
+function snapshotAt(snapshots: readonly Snapshot[], place: number): Snapshot {
+  const snapshot = snapshots[place];
   if (snapshot === undefined) throw new Error('the store returned too few numbers');
   return snapshot;
 }

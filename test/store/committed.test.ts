@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
+import { onBehalfOf } from '../../src/domain/caller.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createSnapshots } from '../../src/facts/snapshots.ts';
@@ -76,4 +81,84 @@ test('one statement for all ranges of an app that are asked for again, after eac
     expect(answers).toEqual(await versions(createSnapshots(db)));
     expect(answers.map(({ version }) => version[0])).toEqual([0, 2 * writes, 2 * writes, 0]);
   }
+});
+
+/** Lets the engine of JavaScript drop what nobody holds. */
+const collectGarbage = async (): Promise<void> => {
+  setFlagsFromString('--expose-gc');
+  const gc: unknown = runInNewContext('gc');
+  if (typeof gc !== 'function') throw new Error('no gc');
+  for (let i = 0; i < 5; i++) {
+    await setImmediate();
+    gc();
+  }
+};
+
+test('what is cached holds on to no request', async () => {
+  const snapshots = createSnapshots(db);
+  const analytics = createAnalytics({ db, clock: () => epochMs(1_763_700_000_000), snapshots });
+  const app = appId(randomUUID());
+  await commit(app, 1);
+  const requests: WeakRef<object>[] = [];
+  const ask = (): Promise<void> => {
+    const request = { answer: 'x'.repeat(1_000) };
+    requests.push(new WeakRef(request));
+    const caller = {
+      key: 'one',
+      signal: new AbortController().signal,
+      onRowsRead: () => void request.answer,
+    };
+    return onBehalfOf(caller, async () => {
+      await snapshots(app, { events: null, sessions: null });
+      await analytics.overview(app, { from: epochMs(1_763_600_400_000), to: epochMs(1_763_690_000_000) });
+      await analytics.locations(app, { from: null, to: null });
+      await analytics.utmCampaigns(app, { from: null, to: null });
+      await analytics.pageviews(app, { from: null, to: null });
+    });
+  };
+  for (let i = 0; i < 3; i++) {
+    await commit(app, 1);
+    await ask();
+  }
+  await collectGarbage();
+  expect(requests.map((request) => request.deref())).toEqual([undefined, undefined, undefined]);
+});
+
+test('late hours are read again only when they may have changed', async () => {
+  const app = appId(randomUUID());
+  const HOUR = 1_763_600_400;
+  const read = createSnapshots(db);
+  const counts = (hour: number, events: number) =>
+    db.insert('ledger', [{ app_id: app, kind: 'event', hour, events }], { about: [app] });
+  await db.insert(
+    'sealing_verdicts',
+    [
+      {
+        app_id: app,
+        kind: 'page',
+        run: 1,
+        verdict: 'published',
+        step: 1,
+        sealed_until: (HOUR + 2 * 3_600) * 1_000,
+      },
+    ],
+    { about: [app] },
+  );
+  const look = async (): Promise<[late: number[], statements: number]> => {
+    statements.length = 0;
+    const { late } = await read(app);
+    expect(late).toEqual((await createSnapshots(db)(app)).late);
+    return [
+      late.page.map(({ committed }) => committed),
+      statements.filter((name) => name === 'late hours').length - 1,
+    ];
+  };
+  await counts(HOUR, 1);
+  expect(await look()).toEqual([[1], 1]);
+  // Later events change nothing.
+  await counts(HOUR + 9 * 3_600, 5);
+  expect(await look()).toEqual([[1], 0]);
+  await counts(HOUR, 2);
+  await counts(HOUR + 3_600, 4);
+  expect(await look()).toEqual([[3, 4], 1]);
 });
