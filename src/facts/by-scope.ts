@@ -14,7 +14,10 @@ const MOST_APPS = 20_000;
 export function byScope<Value>(
   read: (app: AppId, scopes: readonly Scope[]) => Promise<readonly Value[]>,
 ): (app: AppId, scope: Scope) => Promise<Value> {
-  const apps = new LRUCache<AppId, (key: string) => Promise<Value | null>>({ max: MOST_APPS });
+  // A value may be null. `batched` gives null for a key without a value.
+  const apps = new LRUCache<AppId, (key: string) => Promise<{ readonly value: Value } | null>>({
+    max: MOST_APPS,
+  });
   const readerOf = (app: AppId) => {
     const reader = batched((keys) =>
       forOthersToo(async () => {
@@ -22,15 +25,15 @@ export function byScope<Value>(
           app,
           keys.map((key) => JSON.parse(key) as Scope),
         );
-        return new Map(keys.flatMap((key, i) => (i in values ? [[key, values[i] as Value]] : [])));
+        return new Map(keys.flatMap((key, i) => (i in values ? [[key, { value: values[i] as Value }]] : [])));
       }),
     );
     apps.set(app, reader);
     return reader;
   };
   return async (app, scope) => {
-    const value = await (apps.get(app) ?? readerOf(app))(JSON.stringify(scope));
-    if (value === null) throw new Error('the store returned too few numbers');
-    return value;
+    const found = await (apps.get(app) ?? readerOf(app))(JSON.stringify(scope));
+    if (found === null) throw new Error('the store returned too few numbers');
+    return found.value;
   };
 }

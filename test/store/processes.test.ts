@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
+import { openDatabase } from '../../src/clickhouse/database.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { openStream } from '../support/event-stream.ts';
@@ -109,6 +110,37 @@ test('one domain, created on both at once, is created once', async () => {
   expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array<number>(7).fill(409)]);
   const lists = await Promise.all([one, two].map(async (service) => (await call(service, apiKey)).json()));
   expect(lists[0]).toEqual(lists[1]);
+});
+
+test('while a visitor is being erased, questions are answered', async () => {
+  const { apiKey } = await newKey();
+  const app = App.parse(await (await createApp(one, apiKey, 'https://erasing.example')).json());
+  const {
+    CLICKHOUSE_URL: url = '',
+    CLICKHOUSE_USER: username = '',
+    CLICKHOUSE_PASSWORD: password = '',
+  } = bridge.settings;
+  const database = bridge.settings['CLICKHOUSE_DATABASE'] ?? 'analytics';
+  const db = await openDatabase({ kind: 'server', url, username, password, database });
+  try {
+    const row = { app_id: app.id, erasure_id: randomUUID() };
+    await db.insert('erasures', [{ ...row, ended: 0 }], { about: [app.id] });
+    for (const service of [one, two]) {
+      for (const path of ['pageviews', 'overview/extended', 'user-growth', 'locations/all']) {
+        const ask = (etag?: string) =>
+          fetch(`${service.url}/api/v1/sessions/${path}?appId=${app.id}`, {
+            headers: { Authorization: `Bearer ${apiKey}`, ...(etag ? { 'If-None-Match': etag } : {}) },
+          });
+        const first = await ask();
+        expect(first.status, path).toBe(200);
+        // Computed again: its tag is that of its bytes.
+        expect((await ask(first.headers.get('etag') ?? '')).status).toBe(304);
+      }
+    }
+    await db.insert('erasures', [{ ...row, ended: 1 }], { about: [app.id] });
+  } finally {
+    await db.close();
+  }
 });
 
 test('a batch that is sent to both processes, at once and later, is stored once', async () => {

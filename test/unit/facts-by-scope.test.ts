@@ -28,3 +28,12 @@ test('calls that come while an app is being read share the next statement, one v
   for (const end of ends) end();
   expect(await Promise.all(calls)).toEqual([1, 2, 3, 4, 3, 5].map((to) => `until ${to}`));
 });
+
+test('a value may be null', async () => {
+  const read = byScope(async (_, scopes) => scopes.map(() => null));
+  expect(await Promise.all([read(SHOP, until(1)), read(SHOP, until(2)), read(SHOP, until(2))])).toEqual([
+    null,
+    null,
+    null,
+  ]);
+});
