@@ -4,6 +4,7 @@ import type { Span, Underway } from '../facts/underway.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Flush, Journal } from './journal.ts';
 import type { OpenFlush } from './journal-sql.ts';
+import type { KnownBatches } from './known-batches.ts';
 import { spansOf } from './ledger-rows.ts';
 import { type IngestLog, type Persistence, Refused, type RefusedRest } from './retry.ts';
 
@@ -27,6 +28,8 @@ export interface SettlerOptions {
   /** Selects the open flushes that this one settles, by one of their batches. */
   readonly isMine: (batch: BatchKey) => boolean;
   readonly underway: Underway;
+  /** Null if other processes are on the store. */
+  readonly known: KnownBatches | null;
 }
 
 /**
@@ -203,6 +206,8 @@ export class Settler {
       if (!(error instanceof Refused)) throw error;
       if (error.stored === 'a part') {
         const all = await persistence.until('batches of flush', () => journal.batchesOf(id));
+        // They are stored once the view is repaired, by no flush that the flusher sees.
+        for (const one of all) this.#options.known?.add(one);
         this.#held.set(id, { id, batch, batches: new Set(all.map(batchKey)), landed });
         throw error;
       }

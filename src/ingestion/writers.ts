@@ -127,7 +127,7 @@ export class Writers {
 }
 
 function writerOf(shard: number, options: WritersOptions): Writer {
-  const { db, journal, log, underway } = options;
+  const { db, journal, log, underway, known } = options;
   const persistence = new Persistence(log);
   const settler = new Settler({
     journal,
@@ -135,6 +135,7 @@ function writerOf(shard: number, options: WritersOptions): Writer {
     log,
     exclusive: db.exclusive,
     underway,
+    known,
     isMine: ({ app }) => db.shards.of(app) === shard,
   });
   return { persistence, settler, flusher: new Flusher({ ...options, settler, persistence }) };
