@@ -6,7 +6,7 @@ import { type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
-import { type Clock, type EpochMs, epochMs } from '../domain/time.ts';
+import { type Clock, type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import { horizonOf } from '../facts/horizon.ts';
 import { FACT_KINDS } from '../facts/kinds.ts';
 import { type Deleted, resealHours } from '../facts/reseal.ts';
@@ -90,6 +90,15 @@ const MOMENT: Query<{ until: EpochMs }> = {
   row: z.object({ until: z.int().transform(epochMs) }),
 };
 
+/** The store's time, and when the newest events of the app came in. */
+const CLOCK: Query<{ now: EpochMs; last: EpochMs }> = {
+  name: 'erasure: clock',
+  sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now, toUnixTimestamp64Milli(max(l.last_insert)) AS last FROM ledger AS l WHERE app_id = {app:UUID}`,
+  row: z.object({ now: z.int().transform(epochMs), last: z.int().transform(epochMs) }),
+};
+/** Clocks of a cluster differ. An erasure waits for so much of it. */
+const MOST_SKEW_MS = 5_000;
+
 const SEAL = { lane: 'seal' } as const;
 /** How often facts are sealed again if others end it. The pauses grow and differ, so that two do not meet again. */
 const MOST_ATTEMPTS = 8;
@@ -100,6 +109,19 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
     db.query(OPEN, { only }, { ...SEAL, everyShard: true });
 
   /** Returns the erasure with its limit; null if its list is deleted already, because all is done. */
+  /** Events from the store's future would be left out: only those that were inserted until now are erased. */
+  const awaitNewest = async (app: AppId): Promise<void> => {
+    const { now, last } = await db.queryOne(CLOCK, { app }, SEAL);
+    if (last - now > MOST_SKEW_MS) {
+      throw new AppError(
+        'overloaded',
+        `The store's clock was set back: events of this app were stored at ${toIso(last)}. Try again after that.`,
+        { retryAfterSeconds: 60 },
+      );
+    }
+    if (last > now) await sleep(last - now);
+  };
+
   const listed = async ({ app, id }: Open): Promise<Listed | null> => {
     const read = async () => (await db.query(MOMENT, { app, erasure: id }, SEAL))[0];
     if ((await read()) === undefined) {
@@ -192,6 +214,7 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
     erase: (app, visitor) =>
       underLock(app, async () => {
         await finish(app);
+        await awaitNewest(app);
         const erasure = { app, id: randomUUID(), visitor, ended: false };
         const row = { app_id: app, erasure_id: erasure.id, ended: 0, visitor_id: visitor };
         await db.insert('erasures', [row], { ...SEAL, about: [app] });

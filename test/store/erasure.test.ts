@@ -1,12 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
-import { accountId } from '../../src/domain/ids.ts';
+import { z } from 'zod';
+import { dateTime64 } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
+import { accountId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { exported } from '../../src/transfer/export.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { Dead, dying, ErasedStory } from '../support/erasure.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
+
+const ERASURES = {
+  name: 'erasures of an app',
+  sql: sql`SELECT toString(erasure_id) AS id FROM erasures WHERE app_id = {app:UUID}`,
+  row: z.object({ id: z.string() }),
+};
 
 // `npm run test:long` stops an erasure at each of its writes.
 onEachBackend((on) => {
@@ -56,5 +65,16 @@ onEachBackend((on) => {
     await story.deliver(before);
     await story.seal(40, true);
     await story.compare();
+  });
+
+  test('is refused while events of the app are from the future of the store', async () => {
+    const app = appId(randomUUID());
+    const tomorrow = dateTime64(Date.now() + 86_400_000);
+    await on.db.insert('ledger', [
+      { app_id: app, kind: 'event', hour: 1_763_600_400, events: 1, last_insert: tomorrow },
+    ]);
+    const story = new ErasedStory(on.db, subject, { sessions: 1, probes: 0 });
+    await expect(story.erasures().erase(app, 'v0')).rejects.toMatchObject({ code: 'overloaded' });
+    expect(await on.db.query(ERASURES, { app })).toEqual([]);
   });
 });
