@@ -11,6 +11,8 @@ const LIFE_MS = 10_000;
 const RENEW_MS = 3_000;
 /** The longest that a caller waits for its turn by default. */
 const PATIENCE_MS = 5_000;
+/** How often a lock is given back that could not be released. */
+const GIVE_BACK_MS = 250;
 
 const script = (name: string): string =>
   readFileSync(new URL(`../../redis/${name}.lua`, import.meta.url), 'utf8');
@@ -36,8 +38,7 @@ export function createRedisLocks(link: RedisLink, local: Locks): Locks {
           return await work();
         } finally {
           clearInterval(renewal);
-          // If Redis is away, the lock stays until it expires.
-          await link.run((client) => client.eval(RELEASE, 1, key, token)).catch(() => undefined);
+          if (!(await isReleased(link, key, token))) void giveBack(link, key, token);
         }
       }),
   };
@@ -49,8 +50,10 @@ async function take(link: RedisLink, key: string, token: string, patienceMs: num
   for (;;) {
     const isOver = performance.now() - started > patienceMs;
     const isTaken = await setIfFree(link, key, token).catch((error: unknown) => {
-      if (isOver || patienceMs <= PATIENCE_MS) throw error;
-      return false;
+      if (!isOver && patienceMs > PATIENCE_MS) return false;
+      // An answer that is only late may have taken the lock.
+      void giveBack(link, key, token);
+      throw error;
     });
     if (isTaken) return;
     if (isOver) {
@@ -60,6 +63,23 @@ async function take(link: RedisLink, key: string, token: string, patienceMs: num
     }
     await sleep(20 + Math.random() * 40);
   }
+}
+
+/** Releases the lock if it is held with this token. False if Redis is away. */
+const isReleased = (link: RedisLink, key: string, token: string): Promise<boolean> =>
+  link
+    .run((client) => client.eval(RELEASE, 1, key, token))
+    .then(
+      () => true,
+      () => false,
+    );
+
+/** Releases the lock as soon as Redis is back. Otherwise it would stay taken until it expires. */
+async function giveBack(link: RedisLink, key: string, token: string): Promise<void> {
+  const end = performance.now() + LIFE_MS;
+  do {
+    await sleep(GIVE_BACK_MS, undefined, { ref: false });
+  } while (performance.now() < end && !(await isReleased(link, key, token)));
 }
 
 /** True if the lock was free, or was taken with this token by an attempt whose answer was late. */

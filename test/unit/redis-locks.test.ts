@@ -78,6 +78,19 @@ test('who has much patience also waits for a late Redis', async () => {
   await redis.flush();
 });
 
+test('a lock that a late answer took is given back', async () => {
+  redis.hang();
+  await expect(one.withLock('given back', async () => 1)).rejects.toMatchObject({
+    code: 'store_unavailable',
+  });
+  redis.resume();
+  // It would be taken for 10 s, and callers wait for 5 s.
+  expect(await two.withLock('given back', async () => 2, 60_000)).toBe(2);
+  const client = new Redis(redis.url);
+  await expect.poll(() => client.keys('analytics:lock:*')).toEqual([]);
+  client.disconnect();
+});
+
 test('released after a failure too, and never by another holder', async () => {
   await expect(
     one.withLock('name', async () => {
