@@ -75,8 +75,7 @@ export function createApp({ config, log, redis, sdk, overload, people, ...deps }
   };
   app.use(api({ below: '', authentication: authenticationByKey(deps), count }));
   if (people !== null) {
-    const mount = { ...people, below: '/dashboard', count: ({ keyId }: Principal) => people.count(keyId) };
-    app.use(api(mount));
+    app.use(api({ ...people, below: '/dashboard' }));
     app.use(people.router);
   }
   app.use(servicePages(deps));

@@ -158,7 +158,9 @@ export function deedsOf(
       return recorded({ account: NO_ACCOUNT, actor, action: 'account.delete', subject: account }, act);
     },
     setMember: (account, email, role) =>
-      onPerson(account, 'member.set', email, { role }, () => members.set(account, email, role)),
+      onPerson(account, 'member.set', email, { role }, () =>
+        members.set(account, email, role, () => sessions.endOf(account, email)),
+      ),
     removeMember: (account, email) =>
       onPerson(account, 'member.remove', email, {}, () => members.remove(account, email)),
     endSessions: (account) =>

@@ -78,13 +78,22 @@ export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, ac
     }),
   });
 
-  /** Writes a role, unless it is the one that the person has. Returns the role before. */
-  const write = (account: AccountId, email: string, role: Role | 'none'): Promise<Role | 'none'> =>
+  /**
+   * Writes a role, unless it is the one that the person has. Returns the role before. `beforeAdding` runs before a
+   * person becomes a member.
+   */
+  const write = (
+    account: AccountId,
+    email: string,
+    role: Role | 'none',
+    beforeAdding: () => Promise<void> = async () => undefined,
+  ): Promise<Role | 'none'> =>
     locks.withLock(`member:${account}`, async () => {
       await accounts.get(account);
       const [before] = await read([email], [account]);
       const had = before?.role ?? 'none';
       if (had === role) return had;
+      if (had === 'none') await beforeAdding();
       const version = nextVersion(before?.version);
       try {
         await db.insert('console_members', [{ email, account_id: account, role, version }]);
@@ -111,13 +120,18 @@ export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, ac
       return (await db.query(OF_PERSON, { email })).filter(isMember).map(asMember);
     },
 
-    /** Adds a member, or gives one another role. */
-    async set(account: AccountId, email: string, role: Role): Promise<Member> {
-      await write(account, email, role);
+    /** Adds a member, or gives one another role. `beforeAdding` runs before somebody becomes a member. */
+    async set(
+      account: AccountId,
+      email: string,
+      role: Role,
+      beforeAdding: () => Promise<void>,
+    ): Promise<Member> {
+      await write(account, email, role, beforeAdding);
       return { accountId: account, email, role };
     },
 
-    /** Ends a membership and its sessions. Throws `not_found` if there is none. */
+    /** Ends a membership. Its sessions are invalid from then on. Throws `not_found` if there is none. */
     async remove(account: AccountId, email: string): Promise<void> {
       if ((await write(account, email, 'none')) !== 'none') return;
       throw new AppError('not_found', `${email} is no member of account ${account}.`);

@@ -160,6 +160,12 @@ export function sessionsIn(
       return rows.length;
     },
 
+    /** Ends a person's sessions in an account, so that a new membership does not make them valid again. */
+    async endOf(account: AccountId, email: string): Promise<void> {
+      const rows = (await db.query(OPEN_SESSIONS, { account })).filter((row) => row.email === email);
+      for (const row of rows) await write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
+    },
+
     /** Makes a link that signs in once, within 10 minutes. Throws `not_found` for an unknown account or member. */
     async createLink(account: AccountId, email: string): Promise<SignInLink> {
       await accounts.get(account);

@@ -2,13 +2,14 @@ import { Router } from 'express';
 import type { ConsoleConfig } from '../../config.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
+import type { Principal } from '../../metadata/types.ts';
 import type { Authentication } from '../gate/authenticate.ts';
 import type { FailedAttempts } from '../gate/failed-attempts.ts';
-import { createRateLimit, type RateLimit, type RateLimitDeps } from '../gate/rate-limit.ts';
+import { type Counted, createRateLimit, type RateLimitDeps } from '../gate/rate-limit.ts';
 import { SignedCookies } from './cookies.ts';
 import { Oidc } from './oidc.ts';
 import { consolePages } from './pages.ts';
-import { People } from './people.ts';
+import { People, windowOfCaller } from './people.ts';
 import { consoleRoutes } from './routes.ts';
 
 /** A page with all panels asks a dozen questions, and streams each of them. */
@@ -27,8 +28,8 @@ export interface ConsoleDeps extends RateLimitDeps {
 export interface ConsoleParts {
   readonly router: Router;
   readonly authentication: Authentication;
-  /** Counts a request in a session's window. */
-  readonly count: RateLimit;
+  /** Counts a request in its caller's window. */
+  readonly count: (caller: Principal) => Promise<Counted>;
 }
 
 export function createConsole(deps: ConsoleDeps): ConsoleParts {
@@ -44,7 +45,7 @@ export function createConsole(deps: ConsoleDeps): ConsoleParts {
   const routes = { metadata, people, oidc, count, countAttempt, failedAttempts, requestsPerMinute, clock };
   const router = Router({ caseSensitive: true, strict: true });
   router.use(consoleRoutes(routes), consolePages());
-  return { router, authentication: people, count };
+  return { router, authentication: people, count: (caller) => count(windowOfCaller(caller)) };
 }
 
 /** Does the work once; again only after a failure. */

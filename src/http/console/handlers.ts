@@ -21,7 +21,7 @@ import {
   RotateSecretBody,
   SharePath,
 } from './bodies.ts';
-import type { People } from './people.ts';
+import { type People, windowOf } from './people.ts';
 import type { ConsoleAnswers } from './schemas.ts';
 
 const MAX_BODY = 16 * 1024;
@@ -51,7 +51,7 @@ type Callers = ReturnType<typeof callersOf>;
 /** Finds the session of a request that reads, or that changes something, and counts it. */
 function callersOf({ people, count }: Pick<HandlersDeps, 'people' | 'count'>) {
   const counted = async (res: Response, session: Session): Promise<Session> => {
-    announce(res, await count(session.id));
+    announce(res, await count(windowOf(session)));
     return session;
   };
   return {

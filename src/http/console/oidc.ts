@@ -21,6 +21,8 @@ export interface OidcDeps {
   readonly dashboardUrl: string | null;
 }
 
+type Handle = (req: Request, res: Response) => Promise<void>;
+
 /**
  * Signs people in with OpenID Connect: the code flow with PKCE, state and nonce. The provider says which e-mail
  * address somebody has, and that it is verified; the account's members say what the person may do.
@@ -33,8 +35,12 @@ export class Oidc {
     this.#deps = deps;
   }
 
-  /** `attempt` counts an attempt to sign in, and throws beyond the limit. */
-  addRoutes(router: Router, path: string, attempt: (req: Request, res: Response) => Promise<void>): void {
+  /** `attempts` count an attempt to sign in by its two requests, and throw beyond the limit. */
+  addRoutes(
+    router: Router,
+    path: string,
+    attempts: { readonly begin: Handle; readonly finish: Handle },
+  ): void {
     // The provider's answer comes from its own site, so a strict cookie would not come with it.
     const cookie: CookieKind = {
       name: 'analytics_sign_in',
@@ -43,7 +49,7 @@ export class Oidc {
       sameSite: 'Lax',
       seconds: ATTEMPT_SECONDS,
     };
-    const route = (at: string, handle: (req: Request, res: Response) => Promise<void>): void => {
+    const route = (at: string, attempt: Handle, handle: Handle): void => {
       router.all(at, async (req, res) => {
         contextOf(res).route = at;
         const get = pick(new Map([['GET', handle]]), req, res);
@@ -57,8 +63,8 @@ export class Oidc {
       });
     };
     const callback = `${path}/callback`;
-    route(path, (req, res) => this.#begin(req, res, cookie, callback));
-    route(callback, (req, res) => this.#finish(req, res, cookie, callback));
+    route(path, attempts.begin, (req, res) => this.#begin(req, res, cookie, callback));
+    route(callback, attempts.finish, (req, res) => this.#finish(req, res, cookie, callback));
   }
 
   async #begin(req: Request, res: Response, cookie: CookieKind, callback: string): Promise<void> {
@@ -150,7 +156,8 @@ export class Oidc {
   }
 
   #addressOf(req: Request, path: string): string {
-    return `${this.#deps.dashboardUrl ?? `${req.protocol}://${req.headers.host ?? ''}`}${path}`;
+    const scheme = req.isSecure ? 'https' : 'http';
+    return `${this.#deps.dashboardUrl ?? `${scheme}://${req.headers.host ?? ''}`}${path}`;
   }
 }
 

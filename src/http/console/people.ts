@@ -81,7 +81,7 @@ export class People implements Authentication {
 
   /** True if people use the console over HTTPS. */
   isSecure(req: Request): boolean {
-    return this.#deps.dashboardUrl?.startsWith('https:') ?? req.secure;
+    return this.#deps.dashboardUrl?.startsWith('https:') ?? req.isSecure;
   }
 
   async #principalOf(session: Session): Promise<Principal> {
@@ -95,3 +95,11 @@ export class People implements Authentication {
     };
   }
 }
+
+/** A person has one window, whatever the number of sessions. Owners without a name have one for each. */
+export const windowOf = ({ id, account, email }: Pick<Session, 'id' | 'account' | 'email'>): string =>
+  email === '' ? id : `person ${account} ${email}`;
+
+/** The same window, for the principal of a session. */
+export const windowOfCaller = ({ keyId: id, accountId: account, actor }: Principal): string =>
+  windowOf({ id, account, email: actor === actorOf({ email: '' }) ? '' : actor });

@@ -16,10 +16,15 @@ export interface ConsoleRoutesDeps extends Omit<HandlersDeps, 'hasOidc' | 'attem
 
 /** Serves the console's own API below /dashboard/api: everything but the analytics, which the Public API answers. */
 export function consoleRoutes({ oidc, countAttempt, ...deps }: ConsoleRoutesDeps): Router {
-  const attempt = async (req: Request, res: Response): Promise<void> =>
-    announce(res, await countAttempt(`sign-in ${req.address}`));
+  const attemptTo =
+    (what: string) =>
+    async (req: Request, res: Response): Promise<void> =>
+      announce(res, await countAttempt(`${what} ${req.address}`));
+  const attempt = attemptTo('sign-in');
   const router = routerOf(handlersOf({ ...deps, attempt, hasOidc: oidc !== null }));
-  if (oidc !== null) oidc.addRoutes(router, `${PREFIX}/sign-in/oidc`, attempt);
+  // A sign-in by OpenID Connect takes two requests, and is one attempt.
+  const attempts = { begin: attempt, finish: attemptTo('sign-in answered') };
+  if (oidc !== null) oidc.addRoutes(router, `${PREFIX}/sign-in/oidc`, attempts);
   return router;
 }
 

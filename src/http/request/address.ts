@@ -16,3 +16,7 @@ export function clientAddress({ socket, headers }: IncomingMessage, trustedProxi
   const addresses = [nearest, ...seen.filter((address) => address !== '').reverse()];
   return addresses[Math.min(trustedProxies, addresses.length - 1)] ?? nearest;
 }
+
+/** True if a trusted proxy says that the client uses HTTPS. The service itself serves HTTP only. */
+export const cameByHttps = ({ headers }: IncomingMessage, trustedProxies: number): boolean =>
+  trustedProxies > 0 && /^\s*https\s*(,|$)/i.test(String(headers['x-forwarded-proto'] ?? ''));

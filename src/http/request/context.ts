@@ -8,6 +8,8 @@ declare module 'http' {
     id: string;
     /** The client's address (see `clientAddress`). */
     address: string;
+    /** True if the client uses HTTPS (see `cameByHttps`). */
+    isSecure: boolean;
   }
   interface ServerResponse {
     /** The error of a 5xx, for the log. */

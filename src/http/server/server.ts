@@ -7,7 +7,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Tracer } from '../../domain/tracing.ts';
 import { inWork, Work } from '../../domain/work.ts';
-import { clientAddress } from '../request/address.ts';
+import { cameByHttps, clientAddress } from '../request/address.ts';
 import { problem } from '../request/problem.ts';
 import { headerValues } from '../request/raw-headers.ts';
 import { newRequestId, requestIdFor } from '../request/request-id.ts';
@@ -77,6 +77,7 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
     req.id = requestId;
     req.url = originForm(req.url ?? '');
     req.address = clientAddress(req, deps.trustedProxies);
+    req.isSecure = cameByHttps(req, deps.trustedProxies);
     const refusal = refusalOf(req);
     if (refusal !== null) {
       refuse(req, res, refusal, deps.log);

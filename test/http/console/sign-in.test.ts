@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { send } from '../../support/http.ts';
+import { type Answer, send } from '../../support/http.ts';
 import { withService } from '../operations.ts';
 import {
   asPage,
@@ -86,12 +86,39 @@ describe('a session', () => {
     const member = await viewer(service(), account);
     await service().metadata.removeMember(account, 'viewer@example.com');
     expectProblem(await member.ask('/session'), 'unauthorized');
+    // Nor does a new membership bring the session back.
+    await service().metadata.setMember(account, 'viewer@example.com', 'owner');
+    expectProblem(await member.ask('/session'), 'unauthorized');
     const owner = await signIn(service(), account);
-    expect(await service().metadata.endSessions(account)).toEqual({ ended: 2 });
+    expect(await service().metadata.endSessions(account)).toEqual({ ended: 1 });
     expectProblem(await owner.ask('/session'), 'unauthorized');
     const other = await signIn(service(), account);
     await service().metadata.deleteAccount(account);
     expectProblem(await other.ask('/session'), 'unauthorized');
+  });
+
+  test('has a cookie for HTTPS only if a trusted proxy was asked by HTTPS', async () => {
+    const { account } = await service().newTenant();
+    const { token } = await service().metadata.createSignInLink(account, '');
+    const headers = { 'X-Forwarded-For': '10.1.2.3', 'X-Forwarded-Proto': 'https' };
+    const answer = await asPage(service(), null, '/sign-in/link', {
+      method: 'POST',
+      body: { token },
+      headers,
+    });
+    expect(String(answer.headers['set-cookie'])).toMatch(/; Secure/);
+  });
+
+  test('shares its window with the other sessions of the same person', async () => {
+    const { account } = await service().newTenant();
+    const one = await viewer(service(), account);
+    const other = await signIn(service(), account, 'viewer@example.com');
+    const left = async (ask: Promise<Answer>) => Number((await ask).headers['x-ratelimit-remaining']);
+    const first = await left(one.ask('/session'));
+    expect(await left(other.ask('/session'))).toBe(first - 1);
+    const chosen = await one.ask('/session/account', { method: 'PUT', body: { accountId: account } });
+    expect(chosen.status).toBe(200);
+    expect(await left(personWith(service(), cookieOf(chosen)).ask('/session'))).toBe(first - 3);
   });
 
   test('needs the very cookie that was given', async () => {
