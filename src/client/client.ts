@@ -1,7 +1,7 @@
 import type { CreatedApp } from './answers.ts';
 import { liveAnswers } from './live.ts';
 import { changes } from './poll.ts';
-import { type Call, createSend, numberIn, rateLimitOf, type Send } from './send.ts';
+import { type Call, createSend, numberIn, rateLimitOf, type Send, WrongType } from './send.ts';
 import type { CallOptions, Client, ClientOptions, Data, Format, Params, Question, Result } from './types.ts';
 
 /** The path of each question. */
@@ -51,18 +51,26 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...asks,
     createApp: async (body, options = {}) => {
-      const response = await send({ ...options, url: urlOf('listApps', {}), body });
-      return resultOf(response, (await response.json()) as CreatedApp, false);
+      return send({ ...options, url: urlOf('listApps', {}), body }, async (response) =>
+        resultOf(response, (await response.json()) as CreatedApp, false),
+      );
     },
     download: async (list, params, { format, ...options }) => {
-      const call = { ...options, url: urlOf(list, params), accept: MEDIA_TYPES[format] };
-      const response = await sendForType(send, call);
-      return resultOf(response, new Uint8Array(await response.arrayBuffer()), false);
+      const accept = MEDIA_TYPES[format];
+      return send({ ...options, url: urlOf(list, params), accept, isStream: true }, async (response) => {
+        assertType(response, accept);
+        return resultOf(response, new Uint8Array(await response.arrayBuffer()), false);
+      });
     },
     live: (question, params, { signal } = {}) => {
-      const stream = { url: urlOf(question, params), accept: 'text/event-stream', isStream: true };
+      const accept = 'text/event-stream';
+      const stream = { url: urlOf(question, params), accept, isStream: true };
       return liveAnswers(
-        (lastEventId, signal) => sendForType(send, { ...stream, lastEventId, signal }),
+        (lastEventId, signal) =>
+          send({ ...stream, lastEventId, signal }, async (response) => {
+            assertType(response, accept);
+            return response;
+          }),
         signal,
       );
     },
@@ -71,22 +79,21 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Rejects if the answer is of another type, as from a service that does not know it. */
-async function sendForType(send: Send, call: Call & { readonly accept: string }): Promise<Response> {
-  const response = await send(call);
+function assertType(response: Response, accept: string): void {
   const type = response.headers.get('Content-Type') ?? 'nothing';
-  if (type.startsWith(call.accept)) return response;
-  throw new Error(`The service answered with ${type} and not with ${call.accept}.`);
+  if (!type.startsWith(accept))
+    throw new WrongType(`The service answered with ${type} and not with ${accept}.`);
 }
 
 async function askKept<T>(send: Send, kept: Kept, call: Call): Promise<Result<T>> {
   const known = kept.get(call.url);
-  const response = await send({ ...call, etag: known?.etag });
-  if (response.status === 304 && known !== undefined) return resultOf(response, known.data as T, true);
-  const data = (await response.json()) as T;
-  const etag = response.headers.get('ETag');
-  if (etag !== null) kept.set(call.url, { etag, data });
-  return resultOf(response, data, false);
+  return send({ ...call, etag: known?.etag }, async (response) => {
+    if (response.status === 304 && known !== undefined) return resultOf(response, known.data as T, true);
+    const data = (await response.json()) as T;
+    const etag = response.headers.get('ETag');
+    if (etag !== null) kept.set(call.url, { etag, data });
+    return resultOf(response, data, false);
+  });
 }
 
 function resultOf<T>({ headers }: Response, data: T, notModified: boolean): Result<T> {

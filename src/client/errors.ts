@@ -85,3 +85,8 @@ export class ConnectionError extends Error {
     super('The service cannot be reached.', { cause });
   }
 }
+
+/** True for an error after which the same request may succeed: too many requests, or the service is away. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof ApiError && [429, 502, 503, 504].includes(error.status));

@@ -1,3 +1,4 @@
+import { mayPass } from './errors.ts';
 import type { LiveAnswer } from './types.ts';
 import { wait } from './wait.ts';
 
@@ -7,7 +8,7 @@ const SILENCE_MS = 45_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
-/** Opens a stream that begins after the answer `lastEventId`. Rejects if no attempt could help. */
+/** Opens a stream that begins after the answer `lastEventId`. */
 export type Connect = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
 
 /** Yields each answer of an event stream, and connects again whenever the stream ends. */
@@ -20,10 +21,14 @@ export async function* liveAnswers<T>(
   try {
     for (;;) {
       signal?.throwIfAborted();
-      for await (const { id, data } of connection(connect, known, signal)) {
-        known = id;
-        failures = 0;
-        if (data !== null) yield { etag: id, data: JSON.parse(data) as T };
+      try {
+        for await (const { id, data } of connection(connect, known, signal)) {
+          known = id;
+          failures = 0;
+          if (data !== null) yield { etag: id, data: JSON.parse(data) as T };
+        }
+      } catch (error) {
+        if (!mayPass(error)) throw error;
       }
       // Random between half and the whole, so that clients do not connect all at once.
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS);

@@ -14,39 +14,45 @@ export interface Call extends CallOptions {
   readonly etag?: string | undefined;
   /** The media type of the answer; JSON by default. */
   readonly accept?: string;
-  /** True for an event stream: the time limit ends with its headers. */
+  /** True for an event stream and a large list: the time limit ends with the headers. */
   readonly isStream?: boolean;
   readonly lastEventId?: string | undefined;
   /** The body of a POST. It is not sent again if the first attempt may have succeeded. */
   readonly body?: unknown;
 }
 
-export type Send = (call: Call) => Promise<Response>;
+/** Sends a request, and repeats it if that can help. Resolves to what `read` makes of a 2xx or 304. */
+export type Send = <T>(call: Call, read: (response: Response) => Promise<T>) => Promise<T>;
 
-/** Sends a request, and repeats it if that can help. Resolves to a 2xx or 304. */
 export function createSend(options: ClientOptions): Send {
   const { apiKey, maxRetries = MAX_RETRIES, maxWaitMs = MAX_WAIT_MS } = options;
   // Checked here, because fetch would complain about the header and print it.
   if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new Error('apiKey is no API key');
   const ask = options.fetch ?? globalThis.fetch;
-  return async (call) => {
+  return async <T>(call: Call, read: (response: Response) => Promise<T>): Promise<T> => {
     let waited = 0;
     for (let attempt = 0; ; attempt++) {
-      const outcome = await attemptOnce(ask, apiKey, call);
-      if (!(outcome instanceof Error)) return outcome;
-      const pause = pauseAfter(outcome, attempt, call);
-      if (pause === null || attempt >= maxRetries || waited + pause > maxWaitMs) throw outcome;
+      const { failure, value } = await attemptOnce(ask, apiKey, call, read);
+      if (failure === undefined) return value as T;
+      const pause = pauseAfter(failure, attempt, call);
+      if (pause === null || attempt >= maxRetries || waited + pause > maxWaitMs) throw failure;
       waited += pause;
       await wait(pause, call.signal);
     }
   };
 }
 
-async function attemptOnce(
+interface Outcome<T> {
+  readonly failure?: ApiError | ConnectionError;
+  readonly value?: T;
+}
+
+async function attemptOnce<T>(
   ask: typeof globalThis.fetch,
   apiKey: string,
   { url, etag, accept = 'application/json', isStream, lastEventId, body, signal, maxStaleSeconds }: Call,
-): Promise<Response | ApiError | ConnectionError> {
+  read: (response: Response) => Promise<T>,
+): Promise<Outcome<T>> {
   const limit = new AbortController();
   let isOpen = false;
   AbortSignal.timeout(ATTEMPT_MS).addEventListener('abort', () => {
@@ -68,16 +74,22 @@ async function attemptOnce(
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     isOpen = isStream === true;
-    if (response.ok || response.status === 304) return response;
-    return new ApiError(response.status, await problemOf(response), {
+    if (response.ok || response.status === 304) return { value: await read(response) };
+    const failure = new ApiError(response.status, await problemOf(response), {
       retryAfterSeconds: numberIn(response.headers, 'Retry-After'),
       rateLimit: rateLimitOf(response.headers),
     });
+    return { failure };
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    return new ConnectionError(error);
+    // The answer is there, and is not what was asked for.
+    if (error instanceof SyntaxError || error instanceof WrongType) throw error;
+    return { failure: new ConnectionError(error) };
   }
 }
+
+/** The service answered with another type, as one that does not know the type that was asked for. */
+export class WrongType extends Error {}
 
 /** The pause before the next attempt; null if no attempt can help. */
 function pauseAfter(error: ApiError | ConnectionError, attempt: number, { body }: Call): number | null {

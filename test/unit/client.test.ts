@@ -40,7 +40,34 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
+/** An answer whose body breaks after its first bytes. */
+const broken = (): Response =>
+  new Response(
+    new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.error(new TypeError('terminated')),
+    }),
+  );
+
 describe('retry', () => {
+  test('asks again if the answer breaks off, and says so at last', async () => {
+    let left = 2;
+    const fetch = async (): Promise<Response> => (left-- > 0 ? broken() : new Response('[1]'));
+    expect((await createClient({ ...KEY, fetch }).listApps()).data).toEqual([1]);
+    const always = createClient({ ...KEY, fetch: async () => broken(), maxRetries: 1 });
+    await expect(always.listApps()).rejects.toThrow(ConnectionError);
+    // The app may be there.
+    let created = 0;
+    const once = createClient({
+      ...KEY,
+      fetch: async () => {
+        created++;
+        return broken();
+      },
+    });
+    await expect(once.createApp({ name: 'a', domain: 'https://a.example' })).rejects.toThrow(ConnectionError);
+    expect(created).toBe(1);
+  });
+
   test('waits as long as Retry-After says, and some more', async () => {
     const { fetch, requests } = scripted(limited(7), limited(3), fine());
     const { data } = await createClient({ ...KEY, fetch }).listApps();
@@ -255,6 +282,20 @@ describe('live', () => {
       ['"3"', [1]],
     ]);
     expect(sent).toEqual([null, '"2"', '"2"', '"2"', '"3"']);
+    expect(error).toMatchObject({ status: 401 });
+  });
+
+  test('goes on while the service is away for longer than a request is repeated', async () => {
+    const away = Array.from({ length: 12 }, () => new TypeError('fetch failed'));
+    const { seen, error } = await read(
+      stream('id: "1"\ndata: []\n\n'),
+      ...away,
+      stream('id: "2"\ndata: [2]\n\n'),
+    );
+    expect(seen).toEqual([
+      ['"1"', []],
+      ['"2"', [2]],
+    ]);
     expect(error).toMatchObject({ status: 401 });
   });
 
