@@ -66,6 +66,8 @@ async function sendExport(deps: Omit<TransferDeps, 'spool'>, req: Request, res: 
   const app = await moving.moved(parseBody(AppParams, req.params).appId);
   const { id, account, domain } = app;
   const deed = { account, actor: OPERATOR, action: 'app.export', subject: id, details: { domain } } as const;
+  // An hour of many events may take longer to read than a connection may be silent.
+  req.socket.setTimeout(0);
   await moving.recorded(deed, async () => {
     const pieces = exported(deps, app);
     // The first piece is made before the status is sent: an app may have no quiet moment.

@@ -92,9 +92,13 @@ export const errorHandler =
     const { status, headers, body } = problem(error, requestId);
     if (status >= 500) res.err = error instanceof Error ? error : new Error(String(error));
     res.statusCode = status;
+    const text = JSON.stringify(body);
+    // Replaces what was set for the answer that had been prepared.
+    for (const name of ['Content-Encoding', 'ETag', 'X-Data-As-Of', 'Age']) res.removeHeader(name);
+    res.setHeader('Content-Length', Buffer.byteLength(text));
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     res.setHeader('X-Request-Id', requestId);
-    res.end(JSON.stringify(body));
+    res.end(text);
   };
 
 /** Express's own errors have a 4xx status: a path or header that it could not read. */

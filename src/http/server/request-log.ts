@@ -51,7 +51,7 @@ export function requestLog({
     onServed?.(served);
     const traceId = req.begun.work.span?.traceId;
     const fields = { ...served, ...whoseOf(res), ...(traceId === undefined ? {} : { traceId }) };
-    return isSlow(req, res, slowMs) || res.statusCode >= 500 ? { ...fields, ...whereOf(req, res) } : fields;
+    return isSlow(req, res, slowMs) || statusOf(res) >= 499 ? { ...fields, ...whereOf(req, res) } : fields;
   };
   const middleware = pinoHttp<IncomingMessage, ServerResponse>({
     logger: log,
@@ -80,6 +80,10 @@ interface Begun {
   readonly bytesBefore: number;
 }
 
+/** Noted for a request whose caller left before the answer began. nginx has made this number known. */
+const CALLER_LEFT = 499;
+export const statusOf = (res: ServerResponse): number => (res.headersSent ? res.statusCode : CALLER_LEFT);
+
 const msOf = ({ begun }: IncomingMessage): number => Math.round((performance.now() - begun.at) * 100) / 100;
 /** A stream lasts as long as its caller stays. */
 const isSlow = (req: IncomingMessage, res: ServerResponse, slowMs: number): boolean =>
@@ -98,7 +102,7 @@ function servedOf(req: IncomingMessage, res: ServerResponse): Served {
     requestId: req.id,
     method: req.method,
     route,
-    status: res.statusCode,
+    status: statusOf(res),
     ms: msOf(req),
     isStream,
     bytes: req.socket.bytesWritten - req.begun.bytesBefore,
@@ -123,7 +127,7 @@ function whoseOf(res: ServerResponse): object {
 /** The steps of a request and one statement: its slowest one, or that which failed. */
 function whereOf({ begun: { work } }: IncomingMessage, res: ServerResponse): object {
   const { timing } = contextOf(res as Response) ?? {};
-  const hasFailed = res.statusCode >= 500;
+  const hasFailed = statusOf(res) >= CALLER_LEFT;
   const slowest = (hasFailed ? work.stuck : null) ?? work.slowest;
   return {
     ...(res.err instanceof AppError ? { code: res.err.code } : {}),

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import type { Span } from '../../domain/tracing.ts';
 import { contextOf } from '../request/context.ts';
+import { statusOf } from './request-log.ts';
 
 /** Ends the span of a request when its answer has been sent, or its caller has gone. */
 export function endWithAnswer(span: Span, req: IncomingMessage, res: ServerResponse): void {
@@ -12,7 +13,7 @@ export function endWithAnswer(span: Span, req: IncomingMessage, res: ServerRespo
       name: route === undefined ? method : `${method} ${route}`,
       attributes: {
         'http.request.method': method,
-        'http.response.status_code': res.statusCode,
+        'http.response.status_code': statusOf(res),
         'client.address': req.address,
         'analytics.request_id': req.id,
         ...(route === undefined ? {} : { 'http.route': route }),
