@@ -97,8 +97,11 @@ export async function importApp(
         ...(secretKey === null ? {} : { secretKey }),
       };
     } catch (error) {
+      // Another import may have adopted the app meanwhile, if the lock was lost.
+      const isMissing = (failure: unknown) => failure instanceof AppError && failure.code === 'not_found';
+      const mayErase = await moving.moved(id).then(() => false, isMissing);
       // If this fails too, the next import of the app erases the rest, which nobody can read.
-      await erase().catch(() => undefined);
+      if (mayErase) await erase().catch(() => undefined);
       throw error;
     }
   };
