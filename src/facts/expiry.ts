@@ -14,8 +14,8 @@ import type { SealDeps } from './stretch.ts';
  * 1. A run publishes a later horizon, a UTC day, for each kind of facts. From then on, no question and no run reads
  *    raw events from before it. A question that began earlier finds the new era, and is asked again; a run that
  *    began earlier is dead. Everything before the horizon is sealed, and nothing of it is late.
- * 2. The events from before the horizon are deleted, but for the day before it: the sessions of the horizon's first
- *    day can have begun there, and their hours may still be sealed again.
+ * 2. Events older than a day before the horizon are deleted. That day is kept because sessions that run into the
+ *    horizon's first day can have begun in it, and its hours may be sealed again.
  *
  * The job may be killed at any moment and run twice: it goes on with the published horizon.
  */

@@ -10,9 +10,9 @@ import type { Cache } from './memory.ts';
 
 /*
  * Finds the events that the facts of an hour do not hold. Facts hold the events that were inserted before
- * sealing read the hour, and events are only ever added. No clock is trusted for this: the number of events
- * inserted until then must equal the number that the facts hold. If it does not, the late events of the hour
- * count as unknown.
+ * sealing read the hour. Between two erasures, events after the horizon are only ever added. No clock is trusted
+ * for this: the number of events inserted until then must equal the number that the facts hold. If it does not,
+ * the late events of the hour count as unknown.
  */
 
 /** A session with late events. */

@@ -134,7 +134,7 @@ export const OPEN: Query<OpenFlush> = {
     .transform(({ id, decided, app, batch }) => ({ id, batch: { app, batch }, decided: decided === 1 })),
 };
 
-/** Counts an app's flushes that are not settled. Until `until` the app's events are all stored if there are none. */
+/** Counts an app's flushes that are not settled. If there are none, all of the app's events up to `until` are stored. */
 export const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
   name: 'ingestion: unsettled flushes of an app',
   sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS until, toUInt32(uniqExact(flush_id)) AS flushes
@@ -142,7 +142,7 @@ export const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
   row: z.object({ flushes: z.number(), until: z.number().transform(epochMs) }),
 };
 
-/** Flushes of which a part may be stored. One without a verdict is none of them. */
+/** Flushes of which a part may be stored. Flushes without a verdict do not count. */
 export const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
   name: 'ingestion: flushes underway',
   sql: sql`

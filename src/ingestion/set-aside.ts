@@ -19,7 +19,7 @@ export interface SetAsideBatch {
   readonly setAsideAt: string;
 }
 
-/** The most that is put aside. Beyond it, single batches are no longer the reason. */
+/** The most that is put aside. If more is refused, single batches are not the cause. */
 const MOST = { batches: 10_000, bytes: 1024 ** 3 } as const;
 const WRITER = { lane: 'write' } as const;
 

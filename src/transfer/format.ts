@@ -9,10 +9,10 @@ import { BrokenArchive } from './archive.ts';
 /*
  * The pieces of an exported app, in this order:
  *
- *   app.json                 the app, its secrets' hashes, and the moment of the export
- *   events/0001.ndjson.gz …  raw events as the engine writes and reads them (JSONEachRow), defaults left out
- *   batches/0001.ndjson.gz … the ids of stored batches, so that a batch that is sent again still counts once
- *   counts.json              how many events and batches there are
+ *   app.json                   the app, its secrets' hashes, and the moment of the export
+ *   events/000001.ndjson.gz …  raw events as the engine writes and reads them (JSONEachRow), defaults left out
+ *   batches/000001.ndjson.gz … the ids of stored batches, so that a batch that is sent again still counts once
+ *   counts.json                how many events and batches there are
  *
  * Everything else is computed from the events again.
  */

@@ -1,4 +1,4 @@
 import { testTwoSealers } from '../support/two-sealers.ts';
 
-// `npm run test:long` stops the first sealer before every write.
+// `npm run test:long` stops the first sealer before every fifth write.
 testTwoSealers({ modes: 'in turn', every: 13 });

@@ -72,8 +72,7 @@ export interface AnswersOptions {
 }
 
 /**
- * A question under its name: one account's question, with the window that the clock gives it, whatever the
- * data.
+ * One account's question, named by its query and its window. The name does not depend on the data.
  */
 class Question {
   readonly asked: string;

@@ -81,7 +81,7 @@ export class Representations {
     if (from.bytes !== null) return this.#bodies.collect(write());
     const caller = currentCaller();
     // Other callers may wait for it too, so it does not end with the first caller, and its wait has no limit.
-    // Its JSON took more work than writing it does.
+    // Refusing it would waste the computed JSON, which cost more than this conversion.
     const place = await this.#gate.enter({
       isLetIn: true,
       ...(caller === undefined ? {} : { key: caller.key }),

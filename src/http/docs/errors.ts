@@ -102,7 +102,7 @@ const EXPLAINED: Readonly<Record<ErrorCode, Explained>> = {
     retry: 'no',
   },
   overloaded: {
-    meaning: 'Too much work is waiting, or this process is shutting down.',
+    meaning: 'Too much work is waiting, the store is overloaded, or this process is shutting down.',
     remedy: 'Send the same request later. Batches of the SDK keep their `batchId`.',
     retry: 'after Retry-After',
   },

@@ -32,7 +32,8 @@ export function sdkEventsRouter({ access, ingestion, failedAttempts }: SdkEvents
   const router = Router({ caseSensitive: true, strict: true });
 
   async function post(req: Request, res: Response): Promise<void> {
-    // Every page may read the answer: a page with wrong credentials or a wrong origin can then say so. The answer holds no data.
+    // Every page may read the answer: a page with wrong credentials or a wrong origin can then say so. The answer
+    // holds no data but the app's domain, in a 403.
     allowOrigin(req, res);
     const context = contextOf(res);
     const timing = new Timing('body', { isShown: false });
