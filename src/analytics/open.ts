@@ -50,11 +50,8 @@ export async function readOpen(facts: SessionFacts, single: Single): Promise<Ope
   live.set(key, kept, 0);
   try {
     const read = await open;
-    const count = (read?.unsealed.length ?? 0) + (read?.late.length ?? 0);
-    if (live.get(key) === kept) {
-      const values: Kept = { version, visitors, open: read, slots: await slots };
-      live.set(key, values, count * (5 + single.columns.length));
-    }
+    // Counted as one entry, however many sessions there are: every question about the last hours needs them.
+    if (live.get(key) === kept) live.set(key, { version, visitors, open: read, slots: await slots }, 0);
     return read;
   } catch (error) {
     if (live.get(key) === kept) live.delete(key);

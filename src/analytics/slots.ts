@@ -55,8 +55,7 @@ WHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [{ ...closed({ from: null,
   live.set(key, { version, counts }, 0);
   counts.then(
     (read) => {
-      if (live.get<KeptSlots>(key)?.counts === counts)
-        live.set(key, { version, counts: read }, read?.length ?? 0);
+      if (live.get<KeptSlots>(key)?.counts === counts) live.set(key, { version, counts: read }, 0);
     },
     () => live.delete(key),
   );
