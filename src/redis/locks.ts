@@ -86,7 +86,8 @@ async function giveBack(link: RedisLink, key: string, token: string): Promise<vo
 async function setIfFree(link: RedisLink, key: string, token: string): Promise<boolean> {
   try {
     if ((await link.run((client) => client.set(key, token, 'PX', LIFE_MS, 'NX'))) === 'OK') return true;
-    return (await link.run((client) => client.get(key))) === token;
+    // Renewed, because the late attempt may have taken it nearly a whole life ago.
+    return (await link.run((client) => client.eval(RENEW, 1, key, token, LIFE_MS))) === 1;
   } catch (error) {
     if (!(error instanceof RedisAway)) throw error;
     throw new AppError('store_unavailable', 'Changes are not possible at the moment. Try again shortly.', {
