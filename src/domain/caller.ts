@@ -13,13 +13,6 @@ export interface Caller {
   onRowsRead?(rows: number): void;
 }
 
-/** Copies the caller with another signal. */
-const ending = (caller: Caller, signal: AbortSignal): Caller => ({
-  key: caller.key,
-  signal,
-  onRowsRead: (rows) => caller.onRowsRead?.(rows),
-});
-
 const NEVER = new AbortController().signal;
 // Shared work listens to it once per piece: no limit on listeners.
 setMaxListeners(0, NEVER);
@@ -60,15 +53,12 @@ export class Shared<T> {
 
   /** Starts the work on behalf of the first caller, who joins like the others. */
   constructor(work: () => Promise<T>) {
-    const caller = callers.getStore();
     const { signal } = this.#ending;
     // Each of the work's statements listens.
     setMaxListeners(0, signal);
     const first = currentWork();
     this.#work = new Work(first?.requestId, first?.span);
-    this.#result = inWork(this.#work, () =>
-      caller === undefined ? work() : callers.run(ending(caller, signal), work),
-    );
+    this.#result = inWork(this.#work, () => forAll(signal, work));
   }
 
   /** True when all callers have gone: too late to join. */
@@ -103,18 +93,21 @@ export class Shared<T> {
 /**
  * Runs `work` whose result others will share. It goes on if the first caller goes away or its question ends.
  */
-export function forOthersToo<T>(work: () => Promise<T>): Promise<T> {
+export const forOthersToo = <T>(work: () => Promise<T>): Promise<T> =>
+  questions.run(undefined, () => forAll(NEVER, work));
+
+/**
+ * Runs `work` for the current caller and others, with another signal. All that the work starts holds on to what it
+ * runs for, also what is cached of it. So the caller, and with it the request, is let go at the end of the work.
+ */
+function forAll<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   let caller = callers.getStore();
-  const named = caller && {
-    key: caller.key,
-    signal: NEVER,
-    onRowsRead: (rows: number) => caller?.onRowsRead?.(rows),
-  };
-  const shared = callers.run(named, () => questions.run(undefined, work));
-  // All that the work started holds on to `named`, also what is cached of it. The first caller's request is let go.
+  if (caller === undefined) return work();
+  const { key } = caller;
+  const result = callers.run({ key, signal, onRowsRead: (rows) => caller?.onRowsRead?.(rows) }, work);
   const letGo = (): void => {
     caller = undefined;
   };
-  shared.then(letGo, letGo);
-  return shared;
+  result.then(letGo, letGo);
+  return result;
 }
