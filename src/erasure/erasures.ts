@@ -96,7 +96,7 @@ const CLOCK: Query<{ now: EpochMs; last: EpochMs }> = {
   sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now, toUnixTimestamp64Milli(max(l.last_insert)) AS last FROM ledger AS l WHERE app_id = {app:UUID}`,
   row: z.object({ now: z.int().transform(epochMs), last: z.int().transform(epochMs) }),
 };
-/** Clocks of a cluster differ. An erasure waits for so much of it. */
+/** Clocks of a cluster differ by less. An erasure waits for so long. */
 const MOST_SKEW_MS = 5_000;
 
 const SEAL = { lane: 'seal' } as const;
@@ -108,8 +108,10 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
   const openOnes = (only: readonly AppId[]): Promise<Open[]> =>
     db.query(OPEN, { only }, { ...SEAL, everyShard: true });
 
-  /** Returns the erasure with its limit; null if its list is deleted already, because all is done. */
-  /** Events from the store's future would be left out: only those that were inserted until now are erased. */
+  /**
+   * Waits until the store's clock has reached the newest events of the app. Throws `overloaded` if that takes long: an
+   * erasure would leave them out.
+   */
   const awaitNewest = async (app: AppId): Promise<void> => {
     const { now, last } = await db.queryOne(CLOCK, { app }, SEAL);
     if (last - now > MOST_SKEW_MS) {
@@ -122,6 +124,7 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
     if (last > now) await sleep(last - now);
   };
 
+  /** Returns the erasure with its limit; null if its list is deleted already, because all is done. */
   const listed = async ({ app, id }: Open): Promise<Listed | null> => {
     const read = async () => (await db.query(MOMENT, { app, erasure: id }, SEAL))[0];
     if ((await read()) === undefined) {
