@@ -109,6 +109,9 @@ export function sessionsIn(
     }
   };
 
+  const end = (row: SessionRow): Promise<void> =>
+    write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
+
   /** Null if the account is gone, or the person is no member any more. */
   const withRole = async (row: SessionRow): Promise<Session | null> => {
     const { id, account, email, expiresAt } = row;
@@ -150,20 +153,20 @@ export function sessionsIn(
     async end(id: string): Promise<void> {
       const [row] = await db.query(SESSIONS, { ids: [id] });
       if (row === undefined || row.endedAt !== null) return;
-      await write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
+      await end(row);
     },
 
     /** Ends all sessions of an account. Returns how many. */
     async endAll(account: AccountId): Promise<number> {
       const rows = await db.query(OPEN_SESSIONS, { account });
-      for (const row of rows) await write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
+      for (const row of rows) await end(row);
       return rows.length;
     },
 
     /** Ends a person's sessions in an account, so that a new membership does not make them valid again. */
     async endOf(account: AccountId, email: string): Promise<void> {
-      const rows = (await db.query(OPEN_SESSIONS, { account })).filter((row) => row.email === email);
-      for (const row of rows) await write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
+      const rows = await db.query(OPEN_SESSIONS, { account });
+      for (const row of rows.filter((one) => one.email === email)) await end(row);
     },
 
     /** Makes a link that signs in once, within 10 minutes. Throws `not_found` for an unknown account or member. */
