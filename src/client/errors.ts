@@ -86,7 +86,8 @@ export class ConnectionError extends Error {
   }
 }
 
-/** True for an error after which the same request may succeed: too many requests, or the service is away. */
-export const mayPass = (error: unknown): boolean =>
-  error instanceof ConnectionError ||
-  (error instanceof ApiError && [429, 502, 503, 504].includes(error.status));
+export const isLimited = (error: unknown): boolean => error instanceof ApiError && error.status === 429;
+
+/** True if the service is away, or too busy. */
+export const isAway = (error: unknown): boolean =>
+  error instanceof ConnectionError || (error instanceof ApiError && [502, 503, 504].includes(error.status));

@@ -1,4 +1,4 @@
-import { mayPass } from './errors.ts';
+import { isAway, isLimited } from './errors.ts';
 import type { LiveAnswer } from './types.ts';
 import { wait } from './wait.ts';
 
@@ -28,7 +28,7 @@ export async function* liveAnswers<T>(
           if (data !== null) yield { etag: id, data: JSON.parse(data) as T };
         }
       } catch (error) {
-        if (!mayPass(error)) throw error;
+        if (!isAway(error) && !isLimited(error)) throw error;
       }
       // Random between half and the whole, so that clients do not connect all at once.
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS);

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, type ProblemFields } from './errors.ts';
+import { ApiError, ConnectionError, isAway, isLimited, type ProblemFields } from './errors.ts';
 import type { CallOptions, ClientOptions, RateLimit } from './types.ts';
 import { wait } from './wait.ts';
 
@@ -93,9 +93,7 @@ export class WrongType extends Error {}
 
 /** The pause before the next attempt; null if no attempt can help. */
 function pauseAfter(error: ApiError | ConnectionError, attempt: number, { body }: Call): number | null {
-  const isLimited = error instanceof ApiError && error.status === 429;
-  const isAway = error instanceof ConnectionError || [502, 503, 504].includes(error.status);
-  if (!isLimited && (!isAway || body !== undefined)) return null;
+  if (!isLimited(error) && (!isAway(error) || body !== undefined)) return null;
   // Random between half and the whole, so that clients do not retry all at once.
   const backoff = FIRST_BACKOFF_MS * 2 ** attempt * (0.5 + Math.random() / 2);
   const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
