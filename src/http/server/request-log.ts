@@ -51,7 +51,7 @@ export function requestLog({
     onServed?.(served);
     const traceId = req.begun.work.span?.traceId;
     const fields = { ...served, ...whoseOf(res), ...(traceId === undefined ? {} : { traceId }) };
-    return isSlow(req, res, slowMs) || statusOf(res) >= 499 ? { ...fields, ...whereOf(req, res) } : fields;
+    return isSlow(req, res, slowMs) || hasFailed(res) ? { ...fields, ...whereOf(req, res) } : fields;
   };
   const middleware = pinoHttp<IncomingMessage, ServerResponse>({
     logger: log,
@@ -83,6 +83,7 @@ interface Begun {
 /** Noted for a request whose caller left before the answer began. nginx has made this number known. */
 const CALLER_LEFT = 499;
 export const statusOf = (res: ServerResponse): number => (res.headersSent ? res.statusCode : CALLER_LEFT);
+const hasFailed = (res: ServerResponse): boolean => statusOf(res) >= CALLER_LEFT;
 
 const msOf = ({ begun }: IncomingMessage): number => Math.round((performance.now() - begun.at) * 100) / 100;
 /** A stream lasts as long as its caller stays. */
@@ -127,11 +128,12 @@ function whoseOf(res: ServerResponse): object {
 /** The steps of a request and one statement: its slowest one, or that which failed. */
 function whereOf({ begun: { work } }: IncomingMessage, res: ServerResponse): object {
   const { timing } = contextOf(res as Response) ?? {};
-  const hasFailed = statusOf(res) >= CALLER_LEFT;
-  const slowest = (hasFailed ? work.stuck : null) ?? work.slowest;
+  const slowest = (hasFailed(res) ? work.stuck : null) ?? work.slowest;
   return {
     ...(res.err instanceof AppError ? { code: res.err.code } : {}),
-    ...(timing === undefined ? {} : { step: hasFailed ? timing.current : timing.longest, ...timing.steps }),
+    ...(timing === undefined
+      ? {}
+      : { step: hasFailed(res) ? timing.current : timing.longest, ...timing.steps }),
     ...(slowest === null
       ? {}
       : {
