@@ -19,6 +19,7 @@ import {
   RotateSecretBody,
   ShareParams,
 } from './schemas.ts';
+import { mayBeSilent } from './silence.ts';
 
 const MAX_BODY = 100 * 1024;
 
@@ -49,8 +50,7 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
   '/accounts/:accountId': {
     DELETE: async (req, res) => {
       const { accountId } = parse(AccountParams, req.params);
-      // Deleting much data may take longer than a connection may be silent.
-      req.socket.setTimeout(0);
+      mayBeSilent(req);
       await metadata.deleteAccount(accountId);
       replyToPost(req, res, 200, { accountId, deleted: true });
     },
@@ -133,7 +133,7 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
   '/apps/:appId': {
     DELETE: async (req, res) => {
       const { appId } = parse(AppParams, req.params);
-      req.socket.setTimeout(0);
+      mayBeSilent(req);
       await metadata.deleteApp(appId);
       replyToPost(req, res, 200, { appId, deleted: true });
     },

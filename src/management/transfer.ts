@@ -15,6 +15,7 @@ import { archiveOf, BrokenArchive } from '../transfer/archive.ts';
 import { type ExportDeps, exported } from '../transfer/export.ts';
 import { type ImportDeps, importApp } from '../transfer/import.ts';
 import { AppParams } from './schemas.ts';
+import { mayBeSilent } from './silence.ts';
 
 const EXPORT = '/apps/:appId/export';
 const IMPORT = '/app-imports';
@@ -66,8 +67,7 @@ async function sendExport(deps: Omit<TransferDeps, 'spool'>, req: Request, res: 
   const app = await moving.moved(parseBody(AppParams, req.params).appId);
   const { id, account, domain } = app;
   const deed = { account, actor: OPERATOR, action: 'app.export', subject: id, details: { domain } } as const;
-  // An hour of many events may take longer to read than a connection may be silent.
-  req.socket.setTimeout(0);
+  mayBeSilent(req);
   await moving.recorded(deed, async () => {
     const pieces = exported(deps, app);
     // The first piece is made before the status is sent: an app may have no quiet moment.
@@ -101,8 +101,7 @@ async function takeImport(
   if (req.headers['content-type'] !== TYPE) {
     throw new AppError('unsupported_media_type', `Send an exported app as ${TYPE}.`);
   }
-  // Storing a large app takes longer than a connection may be silent.
-  req.socket.setTimeout(0);
+  mayBeSilent(req);
   const file = await unnamed(spool);
   try {
     await pipeline(req, createWriteStream('', { fd: file.fd, autoClose: false })).catch((error: unknown) => {

@@ -7,6 +7,7 @@ import { contextOf } from '../http/request/context.ts';
 import { pick } from '../http/request/methods.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import { AppParams, VisitorBody } from './schemas.ts';
+import { mayBeSilent } from './silence.ts';
 
 const PATH = '/apps/:appId/visitor-erasures';
 const BODY_LIMIT = 1024;
@@ -29,8 +30,7 @@ export function visitorRouter({ metadata: { moving }, erasures }: VisitorDeps): 
     pick(new Map([['POST', true]]), req, res);
     const { id: appId, account, domain } = await moving.moved(parseBody(AppParams, req.params).appId);
     const { visitorId } = parseBody(VisitorBody, await readJson(req, res, BODY_LIMIT));
-    // Erasing may take longer than a connection may be silent.
-    req.socket.setTimeout(0);
+    mayBeSilent(req);
     const deed = {
       account,
       actor: OPERATOR,
