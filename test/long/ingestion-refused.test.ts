@@ -6,7 +6,15 @@ import { AppError } from '../../src/domain/errors.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { Batch } from '../../src/ingestion/wire.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
-import { ingestionOn, newApp, REQUEST, session, stored, totalsOf } from '../store/ingestion-support.ts';
+import {
+  ingestionOn,
+  newApp,
+  REQUEST,
+  sentUntilTaken,
+  session,
+  stored,
+  totalsOf,
+} from '../store/ingestion-support.ts';
 import { onEachBackend } from '../support/backends.ts';
 
 const REFUSED = { code: 'validation_failed' };
@@ -36,14 +44,12 @@ onEachBackend((on) => {
   };
   /** Repeats a batch until the store has accepted or refused it, as a sender does. */
   async function insist(ingestion: Ingestion, app: SdkApp, batch: Batch): Promise<string> {
-    for (;;) {
-      try {
-        const { duplicate } = await ingestion.accept(app, batch, REQUEST);
-        return duplicate ? 'duplicate' : 'stored';
-      } catch (error) {
-        if (!(error instanceof AppError)) throw error;
-        if (error.code !== 'store_unavailable') return error.code;
-      }
+    try {
+      const { duplicate } = await sentUntilTaken(ingestion, app, batch);
+      return duplicate ? 'duplicate' : 'stored';
+    } catch (error) {
+      if (error instanceof AppError) return error.code;
+      throw error;
     }
   }
   const batchOf = (id: string) => ({ batchId: randomUUID(), sessions: [session(id)] });

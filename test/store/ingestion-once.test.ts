@@ -2,11 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
-import { AppError } from '../../src/domain/errors.ts';
-import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import { createJournal } from '../../src/ingestion/journal.ts';
-import type { Batch } from '../../src/ingestion/wire.ts';
-import type { SdkApp } from '../../src/metadata/types.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { serverStore, type TestStore, testStore } from '../support/store.ts';
 import {
@@ -15,6 +11,7 @@ import {
   ingestionOn,
   newApp,
   REQUEST,
+  sentUntilTaken,
   session,
   stored,
   totalsOf,
@@ -131,21 +128,6 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
   });
 });
 
-/** Sends a batch again while the store does not take it in time, as senders do. */
-async function sentUntilTaken(
-  ingestion: Ingestion,
-  app: SdkApp,
-  batch: Batch,
-): Promise<Awaited<ReturnType<Ingestion['accept']>>> {
-  for (;;) {
-    try {
-      return await ingestion.accept(app, batch, REQUEST);
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
-    }
-  }
-}
-
 test('a batch that several processes receive at once is stored once', async () => {
   const bridge = await bridgeProcess();
   const store = await serverStore(bridge);
@@ -154,18 +136,21 @@ test('a batch that several processes receive at once is stored once', async () =
       newApp(),
       [ingestionOn(store.db), ingestionOn(store.db), ingestionOn(store.db)],
     ];
-    let accepted = 0;
+    let [accepted, repeated] = [0, 0];
     for (let round = 0; round < 5; round++) {
       const batches = Array.from({ length: 4 }, (_, i) => ({
         batchId: randomUUID(),
         sessions: [session(`r${round}-${i}`)],
       }));
       const answers = await Promise.all(
-        processes.flatMap((ingestion) => batches.map((batch) => sentUntilTaken(ingestion, app, batch))),
+        processes.flatMap((ingestion) =>
+          batches.map((batch) => sentUntilTaken(ingestion, app, batch, () => repeated++)),
+        ),
       );
       accepted += answers.reduce((sum, answer) => sum + answer.accepted, 0);
     }
-    // A batch that is repeated because its answer came too late is a duplicate.
+    // On a busy machine an answer may come too late. The batch is repeated then, and is a duplicate.
+    if (repeated === 0) expect(accepted).toBe(60);
     expect(accepted).toBeLessThanOrEqual(60);
     expect(await totalsOf(store.db, app.id)).toEqual(stored(20, 60));
   } finally {

@@ -3,13 +3,15 @@ import { vi } from 'vitest';
 import { z } from 'zod';
 import type { Database, Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
+import { AppError } from '../../src/domain/errors.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { createIngestion, type Ingestion } from '../../src/ingestion/ingestion.ts';
+import { createIngestion, type Ingestion, type IngestResult } from '../../src/ingestion/ingestion.ts';
 import type { Flush } from '../../src/ingestion/journal.ts';
 import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
 import { hoursOf, mergedHours } from '../../src/ingestion/ledger-rows.ts';
 import { validateSessions } from '../../src/ingestion/validate.ts';
+import type { Batch } from '../../src/ingestion/wire.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 
 export const NOW = epochMs(Date.parse('2026-11-20T12:00:00.000Z'));
@@ -113,3 +115,20 @@ export const stored = (sessions: number, events: number): Totals => ({
   ledgerEvents: events,
   ledgerSessions: events,
 });
+
+/** Sends a batch again while the store does not take it in time, as senders do. */
+export async function sentUntilTaken(
+  ingestion: Ingestion,
+  app: SdkApp,
+  batch: Batch,
+  onRepeat: () => void = () => undefined,
+): Promise<IngestResult> {
+  for (;;) {
+    try {
+      return await ingestion.accept(app, batch, REQUEST);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
+      onRepeat();
+    }
+  }
+}
