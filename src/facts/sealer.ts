@@ -11,6 +11,7 @@ import { purgeSessions } from './purge.ts';
 import { forgetRuns, RunEnded } from './runs.ts';
 import { type SealState, sealStates } from './seal-states.ts';
 import type { SealDeps, Stretch } from './stretch.ts';
+import { Turns } from './turns.ts';
 import { unseal } from './unseal.ts';
 
 export interface SealerDeps extends Pick<SealDeps, 'db'> {
@@ -80,8 +81,7 @@ class RepeatedSealer implements Sealer {
   readonly #fairness: Fairness = {
     budgetMs: BUDGET_MS,
     repairAfterMs: REPAIR_AFTER_MS,
-    rests: new Map(),
-    lateSince: new Map(),
+    turns: new Turns(),
   };
   readonly #ending = new AbortController();
   /** The settings of the last expiry, and when the next one is due (ms of `performance.now`). */

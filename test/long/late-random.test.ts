@@ -54,11 +54,7 @@ test.each(PLANS.flatMap((repairs) => [1, 2].map((seed) => ({ repairs, seed }))))
       const repairAfterMs = repairs[runs++] ? 0 : Number.POSITIVE_INFINITY;
       // The last run leaves a tail.
       const now = epochMs(START + (runs === repairs.length ? DAYS - 0.4 : runs + 0.7) * DAY);
-      await seal({ db: on.store.db, only: at.apps() }, now, {
-        repairAfterMs,
-        rests: new Map(),
-        lateSince: new Map(),
-      });
+      await seal({ db: on.store.db, only: at.apps() }, now, { repairAfterMs });
       for (let time = 0; time < 2; time++) await askAbout(at, at.apps(), story.probes.slice(0, 2));
       return at;
     };

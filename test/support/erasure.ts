@@ -101,7 +101,7 @@ export class ErasedStory {
     const repairAfterMs = repairs ? 0 : Number.POSITIVE_INFINITY;
     this.#now = epochMs(FROM + days * DAY + 30 * HOUR);
     const deps = { db: this.#db, only: [this.app.id] };
-    await seal(deps, this.#now, { repairAfterMs, rests: new Map(), lateSince: new Map() });
+    await seal(deps, this.#now, { repairAfterMs });
     await purgeSessions(deps, this.#now, { keptMs: 2 * HOUR, stepMs: 0 });
   }
 

@@ -121,7 +121,7 @@ export class Play {
     if (run.sealedDays !== null) {
       const now = epochMs(start + run.sealedDays * DAY + 30 * HOUR);
       const repairAfterMs = run.repairs ? 0 : Number.POSITIVE_INFINITY;
-      await seal(deps, now, { repairAfterMs, rests: new Map(), lateSince: new Map() });
+      await seal(deps, now, { repairAfterMs });
       await purgeSessions(deps, now, { keptMs: 2 * HOUR, stepMs: 0 });
     }
     if (run.expires !== null) {

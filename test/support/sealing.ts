@@ -54,7 +54,7 @@ function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: rea
       const now = epochMs(start + moment.days * DAY + moment.hours * HOUR);
       const deps = { db, only: at.apps() };
       const repairAfterMs = moment.repairs ? 0 : Number.POSITIVE_INFINITY;
-      await seal(deps, now, { repairAfterMs, rests: new Map(), lateSince: new Map() });
+      await seal(deps, now, { repairAfterMs });
       if (moment.keptHours !== null)
         await purgeSessions(deps, now, { keptMs: moment.keptHours * HOUR, stepMs: 0 });
     }
