@@ -39,16 +39,23 @@ export interface Expired {
 
 export type ExpiryDeps = Pick<SealDeps, 'db' | 'signal' | 'only'>;
 
-/** Publishes the horizons that are due at `now`, and deletes what has expired. */
+const STORE_CLOCK: Query<{ now: number }> = {
+  name: "the store's clock",
+  sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`,
+  row: z.object({ now: z.number() }),
+};
+
+/**
+ * Publishes the horizons that are due, and deletes what has expired. They are due by both clocks, `now` and the
+ * store's: a clock that is ahead must not delete anything too early.
+ */
 export async function expire(
   deps: ExpiryDeps,
   now: EpochMs,
   retentions: readonly Retention[],
 ): Promise<Expired> {
   const started = performance.now();
-  const wanted = new Map(
-    retentions.map(({ app, days }) => [app, floorTo(now - days * DAY_MS - MARGIN_MS, DAY_MS)]),
-  );
+  const wanted = await wantedHorizons(deps.db, now, retentions);
   for (const kind of FACT_KINDS) {
     const due = (await publishedHorizons(deps.db, kind, [...wanted.keys()]))
       .filter(({ app, horizon }) => horizon < (wanted.get(app) ?? 0))
@@ -60,6 +67,17 @@ export async function expire(
   }
   const { apps, events } = await deleteExpired(deps);
   return { apps, events, ms: performance.now() - started };
+}
+
+async function wantedHorizons(
+  db: Database,
+  now: EpochMs,
+  retentions: readonly Retention[],
+): Promise<ReadonlyMap<string, number>> {
+  if (retentions.length === 0) return new Map();
+  const store = await db.queryOne(STORE_CLOCK, {}, { lane: 'seal' });
+  const until = Math.min(now, store.now) - MARGIN_MS;
+  return new Map(retentions.map(({ app, days }) => [app, floorTo(until - days * DAY_MS, DAY_MS)]));
 }
 
 const PUBLISHED: Query<{ app: string; horizon: number }> = {

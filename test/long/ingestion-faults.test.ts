@@ -32,7 +32,7 @@ beforeAll(async () => {
   proxy = await faultProxy(bridge.url);
   const location = { ...store.location, url: proxy.url };
   databases = await Promise.all([openDatabase(location), openDatabase(location)]);
-  processes = databases.map(ingestionOn);
+  processes = databases.map((db) => ingestionOn(db));
   await Promise.all(processes.map((ingestion) => ingestion.start()));
 });
 afterAll(async () => {

@@ -20,8 +20,8 @@ export const SILENT = { info: () => undefined, warn: () => undefined, error: () 
 
 export const newApp = (): SdkApp => ({ id: appId(randomUUID()), domain: 'https://shop.example' });
 
-export const ingestionOn = (db: Database): Ingestion =>
-  createIngestion({ db, clock: () => NOW, log: SILENT, maxAgeDays: 730 });
+export const ingestionOn = (db: Database, clock = () => NOW): Ingestion =>
+  createIngestion({ db, clock, log: SILENT, maxAgeDays: 730 });
 
 /** A session of `events` pageviews, one per second. Many of them span several partitions and Tehran days. */
 export function session(id: string, events = 3): object {
