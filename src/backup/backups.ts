@@ -7,7 +7,7 @@ import { AppError } from '../domain/errors.ts';
 import { type Clock, epochMs, toIso } from '../domain/time.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS } from './contents.ts';
 import { copyAtOneMoment, dropCopy, type Stopping } from './copy.ts';
-import { EngineRefusal, engineWork } from './engine-work.ts';
+import { EngineRefusal, engineWork, ServiceStopped } from './engine-work.ts';
 
 /** A backup that ended. */
 export interface Backup {
@@ -142,7 +142,7 @@ async function make(
     await dropCopies(db, db.exclusive);
     const { name } = await db.queryOne(DATABASE, {}, { lane: 'lookup' });
     copy = `${name}_backup_${id.replaceAll('-', '')}`;
-    const { tables, pauseMs } = await copyAtOneMoment(db, ingestion, copy);
+    const { tables, pauseMs } = await copyAtOneMoment(db, ingestion, copy, signal);
     const rows = await db.query(ROWS, { database: copy }, { lane: 'lookup' });
     const sum = rows
       .filter(({ table }) => table !== MANIFEST)
@@ -179,7 +179,7 @@ async function dropCopies(db: Database, all: boolean): Promise<void> {
 function explained(error: unknown): string {
   if (error instanceof AppError) return error.detail;
   const text = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof EngineRefusal)) return text;
+  if (!(error instanceof EngineRefusal) || error instanceof ServiceStopped) return text;
   if (/already exists|being written/.test(text))
     return `There is a backup in this folder already: say another one.`;
   if (/not allowed for backups|allowed_path/.test(text)) {

@@ -5,6 +5,7 @@ import { identifier, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import { MANIFEST, TABLES } from './contents.ts';
+import { ServiceStopped } from './engine-work.ts';
 
 /** What a copy needs of ingestion. */
 export type Stopping = Pick<Ingestion, 'pause' | 'underway'>;
@@ -64,16 +65,21 @@ const erasing = (copy: string): Query<{ erasures: number }> => ({
  * If it is equal, nothing was written in between, and all copies are of one moment. At this moment no flush is stored
  * in part: that is asked in between. Everything else in these tables can be interrupted at any moment anyway.
  * Otherwise the copies are dropped and made again. An erasure of a visitor cannot go on in a restored store, which has
- * none of its tokens, so a copy with one is dropped, too.
+ * none of its tokens, so a copy with one is dropped, too. Rejects with `ServiceStopped` soon after `signal` is aborted.
  */
-export async function copyAtOneMoment(db: Database, ingestion: Stopping, copy: string): Promise<Copied> {
+export async function copyAtOneMoment(
+  db: Database,
+  ingestion: Stopping,
+  copy: string,
+  signal: AbortSignal,
+): Promise<Copied> {
   const tables = (await db.query(TABLES)).map(({ table }) => table);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    await deletionsEnd(db, tables);
-    const pauseMs = await attemptCopy(db, ingestion, copy, tables);
+    await deletionsEnd(db, tables, signal);
+    const pauseMs = await attemptCopy({ db, ingestion, copy, tables, signal });
     if (pauseMs !== null) return { tables: tables.length, pauseMs };
     await dropCopy(db, copy);
-    await sleep(Math.random() * 500 * (attempt + 1));
+    await pauseFor(Math.random() * 500 * (attempt + 1), signal);
   }
   throw new AppError('overloaded', 'The tables were written to in every attempt. Try again shortly.');
 }
@@ -82,23 +88,27 @@ export async function dropCopy(db: Database, copy: string): Promise<void> {
   await db.command('backup: drop copies', sql`DROP DATABASE IF EXISTS ${identifier(copy)} SYNC`, {}, IN);
 }
 
+interface Attempt {
+  readonly db: Database;
+  readonly ingestion: Stopping;
+  readonly copy: string;
+  readonly tables: readonly string[];
+  readonly signal: AbortSignal;
+}
+
 /** Null if something was written meanwhile. */
-async function attemptCopy(
-  db: Database,
-  ingestion: Stopping,
-  copy: string,
-  tables: readonly string[],
-): Promise<number | null> {
+async function attemptCopy({ db, ingestion, copy, tables, signal }: Attempt): Promise<number | null> {
   const of = (table: string): Sql => sql`${identifier(copy)}.${identifier(table)}`;
   await db.command('backup: create copies', sql`CREATE DATABASE ${identifier(copy)}`, {}, IN);
   const began = performance.now();
   const pause = await ingestion.pause();
   let isOneMoment = false;
   try {
-    await flushesEnd(ingestion);
+    await flushesEnd(ingestion, signal);
     const before = await db.queryOne(STATE, { tables }, IN);
     if ((await ingestion.underway()) > 0 || before.deletions > 0) return null;
     for (const table of tables) {
+      if (signal.aborted) throw new ServiceStopped();
       await db.command(
         'backup: copy table',
         sql`CREATE TABLE ${of(table)} CLONE AS ${identifier(table)}`,
@@ -125,7 +135,7 @@ async function attemptCopy(
   return pauseMs;
 }
 
-async function flushesEnd(ingestion: Stopping): Promise<void> {
+async function flushesEnd(ingestion: Stopping, signal: AbortSignal): Promise<void> {
   const until = performance.now() + SETTLING_MS;
   while ((await ingestion.underway()) > 0) {
     if (performance.now() > until) {
@@ -134,16 +144,21 @@ async function flushesEnd(ingestion: Stopping): Promise<void> {
         'A flush is stored in part, of a process that stopped or because a table refuses it. Another process completes it within two minutes: try again then, or see "ingestion status".',
       );
     }
-    await sleep(POLL_MS);
+    await pauseFor(POLL_MS, signal);
   }
 }
 
-async function deletionsEnd(db: Database, tables: readonly string[]): Promise<void> {
+async function deletionsEnd(db: Database, tables: readonly string[], signal: AbortSignal): Promise<void> {
   const until = performance.now() + DELETIONS_MS;
   while ((await db.queryOne(STATE, { tables }, IN)).deletions > 0) {
     if (performance.now() > until) {
       throw new AppError('overloaded', 'Rows are being deleted for minutes. Try again when that has ended.');
     }
-    await sleep(POLL_MS * 10);
+    await pauseFor(POLL_MS * 10, signal);
   }
+}
+
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => undefined);
+  if (signal.aborted) throw new ServiceStopped();
 }

@@ -66,6 +66,13 @@ export class EngineRefusal extends Error {
   override readonly name = 'EngineRefusal';
 }
 
+/** The service stops, so it does not go on with a backup. */
+export class ServiceStopped extends EngineRefusal {
+  constructor() {
+    super('The service was stopped.');
+  }
+}
+
 /** Ends the engine's work in the background, and waits for that for some seconds. */
 async function cancelled(db: Database, id: string): Promise<never> {
   const until = performance.now() + ENDING_MS;
@@ -80,7 +87,7 @@ async function cancelled(db: Database, id: string): Promise<never> {
     isKilled = true;
     await sleep(FIRST_PAUSE_MS);
   }
-  throw new EngineRefusal('The service was stopped.');
+  throw new ServiceStopped();
 }
 
 function refusal(error: unknown): Error {

@@ -224,12 +224,15 @@ onEachBackend((on) => {
     expect(await on.db.query(COPIES)).toEqual([{ copies: 0 }]);
   });
 
-  test('a stopped service ends its backup', async () => {
-    const backups = createBackups({ db: on.db, ingestion: idle, clock, log: SILENT });
-    const { id } = backups.begin(newPath());
-    await backups.close();
-    expect(backups.get(id)).toMatchObject({ state: 'failed', error: expect.stringContaining('was stopped') });
-    expect(await on.db.queryOne(COPIES)).toEqual({ copies: 0 });
+  test('a stopped service ends its backup, also one that waits for a flush', async () => {
+    for (const flushes of [0, 1]) {
+      const ingestion = { ...idle, underway: async () => flushes };
+      const backups = createBackups({ db: on.db, ingestion, clock, log: SILENT });
+      const { id } = backups.begin(newPath());
+      await backups.close();
+      expect(backups.get(id)).toMatchObject({ state: 'failed', error: 'The service was stopped.' });
+      expect(await on.db.queryOne(COPIES)).toEqual({ copies: 0 });
+    }
   });
 });
 
