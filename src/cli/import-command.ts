@@ -53,7 +53,7 @@ export function addImportCommand(
       const { lines, skipped } = await work;
       if (lines > 0 && skipped.malformed === lines) {
         throw new CliError(
-          'Nothing was imported: every line is malformed. Check that the files have one of the formats in import --help.',
+          'Nothing was imported: every line is malformed or was rejected. The reasons of the first ones are above, and the formats in import --help.',
         );
       }
     });

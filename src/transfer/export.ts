@@ -66,20 +66,23 @@ export async function* exported({ db, ingestion }: ExportDeps, app: MovedApp): A
   const until = await ingestion.whileQuiet(app.id, async (at) => at);
   await assertWhole(db, app.id);
   const erasures = await erasuresOf(db, app.id);
-  const piece: AppPiece = { format: 1, ...app, secrets: [...app.secrets], until };
-  yield { name: APP, bytes: Buffer.from(JSON.stringify(piece)) };
+  const head: AppPiece = { format: 1, ...app, secrets: [...app.secrets], until };
+  yield { name: APP, bytes: Buffer.from(JSON.stringify(head)) };
   const counts: CountsPiece = { events: 0, batches: 0 };
   let number = 0;
   for (const chunk of chunksOf(await db.query(HOURS, { app: app.id }, SEAL))) {
     const rows = await db.rows(ROWS, SEAL, { app: app.id, until, ...chunk });
-    if (rows.length === 0) continue;
-    counts.events += rows.length;
-    yield { name: nameOf(EVENTS, ++number), bytes: packed(rows.map(withoutDefaults)) };
+    for (const piece of packed(rows.map(withoutDefaults))) {
+      counts.events += piece.rows;
+      yield { name: nameOf(EVENTS, ++number), bytes: piece.bytes };
+    }
   }
   number = 0;
   for await (const batches of batchesOf(db, app.id, until)) {
-    counts.batches += batches.length;
-    yield { name: nameOf(BATCHES, ++number), bytes: packed(batches) };
+    for (const piece of packed(batches)) {
+      counts.batches += piece.rows;
+      yield { name: nameOf(BATCHES, ++number), bytes: piece.bytes };
+    }
   }
   // Events may have expired meanwhile, and a visitor may have been erased.
   await assertWhole(db, app.id);

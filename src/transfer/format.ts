@@ -27,6 +27,8 @@ export const COLUMNS = EVENT_COLUMNS.filter((column) => column !== 'app_id');
 
 /** The most bytes of an unpacked piece. */
 const MAX_UNPACKED = 256 * 1024 ** 2;
+/** Characters. Each has up to three bytes, and compressed they may stay as long. */
+const PIECE_LENGTH = 16 * 1024 ** 2;
 
 const uuid = z.string().refine(isUuid, 'must be a UUID');
 const instant = z.int().transform(epochMs);
@@ -57,9 +59,23 @@ export type CountsPiece = z.infer<typeof CountsPiece>;
 
 export const BatchRow = z.object({ batch: uuid, flush: uuid, at: instant });
 
-/** Formats rows as compressed lines. */
-export const packed = (rows: readonly object[]): Buffer =>
-  gzipSync(rows.map((row) => JSON.stringify(row)).join('\n'), { level: 4 });
+/** Formats rows as compressed lines, in as many pieces as it takes: unpacked, each has about PIECE_LENGTH at most. */
+export function* packed(
+  rows: readonly object[],
+): Generator<{ readonly rows: number; readonly bytes: Buffer }> {
+  let lines: string[] = [];
+  let length = 0;
+  for (const row of rows) {
+    const line = JSON.stringify(row);
+    if (lines.length > 0 && length + line.length > PIECE_LENGTH) {
+      yield { rows: lines.length, bytes: gzipSync(lines.join('\n'), { level: 4 }) };
+      [lines, length] = [[], 0];
+    }
+    lines.push(line);
+    length += line.length;
+  }
+  if (lines.length > 0) yield { rows: lines.length, bytes: gzipSync(lines.join('\n'), { level: 4 }) };
+}
 
 /** Reads such lines. Throws BrokenArchive. */
 export function unpacked(name: string, bytes: Buffer): Record<string, unknown>[] {
