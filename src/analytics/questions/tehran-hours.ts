@@ -47,7 +47,7 @@ async function sealedHours(
   grid: Grid,
   hours: Span,
 ): Promise<readonly Row[]> {
-  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${sumsOfBucket('tehran_visitors')}
+  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${sumsOfBucket('tehran_visitors', ['sessions', 'visitors'])}
 FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`;
   return keptRows(db, cache, 'tehran hours: sessions', statement);
 }

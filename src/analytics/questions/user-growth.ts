@@ -70,7 +70,7 @@ async function totalsOfDays(
     ...(isEmpty(days) ? [] : [sql`grain = 2 AND ${inSpans(sql`bucket`, [days])}`]),
     ...(isEmpty(hours) ? [] : [sql`grain = 1 AND ${inSpans(sql`bucket`, [hours])}`]),
   ];
-  const statement = sql`SELECT toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day, ${sumsOfBucket('day_visitors')}
+  const statement = sql`SELECT toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day, ${sumsOfBucket('day_visitors', ['sessions', 'visitors'])}
 FROM session_sums AS s WHERE ${where} AND ${anyOf(conditions)} GROUP BY day`;
   return keptRows(db, cache, 'session sums by day', statement);
 }
