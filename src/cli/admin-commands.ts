@@ -280,7 +280,7 @@ const SINGLE: Readonly<Record<string, AdminCommand>> = {
     }),
   },
   'sign-out': {
-    says: 'Signs everybody of an account out of the console, within 5 s.',
+    says: 'Signs everybody of an account out of the console, within 5 s, and withdraws unused links.',
     required: ['account'],
     example: `--account ${ID}`,
     call: ({ account }) => ({ method: 'DELETE', path: `/accounts/${id(account)}/sessions` }),

@@ -48,7 +48,7 @@ export interface Deeds {
   deleteAccount(account: AccountId): Promise<void>;
   setMember(account: AccountId, email: string, role: Role): Promise<Member>;
   removeMember(account: AccountId, email: string): Promise<void>;
-  /** Ends all sessions of the account's people: at once in this process, within 5 s in others. */
+  /** Ends all sessions and unused links of the account's people: at once in this process, within 5 s in others. */
   endSessions(account: AccountId): Promise<{ readonly ended: number }>;
   /** Makes a link that signs in once, within 10 minutes. `email`: empty for an owner without a name. */
   createSignInLink(account: AccountId, email: string): Promise<SignInLink>;

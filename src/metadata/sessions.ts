@@ -67,6 +67,14 @@ const LINK: Query<{ account: AccountId; email: string; expiresAt: EpochMs }> = {
 FROM console_links WHERE link_hash = {hash:String}`,
   row: z.object({ account: z.string().transform(accountId), email: z.string(), expiresAt: Instant }),
 };
+const OPEN_LINKS: Query<{ hash: string; email: string }> = {
+  name: 'unused sign-in links of account',
+  sql: sql`SELECT link_hash AS hash, email FROM console_links
+WHERE account_id = {account:UUID} AND link_hash NOT IN (SELECT link_hash FROM console_link_uses)`,
+  row: z.object({ hash: z.string(), email: z.string() }),
+};
+/** The session of a link that was withdrawn. */
+const NO_SESSION = '00000000-0000-0000-0000-000000000000';
 const LINK_USE: Query<{ session: string }> = {
   name: 'use of sign-in link',
   sql: sql`SELECT toString(session_id) AS session FROM console_link_uses WHERE link_hash = {hash:String}`,
@@ -112,6 +120,22 @@ export function sessionsIn(
   const end = (row: SessionRow): Promise<void> =>
     write({ ...row, endedAt: clock(), version: nextVersion(row.version) });
 
+  /** Uses a link up. The store keeps the first use. */
+  const use = (hash: string, session: string): Promise<void> =>
+    db.insert('console_link_uses', [{ link_hash: hash, session_id: session }], { token: hash });
+
+  /**
+   * Ends sessions of an account, and withdraws its unused links. Returns how many sessions. A link that is being redeemed
+   * is withdrawn, or its session is found: `redeem` opens the session before it uses the link.
+   */
+  const endThose = async (account: AccountId, isMeant: (email: string) => boolean): Promise<number> => {
+    const links = await db.query(OPEN_LINKS, { account });
+    for (const { hash } of links.filter(({ email }) => isMeant(email))) await use(hash, NO_SESSION);
+    const rows = (await db.query(OPEN_SESSIONS, { account })).filter(({ email }) => isMeant(email));
+    for (const row of rows) await end(row);
+    return rows.length;
+  };
+
   /** Null if the account is gone, or the person is no member any more. */
   const withRole = async (row: SessionRow): Promise<Session | null> => {
     const { id, account, email, expiresAt } = row;
@@ -156,17 +180,12 @@ export function sessionsIn(
       await end(row);
     },
 
-    /** Ends all sessions of an account. Returns how many. */
-    async endAll(account: AccountId): Promise<number> {
-      const rows = await db.query(OPEN_SESSIONS, { account });
-      for (const row of rows) await end(row);
-      return rows.length;
-    },
+    /** Ends all sessions of an account, and withdraws its unused links. Returns how many sessions. */
+    endAll: (account: AccountId): Promise<number> => endThose(account, () => true),
 
-    /** Ends a person's sessions in an account, so that a new membership does not make them valid again. */
+    /** The same for one person, so that a new membership does not make them valid again. */
     async endOf(account: AccountId, email: string): Promise<void> {
-      const rows = await db.query(OPEN_SESSIONS, { account });
-      for (const row of rows.filter((one) => one.email === email)) await end(row);
+      await endThose(account, (one) => one === email);
     },
 
     /** Makes a link that signs in once, within 10 minutes. Throws `not_found` for an unknown account or member. */
@@ -184,8 +203,8 @@ export function sessionsIn(
 
     /**
      * Opens the session of a link. Null for a link that is unknown, expired or used. Of several attempts the first
-     * insert wins, on any process: a later one has the same token and is dropped. If this process stops after that
-     * insert, the link is used up.
+     * insert wins, on any process: a later one has the same token and is dropped, and its session ends. If this process
+     * stops after that insert, the link is used up.
      */
     async redeem(token: string): Promise<Session | null> {
       if (!TOKEN.test(token)) return null;
@@ -194,9 +213,12 @@ export function sessionsIn(
       if (link === undefined || hasExpired(link.expiresAt, clock())) return null;
       if ((await db.query(LINK_USE, { hash })).length > 0) return null;
       const id = randomUUID();
-      await db.insert('console_link_uses', [{ link_hash: hash, session_id: id }], { token: hash });
-      const [use] = await db.query(LINK_USE, { hash });
-      return use?.session === id ? open(link.account, link.email, id) : null;
+      const session = await open(link.account, link.email, id);
+      await use(hash, id);
+      const [first] = await db.query(LINK_USE, { hash });
+      if (first?.session === id) return session;
+      for (const row of await db.query(SESSIONS, { ids: [id] })) await end(row);
+      return null;
     },
 
     /** Returns the secret that signs cookies, the same in every process. The first call makes it. */

@@ -84,11 +84,13 @@ describe('a session', () => {
   test('ends with the membership, the account, and when the operator ends all', async () => {
     const { account } = await service().newTenant();
     const member = await viewer(service(), account);
+    const { token } = await service().metadata.createSignInLink(account, 'viewer@example.com');
     await service().metadata.removeMember(account, 'viewer@example.com');
     expectProblem(await member.ask('/session'), 'unauthorized');
-    // Nor does a new membership bring the session back.
+    // Nor does a new membership bring the session back, or a link from before.
     await service().metadata.setMember(account, 'viewer@example.com', 'owner');
     expectProblem(await member.ask('/session'), 'unauthorized');
+    expectProblem(await redeem(service(), token), 'unauthorized');
     const owner = await signIn(service(), account);
     expect(await service().metadata.endSessions(account)).toEqual({ ended: 1 });
     expectProblem(await owner.ask('/session'), 'unauthorized');
