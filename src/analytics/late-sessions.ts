@@ -4,9 +4,9 @@ import { sql } from '../clickhouse/sql.ts';
 import { epochMs } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
 import type { LateHour } from '../facts/late-hours.ts';
+import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import type { SessionFacts } from './ask.ts';
-import { mergedColumns } from './merged-sessions.ts';
 import { mergedFor, SESSION_PARTS, type Single, type SingleSession, sessionSql } from './singles.ts';
 import { ofApp } from './sql.ts';
 
@@ -70,7 +70,7 @@ async function readVersions(
       sql: sql`SELECT started, session_id, sign, ${sessionSql(single)}
 FROM
 (
-    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${mergedColumns(mergedFor(single))}
+    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${sessionColumns(mergedFor(single))}
     FROM ${rowsFromEvents(where, sql`, session_id, ${isOfFacts} AS is_held`)} AS s
     ARRAY JOIN if(s.is_held, [-1, 1], [1]) AS sign
     GROUP BY s.started_at, s.session_id, sign

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
-import { DIMENSIONS, NO_PAGE, UTM_COLUMNS } from './dimensions.ts';
+import type { SessionColumn } from '../facts/session-columns.ts';
+import { UTM } from '../facts/tables.ts';
+import { DIMENSIONS, NO_PAGE } from './dimensions.ts';
 import { SESSION_SUMS } from './figures.ts';
-import type { SessionColumn } from './merged-sessions.ts';
 import { joined, type Row } from './rows.ts';
 
 /**
@@ -108,12 +109,12 @@ export const PLACES: Single = {
 };
 
 /** SQL of a campaign as one text. */
-export const CAMPAIGN = joined(UTM_COLUMNS.map(identifier));
+export const CAMPAIGN = joined(UTM.map(identifier));
 
 /** Campaigns: source, medium, campaign, term and content as one text. Only tagged sessions have one. */
 export const CAMPAIGNS: Single = {
   name: 'campaigns',
-  columns: UTM_COLUMNS,
+  columns: UTM,
   keys: sql`if(utm_source = '', []::Array(String), [${CAMPAIGN}])`,
   values: [],
   table: sql`utm_facts`,

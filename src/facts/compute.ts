@@ -1,8 +1,8 @@
-import { type Sql, sql } from '../clickhouse/sql.ts';
+import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from './kinds.ts';
-import { placeText } from './place.ts';
+import { sessionColumns } from './session-columns.ts';
 import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
-import { channelOf, FIRST, firstText, lastText } from './session-states.ts';
+import { UTM } from './tables.ts';
 
 /**
  * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the last time
@@ -104,19 +104,45 @@ const visitorsSql = (rows: Sql): Sql =>
   sql`SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM ${rows} AS s
             WHERE ${STARTED}`;
 
+/** The columns of a session in `session_stage`, in its order, after the visitor. */
+const NUMBERS = ['events', 'duration_ms', 'pageviews', 'clicks', 'errors', 'bounced'] as const;
+const WORDS = [
+  'browser',
+  'os',
+  'device',
+  'screen',
+  'language',
+  'channel',
+  'referrer',
+  'entry_page',
+  'exit_page',
+  ...UTM,
+  'country',
+  'place',
+] as const;
+const STAGED = [...NUMBERS, ...WORDS] as const;
+
+/** SQL of sealed sessions as rows with the same columns: the last one of each visitor, with no column but `keys`. */
+const lastSessions = (table: Sql, keys: readonly string[], contexts: Sql): Sql => {
+  const keyColumns = join([sql`app_id`, sql`visitor`, ...keys.map(identifier)]);
+  const columns = [
+    ...NUMBERS.map(() => sql`0`),
+    ...WORDS.map((word) => (keys.includes(word) ? identifier(word) : sql`''`)),
+  ];
+  return sql`SELECT app_id, max(started_at), 0, visitor, ${join(columns)}
+        FROM ${table}
+        WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)} AND started_at < {from:Int64}
+            AND (app_id, visitor) IN (${visitorsSql(contexts)})
+        GROUP BY ${keyColumns}`;
+};
+
 /**
- * Session facts of the sessions that started in [from, to): the context, the totals, and the start of the
+ * Session facts of the sessions that started in [from, to): the totals, the context, and the start of the
  * visitor's previous session, of any kind (`prev`) and with the same UTM combination (`utm_prev`). Sessions
  * that start in the same ms are ordered by their id.
  */
 const sessionSql = ({ whole, contexts }: Rows): Sql => sql`INSERT INTO session_stage
-SELECT
-    app_id, {run:UInt64}, started, visitor, prev, utm_prev, n_events, duration_ms, n_pageviews, n_clicks, n_errors,
-    n_pageviews <= 1 AND n_clicks = 0 AND n_customs = 0,
-    technology_[2], technology_[3], technology_[4], screen_, language_,
-    ${channelOf([sql`referrer_[3]`, sql`source_[2]`, sql`medium_[2]`], [sql`campaign_`, sql`term_`, sql`content_`])},
-    referrer_[2], entry_page, exit_page, source_value, medium_value, campaign_, term_, content_,
-    country_, ${placeText(sql`country_`, sql`region_`, sql`city_`, sql`latitude_`, sql`longitude_`)}, ${READ_BEFORE}
+SELECT app_id, {run:UInt64}, started, visitor, prev, utm_prev, ${join(STAGED.map(identifier))}, ${READ_BEFORE}
 FROM
 (
     SELECT *,
@@ -124,58 +150,19 @@ FROM
             PARTITION BY app_id, visitor ORDER BY started, session
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS prev,
         lagInFrame(started, 1, toInt64(-1)) OVER (
-            PARTITION BY app_id, visitor, source_value, medium_value, campaign_, term_, content_ ORDER BY started, session
+            PARTITION BY app_id, visitor, ${join(UTM.map(identifier))} ORDER BY started, session
             ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS utm_prev
     FROM
     (
-        SELECT
-            s.app_id AS app_id,
-            toUnixTimestamp64Milli(s.started_at) AS started,
-            s.session AS session,
-            reinterpretAsUInt128(sipHash128(${firstText(sql`s.visitor`)})) AS visitor,
-            sum(s.events) AS n_events,
-            toUInt64(max(s.last_offset)) AS duration_ms,
-            sum(s.pageviews) AS n_pageviews,
-            sum(s.clicks) AS n_clicks,
-            sum(s.errors) AS n_errors,
-            sum(s.customs) AS n_customs,
-            ${FIRST.technology} AS technology_,
-            ${firstText(sql`s.screen`)} AS screen_,
-            ${firstText(sql`s.language`)} AS language_,
-            ${FIRST.referrer} AS referrer_,
-            ${FIRST.source} AS source_,
-            ${FIRST.medium} AS medium_,
-            ${firstText(sql`s.entry`)} AS entry_page,
-            ${lastText(sql`s.exit`)} AS exit_page,
-            source_[1] AS source_value,
-            medium_[1] AS medium_value,
-            ${firstText(sql`s.utm_campaign`)} AS campaign_,
-            ${firstText(sql`s.utm_term`)} AS term_,
-            ${firstText(sql`s.utm_content`)} AS content_,
-            ${firstText(sql`s.country`)} AS country_,
-            ${firstText(sql`s.region`)} AS region_,
-            ${firstText(sql`s.city`)} AS city_,
-            min(s.latitude).2 AS latitude_,
-            min(s.longitude).2 AS longitude_
+        SELECT s.app_id AS app_id, toUnixTimestamp64Milli(s.started_at) AS started, s.session AS session,
+            ${sessionColumns(['visitor', ...STAGED])}
         FROM ${whole} AS s
         WHERE ${STARTED}
         GROUP BY s.app_id, s.started_at, s.session
         UNION ALL
-        SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
-            ['', '', '', ''], '', '', ['', '', '7'], ['', '7'], ['', '7'], '', '',
-            '', '', '', '', '', '', '', '', 0, 0
-        FROM visitor_sessions
-        WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (${visitorsSql(contexts)})
-        GROUP BY app_id, visitor
+        ${lastSessions(sql`visitor_sessions`, [], contexts)}
         UNION ALL
-        SELECT app_id, max(started_at), 0, visitor, 0, 0, 0, 0, 0, 0,
-            ['', '', '', ''], '', '', ['', '', '7'], ['', '7'], ['', '7'], '', '',
-            utm_source, utm_medium, utm_campaign, utm_term, utm_content, '', '', '', 0, 0
-        FROM utm_facts
-        WHERE app_id IN {apps:Array(UUID)} AND run NOT IN {dead:Array(UInt64)} AND started_at < {from:Int64}
-            AND (app_id, visitor) IN (${visitorsSql(contexts)})
-        GROUP BY app_id, visitor, utm_source, utm_medium, utm_campaign, utm_term, utm_content
+        ${lastSessions(sql`utm_facts`, UTM, contexts)}
     )
 )
 WHERE started >= {from:Int64}`;

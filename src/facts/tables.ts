@@ -16,7 +16,8 @@ export interface Grained {
   readonly byDay?: true;
 }
 
-export const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'];
+/** The columns of a campaign. */
+export const UTM = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_term', 'utm_content'] as const;
 
 /** Grains coarser than an hour. Each is summed from the one before. */
 export const COARSE_UNITS = [

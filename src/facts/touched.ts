@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { inEachHour, inMs } from '../clickhouse/literals.ts';
-import { sql } from '../clickhouse/sql.ts';
+import { identifier, join, sql } from '../clickhouse/sql.ts';
 import { appId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { sessionRows } from './compute.ts';
@@ -9,7 +9,8 @@ import type { FactKind } from './kinds.ts';
 import { lateSessions } from './late.ts';
 import type { LateHour } from './late-hours.ts';
 import { Memory } from './memory.ts';
-import { FIRST, firstText } from './session-states.ts';
+import { sessionColumns } from './session-columns.ts';
+import { UTM } from './tables.ts';
 
 /*
  * Finds the hours whose facts late events change: the hour of each event, and the hours of the next
@@ -120,22 +121,20 @@ async function hoursOfVisitors(
     name: 'seal: sessions after changed ones',
     sql: sql`WITH
     now AS (
-        SELECT
-            reinterpretAsUInt128(sipHash128(${firstText(sql`s.visitor`)})) AS visitor,
-            toUnixTimestamp64Milli(s.started_at) AS started,
-            ${FIRST.source}[1] AS source,
-            arrayStringConcat([source, ${FIRST.medium}[1], ${firstText(sql`s.utm_campaign`)}, ${firstText(sql`s.utm_term`)},
-                ${firstText(sql`s.utm_content`)}], '\\0') AS words
-        FROM ${sessionRows(isKept)} AS s
-        WHERE app_id IN {apps:Array(UUID)} AND ${inMs(sql`toUnixTimestamp64Milli(started_at)`, spans)}
-            AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
-        GROUP BY s.started_at, s.session),
+        SELECT visitor, started, utm_source, arrayStringConcat([${join(UTM.map(identifier))}], '\\0') AS words FROM
+        (
+            SELECT toUnixTimestamp64Milli(s.started_at) AS started, ${sessionColumns(['visitor', ...UTM])}
+            FROM ${sessionRows(isKept)} AS s
+            WHERE app_id IN {apps:Array(UUID)} AND ${inMs(sql`toUnixTimestamp64Milli(started_at)`, spans)}
+                AND started_at >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND started_at < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
+            GROUP BY s.started_at, s.session
+        )),
     changed AS (
         SELECT visitor, words, started FROM
         (
             SELECT visitor, '' AS words, started, 1 AS n FROM now
             UNION ALL
-            SELECT visitor, words, started, 1 FROM now WHERE source != ''
+            SELECT visitor, words, started, 1 FROM now WHERE utm_source != ''
             UNION ALL
             SELECT visitor, words, started, -1 FROM (${FACT_ROWS}) WHERE ${inMs(sql`started`, spans)}
         )
