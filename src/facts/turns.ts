@@ -54,9 +54,9 @@ export class Turns {
     return (this.#at(key, step)?.next ?? 0) <= performance.now();
   }
 
-  /** Tells whether the next hours were tried before. The app is sealed alone then, so that no other one fails with it. */
-  hasFailed(key: string, step: number): boolean {
-    return this.#at(key, step) !== undefined;
+  /** Returns how often the next hours were tried in vain. */
+  triesOf(key: string, step: number): number {
+    return this.#at(key, step)?.count ?? 0;
   }
 
   /** Notes an attempt at the app's next step. Unless it was the first one, the next one is due later, each time more. */
