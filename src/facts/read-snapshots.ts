@@ -2,9 +2,10 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { int, ofApp } from '../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import { byName } from '../domain/by-name.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
+import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { type LateHour, lateHours } from './late-hours.ts';
 import {
   isSame,
@@ -136,48 +137,57 @@ export async function readSnapshots(
   if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
     return readSnapshots(db, app, scopes, { ...last, published: latest });
   }
-  const [keptFrom = 0] = found.get('kept') ?? [];
-  const [pageSealed, sessionSealed] = found.get('sealed') ?? [];
-  const [pageLedger, sessionLedger, hours, asOf = 0, sessionEvents = 0, ...inScopes] =
-    found.get('ledger') ?? [];
-  const [begun = 0, ended = 0] = found.get('erasures') ?? [];
-  const erasures = `${begun} ${ended}`;
-  const isErasing = begun !== ended;
+  const { inScopes, sealed, ledger, ...own } = numbersOf(found);
+  const { keptFrom, erasures, isErasing } = own;
   // Events are only added, except by erasures: equal sums of all hours mean equal hours.
-  const countedOf = (kind: FactKind, ledger = 0, sealed = 0): string => {
+  const counted = byName(FACT_KINDS, (kind) => {
     const { step, horizon, dead } = published[kind];
-    return [step, horizon, dead.length, erasures, ledger, sealed].join(' ');
-  };
-  const counted = {
-    page: countedOf('page', pageLedger, pageSealed),
-    session: countedOf('session', sessionLedger, sessionSealed),
-  };
-  const late = (kind: FactKind, isWhole: boolean) => {
+    return [step, horizon, dead.length, erasures, ledger[kind], sealed[kind]].join(' ');
+  });
+  const lateOf = (kind: FactKind): Promise<readonly LateHour[]> | readonly LateHour[] => {
     if (isErasing) return lateHours(db, app, kind, { ...published[kind], isErasing });
-    if (isWhole) return [];
+    if (ledger[kind] === sealed[kind]) return [];
     return counted[kind] === last.counted[kind] ? last.late[kind] : lateHours(db, app, kind, published[kind]);
   };
-  const [page, session] = await Promise.all([
-    late('page', pageLedger === pageSealed),
-    late('session', sessionLedger === sessionSealed),
-  ]);
+  const [page, session] = await Promise.all([lateOf('page'), lateOf('session')]);
   const state = {
+    ...own,
     published,
     late: { page, session },
     counted,
-    keptFrom: epochMs(keptFrom),
     era: `${published.page.era} ${published.session.era} ${keptFrom} ${erasures}`,
-    rebuilt: [
-      ...[published.page, published.session].map(({ rebuilt, horizon }) => `${rebuilt} ${horizon}`),
-      erasures,
-    ].join(' '),
-    erasures,
-    isErasing,
-    sessionEvents,
-    asOf: hours === 0 ? null : epochMs(asOf),
+    rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${erasures}`,
   };
   return versionsOf(inScopes).map((version) => ({ ...state, version }));
 }
+
+/** The numbers of a snapshot's statement. */
+interface Numbers extends Pick<Snapshot, 'keptFrom' | 'erasures' | 'isErasing' | 'sessionEvents' | 'asOf'> {
+  /** Events below the watermarks. */
+  readonly sealed: Readonly<Record<FactKind, number>>;
+  readonly ledger: Readonly<Record<FactKind, number>>;
+  readonly inScopes: readonly number[];
+}
+
+function numbersOf(found: ReadonlyMap<string, readonly number[]>): Numbers {
+  const [keptFrom = 0] = found.get('kept') ?? [];
+  const [pageSealed = 0, sessionSealed = 0] = found.get('sealed') ?? [];
+  const [pageLedger = 0, sessionLedger = 0, hours, asOf = 0, sessionEvents = 0, ...inScopes] =
+    found.get('ledger') ?? [];
+  const [begun = 0, ended = 0] = found.get('erasures') ?? [];
+  return {
+    keptFrom: epochMs(keptFrom),
+    sealed: { page: pageSealed, session: sessionSealed },
+    ledger: { page: pageLedger, session: sessionLedger },
+    erasures: `${begun} ${ended}`,
+    isErasing: begun !== ended,
+    sessionEvents,
+    asOf: hours === 0 ? null : epochMs(asOf),
+    inScopes,
+  };
+}
+
+const rebuiltOf = ({ rebuilt, horizon }: Published): string => `${rebuilt} ${horizon}`;
 
 /** Takes the numbers of `eventsOf` apart. */
 export const versionsOf = (numbers: readonly number[]): Snapshot['version'][] =>
