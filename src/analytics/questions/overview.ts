@@ -2,10 +2,11 @@ import { type OpenRange, toIso } from '../../domain/time.ts';
 import { type Asker, closed } from '../ask.ts';
 import type { Dimension } from '../dimensions.ts';
 import { EVERYTHING } from '../key-rows.ts';
-import { topKeys } from '../keys.ts';
+import { type TopKeys, topKeys } from '../keys.ts';
 import { plan } from '../plan.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
 import { figureOf } from '../rounding.ts';
+import type { SessionTotals } from '../singles.ts';
 import { topValues } from './lists.ts';
 import { sessionTotals } from './session-totals.ts';
 
@@ -22,70 +23,87 @@ export async function overview({ facts }: Asker, range: OpenRange): Promise<Exte
     sessionTotals(session, [bounds], true),
   ]);
   if (totals === undefined) throw new Error('overview: no totals');
-  const { sessions } = totals;
-  const pages = keys('page');
-  const clicks = keys('click');
-  const customs = keys('custom');
-  const errors = keys('error');
-  const shares = (list: Dimension): NamedShare[] =>
-    listed(list).map((row) => ({ ...row, share: figureOf('share', row.sessions, sessions) }));
-  const paths = (list: Dimension): PathSessions[] =>
-    listed(list).map((row) => ({ path: row.name, sessions: row.sessions }));
+  const found = {
+    totals,
+    listed,
+    pages: keys('page'),
+    clicks: keys('click'),
+    customs: keys('custom'),
+    errors: keys('error'),
+  };
   return {
     from: range.from === null ? null : toIso(range.from),
     to: range.to === null ? null : toIso(range.to),
-    session: {
-      sessions,
-      visitors: totals.visitors,
-      newVisitors: totals.newVisitors,
-      returningVisitors: totals.visitors - totals.newVisitors,
-      bounces: totals.bounces,
-      bounceRate: figureOf('bounceRate', totals.bounces, sessions),
-      averageDurationMs: figureOf('averageSessionDurationMs', totals.durationMs, sessions),
-    },
-    page: {
-      pageviews: pages.events,
-      uniquePages: pages.keys,
-      pagesPerSession: figureOf('pagesPerSession', totals.pageviews, sessions),
-      averageTimeOnPageMs: figureOf('averageTimeOnPageMs', pages.engagedMs, pages.events),
-      topPages: pages.top.map((row) => ({
-        path: row.name,
-        views: row.count,
-        uniqueSessions: row.sessions,
-      })),
-      entryPages: paths('entryPages'),
-      exitPages: paths('exitPages'),
-    },
-    interaction: {
-      clicks: clicks.events,
-      clicksPerSession: figureOf('clicksPerSession', totals.clicks, sessions),
-      customEvents: customs.events,
-      engagedMs: pages.engagedMs,
-      topTargets: clicks.top.map((row) => ({ target: row.name, clicks: row.count })),
-      topCustomEvents: customs.top.map((row) => ({ name: row.name, count: row.count })),
-    },
+    session: sessionPart(found),
+    page: pagePart(found),
+    interaction: interactionPart(found),
     technology: {
-      browsers: shares('browsers'),
-      operatingSystems: shares('operatingSystems'),
-      devices: shares('devices'),
-      screenSizes: shares('screenSizes'),
-      languages: shares('languages'),
+      browsers: shares(found, 'browsers'),
+      operatingSystems: shares(found, 'operatingSystems'),
+      devices: shares(found, 'devices'),
+      screenSizes: shares(found, 'screenSizes'),
+      languages: shares(found, 'languages'),
     },
-    error: {
-      errors: errors.events,
-      sessionsWithErrors: totals.withErrors,
-      errorRate: figureOf('errorRate', totals.withErrors, sessions),
-      topErrors: errors.top.map((row) => ({
-        message: row.name,
-        count: row.count,
-        sessions: row.sessions,
-      })),
-    },
+    error: errorPart(found),
     traffic: {
-      channels: shares('channels'),
-      referrers: shares('referrers'),
-      countries: shares('countries'),
-      utmSources: shares('utmSources'),
+      channels: shares(found, 'channels'),
+      referrers: shares(found, 'referrers'),
+      countries: shares(found, 'countries'),
+      utmSources: shares(found, 'utmSources'),
     },
   };
 }
+
+/** What the parts of the overview are made of. */
+interface Found {
+  readonly totals: SessionTotals;
+  readonly listed: Awaited<ReturnType<typeof topValues>>;
+  readonly pages: TopKeys;
+  readonly clicks: TopKeys;
+  readonly customs: TopKeys;
+  readonly errors: TopKeys;
+}
+
+const sessionPart = ({ totals }: Found): ExtendedOverview['session'] => ({
+  sessions: totals.sessions,
+  visitors: totals.visitors,
+  newVisitors: totals.newVisitors,
+  returningVisitors: totals.visitors - totals.newVisitors,
+  bounces: totals.bounces,
+  bounceRate: figureOf('bounceRate', totals.bounces, totals.sessions),
+  averageDurationMs: figureOf('averageSessionDurationMs', totals.durationMs, totals.sessions),
+});
+
+function pagePart({ totals, listed, pages }: Found): ExtendedOverview['page'] {
+  const { events, keys: uniquePages, engagedMs, top } = pages;
+  const paths = (list: Dimension): PathSessions[] =>
+    listed(list).map((row) => ({ path: row.name, sessions: row.sessions }));
+  return {
+    pageviews: events,
+    uniquePages,
+    pagesPerSession: figureOf('pagesPerSession', totals.pageviews, totals.sessions),
+    averageTimeOnPageMs: figureOf('averageTimeOnPageMs', engagedMs, events),
+    topPages: top.map((row) => ({ path: row.name, views: row.count, uniqueSessions: row.sessions })),
+    entryPages: paths('entryPages'),
+    exitPages: paths('exitPages'),
+  };
+}
+
+const interactionPart = ({ totals, pages, clicks, customs }: Found): ExtendedOverview['interaction'] => ({
+  clicks: clicks.events,
+  clicksPerSession: figureOf('clicksPerSession', totals.clicks, totals.sessions),
+  customEvents: customs.events,
+  engagedMs: pages.engagedMs,
+  topTargets: clicks.top.map((row) => ({ target: row.name, clicks: row.count })),
+  topCustomEvents: customs.top.map((row) => ({ name: row.name, count: row.count })),
+});
+
+const errorPart = ({ totals, errors: { events, top } }: Found): ExtendedOverview['error'] => ({
+  errors: events,
+  sessionsWithErrors: totals.withErrors,
+  errorRate: figureOf('errorRate', totals.withErrors, totals.sessions),
+  topErrors: top.map((row) => ({ message: row.name, count: row.count, sessions: row.sessions })),
+});
+
+const shares = ({ totals, listed }: Found, list: Dimension): NamedShare[] =>
+  listed(list).map((row) => ({ ...row, share: figureOf('share', row.sessions, totals.sessions) }));
