@@ -10,13 +10,13 @@ GROUP BY hour;
 SELECT
     toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1792758600000, 3600000)) AS hour,
     sum(s.sessions),
-    sum(s.bounces),
-    sum(s.duration_ms),
-    sum(s.pageviews),
-    sum(s.clicks),
-    sum(s.with_errors),
+    0,
+    0,
+    0,
+    0,
+    0,
     sum(s.tehran_visitors),
-    sum(s.new_visitors)
+    0
 FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND ((bucket >= 1792758600) AND (bucket < 1795172400))
 GROUP BY hour;

@@ -89,13 +89,13 @@ GROUP BY key;
 SELECT
     toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day,
     sum(s.sessions),
-    sum(s.bounces),
-    sum(s.duration_ms),
-    sum(s.pageviews),
-    sum(s.clicks),
-    sum(s.with_errors),
+    0,
+    0,
+    0,
+    0,
+    0,
     sum(s.day_visitors),
-    sum(s.new_visitors)
+    0
 FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((grain = 2) AND ((bucket >= 1794960000) AND (bucket < 1795132800))) OR ((grain = 1) AND ((bucket >= 1795132800) AND (bucket < 1795172400))))
 GROUP BY day;

@@ -126,6 +126,7 @@ async function attemptCopy({ db, ingestion, copy, tables, signal }: Attempt): Pr
   }
   const pauseMs = performance.now() - began;
   if (!isOneMoment) return null;
+  if (signal.aborted) throw new ServiceStopped();
   for (const table of tables) {
     // Merges of the copies would only take time and space.
     await db.command('backup: keep parts', sql`SYSTEM STOP MERGES ${of(table)}`, {}, IN);

@@ -47,7 +47,7 @@ const STORE_CLOCK: Query<{ now: number }> = {
 
 /**
  * Publishes the horizons that are due, and deletes what has expired. They are due by both clocks, `now` and the
- * store's: a clock that is ahead must not delete anything too early.
+ * store's, so that a process whose clock is ahead of the server's deletes nothing too early.
  */
 export async function expire(
   deps: ExpiryDeps,

@@ -15,7 +15,7 @@ export class BrokenArchive extends Error {
 
 /** The last piece: the SHA-256 of the names and bytes of all others. An archive without it was cut. */
 const END = 'checksum';
-/** The most bytes of one piece. The pieces of an export have a few MB. */
+/** The most bytes of one piece. Those of an export have a few MB, and 48 at most. */
 const MAX_PIECE = 64 * 1024 ** 2;
 
 /** Writes pieces as a tar archive, as fast as it is read. If they throw, so does the archive. */

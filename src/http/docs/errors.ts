@@ -86,7 +86,8 @@ const EXPLAINED: Readonly<Record<ErrorCode, Explained>> = {
     retry: 'no',
   },
   rate_limited: {
-    meaning: 'The key has used up its window of 60 seconds. All callers with one key share it.',
+    meaning:
+      'The key has used up its window of 60 seconds. All callers with one key share it. In the console, a person has such a window for each account, and an address for its attempts to sign in.',
     remedy:
       'Wait for `retryAfterSeconds` and a random time more, then longer after each further failure. Never send again at once.',
     retry: 'after Retry-After',
