@@ -2,13 +2,15 @@ import type { Response } from 'express';
 import type { Caller } from '../../domain/caller.ts';
 import { contextOf } from './context.ts';
 
+const GONE = AbortSignal.abort();
+
 /**
  * The caller that waits for the answer. Most answers come from memory, so the signal is made only if it is
  * needed.
  */
 export class Waiting implements Caller {
   readonly key: string;
-  readonly #res: Response;
+  #res: Response | null;
   #signal: AbortSignal | undefined;
 
   constructor(key: string, res: Response) {
@@ -17,14 +19,23 @@ export class Waiting implements Caller {
   }
 
   onRowsRead(rows: number): void {
-    contextOf(this.#res).timing?.read(rows);
+    if (this.#res !== null) contextOf(this.#res).timing?.read(rows);
+  }
+
+  /**
+   * Lets the response go once the answer is given. All that its work started holds on to this caller, such as the
+   * timer of the idle connection.
+   */
+  end(): void {
+    this.#res = null;
   }
 
   /** Aborts if the connection closes before the answer is written. */
   get signal(): AbortSignal {
     if (this.#signal !== undefined) return this.#signal;
-    const gone = new AbortController();
     const res = this.#res;
+    if (res === null) return GONE;
+    const gone = new AbortController();
     if (res.destroyed && !res.writableFinished) gone.abort();
     res.once('close', () => {
       if (!res.writableFinished) gone.abort();

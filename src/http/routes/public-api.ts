@@ -178,10 +178,13 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     }
     refuseIfOverloaded(deps.overload);
     const checked = await check(req, res, mount);
+    const caller = new Waiting(checked.principal.keyId, res);
     try {
-      await onBehalfOf(new Waiting(checked.principal.keyId, res), () => answer(req, res, checked));
+      await onBehalfOf(caller, () => answer(req, res, checked));
     } catch (error) {
       throw inCallersForm(error, targetOf(req).search);
+    } finally {
+      caller.end();
     }
   };
 }
