@@ -27,6 +27,7 @@ import { LiveHub } from './http/live/hub.ts';
 import { sdkEventsRouter } from './http/routes/sdk-events.ts';
 import { sdkScriptRouter } from './http/routes/sdk-script.ts';
 import { createLog } from './http/server/log.ts';
+import { messagesOf } from './http/server/messages.ts';
 import { createHttpServer, type HttpServer, type RequestHandler } from './http/server/server.ts';
 import { createCommitted } from './ingestion/committed.ts';
 import { openGeo } from './ingestion/geo.ts';
@@ -280,8 +281,9 @@ async function start(
     sealing: () => sealer.health,
     sdk: [sdkEventsRouter({ access: metadata, ingestion, failedAttempts }), sdkScriptRouter()],
   });
-  const servers = [before(app), management].map((listener) =>
-    createHttpServer(listener, {
+  const servers = [app, management].map((listener) =>
+    createHttpServer(listener === app ? before(app) : listener, {
+      messages: messagesOf(listener),
       clock,
       log,
       isDraining,

@@ -13,6 +13,7 @@ import { headerValues } from '../request/raw-headers.ts';
 import { newRequestId, requestIdFor } from '../request/request-id.ts';
 import { nextTurn } from '../request/turns.ts';
 import { FinishingServer } from './finishing-server.ts';
+import type { Messages } from './messages.ts';
 import { requestLog, type Served, userAgentOf } from './request-log.ts';
 import { endWithAnswer } from './request-span.ts';
 
@@ -41,6 +42,8 @@ export interface HttpServerDeps {
   readonly clock: Clock;
   readonly log: Logger;
   readonly isDraining: () => boolean;
+  /** Those of the listener, if it is an Express application; Node's own by default. */
+  readonly messages?: Messages;
   /** The number of proxies in front whose X-Forwarded-For is trusted. */
   readonly trustedProxies: number;
   /** From here on the log calls a request slow. */
@@ -93,6 +96,7 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
   };
   const server = new FinishingServer(
     {
+      ...deps.messages,
       maxHeaderSize: MAX_PARSED,
       // Such a request is refused in `refusalOf`, with a body.
       requireHostHeader: false,
