@@ -24,6 +24,9 @@ export interface OpenRange {
 /** A source of the time. It is passed on from the commands, which alone read the machine's clock. */
 export type Clock = () => EpochMs;
 
+/** Milliseconds since an instant of this process. No change of the machine's clock moves it. */
+export type Elapsed = () => number;
+
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;

@@ -47,9 +47,9 @@ export async function repair(
     await withdrawal.publish([{ ...state, step: step + 1, until: from, era: withdrawal.number }]);
     if (spans.length === 0) return;
     const states = [{ ...state, step: step + 1, era: withdrawal.number }];
-    const work = { kind, states, from, to: until, spans, cleared: spans, ledger };
+    const work = { kind, states, from, to: until, spans, cleared: spans, ledger, isNew: false };
     await sealHours(deps, run, work);
-    deps.onStretch?.(described(work, true, started));
+    deps.onStretch?.(described(work, started));
   });
 }
 

@@ -55,7 +55,16 @@ export async function resealHours(
       // Events came late for an hour that was just computed.
       if (state === undefined || state.until < from) return false;
       const lowered = await withdrawn(withdrawal, state, from);
-      await sealHours(deps, run, { kind, states: [lowered], from, to, spans, cleared: spans, ledger });
+      await sealHours(deps, run, {
+        kind,
+        states: [lowered],
+        from,
+        to,
+        spans,
+        cleared: spans,
+        ledger,
+        isNew: false,
+      });
       return true;
     });
     if (!isDone) break;

@@ -127,8 +127,14 @@ export class Run {
     if ((await this.#verdict()).dead > 0) throw new RunEnded();
   }
 
-  /** Publishes a step of each app in one insert. Throws `RunEnded` if the run was declared dead before. */
-  async publish(steps: readonly Step[]): Promise<void> {
+  /**
+   * Publishes a step of each app in one insert. Throws `RunEnded` if the run was declared dead before. `outdated` are
+   * the apps whose snapshots are to be read anew; all by default.
+   */
+  async publish(
+    steps: readonly Step[],
+    outdated: readonly string[] = steps.map(({ app }) => app),
+  ): Promise<void> {
     const params = {
       kind: this.#kind,
       run: this.number,
@@ -142,7 +148,7 @@ export class Run {
     await this.#db.insertFrom('sealing_verdicts', VERDICT_COLUMNS, PUBLISH, params, {
       lane: 'seal',
       token: `${this.number}`,
-      about: params.apps,
+      about: outdated,
     });
     const { dead, published } = await this.#verdict();
     if (dead > 0 || published === 0) throw new RunEnded();

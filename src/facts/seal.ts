@@ -32,9 +32,18 @@ export async function sealStretch(
     const ledger = await ledgerHours(db, { kind, apps: appsOf(states), from, to: target });
     const to = stretchEnd(ledger, target);
     const spans = [{ start: from, end: to }];
-    const work = { kind, states, from, to, spans, cleared: [{ start: from, end: OPEN_END }], ledger };
+    const work = {
+      kind,
+      states,
+      from,
+      to,
+      spans,
+      cleared: [{ start: from, end: OPEN_END }],
+      ledger,
+      isNew: true,
+    };
     const stopped = await sealHours(deps, run, work);
-    deps.onStretch?.(described(work, false, started));
+    deps.onStretch?.(described(work, started));
     return stopped;
   });
 }

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
+import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { byScope } from './by-scope.ts';
 import { type LastRead, readSnapshots, type Scope, type Snapshot } from './read-snapshots.ts';
 
@@ -10,6 +11,11 @@ const MOST_APPS = 20_000;
 const MOST_SCOPES = 64;
 /** Of all apps together, each with its late hours: at most 20 MB. */
 const MOST_REMEMBERED = 100_000;
+/**
+ * A snapshot is used for so long, if nothing is written: longer ones would leave hours to raw rows that were sealed
+ * meanwhile.
+ */
+const LONGEST_MS = 10 * MINUTE_MS;
 /** Of each app. A poller of every endpoint asks for half as many. */
 const MOST_POLLED = 12;
 
@@ -22,7 +28,7 @@ type ReadScopes = (app: AppId, scopes: readonly Scope[]) => Promise<readonly Sna
  * If the store has other writers, each call asks the store. Calls about one app that come while it is being
  * asked share the next statement.
  */
-export function createSnapshots(db: Database): ReadSnapshot {
+export function createSnapshots(db: Database, now: Elapsed = () => performance.now()): ReadSnapshot {
   const last = new LRUCache<AppId, LastRead>({
     maxSize: MOST_REMEMBERED,
     sizeCalculation: ({ late }) => 1 + late.page.length + late.session.length,
@@ -33,7 +39,7 @@ export function createSnapshots(db: Database): ReadSnapshot {
     return snapshots;
   };
   const shared = byScope(readScopes);
-  const own = new OwnSnapshots(db, readScopes);
+  const own = new OwnSnapshots(db, readScopes, now);
   return (app, scope = NOTHING) => {
     const stamp = db.stamp(app);
     return stamp === null ? shared(app, scope) : own.read(app, scope, stamp);
@@ -45,6 +51,7 @@ const NOTHING: Scope = { events: null, sessions: null };
 /** The snapshots of an app that were read since its last write, and what is asked of it. */
 interface Own {
   readonly stamp: number;
+  readonly since: number;
   /** By scope. A promise holds on to the request that made it, so it gives way to its value. */
   readonly read: Map<string, Snapshot | Promise<Snapshot>>;
   /** The scopes that were asked for, the latest last. */
@@ -57,11 +64,13 @@ interface Own {
 class OwnSnapshots {
   readonly #db: Database;
   readonly #readScopes: ReadScopes;
+  readonly #now: Elapsed;
   readonly #apps = new LRUCache<AppId, Own>({ max: MOST_APPS });
 
-  constructor(db: Database, readScopes: ReadScopes) {
+  constructor(db: Database, readScopes: ReadScopes, now: Elapsed) {
     this.#db = db;
     this.#readScopes = readScopes;
+    this.#now = now;
   }
 
   /** Reads the scope, and with it all polled scopes of the app. `stamp` is that of now. */
@@ -97,8 +106,10 @@ class OwnSnapshots {
   /** After a write, nothing is left of the snapshots from before it. */
   #ownOf(app: AppId, stamp: number): Own {
     const last = this.#apps.get(app);
-    if (last?.stamp === stamp) return last;
-    const own: Own = { stamp, read: new Map(), asked: last?.asked ?? new Map(), polled: last?.polled ?? [] };
+    const since = this.#now();
+    if (last?.stamp === stamp && since - last.since < LONGEST_MS) return last;
+    const { asked, polled } = last ?? { asked: new Map(), polled: [] };
+    const own: Own = { stamp, since, read: new Map(), asked, polled };
     this.#apps.set(app, own);
     return own;
   }

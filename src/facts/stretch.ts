@@ -41,15 +41,17 @@ export interface Work {
   readonly cleared: readonly Span[];
   /** The ledger's count of each hour, read before anything is computed. */
   readonly ledger: HourCounts;
+  /** False for hours that were sealed before. */
+  readonly isNew: boolean;
 }
 
 /** Describes the work that ends now. */
-export const described = (work: Work, isRepair: boolean, started: number): Stretch => ({
+export const described = (work: Work, started: number): Stretch => ({
   kind: work.kind,
   apps: work.states.length,
   events: eventsIn(work.ledger, work.spans),
   from: epochMs(work.spans[0]?.start ?? work.from),
-  to: epochMs(isRepair ? (work.spans.at(-1)?.end ?? work.to) : work.to),
-  isRepair,
+  to: epochMs(work.isNew ? work.to : (work.spans.at(-1)?.end ?? work.to)),
+  isRepair: !work.isNew,
   ms: performance.now() - started,
 });

@@ -1,13 +1,11 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import type { Elapsed } from '../domain/time.ts';
 
 const LOOK_MS = 2_000;
 /** Data that was used within this time is watched. It covers a poll every minute, and some late ones. */
 export const IN_USE_MS = 300_000;
-
-/** Monotonic milliseconds since some moment. */
-export type Elapsed = () => number;
 
 /** A kind of data with its own cache. */
 export type Kind = 'account' | 'key' | 'app' | 'share' | 'member' | 'session';

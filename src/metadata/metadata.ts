@@ -1,12 +1,12 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
-import type { Clock } from '../domain/time.ts';
+import type { Clock, Elapsed } from '../domain/time.ts';
 import { accountDeletionsIn } from './account-deletions.ts';
 import { type Account, accountsIn } from './accounts.ts';
 import { type AppOfAccount, appsIn, sdkApp } from './apps.ts';
 import { type Audit, type AuditEntry, auditIn } from './audit.ts';
-import { changesIn, type Elapsed } from './changes.ts';
+import { changesIn } from './changes.ts';
 import { createdBy, type Deeds, deedsOf } from './deeds.ts';
 import { deletionsIn } from './deletions.ts';
 import { type KeyHour, keyRequestsIn } from './key-requests.ts';

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Database, RunOptions } from '../clickhouse/database.ts';
 import { dateTime64 } from '../clickhouse/database.ts';
 import type { Locks } from '../domain/locks.ts';
-import { type Clock, type EpochMs, epochMs, toIso } from '../domain/time.ts';
-import type { Changes, Elapsed } from './changes.ts';
+import { type Clock, type Elapsed, type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import type { Changes } from './changes.ts';
 import type { RetentionOfPlans } from './types.ts';
 import type { NextVersion } from './versions.ts';
 

@@ -9,10 +9,13 @@ import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { onBehalfOf } from '../../src/domain/caller.ts';
 import { appId } from '../../src/domain/ids.ts';
-import { epochMs } from '../../src/domain/time.ts';
+import { epochMs, toIso } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { createSnapshots } from '../../src/facts/snapshots.ts';
+import { unseal } from '../../src/facts/unseal.ts';
 import { createCommitted } from '../../src/ingestion/committed.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
+import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
 
 // On the embedded engine, whatever the tests' store: only there is a process alone.
 const place = embeddedPlace();
@@ -81,6 +84,41 @@ test('one statement for all ranges of an app that are asked for again, after eac
     expect(answers).toEqual(await versions(createSnapshots(db)));
     expect(answers.map(({ version }) => version[0])).toEqual([0, 2 * writes, 2 * writes, 0]);
   }
+});
+
+test('sealing a further hour leaves snapshots as they are for ten minutes', async () => {
+  const HOUR = 3_600_000;
+  const app = newApp();
+  const first = NOW - 100 * HOUR;
+  const sessions = [first, first + 8 * HOUR].map((at, i) => ({
+    id: `s${i}`,
+    visitorId: 'v',
+    startedAt: toIso(epochMs(at)),
+    events: [{ type: 'pageview', timestamp: toIso(epochMs(at)), path: '/' }],
+  }));
+  await ingestionOn(db).accept(app, { batchId: randomUUID(), sessions }, REQUEST);
+  let now = 0;
+  const read = createSnapshots(db, () => now);
+  const sealAt = (hours: number) => seal({ db, only: [app.id] }, epochMs(first + hours * HOUR));
+  await sealAt(8);
+  const before = await read(app.id);
+  const watermark = before.published.page.until;
+  // This hour is the second event's.
+  await sealAt(11);
+  statements.length = 0;
+  expect(await read(app.id)).toBe(before);
+  expect(statements).toEqual([]);
+  const latest = await createSnapshots(db)(app.id);
+  expect(latest.published.page.until).toBeGreaterThan(watermark);
+  expect(latest).toMatchObject({ version: before.version, era: before.era, rebuilt: before.rebuilt });
+
+  now += 600_000;
+  expect(await read(app.id)).toEqual(latest);
+  // Sealing many hours at once makes questions faster, so it is seen at once.
+  await unseal({ db, only: [app.id] }, NOW);
+  expect((await read(app.id)).published.page.until).toBe(0);
+  await sealAt(99);
+  expect(await read(app.id)).toEqual(await createSnapshots(db)(app.id));
 });
 
 /** Lets the engine of JavaScript drop what nobody holds. */
