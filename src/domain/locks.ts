@@ -1,3 +1,6 @@
+/** Throws AppError `store_unavailable` if the lock may have another holder by now. */
+export type AssertHeld = () => void;
+
 /**
  * Mutual exclusion by name. ClickHouse has no unique constraint, so the store cannot claim a name by itself.
  */
@@ -6,8 +9,11 @@ export interface Locks {
    * Runs `work` while nobody else holds `name`, first come first served. Not reentrant: `work` must not ask
    * for the same name. Rejects with the error of `work`, and releases the name either way. `patienceMs`: how long
    * it waits for a holder in another process; some seconds by default.
+   *
+   * A lock between processes can be lost: Redis may lose its keys, or this process may stop for longer than the lock
+   * lives. Work of several statements calls `assertHeld` before each one that would do harm then.
    */
-  withLock<T>(name: string, work: () => Promise<T>, patienceMs?: number): Promise<T>;
+  withLock<T>(name: string, work: (assertHeld: AssertHeld) => Promise<T>, patienceMs?: number): Promise<T>;
 }
 
 /** Locks for a process that is alone on its store. */
@@ -23,7 +29,8 @@ export function inProcessLocks(): Locks {
       tails.set(name, tail);
       try {
         await before;
-        return await work();
+        // Nobody else can hold it.
+        return await work(() => undefined);
       } finally {
         release();
         if (tails.get(name) === tail) tails.delete(name);

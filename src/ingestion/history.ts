@@ -24,7 +24,7 @@ export interface HistoryResult {
 export interface HistoryOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly store: BatchStore;
+  readonly store: Pick<BatchStore, 'storeOnce'>;
   readonly locks: Locks;
 }
 
@@ -64,7 +64,7 @@ export function createHistory({ db, clock, store, locks }: HistoryOptions) {
     const rules = { now, maxAgeDays: null, acceptedFrom: acceptedFrom(app.retention, now), userAgent: '' };
     const { sessions, rejected } = validateSessions(sent, rules);
     const occurrences = new Occurrences(sent);
-    return locks.withLock(`import ${app.id}`, async () => {
+    return locks.withLock(`import ${app.id}`, async (assertHeld) => {
       const there = await countStored(db, app, sessions);
       const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
       const all = countEvents(sessions);
@@ -76,6 +76,7 @@ export function createHistory({ db, clock, store, locks }: HistoryOptions) {
       const sentColumns = columnsOf(sessions);
       const key = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
       const columns = missing === sessions ? sentColumns : columnsOf(missing);
+      assertHeld();
       const outcome = await store.storeOnce(key, () => batchRows(key, missing, columns));
       if (outcome === 'duplicate') return nothing;
       return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };

@@ -5,7 +5,7 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
-import type { Locks } from '../domain/locks.ts';
+import type { AssertHeld, Locks } from '../domain/locks.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from '../ingestion/ledger-rows.ts';
 import { eraseApps } from '../metadata/erasing.ts';
@@ -75,18 +75,21 @@ export async function importApp(
   const app = wished(db, found, wish);
   if (db.shards.of(app.id) >= db.shards.count) throw nowhere();
   const { id, account, name, domain } = app;
-  const erase = async (): Promise<void> => {
-    await eraseApps(db, sql`app_id = {app:UUID}`, { app: id });
+  const erase = async (assertHeld: AssertHeld): Promise<void> => {
+    await eraseApps(db, sql`app_id = {app:UUID}`, { app: id }, assertHeld);
     onErased(id);
   };
-  const store = async (): Promise<ImportedApp> => {
-    await erase();
+  // Without the lock, another import may be storing the same app.
+  const store = async (assertHeld: AssertHeld): Promise<ImportedApp> => {
+    await erase(assertHeld);
     try {
-      await storeAll(db, ingestion, id, open());
+      await storeAll(db, ingestion, id, open(), assertHeld);
       const { events } = await db.queryOne(STORED_EVENTS, { app: id }, SEAL);
       if (events !== counts.events)
         throw new Error(`${events} events are stored instead of ${counts.events}`);
+      assertHeld();
       await commit(db, id);
+      assertHeld();
       const secretKey = await moving.adopt(app);
       return {
         appId: id,
@@ -97,11 +100,11 @@ export async function importApp(
         ...(secretKey === null ? {} : { secretKey }),
       };
     } catch (error) {
-      // Another import may have adopted the app meanwhile, if the lock was lost.
+      // The app may have been adopted although the answer was an error.
       const isMissing = (failure: unknown) => failure instanceof AppError && failure.code === 'not_found';
       const mayErase = await moving.moved(id).then(() => false, isMissing);
       // If this fails too, the next import of the app erases the rest, which nobody can read.
-      if (mayErase) await erase().catch(() => undefined);
+      if (mayErase) await erase(assertHeld).catch(() => undefined);
       throw error;
     }
   };
@@ -112,9 +115,9 @@ export async function importApp(
     subject: id,
     details: { domain },
   } as const;
-  return locks.withLock(`import:${id}`, async () => {
+  return locks.withLock(`import:${id}`, async (assertHeld) => {
     await moving.assertFree(app);
-    return moving.recorded(deed, store);
+    return moving.recorded(deed, () => store(assertHeld));
   });
 }
 
@@ -172,8 +175,10 @@ async function storeAll(
   ingestion: ImportDeps['ingestion'],
   app: AppId,
   file: Readable,
+  assertHeld: AssertHeld,
 ): Promise<void> {
   for await (const piece of piecesOf(file)) {
+    assertHeld();
     if (piece.name.startsWith(EVENTS))
       await db.insertText('events', eventLines(app, piece), { about: [app] });
     if (piece.name.startsWith(BATCHES)) {

@@ -3,8 +3,9 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { AppError } from '../../src/domain/errors.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
-import { inProcessLocks } from '../../src/domain/locks.ts';
+import { inProcessLocks, type Locks } from '../../src/domain/locks.ts';
 import { DAY_MS, epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
@@ -72,12 +73,14 @@ const importInto = (
   { store: { db }, metadata, ingestion }: Site,
   archive: Buffer,
   wish: Partial<ImportWish>,
+  locks: Locks = inProcessLocks(),
 ) =>
-  importApp(
-    { db, metadata, ingestion, locks: inProcessLocks(), onErased: () => undefined },
-    () => Readable.from([archive]),
-    { account: null, asNew: false, actor: 'operator', ...wish },
-  );
+  importApp({ db, metadata, ingestion, locks, onErased: () => undefined }, () => Readable.from([archive]), {
+    account: null,
+    asNew: false,
+    actor: 'operator',
+    ...wish,
+  });
 
 const viewsOf = async ({ store: { db } }: Site, app: AppId): Promise<number> => {
   // Without another ingestion: on an embedded store it would take the flushes of this one for a dead process's.
@@ -225,6 +228,29 @@ describe('an import', () => {
     expect(await viewsOf(to, app.id)).toBe(5);
     const [deed] = await to.metadata.listAudit(account);
     expect(deed).toMatchObject({ action: 'app.import', subject: app.id, outcome: 'done' });
+  });
+
+  test('that loses its lock ends before its next write, and leaves what its successor stores', async () => {
+    let losses = 0;
+    for (let isLost = true; isLost; losses++) {
+      const wish = { account: await newAccount(to), asNew: true };
+      let successor: Promise<unknown> | undefined;
+      let calls = 0;
+      const losing = (): void => {
+        if (calls++ < losses) return;
+        successor ??= importInto(to, archive, wish);
+        throw new AppError('store_unavailable', 'lost');
+      };
+      const first = importInto(to, archive, wish, { withLock: (_name, work) => work(losing) });
+      const outcome = await first.catch((error: AppError) => error.code);
+      isLost = successor !== undefined;
+      const imported = isLost ? await successor : outcome;
+      if (isLost) expect(outcome).toBe('store_unavailable');
+      expect(imported).toMatchObject({ accountId: wish.account, events: 5 });
+      expect(await viewsOf(to, (imported as { appId: AppId }).appId)).toBe(5);
+    }
+    // Once before each part of the archive, the commit and the adoption.
+    expect(losses).toBeGreaterThan(5);
   });
 
   test('as a new app has a new id and a new secret, also where the old one was deleted', async () => {

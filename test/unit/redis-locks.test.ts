@@ -111,6 +111,40 @@ test('released after a failure too, and never by another holder', async () => {
   client.disconnect();
 });
 
+const isHeldBy = (assertHeld: () => void) => (): boolean => {
+  try {
+    assertHeld();
+    return true;
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'store_unavailable') return false;
+    throw error;
+  }
+};
+
+test('who holds a lock learns that Redis has lost it, and does not get it back', async () => {
+  await again(() =>
+    one.withLock('name', async (assertHeld) => {
+      const isHeld = isHeldBy(assertHeld);
+      await redis.flush();
+      await expect.poll(isHeld).toBe(false);
+      expect(await again(() => two.withLock('name', async () => 2))).toBe(2);
+      await sleep(4_000);
+      expect(isHeld()).toBe(false);
+    }),
+  );
+});
+
+test('a lock that could not be renewed for as long as it lives counts as lost', async () => {
+  await again(() =>
+    one.withLock('name', async (assertHeld) => {
+      const isHeld = isHeldBy(assertHeld);
+      redis.hang();
+      await expect.poll(isHeld).toBe(false);
+      redis.resume();
+    }),
+  );
+});
+
 test('a turn of the event loop that takes long is not blamed on Redis', async () => {
   const [link] = links;
   if (link === undefined) throw new Error('no link');
