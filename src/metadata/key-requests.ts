@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { type AccountId, type KeyId, keyId } from '../domain/ids.ts';
+import { inProcessLocks } from '../domain/locks.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, toIso } from '../domain/time.ts';
 import { Instant, LOOK_UP, type MetadataParts } from './rows.ts';
 
@@ -46,12 +47,15 @@ GROUP BY key_id, r.hour`,
 
 /**
  * How many requests each key made. A request is only counted in memory. `write` adds the counts to the store with
- * one insert for all keys; of a process that is killed, the last minute is lost.
+ * one insert for all keys; of a process that is killed, the last minute is lost. Reading and writing take turns: while
+ * an insert is under way, nobody knows whether the store has its counts yet.
  */
 export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>) {
   let counts = new Map<string, Count>();
   /** Batches whose insert has begun or failed. Each keeps its token, so that it is never added twice. */
   const batches: Batch[] = [];
+  const turns = inProcessLocks();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.withLock('requests', work);
 
   const insert = async ({ token, counts }: Batch): Promise<void> => {
     const rows = counts.map(({ account, key, hour, requests, limited }) => ({
@@ -62,6 +66,12 @@ export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>
       limited,
     }));
     await db.insert('api_key_requests', rows, { ...LOOK_UP, token });
+  };
+  const insertAll = async (): Promise<void> => {
+    for (let next = batches[0]; next !== undefined; next = batches[0]) {
+      await insert(next);
+      batches.shift();
+    }
   };
 
   return {
@@ -77,23 +87,24 @@ export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>
       if (!passes) count.limited++;
     },
 
-    /** Adds the counts to the store. A batch that failed is sent again first. One call at a time. */
-    async write(): Promise<void> {
-      if (counts.size > 0) batches.push({ token: randomUUID(), counts: [...counts.values()] });
-      counts = new Map();
-      for (let next = batches[0]; next !== undefined; next = batches[0]) {
-        await insert(next);
-        batches.shift();
-      }
-    },
+    /** Adds the counts to the store. A batch that failed is sent again first. */
+    write: (): Promise<void> =>
+      inTurn(async () => {
+        if (counts.size > 0) batches.push({ token: randomUUID(), counts: [...counts.values()] });
+        counts = new Map();
+        await insertAll();
+      }),
 
     /** Returns the hours with requests of the last 24, this one included, oldest first. */
     async of(account: AccountId): Promise<KeyHour[]> {
       const from = floorTo(clock(), HOUR_MS) - (HOURS - 1) * HOUR_MS;
-      const own = [...batches.flatMap((batch) => batch.counts), ...counts.values()].filter(
-        (count) => count.account === account && count.hour >= from,
-      );
-      const stored = await db.query(REQUESTS, { account, from });
+      const [stored, own] = await inTurn(async () => {
+        // The store may have a batch that failed.
+        await insertAll();
+        const stored = await db.query(REQUESTS, { account, from });
+        const own = [...counts.values()].filter((count) => count.account === account && count.hour >= from);
+        return [stored, own] as const;
+      });
       const hours = new Map<string, Omit<Count, 'account'>>();
       for (const { key, hour, requests, limited } of [...stored, ...own]) {
         const name = `${hour} ${key}`;

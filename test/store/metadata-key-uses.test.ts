@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
-import { epochMs, MINUTE_MS, toIso } from '../../src/domain/time.ts';
+import { epochMs, HOUR_MS, MINUTE_MS, toIso } from '../../src/domain/time.ts';
 import { createMetadata } from '../../src/metadata/metadata.ts';
 import { type MetadataBench, metadataBench } from '../support/metadata.ts';
 
@@ -90,4 +90,49 @@ test('a store that refuses the write fails no request, and gets the uses with th
   }
   await bench.metadata.writeKeyUses();
   expect(await lastUse(other)).toBe(used);
+});
+
+test('requests count once while they are being stored, and after an insert whose answer was lost', async () => {
+  const { metadata, store } = bench;
+  const { accountId, keyId } = await newKey();
+  const hour = toIso(epochMs(Math.floor(bench.now() / HOUR_MS) * HOUR_MS));
+  const ask = (passes = true): void => metadata.noteRequest({ keyId, accountId }, passes);
+  const insert = store.db.insert.bind(store.db);
+  const counted = (requests: number) => [{ keyId, hour, requests, limited: 1 }];
+  ask(false);
+  expect(await metadata.requestsOfKeys(accountId)).toEqual(counted(1));
+  const spy = vi.spyOn(store.db, 'insert');
+  try {
+    let isVisible = (): void => undefined;
+    let answer = (): void => undefined;
+    const visible = new Promise<void>((resolve) => {
+      isVisible = resolve;
+    });
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    spy.mockImplementationOnce(async (...args) => {
+      await insert(...args);
+      isVisible();
+      await answered;
+    });
+    const writing = metadata.writeKeyUses();
+    await visible;
+    ask();
+    const meanwhile = metadata.requestsOfKeys(accountId);
+    answer();
+    await writing;
+    expect(await meanwhile).toEqual(counted(2));
+    spy.mockImplementationOnce(async (...args) => {
+      await insert(...args);
+      throw new Error('lost');
+    });
+    await expect(metadata.writeKeyUses()).rejects.toThrow('lost');
+    expect(await metadata.requestsOfKeys(accountId)).toEqual(counted(2));
+    await metadata.writeKeyUses();
+    expect(await metadata.requestsOfKeys(accountId)).toEqual(counted(2));
+    expect(await bench.another().requestsOfKeys(accountId)).toEqual(counted(2));
+  } finally {
+    spy.mockRestore();
+  }
 });
