@@ -1,12 +1,15 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { withService } from './operations.ts';
-import { expectProblem, sendRaw } from './support.ts';
+import { expectProblem, parseRaw, sendRaw } from './support.ts';
 
 const service = withService();
 const raw = (...lines: string[]) => sendRaw(service().url, `${lines.join('\r\n')}\r\n\r\n`);
 
 test('414: a URL that is too long, however long', async () => {
-  for (const length of [9_000, 40_000, 60_000, 200_000]) {
+  for (const length of [9_000, 40_000, 60_000, 200_000, 5_000_000]) {
     const answer = await raw(
       `GET /api/v1/apps?x=${'y'.repeat(length)} HTTP/1.1`,
       'Host: a',
@@ -14,6 +17,19 @@ test('414: a URL that is too long, however long', async () => {
     );
     expectProblem(answer, 'uri_too_long');
   }
+});
+
+test('who is still sending a refused request gets the answer, and no reset', async () => {
+  const { hostname, port } = new URL(service().url);
+  const socket = connect(Number(port), hostname);
+  socket.write(`GET /${'y'.repeat(100_000)}`);
+  for (let piece = 0; piece < 10; piece++) {
+    await sleep(20);
+    socket.write('y'.repeat(100_000));
+  }
+  // It throws if the connection is reset.
+  expectProblem(parseRaw(await text(socket)), 'uri_too_long');
+  socket.destroy();
 });
 
 test('431: headers that are too large, one or many', async () => {

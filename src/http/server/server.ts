@@ -37,6 +37,11 @@ const REQUEST_MS = 60_000;
  * than any answer takes.
  */
 const SILENCE_MS = 300_000;
+/**
+ * What follows a request that Node's parser refused is read and dropped for so long. A connection that is closed with
+ * unread data is reset, and its sender may never see the answer.
+ */
+const LINGER_MS = 2_000;
 
 export interface HttpServerDeps {
   readonly clock: Clock;
@@ -186,12 +191,16 @@ function rawRefusal({ code, rawPacket }: ClientError): AppError {
   return /^[A-Z]+ [^\s]*$/.test(start) && start.length > MAX_URL ? urlTooLong() : headersTooLarge();
 }
 
+/** Connections with an answer of `answerRaw`. Each further piece is another error of the parser. */
+const refused = new WeakSet<Duplex>();
+
 function answerRaw(
   refusal: AppError,
   error: ClientError | null,
   socket: Duplex,
   { clock, log }: HttpServerDeps,
 ): void {
+  if (refused.has(socket)) return;
   // The caller has gone, or an answer has begun: nothing can be sent.
   if (error?.code === 'ECONNRESET' || !socket.writable || hasBegun(socket)) {
     socket.destroy();
@@ -208,7 +217,10 @@ function answerRaw(
     'Content-Length': Buffer.byteLength(text),
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
+  refused.add(socket);
   socket.end(`HTTP/1.1 ${status} ${body.title}\r\n${lines.join('')}\r\n${text}`);
+  const lingering = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(lingering));
 }
 
 /**
