@@ -34,12 +34,7 @@ export function casesOf(shape: Shape): Case[] {
       // Large lists are read row by row, and here to the end.
       withRange('pageviews', async (analytics, range) => [...(await analytics.pageviews(BIG_APP, range))]),
       withRange('timeSpent', async (analytics, range) => [...(await analytics.timeSpent(BIG_APP, range))]),
-      withRange('kpis', (analytics, range) =>
-        analytics.kpis(
-          BIG_APP,
-          kpiRange(range, () => NOW),
-        ),
-      ),
+      withRange('kpis', (analytics, range) => analytics.kpis(BIG_APP, kpiRange(range, NOW))),
       withRange('userGrowth', (analytics, range) => analytics.userGrowth(BIG_APP, range)),
       withRange('utmCampaigns', (analytics, range) => analytics.utmCampaigns(BIG_APP, range)),
       withRange('locations', (analytics, range) => analytics.locations(BIG_APP, range)),
@@ -54,8 +49,8 @@ export function casesOf(shape: Shape): Case[] {
   });
   return [
     ...ranged,
-    fixed('trafficHeatmap', (analytics) => analytics.trafficHeatmap(BIG_APP)),
-    fixed('audienceActivity', (analytics) => analytics.audienceActivity(BIG_APP)),
+    fixed('trafficHeatmap', (analytics) => analytics.trafficHeatmap(BIG_APP, NOW)),
+    fixed('audienceActivity', (analytics) => analytics.audienceActivity(BIG_APP, NOW)),
     fixed('dataBounds', (analytics) => analytics.dataBounds(BIG_APP)),
   ];
 }

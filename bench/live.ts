@@ -79,9 +79,8 @@ async function askedLive(
   { runs, pauseMs, factsCacheBytes }: How,
 ): Promise<readonly Live[]> {
   const { progress } = recording;
-  const clock = () => NOW;
-  const analytics = createAnalytics({ db, clock, memory: new Memory(factsCacheBytes) });
-  const raw = createRawAnalytics({ db, clock });
+  const analytics = createAnalytics({ db, memory: new Memory(factsCacheBytes) });
+  const raw = createRawAnalytics(db);
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')
     .map((entry): Live => ({ case: entry, ms: [], lateMs: [], equal: true }));
@@ -104,7 +103,7 @@ async function askedLive(
     }
   }
   await compare();
-  const sealer = createSealer({ db, clock, log: { info: () => undefined, warn: console.log } });
+  const sealer = createSealer({ db, clock: () => NOW, log: { info: () => undefined, warn: console.log } });
   sealer.start();
   progress.begin('late', runs * live.length);
   for (let round = 0; round < runs; round++) {

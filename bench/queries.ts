@@ -11,7 +11,7 @@ import { openReadCounter } from './reads.ts';
 import type { Recording } from './recording.ts';
 import type { Case } from './result/schema.ts';
 import { rollupsAreExact } from './rollups.ts';
-import { NOW, type Shape } from './shape.ts';
+import type { Shape } from './shape.ts';
 import { storage, storageByTable } from './storage.ts';
 import { openBenchStore } from './store.ts';
 import { measureUsualWays } from './usual/ways.ts';
@@ -30,7 +30,6 @@ export async function benchQueries(
   const { db, location, manifest } = await openBenchStore(recording, dir, shape, (stats) =>
     statements.push(stats),
   );
-  const clock = () => NOW;
   const { factsCacheBytes } = readConfig({});
   const memory = new Memory(factsCacheBytes);
   const counter = await openReadCounter(location);
@@ -41,12 +40,12 @@ export async function benchQueries(
     measured = await measure(
       {
         db,
-        polled: createAnalytics({ db, clock, memory: new Memory(factsCacheBytes) }),
-        fresh: createAnalytics({ db, clock, memory }),
+        polled: createAnalytics({ db, memory: new Memory(factsCacheBytes) }),
+        fresh: createAnalytics({ db, memory }),
         forget: () => {
           memory.clear();
         },
-        raw: createRawAnalytics({ db, clock }),
+        raw: createRawAnalytics(db),
         countReads: counter.count,
         takeStatements: () => {
           const taken = statements;

@@ -6,7 +6,6 @@ import { casesOf } from './cases.ts';
 import { Progress } from './progress.ts';
 import { type AnswerSchema, AskSchema } from './protocol.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
-import { NOW } from './shape.ts';
 import { timed } from './statistics.ts';
 import { openBenchStore } from './store.ts';
 
@@ -17,10 +16,9 @@ const [dir = '', events, days] = process.argv.slice(2);
 const shape = { events: Number(events), days: Number(days) };
 const reporter = { progress: new Progress(), signal: new AbortController().signal };
 const { db } = await openBenchStore(reporter, dir, shape, () => undefined);
-const clock = () => NOW;
 // Caches are off, so that the store is measured.
-const analytics = createAnalytics({ db, clock, memory: new Memory(0) });
-const raw = createRawAnalytics({ db, clock });
+const analytics = createAnalytics({ db, memory: new Memory(0) });
+const raw = createRawAnalytics(db);
 const cases = casesOf(shape);
 
 async function answer(ask: z.infer<typeof AskSchema>): Promise<z.infer<typeof AnswerSchema>> {

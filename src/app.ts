@@ -28,6 +28,7 @@ import type { RedisLink } from './redis/link.ts';
 export interface AppDeps extends Services, HealthDeps {
   readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'answerCacheBytes'>;
   readonly log: Logger;
+  readonly clock: Clock;
   /** The machine's clock, by which the rate windows end. */
   readonly wallClock: Clock;
   readonly redis: RedisLink | null;

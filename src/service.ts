@@ -136,7 +136,7 @@ async function start(
   const snapshots = createSnapshots(db);
   const memory = new Memory(config.factsCacheBytes);
   forgetting.add((app) => memory.forget(app));
-  const analytics = createAnalytics({ db, clock, snapshots, memory });
+  const analytics = createAnalytics({ db, snapshots, memory });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(() => geo.close());
   const { eventMaxAgeDays: maxAgeDays } = config;

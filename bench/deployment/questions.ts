@@ -24,11 +24,7 @@ const RANGED: Readonly<Record<string, readonly [path: string, answer: Ranged]>> 
   timeSpent: ['sessions/timespent', (oracle, app, range) => oracle.timeSpent(app, range)],
   kpis: [
     'sessions/overview/kpis',
-    (oracle, app, range, now) =>
-      oracle.kpis(
-        app,
-        kpiRange(range, () => epochMs(now)),
-      ),
+    (oracle, app, range, now) => oracle.kpis(app, kpiRange(range, epochMs(now))),
   ],
   userGrowth: ['sessions/user-growth', (oracle, app, range) => oracle.userGrowth(app, range)],
   utmCampaigns: ['growth/utm', (oracle, app, range) => oracle.utmCampaigns(app, range)],

@@ -1,6 +1,5 @@
 import type { Analytics } from '../../src/analytics/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
-import type { Clock } from '../../src/domain/time.ts';
 import { type Asker, rawDatabase } from './ask.ts';
 import { dataBounds } from './data-bounds.ts';
 import { kpis } from './kpis.ts';
@@ -16,14 +15,8 @@ import { utmCampaigns } from './utm-campaigns.ts';
  * Answers the same questions without facts, from raw events and merged sessions alone, as the reference for
  * the facts.
  */
-export function createRawAnalytics({
-  db,
-  clock,
-}: {
-  readonly db: Database;
-  readonly clock: Clock;
-}): Analytics {
-  const asker: Asker = { db: rawDatabase(db), clock };
+export function createRawAnalytics(db: Database): Analytics {
+  const asker: Asker = { db: rawDatabase(db) };
   return {
     dataBounds: (app) => dataBounds(asker, app),
     overview: (app, range) => overview(asker, app, range),
@@ -31,8 +24,8 @@ export function createRawAnalytics({
     pageviews: (app, range, limit) => pageviews(asker, app, range, limit),
     timeSpent: (app, range, limit) => timeSpent(asker, app, range, limit),
     userGrowth: (app, range) => userGrowth(asker, app, range),
-    trafficHeatmap: (app) => trafficHeatmap(asker, app),
-    audienceActivity: (app) => audienceActivity(asker, app),
+    trafficHeatmap: (app, now) => trafficHeatmap(asker, app, now),
+    audienceActivity: (app, now) => audienceActivity(asker, app, now),
     locations: (app, range, limit) => locations(asker, app, range, limit),
     utmCampaigns: (app, range) => utmCampaigns(asker, app, range),
   };

@@ -1,6 +1,6 @@
 import type { Database } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
-import { type Clock, epochMs, type OpenRange, type Range } from '../../src/domain/time.ts';
+import { epochMs, type OpenRange, type Range } from '../../src/domain/time.ts';
 
 /** The parts of the store that raw questions need. */
 export type RawDatabase = Pick<Database, 'query' | 'queryOne'>;
@@ -16,7 +16,6 @@ export const rawDatabase = (db: Database): RawDatabase => ({
 /** The input of every raw question. */
 export interface Asker {
   readonly db: RawDatabase;
-  readonly clock: Clock;
 }
 
 const BEGINNING = epochMs(0);

@@ -71,8 +71,7 @@ function addUp<Key extends string | number>(
   return [...cells.entries()];
 }
 
-export async function trafficHeatmap({ db, clock }: Asker, app: AppId): Promise<TrafficHeatmap> {
-  const now = clock();
+export async function trafficHeatmap({ db }: Asker, app: AppId, now: EpochMs): Promise<TrafficHeatmap> {
   const { dates, range } = heatmapWindow(now);
   // A sender's clock may be up to 5 min ahead. Its events of the next hour show once that hour has begun.
   const hours = (await tehranHours(db, app, range)).filter(({ start }) => start <= now);
@@ -86,8 +85,8 @@ export async function trafficHeatmap({ db, clock }: Asker, app: AppId): Promise<
 /** How often each hour of the week occurs in a window of 28 days without a change of the clocks. */
 const WEEKS = 4;
 
-export async function audienceActivity({ db, clock }: Asker, app: AppId): Promise<AudienceActivity> {
-  const range = activityWindow(clock());
+export async function audienceActivity({ db }: Asker, app: AppId, now: EpochMs): Promise<AudienceActivity> {
+  const range = activityWindow(now);
   const hours = await tehranHours(db, app, range);
   const average = (counts: readonly number[]) => counts.map((count) => ratio(count, WEEKS, 2));
   const days = addUp(hours, [1, 2, 3, 4, 5, 6, 7], (at) => tehranTime(at).weekday).map(

@@ -2,7 +2,6 @@ import type { Database } from '../clickhouse/database.ts';
 import { asQuestion } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
-import type { Clock } from '../domain/time.ts';
 import { Memory } from '../facts/memory.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
 import type { Asker } from './ask.ts';
@@ -21,7 +20,6 @@ import type { Analytics } from './results.ts';
 
 export interface AnalyticsDeps {
   readonly db: Database;
-  readonly clock: Clock;
   /** Share it with other readers of the data's version; a new one by default. */
   readonly snapshots?: ReadSnapshot;
   readonly memory?: Memory;
@@ -30,10 +28,9 @@ export interface AnalyticsDeps {
 /** How often a question is asked again because rows were deleted meanwhile. Even once is rare. */
 const MOST_ATTEMPTS = 5;
 
-/** Binds all questions to a store and a clock. */
+/** Binds all questions to a store. */
 export function createAnalytics({
   db,
-  clock,
   snapshots = createSnapshots(db),
   memory = new Memory(),
 }: AnalyticsDeps): Analytics {
@@ -47,7 +44,7 @@ export function createAnalytics({
       const snapshot = await snapshots(app);
       const facts = createFacts({ db, memory, app, snapshot, patched });
       try {
-        const answer = await ask({ clock, facts });
+        const answer = await ask({ facts });
         if ((await snapshots(app)).era === snapshot.era) return answer;
       } catch (error) {
         if (!(error instanceof TooManyLate)) throw error;
@@ -67,8 +64,8 @@ export function createAnalytics({
     pageviews: (app, range, limit) => asked(app, (asker) => pageviews(asker, range, limit)),
     timeSpent: (app, range, limit) => asked(app, (asker) => timeSpent(asker, range, limit)),
     userGrowth: (app, range) => asked(app, (asker) => userGrowth(asker, range)),
-    trafficHeatmap: (app) => asked(app, trafficHeatmap),
-    audienceActivity: (app) => asked(app, audienceActivity),
+    trafficHeatmap: (app, now) => asked(app, (asker) => trafficHeatmap(asker, now)),
+    audienceActivity: (app, now) => asked(app, (asker) => audienceActivity(asker, now)),
     locations: (app, range, limit) => asked(app, (asker) => locations(asker, range, limit)),
     utmCampaigns: (app, range) => asked(app, (asker) => utmCampaigns(asker, range)),
   };

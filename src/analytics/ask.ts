@@ -1,7 +1,7 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { Sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type Clock, type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
+import { type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
 import type { LateSession } from '../facts/late.ts';
 import type { LateHour } from '../facts/late-hours.ts';
 import type { Cache } from '../facts/memory.ts';
@@ -9,7 +9,6 @@ import type { LateKey } from './late.ts';
 
 /** Passed to every question. */
 export interface Asker {
-  readonly clock: Clock;
   /** The app's facts at one snapshot. */
   readonly facts: AppFacts;
 }

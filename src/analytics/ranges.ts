@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import { type Clock, DAY_MS, epochMs, type OpenRange, type Range, utcDayStart } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, type OpenRange, type Range, utcDayStart } from '../domain/time.ts';
 
 /** The longest answer of user growth. */
 const MAX_GROWTH_DAYS = 4_000;
@@ -9,8 +9,8 @@ const MAX_GROWTH_DAYS = 4_000;
  * end of today's UTC day. With `to` alone: from the start of its UTC day. Throws `validation_failed` if from
  * > to.
  */
-export function kpiRange(range: OpenRange, clock: Clock): Range {
-  const today = utcDayStart(clock());
+export function kpiRange(range: OpenRange, now: EpochMs): Range {
+  const today = utcDayStart(now);
   const to = range.to ?? epochMs(today + DAY_MS - 1);
   const from = range.from ?? (range.to === null ? today : utcDayStart(range.to));
   if (from > to)

@@ -1,5 +1,5 @@
 import type { AppId } from '../domain/ids.ts';
-import type { OpenRange, Range } from '../domain/time.ts';
+import type { EpochMs, OpenRange, Range } from '../domain/time.ts';
 import type { KPI_FIGURES } from './figures.ts';
 
 /**
@@ -21,9 +21,9 @@ export interface Analytics {
   /** Every UTC day of the range; rejects with `validation_failed` beyond 4,000 days. */
   userGrowth(app: AppId, range: OpenRange): Promise<GrowthPoint[]>;
   /** The last 7 Tehran calendar days, today included. */
-  trafficHeatmap(app: AppId): Promise<TrafficHeatmap>;
+  trafficHeatmap(app: AppId, now: EpochMs): Promise<TrafficHeatmap>;
   /** Averages over the 672 Tehran hours that end with the current one. */
-  audienceActivity(app: AppId): Promise<AudienceActivity>;
+  audienceActivity(app: AppId, now: EpochMs): Promise<AudienceActivity>;
   /** Sorted by count descending, then names. */
   locations(app: AppId, range: OpenRange, limit?: number): Promise<Location[]>;
   /** At most 100, sorted by sessions descending, then names. */

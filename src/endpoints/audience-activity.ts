@@ -32,6 +32,6 @@ export const audienceActivity = defineEndpoint({
     'Over the 672 Tehran hours that end with the current one, so each cell averages 4 hours; 2 decimals. `to` is the last ms of the current hour.',
   query: AppQuery,
   response: AudienceActivity,
-  basis: (_, clock) => activityBasis(clock()),
-  handler: ({ query, analytics }) => analytics.audienceActivity(query.appId),
+  basis: (_, now) => activityBasis(now),
+  handler: ({ query, analytics, now }) => analytics.audienceActivity(query.appId, now),
 });

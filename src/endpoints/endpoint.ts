@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Analytics } from '../analytics/results.ts';
 import type { Basis } from '../analytics/scopes.ts';
 import type { ErrorCode } from '../domain/errors.ts';
-import type { Clock } from '../domain/time.ts';
+import type { EpochMs } from '../domain/time.ts';
 import type { Access, Principal } from '../metadata/types.ts';
 
 type Shape = z.ZodObject<z.ZodRawShape, z.core.$strict>;
@@ -13,13 +13,14 @@ export type QuerySchema = Shape | z.ZodPipe<Shape, z.ZodTransform>;
 export interface Services {
   readonly analytics: Analytics;
   readonly access: Access;
-  readonly clock: Clock;
 }
 
 export interface Input<Query, Body> extends Services {
   readonly query: Query;
   readonly body: Body;
   readonly principal: Principal;
+  /** The moment of the question, which its basis has seen, too. */
+  readonly now: EpochMs;
 }
 
 /** A deeply read-only result. */
@@ -50,12 +51,12 @@ export interface Endpoint<
   /** Error codes besides those that every endpoint can answer. */
   readonly errors: readonly ErrorCode[];
   /** Throws `validation_failed` for errors that the schema cannot find, before the store is queried. */
-  check(query: z.output<Query>, clock: Clock): void;
+  check(query: z.output<Query>, now: EpochMs): void;
   /**
    * The data behind the answer, so that its version is known before it is computed. Null if it is not app
    * data.
    */
-  basis(query: z.output<Query>, clock: Clock): Basis | null;
+  basis(query: z.output<Query>, now: EpochMs): Basis | null;
   handler(input: Input<z.output<Query>, z.output<Body>>): Promise<Handled<z.input<Response>>>;
 }
 

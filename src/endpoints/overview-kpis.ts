@@ -34,9 +34,9 @@ export const overviewKpis = defineEndpoint({
   query: AppRangeQuery,
   response: KpiComparison,
   errors: ['beyond_retention'],
-  check: ({ range }, clock) => {
-    kpiRange(range, clock);
+  check: ({ range }, now) => {
+    kpiRange(range, now);
   },
-  basis: ({ range }, clock) => kpisBasis(kpiRange(range, clock)),
-  handler: ({ query, analytics, clock }) => analytics.kpis(query.appId, kpiRange(query.range, clock)),
+  basis: ({ range }, now) => kpisBasis(kpiRange(range, now)),
+  handler: ({ query, analytics, now }) => analytics.kpis(query.appId, kpiRange(query.range, now)),
 });

@@ -31,6 +31,6 @@ export const trafficHeatmap = defineEndpoint({
     'Today included, oldest first; hours to come are 0. `from` and `to` are the first and last ms of the window. Sessions and visitors count in the hour of their start, pageviews in their own.',
   query: AppQuery,
   response: TrafficHeatmap,
-  basis: (_, clock) => heatmapBasis(clock()),
-  handler: ({ query, analytics }) => analytics.trafficHeatmap(query.appId),
+  basis: (_, now) => heatmapBasis(now),
+  handler: ({ query, analytics, now }) => analytics.trafficHeatmap(query.appId, now),
 });

@@ -35,9 +35,8 @@ let twin: AppId;
 beforeAll(async () => {
   store = await testStore();
   ingestion = ingestionOn(store.db);
-  const clock = () => NOW;
-  analytics = createAnalytics({ db: store.db, clock });
-  fresh = createAnalytics({ db: store.db, clock, memory: new Memory(0) });
+  analytics = createAnalytics({ db: store.db });
+  fresh = createAnalytics({ db: store.db, memory: new Memory(0) });
 });
 afterAll(() => store.close());
 
@@ -96,8 +95,8 @@ async function expectEqualAnswers(): Promise<void> {
       ]),
     )),
     await from.kpis(id, { from: epochMs(NOW - 4 * DAY), to: NOW }),
-    await from.trafficHeatmap(id),
-    await from.audienceActivity(id),
+    await from.trafficHeatmap(id, NOW),
+    await from.audienceActivity(id, NOW),
   ];
   const expected = await ask(fresh, twin);
   expect(await ask(fresh, app)).toEqual(expected);

@@ -48,7 +48,6 @@ async function send(app: SdkApp, sessions: readonly object[]): Promise<void> {
 async function rawAnswers(app: AppId): Promise<unknown[]> {
   const analytics = createAnalytics({
     db: store.db,
-    clock: () => NOW,
     memory: new Memory(0),
   });
   const range = { from: epochMs(NOW - DAYS * DAY + 12_345), to: epochMs(NOW - 3 * DAY) };

@@ -134,7 +134,7 @@ const collectGarbage = async (): Promise<void> => {
 
 test('what is cached holds on to no request', async () => {
   const snapshots = createSnapshots(db);
-  const analytics = createAnalytics({ db, clock: () => epochMs(1_763_700_000_000), snapshots });
+  const analytics = createAnalytics({ db, snapshots });
   const app = appId(randomUUID());
   await commit(app, 1);
   const requests: WeakRef<object>[] = [];

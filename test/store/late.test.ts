@@ -30,7 +30,7 @@ const twin = appId(randomUUID());
 
 beforeAll(async () => {
   store = await testStore();
-  analytics = createAnalytics({ db: store.db, clock: () => NOW });
+  analytics = createAnalytics({ db: store.db });
   for (const id of [app, twin]) await insertDays(id);
   await commitEvents(store.db, [app, twin]);
   await seal({ db: store.db, only: [app] }, NOW);
@@ -47,8 +47,8 @@ const QUESTIONS: Readonly<Record<string, (of: AppId) => Promise<unknown>>> = {
   utmCampaigns: (of) => analytics.utmCampaigns(of, range),
   locations: (of) => analytics.locations(of, range),
   overview: (of) => analytics.overview(of, range),
-  trafficHeatmap: (of) => analytics.trafficHeatmap(of),
-  audienceActivity: (of) => analytics.audienceActivity(of),
+  trafficHeatmap: (of) => analytics.trafficHeatmap(of, NOW),
+  audienceActivity: (of) => analytics.audienceActivity(of, NOW),
 };
 
 /** Returns the number of rows that a question reads in the store once its rows are cached. */

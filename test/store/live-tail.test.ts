@@ -30,9 +30,8 @@ beforeAll(async () => {
   db = await openDatabase(place.location, { onStatement: ({ name }) => statements.push(name) });
   await migrate(db);
   ({ deliver } = await subjectOn(db));
-  const clock = () => NOW;
-  analytics = createAnalytics({ db, clock });
-  fresh = createAnalytics({ db, clock, memory: new Memory(0) });
+  analytics = createAnalytics({ db });
+  fresh = createAnalytics({ db, memory: new Memory(0) });
   app = appId(randomUUID());
   await send(visit('sealed', 30 * 60, 10));
   await seal({ db, only: [app] }, NOW);

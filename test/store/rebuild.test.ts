@@ -23,8 +23,8 @@ let snapshots: ReadSnapshot;
 beforeAll(async () => {
   store = await testStore();
   snapshots = createSnapshots(store.db);
-  analytics = createAnalytics({ db: store.db, clock: () => NOW, snapshots });
-  other = createAnalytics({ db: store.db, clock: () => NOW });
+  analytics = createAnalytics({ db: store.db, snapshots });
+  other = createAnalytics({ db: store.db });
 });
 afterAll(() => store.close());
 
@@ -49,7 +49,7 @@ test('a rebuild replaces wrong facts in the cache of every process, and confirms
   );
   const longer = { from: RANGE.from, to: epochMs(RANGE.to - 1) };
   await analytics.pageviews(app.id, longer);
-  const wrong = await createAnalytics({ db: store.db, clock: () => NOW }).pageviews(app.id, longer);
+  const wrong = await createAnalytics({ db: store.db }).pageviews(app.id, longer);
   expect(wrong).not.toEqual(right);
   for (const each of [analytics, other]) for (let i = 0; i < 3; i++) await each.pageviews(app.id, longer);
 

@@ -33,8 +33,8 @@ beforeAll(async () => {
   db = await openDatabase(place.location, { onStatement: ({ name }) => statements.push(name) });
   await migrate(db);
   ({ deliver } = await subjectOn(db));
-  analytics = createAnalytics({ db, clock: () => LATER });
-  fresh = createAnalytics({ db, clock: () => LATER, memory: new Memory(0) });
+  analytics = createAnalytics({ db });
+  fresh = createAnalytics({ db, memory: new Memory(0) });
   app = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
   const traffic = randomTraffic({
     seed: 7,

@@ -177,8 +177,10 @@ export class ErasedStory {
     for (const [i, { name, ask }] of questions.entries()) {
       const path = PATHS[name.split(' ')[0] ?? ''];
       if (path === undefined || (i > 0 && i % TURNS !== turn % TURNS)) continue;
-      const answer: unknown = await ask(analytics, id);
-      expect(outOfBounds(path, answer, ask(least, id), ask(most, id)), name).toEqual([]);
+      const answer: unknown = await ask(analytics, id, clock.now);
+      expect(outOfBounds(path, answer, ask(least, id, clock.now), ask(most, id, clock.now)), name).toEqual(
+        [],
+      );
     }
   }
 

@@ -147,7 +147,10 @@ export class Play {
     for (const moment of this.#story.moments) {
       this.#subject.clock.now = epochMs(moment);
       for (const { name, ask } of ABOUT_ALL) {
-        expect(await ask(this.#subject.analytics, this.app.id), name).toEqual(ask(oracle, this.app.id));
+        const now = epochMs(moment);
+        expect(await ask(this.#subject.analytics, this.app.id, now), name).toEqual(
+          ask(oracle, this.app.id, now),
+        );
       }
     }
     for (const { range, limit } of this.#story.probes) {
@@ -169,18 +172,19 @@ export class Play {
     { name, ask }: Question,
     again: (nearest: Nearest) => Question,
   ): Promise<boolean> {
-    const { analytics } = this.#subject;
+    const { analytics, clock } = this.#subject;
     const { id } = this.app;
-    const answer = await Promise.resolve(ask(analytics, id)).catch((error: unknown) => error);
+    const answer = await Promise.resolve(ask(analytics, id, clock.now)).catch((error: unknown) => error);
     if (!(answer instanceof Error)) {
-      expect(answer, name).toEqual(ask(oracle, id));
+      expect(answer, name).toEqual(ask(oracle, id, clock.now));
       return false;
     }
     if (!(answer instanceof AppError) || answer.code !== 'beyond_retention') throw answer;
     expect(OF_SESSIONS, name).not.toContain(name.split(' ')[0]);
     const { from, to } = answer.nearest ?? {};
     const next = again({ from: Date.parse(from ?? ''), to: Date.parse(to ?? '') });
-    expect(await next.ask(analytics, id), `${next.name} instead of ${name}`).toEqual(next.ask(oracle, id));
+    const found = await next.ask(analytics, id, clock.now);
+    expect(found, `${next.name} instead of ${name}`).toEqual(next.ask(oracle, id, clock.now));
     return true;
   }
 }

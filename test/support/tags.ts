@@ -46,8 +46,8 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
   };
   return [
     { name: 'bounds', basis: scopes.dataBoundsBasis(), ask: (of, app) => of.dataBounds(app) },
-    { name: 'heatmap', basis: scopes.heatmapBasis(now), ask: (of, app) => of.trafficHeatmap(app) },
-    { name: 'activity', basis: scopes.activityBasis(now), ask: (of, app) => of.audienceActivity(app) },
+    { name: 'heatmap', basis: scopes.heatmapBasis(now), ask: (of, app) => of.trafficHeatmap(app, now) },
+    { name: 'activity', basis: scopes.activityBasis(now), ask: (of, app) => of.audienceActivity(app, now) },
     ...probes
       .slice(0, 2)
       .flatMap(({ range }) => aboutRange({ from: bound(range.from), to: bound(range.to) })),
@@ -57,7 +57,7 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
 /** Today's KPIs follow the clock; a range out of order has none. */
 function kpisOf(range: OpenRange, now: EpochMs) {
   try {
-    return kpiRange(range, () => now);
+    return kpiRange(range, now);
   } catch {
     return null;
   }

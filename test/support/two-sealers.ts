@@ -76,8 +76,8 @@ const answersOf = async (app: AppId, range: OpenRange): Promise<unknown[]> =>
     analytics.pageviews(app, range),
     analytics.timeSpent(app, range),
     analytics.kpis(app, { from: epochMs(NOW - 3 * DAY + 17), to: epochMs(NOW - 40 * HOUR) }),
-    analytics.trafficHeatmap(app),
-    analytics.audienceActivity(app),
+    analytics.trafficHeatmap(app, NOW),
+    analytics.audienceActivity(app, NOW),
     analytics.dataBounds(app),
   ]);
 
@@ -167,7 +167,7 @@ export function testTwoSealers({ modes, every }: TwoSealersOptions): void {
   beforeAll(async () => {
     store = await testStore();
     ingestion = ingestionOn(store.db);
-    analytics = createAnalytics({ db: store.db, clock: () => NOW });
+    analytics = createAnalytics({ db: store.db });
   });
   afterAll(() => store.close());
 

@@ -104,8 +104,7 @@ async function countedOnce({ facts }: Asker, hours: readonly TehranHour[]): Prom
   );
 }
 
-export async function trafficHeatmap(asker: Asker): Promise<TrafficHeatmap> {
-  const now = asker.clock();
+export async function trafficHeatmap(asker: Asker, now: EpochMs): Promise<TrafficHeatmap> {
   const { dates, range } = heatmapWindow(now);
   // Client clocks may be up to 5 min ahead. Their events of the next hour are shown when that hour has begun.
   const hours = (await tehranHours(asker, range)).filter(({ start }) => start <= now);
@@ -117,8 +116,8 @@ export async function trafficHeatmap(asker: Asker): Promise<TrafficHeatmap> {
 /** How often each hour of a weekday occurs in 28 days without a clock change. */
 const WEEKS = 4;
 
-export async function audienceActivity(asker: Asker): Promise<AudienceActivity> {
-  const range = activityWindow(asker.clock());
+export async function audienceActivity(asker: Asker, now: EpochMs): Promise<AudienceActivity> {
+  const range = activityWindow(now);
   const hours = await tehranHours(asker, range);
   const average = (counts: readonly number[]) =>
     counts.map((count) => ratio(count, WEEKS, UNITS.average.decimals));

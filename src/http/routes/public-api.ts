@@ -5,6 +5,7 @@ import { onBehalfOf } from '../../domain/caller.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Forgetting } from '../../domain/forgetting.ts';
 import type { AppId } from '../../domain/ids.ts';
+import type { Clock, EpochMs } from '../../domain/time.ts';
 import { type Endpoint, parametersOf, type Services } from '../../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
 import type { ReadBegun } from '../../facts/begun.ts';
@@ -38,6 +39,7 @@ const PARSED_LENGTH = 300;
 export interface PublicApiDeps extends Services, AnswersOptions {
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
+  readonly clock: Clock;
   readonly overload: Overload;
   readonly live: LiveHub;
   readonly forgetting: Forgetting;
@@ -66,7 +68,9 @@ interface Checked {
   readonly principal: Principal;
   readonly query: object;
   readonly app: AppId | null;
-  compute(): Promise<unknown>;
+  /** When it passed them. */
+  readonly now: EpochMs;
+  compute(now: EpochMs): Promise<unknown>;
   /** Counts one more answer. */
   count(): Promise<Counted>;
   /** Throws if the caller may no longer ask this. */
@@ -87,7 +91,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   });
   const parsed = parsedQueries();
   const { analytics, access, clock, live: hub } = deps;
-  const services: Services = { analytics, access, clock };
+  const services: Services = { analytics, access };
 
   async function check(
     req: Request,
@@ -109,7 +113,8 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const json = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
     const query = parsed(endpoint, search);
     const body = endpoint.method === 'post' ? parseBody(endpoint.body, json) : undefined;
-    endpoint.check(query, clock);
+    const now = clock();
+    endpoint.check(query, now);
     const app = isAboutApp ? (query as { appId: AppId }).appId : null;
     if (app !== null) {
       context.app = app;
@@ -121,7 +126,8 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
       count: () => count(principal),
       query,
       app,
-      compute: async () => endpoint.handler({ ...services, query, body, principal }),
+      now,
+      compute: async (at) => endpoint.handler({ ...services, query, body, principal, now: at }),
       confirm: async () => {
         const again = await authentication.confirm(req);
         if (app !== null) await authorize(services, again, app);
@@ -130,31 +136,35 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   }
 
   /** Null for an answer that is not about an app: its version is not known before it is computed. */
-  function questionOf({ route: { endpoint }, principal, query, app, compute }: Checked) {
-    const first = endpoint.basis(query, clock);
+  function questionOf({ route: { endpoint }, principal, query, app, now, compute }: Checked) {
+    const first = endpoint.basis(query, now);
     if (app === null || first === null) return null;
     const { accountId: account, keyId: key } = principal;
     const { operationId } = endpoint;
-    const basisNow = (): Basis => endpoint.basis(query, clock) ?? first;
-    const ask = (maxStaleMs: number | null, basis = first) =>
-      answers.ask({ account, app, operationId, query, basis, compute }, maxStaleMs);
+    const basisAt = (at: EpochMs): Basis => endpoint.basis(query, at) ?? first;
+    // The tag names the window of the basis, so the answer must be computed for the same moment.
+    const ask = (maxStaleMs: number | null, at = now, basis = first) =>
+      answers.ask({ account, app, operationId, query, basis, compute: () => compute(at) }, maxStaleMs);
     const live = (): LiveQuestion => ({
       name: `${account} ${operationId} ${JSON.stringify(query)}`,
       app,
       key,
-      window: () => basisNow().window,
-      ask: () => ask(null, basisNow()),
+      window: () => basisAt(clock()).window,
+      ask: () => {
+        const at = clock();
+        return ask(null, at, basisAt(at));
+      },
     });
     return { ask, live };
   }
 
   async function answer(req: Request, res: Response, checked: Checked): Promise<void> {
-    const { route, compute, count, confirm } = checked;
+    const { route, now, compute, count, confirm } = checked;
     const timing = contextOf(res).timing;
     const question = questionOf(checked);
     if (question === null) {
       timing?.next('store');
-      const value = await compute();
+      const value = await compute(now);
       timing?.next('answer');
       if (route.endpoint.method === 'post') replyToPost(req, res, 201, value);
       else await replyToGet(req, res, value as object);

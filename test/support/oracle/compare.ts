@@ -61,9 +61,9 @@ export async function expectAnswers(
 ): Promise<void> {
   const oracle = createOracle(deliveries, known, () => clock.now);
   const compare = async (app: AppId, questions: readonly Question[], when: string): Promise<void> => {
-    const answers = await Promise.all(questions.map(({ ask }) => ask(analytics, app)));
+    const answers = await Promise.all(questions.map(({ ask }) => ask(analytics, app, clock.now)));
     questions.forEach(({ name, ask }, i) => {
-      expect(answers[i], `${name}${when}`).toEqual(ask(oracle, app));
+      expect(answers[i], `${name}${when}`).toEqual(ask(oracle, app, clock.now));
     });
   };
   for (const { id } of apps) {
@@ -76,11 +76,15 @@ export async function expectAnswers(
 }
 
 /** Asks questions and ignores the answers. Results cached now must not spoil later answers. */
-export async function askAbout({ analytics }: Subject, apps: readonly AppId[], probes: readonly Probe[]) {
+export async function askAbout(
+  { analytics, clock }: Subject,
+  apps: readonly AppId[],
+  probes: readonly Probe[],
+) {
   // Asks as many questions at once as one caller would. All together, some would wait too long for a place.
   for (const app of apps) {
     for (const questions of [ABOUT_ALL, ...probes.map(aboutRange)]) {
-      await Promise.all(questions.map(({ ask }) => ask(analytics, app)));
+      await Promise.all(questions.map(({ ask }) => ask(analytics, app, clock.now)));
     }
   }
 }
@@ -142,13 +146,13 @@ type Source = { readonly [Q in keyof Analytics]: (...args: Parameters<Analytics[
 
 export interface Question {
   readonly name: string;
-  readonly ask: (source: Source, app: AppId) => unknown;
+  readonly ask: (source: Source, app: AppId, now: EpochMs) => unknown;
 }
 
 export const ABOUT_ALL: readonly Question[] = [
   { name: 'dataBounds', ask: (source, app) => source.dataBounds(app) },
-  { name: 'trafficHeatmap', ask: (source, app) => source.trafficHeatmap(app) },
-  { name: 'audienceActivity', ask: (source, app) => source.audienceActivity(app) },
+  { name: 'trafficHeatmap', ask: (source, app, now) => source.trafficHeatmap(app, now) },
+  { name: 'audienceActivity', ask: (source, app, now) => source.audienceActivity(app, now) },
 ];
 
 export function aboutRange({ range, limit }: Probe): Question[] {

@@ -1,14 +1,17 @@
 import type { Analytics } from '../../../src/analytics/results.ts';
+import type { AppId } from '../../../src/domain/ids.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type Delivery, type Session, sessionsOf } from './model.ts';
 import { overview } from './overview.ts';
 import { dataBounds, kpis, locations, pageviews, timeSpent, userGrowth, utmCampaigns } from './questions.ts';
 import { audienceActivity, trafficHeatmap } from './windows.ts';
 
-/** The questions of `Analytics`, answered synchronously. */
+/** The questions of `Analytics`, answered synchronously. The oracle has a clock of its own. */
 export type Oracle = {
   readonly [Question in keyof Analytics]: (
-    ...args: Parameters<Analytics[Question]>
+    ...args: Question extends 'trafficHeatmap' | 'audienceActivity'
+      ? [app: AppId]
+      : Parameters<Analytics[Question]>
   ) => Awaited<ReturnType<Analytics[Question]>>;
 };
 

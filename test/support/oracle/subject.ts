@@ -34,7 +34,7 @@ export async function subjectOn(db: Database): Promise<Subject & { readonly inge
     begin: (apps) => {
       current = apps;
     },
-    analytics: askedAgain(createAnalytics({ db, clock: () => clock.now })),
+    analytics: askedAgain(createAnalytics({ db })),
     deliver: async (app, batchId, deliveries) => {
       const batch = { batchId, sessions: deliveries.map(onTheWire) };
       const result = await ingestion.accept(app, batch, { userAgent: '', address: '127.0.0.1' });
