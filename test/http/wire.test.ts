@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,14 +23,33 @@ test('414: a URL that is too long, however long', async () => {
 test('who is still sending a refused request gets the answer, and no reset', async () => {
   const { hostname, port } = new URL(service().url);
   const socket = connect(Number(port), hostname);
+  // It rejects if the connection is reset.
+  const received = text(socket).catch(String);
   socket.write(`GET /${'y'.repeat(100_000)}`);
-  for (let piece = 0; piece < 10; piece++) {
-    await sleep(20);
+  for (let piece = 0; piece < 5; piece++) {
+    await sleep(10);
     socket.write('y'.repeat(100_000));
   }
-  // It throws if the connection is reset.
-  expectProblem(parseRaw(await text(socket)), 'uri_too_long');
+  expectProblem(parseRaw(await received), 'uri_too_long');
   socket.destroy();
+});
+
+test('400: CONNECT, also if its connection is reset', async () => {
+  const { hostname, port } = new URL(service().url);
+  const target = 'CONNECT a:443 HTTP/1.1\r\nHost: a\r\n\r\n';
+  expectProblem(await sendRaw(service().url, target), 'bad_request');
+  for (let time = 0; time < 20; time++) {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(target);
+    if (time % 2 === 0) await sleep(5);
+    socket.resetAndDestroy();
+  }
+  await sleep(50);
+  expect(
+    await sendRaw(service().url, 'GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'),
+  ).toMatchObject({ status: 200 });
 });
 
 test('431: headers that are too large, one or many', async () => {

@@ -41,7 +41,7 @@ const SILENCE_MS = 300_000;
  * What follows a request that Node's parser refused is read and dropped for so long. A connection that is closed with
  * unread data is reset, and its sender may never see the answer.
  */
-const LINGER_MS = 2_000;
+const LINGER_MS = 5_000;
 
 export interface HttpServerDeps {
   readonly clock: Clock;
@@ -121,9 +121,12 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
   server.on('clientError', (error: ClientError, socket) => answerRaw(rawRefusal(error), error, socket, deps));
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1). Node would answer 417 without a body.
   server.on('checkExpectation', serve);
-  server.on('connect', (_req, socket: Duplex) =>
-    answerRaw(new AppError('bad_request', 'This is not a proxy.'), null, socket, deps),
-  );
+  server.on('connect', (_req, socket: Duplex) => {
+    // Node has taken its listeners off: a reset would end the process, and nothing would read what follows.
+    socket.on('error', () => undefined);
+    socket.resume();
+    answerRaw(new AppError('bad_request', 'This is not a proxy.'), null, socket, deps);
+  });
   return { listen: (at) => listen(server, at), finish: () => server.finish() };
 }
 
