@@ -1,5 +1,5 @@
-/** Throws AppError `store_unavailable` if the lock may have another holder by now. */
-export type AssertHeld = () => void;
+/** Rejects with AppError `store_unavailable` if the lock may have another holder by now. */
+export type AssertHeld = () => Promise<void>;
 
 /**
  * Mutual exclusion by name. ClickHouse has no unique constraint, so the store cannot claim a name by itself.
@@ -30,7 +30,7 @@ export function inProcessLocks(): Locks {
       try {
         await before;
         // Nobody else can hold it.
-        return await work(() => undefined);
+        return await work(async () => undefined);
       } finally {
         release();
         if (tails.get(name) === tail) tails.delete(name);

@@ -76,7 +76,7 @@ export function createHistory({ db, clock, store, locks }: HistoryOptions) {
       const sentColumns = columnsOf(sessions);
       const key = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
       const columns = missing === sessions ? sentColumns : columnsOf(missing);
-      assertHeld();
+      await assertHeld();
       const outcome = await store.storeOnce(key, () => batchRows(key, missing, columns));
       if (outcome === 'duplicate') return nothing;
       return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };

@@ -24,13 +24,13 @@ WHERE database = currentDatabase() AND active AND has_lightweight_delete AND tab
 /**
  * Erases the rows of apps from every table: rewrites the parts that hold them. `apps` is an SQL condition on
  * `app_id`. On the sealer's lane, so that neither readers nor ingestion wait. Can be repeated at any time.
- * `beforeEach` is called before each table, and ends it by throwing.
+ * `beforeEach` is called before each deletion, and ends it by rejecting.
  */
 export async function eraseApps(
   db: Database,
   apps: Sql,
   params: { readonly app?: string } = {},
-  beforeEach: () => void = () => undefined,
+  beforeEach: () => Promise<void> = async () => undefined,
 ) {
   const { shards } = db;
   const all = (await db.query(TABLES)).map(({ table }) => table);
@@ -38,7 +38,7 @@ export async function eraseApps(
   for (const table of tables) {
     const found = { ...ROWS_FOUND, sql: sql`${ROWS_FOUND.sql} WHERE ${apps}` };
     if ((await db.queryOne(found, { table, ...params })).rows === 0) continue;
-    beforeEach();
+    await beforeEach();
     await db.command(
       `delete from ${table}`,
       sql`ALTER TABLE ${shards.stored(table)} DELETE WHERE ${apps} SETTINGS mutations_sync = 2`,

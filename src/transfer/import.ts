@@ -87,9 +87,9 @@ export async function importApp(
       const { events } = await db.queryOne(STORED_EVENTS, { app: id }, SEAL);
       if (events !== counts.events)
         throw new Error(`${events} events are stored instead of ${counts.events}`);
-      assertHeld();
+      await assertHeld();
       await commit(db, id);
-      assertHeld();
+      await assertHeld();
       const secretKey = await moving.adopt(app);
       return {
         appId: id,
@@ -178,7 +178,7 @@ async function storeAll(
   assertHeld: AssertHeld,
 ): Promise<void> {
   for await (const piece of piecesOf(file)) {
-    assertHeld();
+    await assertHeld();
     if (piece.name.startsWith(EVENTS))
       await db.insertText('events', eventLines(app, piece), { about: [app] });
     if (piece.name.startsWith(BATCHES)) {

@@ -107,7 +107,7 @@ describe('NDJSON', () => {
   test('a run that lost its lock stores nothing, for another one may have stored the same', async () => {
     const app = newApp();
     const sessions = [session('a', 5)];
-    const lost = () => {
+    const lost = async () => {
       throw new AppError('store_unavailable', 'lost');
     };
     const locks: Locks = { withLock: (_name, work) => work(lost) };

@@ -236,7 +236,7 @@ describe('an import', () => {
       const wish = { account: await newAccount(to), asNew: true };
       let successor: Promise<unknown> | undefined;
       let calls = 0;
-      const losing = (): void => {
+      const losing = async (): Promise<void> => {
         if (calls++ < losses) return;
         successor ??= importInto(to, archive, wish);
         throw new AppError('store_unavailable', 'lost');

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { inProcessLocks } from '../../src/domain/locks.ts';
+import { type AssertHeld, inProcessLocks } from '../../src/domain/locks.ts';
 import { RedisLink } from '../../src/redis/link.ts';
 import { createRedisLocks } from '../../src/redis/locks.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
@@ -111,9 +111,9 @@ test('released after a failure too, and never by another holder', async () => {
   client.disconnect();
 });
 
-const isHeldBy = (assertHeld: () => void) => (): boolean => {
+const isHeldBy = (assertHeld: AssertHeld) => async (): Promise<boolean> => {
   try {
-    assertHeld();
+    await assertHeld();
     return true;
   } catch (error) {
     if (error instanceof AppError && error.code === 'store_unavailable') return false;
@@ -129,7 +129,7 @@ test('who holds a lock learns that Redis has lost it, and does not get it back',
       await expect.poll(isHeld).toBe(false);
       expect(await again(() => two.withLock('name', async () => 2))).toBe(2);
       await sleep(4_000);
-      expect(isHeld()).toBe(false);
+      expect(await isHeld()).toBe(false);
     }),
   );
 });
