@@ -47,13 +47,14 @@ GROUP BY key_id, r.hour`,
 
 /**
  * How many requests each key made. A request is only counted in memory. `write` adds the counts to the store with
- * one insert for all keys; of a process that is killed, the last minute is lost. Reading and writing take turns: while
- * an insert is under way, nobody knows whether the store has its counts yet.
+ * one insert for all keys; of a process that is killed, the last minute is lost.
  */
 export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>) {
   let counts = new Map<string, Count>();
   /** Batches whose insert has begun or failed. Each keeps its token, so that it is never added twice. */
   const batches: Batch[] = [];
+  /** The number of writes that have begun. */
+  let writes = 0;
   const turns = inProcessLocks();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns.withLock('requests', work);
 
@@ -90,6 +91,7 @@ export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>
     /** Adds the counts to the store. A batch that failed is sent again first. */
     write: (): Promise<void> =>
       inTurn(async () => {
+        writes++;
         if (counts.size > 0) batches.push({ token: randomUUID(), counts: [...counts.values()] });
         counts = new Map();
         await insertAll();
@@ -98,13 +100,16 @@ export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>
     /** Returns the hours with requests of the last 24, this one included, oldest first. */
     async of(account: AccountId): Promise<KeyHour[]> {
       const from = floorTo(clock(), HOUR_MS) - (HOURS - 1) * HOUR_MS;
-      const [stored, own] = await inTurn(async () => {
-        // The store may have a batch that failed.
-        await insertAll();
-        const stored = await db.query(REQUESTS, { account, from });
-        const own = [...counts.values()].filter((count) => count.account === account && count.hour >= from);
-        return [stored, own] as const;
-      });
+      // While an insert is under way, or after it has failed, nobody knows whether the store has its counts.
+      let [before, stored] = [-1, [] as Omit<Count, 'account'>[]];
+      while (before !== writes) {
+        before = await inTurn(async () => {
+          await insertAll();
+          return writes;
+        });
+        stored = await db.query(REQUESTS, { account, from });
+      }
+      const own = [...counts.values()].filter((count) => count.account === account && count.hour >= from);
       const hours = new Map<string, Omit<Count, 'account'>>();
       for (const { key, hour, requests, limited } of [...stored, ...own]) {
         const name = `${hour} ${key}`;
