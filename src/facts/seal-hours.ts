@@ -4,7 +4,7 @@ import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../domain/time.ts';
 import { compute } from './compute.ts';
 import { CUTS } from './cuts.ts';
-import { differences, sealedHours } from './hour-counts.ts';
+import { differences, eventsIn, sealedHours } from './hour-counts.ts';
 import { ROLL_UPS } from './roll-ups.ts';
 import { appsOf } from './run-groups.ts';
 import type { Run } from './runs.ts';
@@ -13,8 +13,9 @@ import type { SealDeps, Work } from './stretch.ts';
 import { bucketsOf } from './tables.ts';
 
 const MAX_MEMORY = 4 * 1024 ** 3;
-/** So few new hours make no question faster. */
+/** So few new hours with so few events make no question faster. */
 const FEW_MS = 3 * HOUR_MS;
+const FEW_EVENTS = 100_000;
 
 /**
  * Clears, computes, rolls up, compares and publishes. Resolves to the apps whose new watermark is lower than
@@ -57,7 +58,8 @@ export async function sealHours({ db, signal }: SealDeps, run: Run, work: Work):
     const steps = further.map(({ state, until }) => ({ ...state, step: state.step + 1, until }));
     // All that a snapshot from before refers to exists as before, so it stays exact. Reading the snapshots of all polled
     // apps at once would stop the service for seconds, at each full hour.
-    await run.publish(steps, isNew && to - from <= FEW_MS ? [] : apps);
+    const areFew = isNew && to - from <= FEW_MS && eventsIn(ledger, spans) <= FEW_EVENTS;
+    await run.publish(steps, areFew ? [] : apps);
   }
   return ends.filter(({ stopped }) => stopped < to).map(({ state }) => state.app);
 }

@@ -12,14 +12,15 @@ const MOST_SCOPES = 64;
 /** Of all apps together, each with its late hours: at most 20 MB. */
 const MOST_REMEMBERED = 100_000;
 /**
- * A snapshot is used for so long, if nothing is written: longer ones would leave hours to raw rows that were sealed
- * meanwhile.
+ * While nothing is written, an app's snapshots are used for so long. Hours that were sealed after them are answered from
+ * raw rows. It differs by app, so that those which were read together are not read together again.
  */
 const LONGEST_MS = 10 * MINUTE_MS;
+const lifeMs = (): number => LONGEST_MS * (0.5 + Math.random() / 2);
 /** Of each app. A poller of every endpoint asks for half as many. */
 const MOST_POLLED = 12;
 
-/** Returns an app's snapshot: the cached one if nothing was written since, otherwise a new one. */
+/** Returns an app's snapshot: the cached one if nothing that matters was written since, otherwise a new one. */
 export type ReadSnapshot = (app: AppId, scope?: Scope) => Promise<Snapshot>;
 
 type ReadScopes = (app: AppId, scopes: readonly Scope[]) => Promise<readonly Snapshot[]>;
@@ -48,10 +49,10 @@ export function createSnapshots(db: Database, now: Elapsed = () => performance.n
 
 const NOTHING: Scope = { events: null, sessions: null };
 
-/** The snapshots of an app that were read since its last write, and what is asked of it. */
+/** The snapshots of an app that may still be used, and what is asked of it. */
 interface Own {
   readonly stamp: number;
-  readonly since: number;
+  readonly until: number;
   /** By scope. A promise holds on to the request that made it, so it gives way to its value. */
   readonly read: Map<string, Snapshot | Promise<Snapshot>>;
   /** The scopes that were asked for, the latest last. */
@@ -103,13 +104,13 @@ class OwnSnapshots {
     return snapshotAt(await reading, 0);
   }
 
-  /** After a write, nothing is left of the snapshots from before it. */
+  /** After a write, or at the end of their life, nothing is left of the snapshots. */
   #ownOf(app: AppId, stamp: number): Own {
     const last = this.#apps.get(app);
-    const since = this.#now();
-    if (last?.stamp === stamp && since - last.since < LONGEST_MS) return last;
+    const now = this.#now();
+    if (last?.stamp === stamp && now < last.until) return last;
     const { asked, polled } = last ?? { asked: new Map(), polled: [] };
-    const own: Own = { stamp, since, read: new Map(), asked, polled };
+    const own: Own = { stamp, until: now + lifeMs(), read: new Map(), asked, polled };
     this.#apps.set(app, own);
     return own;
   }

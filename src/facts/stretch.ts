@@ -41,7 +41,7 @@ export interface Work {
   readonly cleared: readonly Span[];
   /** The ledger's count of each hour, read before anything is computed. */
   readonly ledger: HourCounts;
-  /** False for hours that were sealed before. */
+  /** True if no hour from `from` on is published. */
   readonly isNew: boolean;
 }
 
