@@ -68,7 +68,7 @@ interface Checked {
   readonly principal: Principal;
   readonly query: object;
   readonly app: AppId | null;
-  /** When it passed them. */
+  /** The moment of the question. */
   readonly now: EpochMs;
   compute(now: EpochMs): Promise<unknown>;
   /** Counts one more answer. */
