@@ -19,7 +19,7 @@ export interface Input<Query, Body> extends Services {
   readonly query: Query;
   readonly body: Body;
   readonly principal: Principal;
-  /** The moment of the question, which its basis has seen, too. */
+  /** The moment of the question. Its basis is of the same moment. */
   readonly now: EpochMs;
 }
 

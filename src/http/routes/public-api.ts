@@ -1,6 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { LRUCache } from 'lru-cache';
-import type { Basis } from '../../analytics/scopes.ts';
 import { onBehalfOf } from '../../domain/caller.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Forgetting } from '../../domain/forgetting.ts';
@@ -11,7 +10,7 @@ import { ENDPOINTS } from '../../endpoints/index.ts';
 import type { ReadBegun } from '../../facts/begun.ts';
 import type { ReadSnapshot } from '../../facts/snapshots.ts';
 import type { Principal } from '../../metadata/types.ts';
-import { Answers, type AnswersOptions } from '../answer/answers.ts';
+import { Answers, type AnswersOptions, type Asked } from '../answer/answers.ts';
 import { maxStaleOf } from '../answer/max-stale.ts';
 import { replyToGet, replyToPost, replyVersioned } from '../answer/reply.ts';
 import { Representations } from '../answer/representations.ts';
@@ -137,25 +136,25 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
 
   /** Null for an answer that is not about an app: its version is not known before it is computed. */
   function questionOf({ route: { endpoint }, principal, query, app, now, compute }: Checked) {
-    const first = endpoint.basis(query, now);
-    if (app === null || first === null) return null;
     const { accountId: account, keyId: key } = principal;
     const { operationId } = endpoint;
-    const basisAt = (at: EpochMs): Basis => endpoint.basis(query, at) ?? first;
-    // The tag names the window of the basis, so the answer must be computed for the same moment.
-    const ask = (maxStaleMs: number | null, at = now, basis = first) =>
-      answers.ask({ account, app, operationId, query, basis, compute: () => compute(at) }, maxStaleMs);
+    // The answer's tag names the window of the basis, so both are of one moment.
+    const at = (moment: EpochMs): Asked | null => {
+      const basis = endpoint.basis(query, moment);
+      if (app === null || basis === null) return null;
+      return { account, app, operationId, query, basis, compute: () => compute(moment) };
+    };
+    const first = at(now);
+    if (first === null) return null;
+    const again = (): Asked => at(clock()) ?? first;
     const live = (): LiveQuestion => ({
       name: `${account} ${operationId} ${JSON.stringify(query)}`,
-      app,
+      app: first.app,
       key,
-      window: () => basisAt(clock()).window,
-      ask: () => {
-        const at = clock();
-        return ask(null, at, basisAt(at));
-      },
+      window: () => again().basis.window,
+      ask: () => answers.ask(again(), null),
     });
-    return { ask, live };
+    return { ask: (maxStaleMs: number | null) => answers.ask(first, maxStaleMs), live };
   }
 
   async function answer(req: Request, res: Response, checked: Checked): Promise<void> {
