@@ -1,6 +1,6 @@
 import type { Analytics } from '../../src/analytics/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
-import { type Asker, rawDatabase } from './ask.ts';
+import { rawDatabase } from './ask.ts';
 import { dataBounds } from './data-bounds.ts';
 import { kpis } from './kpis.ts';
 import { locations } from './locations.ts';
@@ -15,18 +15,18 @@ import { utmCampaigns } from './utm-campaigns.ts';
  * Answers the same questions without facts, from raw events and merged sessions alone, as the reference for
  * the facts.
  */
-export function createRawAnalytics(db: Database): Analytics {
-  const asker: Asker = { db: rawDatabase(db) };
+export function createRawAnalytics(database: Database): Analytics {
+  const db = rawDatabase(database);
   return {
-    dataBounds: (app) => dataBounds(asker, app),
-    overview: (app, range) => overview(asker, app, range),
-    kpis: (app, current) => kpis(asker, app, current),
-    pageviews: (app, range, limit) => pageviews(asker, app, range, limit),
-    timeSpent: (app, range, limit) => timeSpent(asker, app, range, limit),
-    userGrowth: (app, range) => userGrowth(asker, app, range),
-    trafficHeatmap: (app, now) => trafficHeatmap(asker, app, now),
-    audienceActivity: (app, now) => audienceActivity(asker, app, now),
-    locations: (app, range, limit) => locations(asker, app, range, limit),
-    utmCampaigns: (app, range) => utmCampaigns(asker, app, range),
+    dataBounds: (app) => dataBounds(db, app),
+    overview: (app, range) => overview(db, app, range),
+    kpis: (app, current) => kpis(db, app, current),
+    pageviews: (app, range, limit) => pageviews(db, app, range, limit),
+    timeSpent: (app, range, limit) => timeSpent(db, app, range, limit),
+    userGrowth: (app, range) => userGrowth(db, app, range),
+    trafficHeatmap: (app, now) => trafficHeatmap(db, app, now),
+    audienceActivity: (app, now) => audienceActivity(db, app, now),
+    locations: (app, range, limit) => locations(db, app, range, limit),
+    utmCampaigns: (app, range) => utmCampaigns(db, app, range),
   };
 }

@@ -2,7 +2,7 @@ import type { Database } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange, type Range } from '../../src/domain/time.ts';
 
-/** The parts of the store that raw questions need. */
+/** The parts of the store that every raw question needs. */
 export type RawDatabase = Pick<Database, 'query' | 'queryOne'>;
 
 /** Higher limits than the service's, and all cores: some raw questions need it on 30 million events. */
@@ -12,11 +12,6 @@ export const rawDatabase = (db: Database): RawDatabase => ({
   query: (query, params, options) => db.query(query, params, { ...LIMITS, ...options }),
   queryOne: (query, params, options) => db.queryOne(query, params, { ...LIMITS, ...options }),
 });
-
-/** The input of every raw question. */
-export interface Asker {
-  readonly db: RawDatabase;
-}
 
 const BEGINNING = epochMs(0);
 /** The last ms of 2299, the end of the engine's DateTime64(3). */

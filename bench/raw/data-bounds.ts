@@ -4,7 +4,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs, toIso } from '../../src/domain/time.ts';
-import type { Asker } from './ask.ts';
+import type { RawDatabase } from './ask.ts';
 
 const BOUNDS: Query<{ sessions: number; oldest: number; newest: number }> = {
   name: 'data bounds',
@@ -17,7 +17,7 @@ WHERE l.app_id = {app:UUID} AND l.kind = 'session'`,
   row: z.object({ sessions: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
-export async function dataBounds({ db }: Asker, app: AppId): Promise<DataBounds> {
+export async function dataBounds(db: RawDatabase, app: AppId): Promise<DataBounds> {
   const { sessions, oldest, newest } = await db.queryOne(BOUNDS, { app });
   if (sessions === 0) return { oldest: null, newest: null };
   return { oldest: toIso(epochMs(oldest)), newest: toIso(epochMs(newest)) };

@@ -5,7 +5,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs, type Range, toIso } from '../../src/domain/time.ts';
-import { type Asker, appRange, type RawDatabase } from './ask.ts';
+import { appRange, type RawDatabase } from './ask.ts';
 import { averageMs, perSession, rate } from './rounding.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
@@ -59,7 +59,7 @@ const DECIMALS: { readonly [Metric in keyof KpiMetrics]: number } = {
   pagesPerSession: 2,
 };
 
-export async function kpis({ db }: Asker, app: AppId, current: Range): Promise<KpiComparison> {
+export async function kpis(db: RawDatabase, app: AppId, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const [now, before] = await Promise.all([period(db, app, current), period(db, app, previous)]);

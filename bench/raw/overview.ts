@@ -4,7 +4,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { identifier, join, quoted, sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type OpenRange, toIso } from '../../src/domain/time.ts';
-import { type Asker, appRange, closed } from './ask.ts';
+import { appRange, closed, type RawDatabase } from './ask.ts';
 import { averageMs, perSession, rate } from './rounding.ts';
 import { SESSION_HASH, SESSIONS_SQL } from './sessions-sql.ts';
 
@@ -118,7 +118,7 @@ LIMIT 10 BY type`,
   row: TOPS_ROW,
 };
 
-export async function overview({ db }: Asker, app: AppId, range: OpenRange): Promise<ExtendedOverview> {
+export async function overview(db: RawDatabase, app: AppId, range: OpenRange): Promise<ExtendedOverview> {
   const params = appRange(app, closed(range));
   const [totals, { newVisitors }, lists, events, tops] = await Promise.all([
     db.queryOne(TOTALS, params),

@@ -4,7 +4,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
-import { type Asker, appRange, closed } from './ask.ts';
+import { appRange, closed, type RawDatabase } from './ask.ts';
 import { SESSION_HASH } from './sessions-sql.ts';
 
 const PAGEVIEWS: Query<PageView> = {
@@ -21,7 +21,7 @@ LIMIT {limit:UInt64}`,
 };
 
 export function pageviews(
-  { db }: Asker,
+  db: RawDatabase,
   app: AppId,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,

@@ -6,7 +6,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type Range, toIso } from '../../src/domain/time.ts';
-import { type Asker, appRange, type RawDatabase } from './ask.ts';
+import { appRange, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 /** The figures of one Tehran hour. A visitor counts once in it. */
@@ -71,7 +71,7 @@ function addUp<Key extends string | number>(
   return [...cells.entries()];
 }
 
-export async function trafficHeatmap({ db }: Asker, app: AppId, now: EpochMs): Promise<TrafficHeatmap> {
+export async function trafficHeatmap(db: RawDatabase, app: AppId, now: EpochMs): Promise<TrafficHeatmap> {
   const { dates, range } = heatmapWindow(now);
   // A sender's clock may be up to 5 min ahead. Its events of the next hour show once that hour has begun.
   const hours = (await tehranHours(db, app, range)).filter(({ start }) => start <= now);
@@ -85,7 +85,7 @@ export async function trafficHeatmap({ db }: Asker, app: AppId, now: EpochMs): P
 /** How often each hour of the week occurs in a window of 28 days without a change of the clocks. */
 const WEEKS = 4;
 
-export async function audienceActivity({ db }: Asker, app: AppId, now: EpochMs): Promise<AudienceActivity> {
+export async function audienceActivity(db: RawDatabase, app: AppId, now: EpochMs): Promise<AudienceActivity> {
   const range = activityWindow(now);
   const hours = await tehranHours(db, app, range);
   const average = (counts: readonly number[]) => counts.map((count) => ratio(count, WEEKS, 2));

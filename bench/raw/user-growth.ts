@@ -5,7 +5,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../src/domain/time.ts';
-import { type Asker, appRange, closed, type RawDatabase } from './ask.ts';
+import { appRange, closed, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 /** The first and last instant within the range with a session or an event of the app. */
@@ -35,7 +35,7 @@ GROUP BY day`,
   row: z.object({ day: z.number(), pageviews: z.number(), clicks: z.number() }),
 };
 
-export async function userGrowth({ db }: Asker, app: AppId, range: OpenRange): Promise<GrowthPoint[]> {
+export async function userGrowth(db: RawDatabase, app: AppId, range: OpenRange): Promise<GrowthPoint[]> {
   const bounded = await withinData(db, app, range);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);

@@ -4,7 +4,7 @@ import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { OpenRange } from '../../src/domain/time.ts';
-import { type Asker, appRange, closed } from './ask.ts';
+import { appRange, closed, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';
 
 const UTM: Query<UtmCampaign> = {
@@ -29,6 +29,6 @@ LIMIT 100`,
   }),
 };
 
-export function utmCampaigns({ db }: Asker, app: AppId, range: OpenRange): Promise<UtmCampaign[]> {
+export function utmCampaigns(db: RawDatabase, app: AppId, range: OpenRange): Promise<UtmCampaign[]> {
   return db.query(UTM, appRange(app, closed(range)));
 }

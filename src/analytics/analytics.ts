@@ -4,7 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { Memory } from '../facts/memory.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
-import type { Asker } from './ask.ts';
+import type { AppFacts } from './ask.ts';
 import { createFacts } from './facts.ts';
 import { TooManyLate } from './late.ts';
 import { dataBounds } from './questions/data-bounds.ts';
@@ -38,13 +38,16 @@ export function createAnalytics({
    * Asks a question with one snapshot of the facts. Sealing does not wait for readers: if it has deleted rows
    * meanwhile (the era changed), the answer may lack them, so the question is asked again.
    */
-  const untilSteady = async <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> => {
+  const untilSteady = async <Answer>(
+    app: AppId,
+    ask: (facts: AppFacts) => Promise<Answer>,
+  ): Promise<Answer> => {
     let patched = true;
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const snapshot = await snapshots(app);
       const facts = createFacts({ db, memory, app, snapshot, patched });
       try {
-        const answer = await ask({ facts });
+        const answer = await ask(facts);
         if ((await snapshots(app)).era === snapshot.era) return answer;
       } catch (error) {
         if (!(error instanceof TooManyLate)) throw error;
@@ -55,18 +58,18 @@ export function createAnalytics({
       retryAfterSeconds: 5,
     });
   };
-  const asked = <Answer>(app: AppId, ask: (asker: Asker) => Promise<Answer>): Promise<Answer> =>
+  const asked = <Answer>(app: AppId, ask: (facts: AppFacts) => Promise<Answer>): Promise<Answer> =>
     asQuestion(() => untilSteady(app, ask));
   return {
     dataBounds: (app) => dataBounds(db, app),
-    overview: (app, range) => asked(app, (asker) => overview(asker, range)),
-    kpis: (app, current) => asked(app, (asker) => kpis(asker, current)),
-    pageviews: (app, range, limit) => asked(app, (asker) => pageviews(asker, range, limit)),
-    timeSpent: (app, range, limit) => asked(app, (asker) => timeSpent(asker, range, limit)),
-    userGrowth: (app, range) => asked(app, (asker) => userGrowth(asker, range)),
-    trafficHeatmap: (app, now) => asked(app, (asker) => trafficHeatmap(asker, now)),
-    audienceActivity: (app, now) => asked(app, (asker) => audienceActivity(asker, now)),
-    locations: (app, range, limit) => asked(app, (asker) => locations(asker, range, limit)),
-    utmCampaigns: (app, range) => asked(app, (asker) => utmCampaigns(asker, range)),
+    overview: (app, range) => asked(app, (facts) => overview(facts, range)),
+    kpis: (app, current) => asked(app, (facts) => kpis(facts, current)),
+    pageviews: (app, range, limit) => asked(app, (facts) => pageviews(facts, range, limit)),
+    timeSpent: (app, range, limit) => asked(app, (facts) => timeSpent(facts, range, limit)),
+    userGrowth: (app, range) => asked(app, (facts) => userGrowth(facts, range)),
+    trafficHeatmap: (app, now) => asked(app, (facts) => trafficHeatmap(facts, now)),
+    audienceActivity: (app, now) => asked(app, (facts) => audienceActivity(facts, now)),
+    locations: (app, range, limit) => asked(app, (facts) => locations(facts, range, limit)),
+    utmCampaigns: (app, range) => asked(app, (facts) => utmCampaigns(facts, range)),
   };
 }

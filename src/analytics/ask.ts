@@ -7,12 +7,7 @@ import type { LateHour } from '../facts/late-hours.ts';
 import type { Cache } from '../facts/memory.ts';
 import type { LateKey } from './late.ts';
 
-/** Passed to every question. */
-export interface Asker {
-  /** The app's facts at one snapshot. */
-  readonly facts: AppFacts;
-}
-
+/** An app's facts at one snapshot, the input of every question. */
 export interface AppFacts {
   readonly db: Database;
   readonly app: AppId;

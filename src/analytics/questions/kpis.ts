@@ -1,5 +1,5 @@
 import { epochMs, type Range, toIso } from '../../domain/time.ts';
-import type { Asker } from '../ask.ts';
+import type { AppFacts } from '../ask.ts';
 import { decimalsOf, KPI_FIGURES, UNITS } from '../figures.ts';
 import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
 import { figureOf, lastPlaces, ratio } from '../rounding.ts';
@@ -7,7 +7,7 @@ import type { SessionTotals } from '../singles.ts';
 import { type EventTotals, eventTotals } from './event-totals.ts';
 import { sessionTotals } from './session-totals.ts';
 
-export async function kpis({ facts }: Asker, current: Range): Promise<KpiComparison> {
+export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const periods = [previous, current];

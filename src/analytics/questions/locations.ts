@@ -1,7 +1,7 @@
 import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { readPlace } from '../../facts/place.ts';
-import { type Asker, closed, type SessionFacts } from '../ask.ts';
+import { type AppFacts, closed, type SessionFacts } from '../ask.ts';
 import { asOne } from '../grid.ts';
 import { descending, nullsLast } from '../order.ts';
 import { type Plan, plan } from '../plan.ts';
@@ -33,7 +33,7 @@ function locationOf([text, count = 0]: Row): Location {
 }
 
 export async function locations(
-  { facts }: Asker,
+  facts: AppFacts,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Location[]> {

@@ -1,5 +1,5 @@
 import { type OpenRange, toIso } from '../../domain/time.ts';
-import { type Asker, closed } from '../ask.ts';
+import { type AppFacts, closed } from '../ask.ts';
 import type { Dimension } from '../dimensions.ts';
 import { EVERYTHING } from '../key-rows.ts';
 import { type TopKeys, topKeys } from '../keys.ts';
@@ -13,7 +13,7 @@ import { sessionTotals } from './session-totals.ts';
 /** Limit of each list. */
 const TOP = 10;
 
-export async function overview({ facts }: Asker, range: OpenRange): Promise<ExtendedOverview> {
+export async function overview(facts: AppFacts, range: OpenRange): Promise<ExtendedOverview> {
   const bounds = closed(range);
   const [page, session] = await Promise.all([facts.pages(), facts.sessions()]);
   // The slowest part starts first.

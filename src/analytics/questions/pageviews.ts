@@ -1,6 +1,6 @@
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type Asker, closed } from '../ask.ts';
+import { type AppFacts, closed } from '../ask.ts';
 import type { KeyQuestion } from '../key-question.ts';
 import { nameOf, PAGES } from '../key-rows.ts';
 import { keysIn } from '../keys.ts';
@@ -9,7 +9,7 @@ import type { PageView } from '../results.ts';
 const VIEWS = { group: PAGES, sums: ['events', 'sessions'], listed: 'events' } as const;
 
 export async function pageviews(
-  { facts }: Asker,
+  facts: AppFacts,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<PageView>> {

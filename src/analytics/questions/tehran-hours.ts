@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
-import type { AppFacts, Asker, SessionFacts } from '../ask.ts';
+import type { AppFacts, SessionFacts } from '../ask.ts';
 import { UNITS } from '../figures.ts';
 import { byHour, type Grid, sliceSql } from '../grid.ts';
 import { type Span, spanOf } from '../plan.ts';
@@ -23,7 +23,7 @@ interface TehranHour {
 }
 
 /** Returns the hours of `range` (whole Tehran hours) with data. */
-async function tehranHours({ facts }: Asker, range: Range): Promise<TehranHour[]> {
+async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]> {
   const grid = byHour(range);
   const session = await facts.sessions();
   const hours = { start: range.from, end: Math.min(session.until, range.to + 1) };
@@ -90,7 +90,7 @@ function sumByCell<Key extends string | number>(
  * If two hours share a cell, a visitor of both counts once: the second hour keeps only the visitors that the
  * first does not have.
  */
-async function countedOnce({ facts }: Asker, hours: readonly TehranHour[]): Promise<TehranHour[]> {
+async function countedOnce(facts: AppFacts, hours: readonly TehranHour[]): Promise<TehranHour[]> {
   const session = await facts.sessions();
   const starts = new Map(hours.map((hour) => [hour.start, hour]));
   return Promise.all(
@@ -104,11 +104,11 @@ async function countedOnce({ facts }: Asker, hours: readonly TehranHour[]): Prom
   );
 }
 
-export async function trafficHeatmap(asker: Asker, now: EpochMs): Promise<TrafficHeatmap> {
+export async function trafficHeatmap(facts: AppFacts, now: EpochMs): Promise<TrafficHeatmap> {
   const { dates, range } = heatmapWindow(now);
   // Client clocks may be up to 5 min ahead. Their events of the next hour are shown when that hour has begun.
-  const hours = (await tehranHours(asker, range)).filter(({ start }) => start <= now);
-  const counted = await countedOnce(asker, hours);
+  const hours = (await tehranHours(facts, range)).filter(({ start }) => start <= now);
+  const counted = await countedOnce(facts, hours);
   const days = sumByCell(counted, dates, ({ date }) => date).map(([date, counts]) => ({ date, ...counts }));
   return { timezone: TEHRAN, from: toIso(range.from), to: toIso(range.to), days };
 }
@@ -116,9 +116,9 @@ export async function trafficHeatmap(asker: Asker, now: EpochMs): Promise<Traffi
 /** How often each hour of a weekday occurs in 28 days without a clock change. */
 const WEEKS = 4;
 
-export async function audienceActivity(asker: Asker, now: EpochMs): Promise<AudienceActivity> {
+export async function audienceActivity(facts: AppFacts, now: EpochMs): Promise<AudienceActivity> {
   const range = activityWindow(now);
-  const hours = await tehranHours(asker, range);
+  const hours = await tehranHours(facts, range);
   const average = (counts: readonly number[]) =>
     counts.map((count) => ratio(count, WEEKS, UNITS.average.decimals));
   const days = sumByCell(hours, [1, 2, 3, 4, 5, 6, 7], ({ weekday }) => weekday).map(

@@ -1,6 +1,6 @@
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type Asker, closed } from '../ask.ts';
+import { type AppFacts, closed } from '../ask.ts';
 import type { KeyQuestion } from '../key-question.ts';
 import { nameOf, TIMES } from '../key-rows.ts';
 import { keysIn } from '../keys.ts';
@@ -10,7 +10,7 @@ import { figureOf } from '../rounding.ts';
 const TIME = { group: TIMES, sums: ['engagedMs', 'events', 'engagements'], listed: 'engagements' } as const;
 
 export async function timeSpent(
-  { facts }: Asker,
+  facts: AppFacts,
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<TimeSpent>> {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Query } from '../../clickhouse/database.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
-import type { AppFacts, Asker, SessionFacts } from '../ask.ts';
+import type { AppFacts, SessionFacts } from '../ask.ts';
 import { byDay, dayOf } from '../grid.ts';
 import { plan, type Span } from '../plan.ts';
 import { growthDays } from '../ranges.ts';
@@ -23,7 +23,7 @@ WHERE l.app_id = {app:UUID}`,
   row: z.object({ events: z.number(), oldest: z.number(), newest: z.number() }),
 };
 
-export async function userGrowth({ facts }: Asker, range: OpenRange): Promise<GrowthPoint[]> {
+export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<GrowthPoint[]> {
   const bounded = await withinData(facts, range);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);

@@ -1,6 +1,6 @@
 import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type Asker, closed, type SessionFacts } from '../ask.ts';
+import { type AppFacts, closed, type SessionFacts } from '../ask.ts';
 import { asOne } from '../grid.ts';
 import { byText, descending, nullsLast } from '../order.ts';
 import { type Plan, plan } from '../plan.ts';
@@ -23,7 +23,7 @@ const ORDER = (a: UtmCampaign, b: UtmCampaign): number =>
   nullsLast(a.term, b.term) ||
   nullsLast(a.content, b.content);
 
-export async function utmCampaigns({ facts }: Asker, range: OpenRange): Promise<UtmCampaign[]> {
+export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<UtmCampaign[]> {
   const session = await facts.sessions();
   const pieces = plan(closed(range), session.until);
   const rows = await Promise.all([
