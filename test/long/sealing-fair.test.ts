@@ -46,10 +46,7 @@ async function send(app: SdkApp, sessions: readonly object[]): Promise<void> {
 
 /** For an app with the same events that is never sealed. */
 async function rawAnswers(app: AppId): Promise<unknown[]> {
-  const analytics = createAnalytics({
-    db: store.db,
-    memory: new Memory(0),
-  });
+  const analytics = createAnalytics({ db: store.db, memory: new Memory(0) });
   const range = { from: epochMs(NOW - DAYS * DAY + 12_345), to: epochMs(NOW - 3 * DAY) };
   return [
     await analytics.overview(app, range),

@@ -86,7 +86,7 @@ test('one statement for all ranges of an app that are asked for again, after eac
   }
 });
 
-test('sealing a further hour leaves snapshots as they are for ten minutes', async () => {
+test('sealing a further hour leaves snapshots as they are for ten minutes at most', async () => {
   const HOUR = 3_600_000;
   const app = newApp();
   const first = NOW - 100 * HOUR;

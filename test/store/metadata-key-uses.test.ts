@@ -4,6 +4,7 @@ import { sql } from '../../src/clickhouse/sql.ts';
 import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs, HOUR_MS, MINUTE_MS, toIso } from '../../src/domain/time.ts';
 import { createMetadata } from '../../src/metadata/metadata.ts';
+import { deferred } from '../support/deferred.ts';
 import { type MetadataBench, metadataBench } from '../support/metadata.ts';
 
 let bench: MetadataBench;
@@ -103,24 +104,18 @@ test('requests count once while they are being stored, and after an insert whose
   expect(await metadata.requestsOfKeys(accountId)).toEqual(counted(1));
   const spy = vi.spyOn(store.db, 'insert');
   try {
-    let isVisible = (): void => undefined;
-    let answer = (): void => undefined;
-    const visible = new Promise<void>((resolve) => {
-      isVisible = resolve;
-    });
-    const answered = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
+    const visible = deferred();
+    const answered = deferred();
     spy.mockImplementationOnce(async (...args) => {
       await insert(...args);
-      isVisible();
-      await answered;
+      visible.resolve();
+      await answered.promise;
     });
     const writing = metadata.writeKeyUses();
-    await visible;
+    await visible.promise;
     ask();
     const meanwhile = metadata.requestsOfKeys(accountId);
-    answer();
+    answered.resolve();
     await writing;
     expect(await meanwhile).toEqual(counted(2));
     spy.mockImplementationOnce(async (...args) => {

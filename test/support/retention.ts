@@ -145,9 +145,9 @@ export class Play {
     const oracle = createOracle(this.#accepted, known, () => this.#subject.clock.now);
     let refused = 0;
     for (const moment of this.#story.moments) {
-      this.#subject.clock.now = epochMs(moment);
+      const now = epochMs(moment);
+      this.#subject.clock.now = now;
       for (const { name, ask } of ABOUT_ALL) {
-        const now = epochMs(moment);
         expect(await ask(this.#subject.analytics, this.app.id, now), name).toEqual(
           ask(oracle, this.app.id, now),
         );

@@ -10,6 +10,7 @@ import { seal } from '../../src/facts/pass.ts';
 import { RunEnded } from '../../src/facts/runs.ts';
 import { ingestionOn, NOW, REQUEST } from '../store/ingestion-support.ts';
 import { byChance } from './chance.ts';
+import { deferred } from './deferred.ts';
 import { type TestStore, testStore } from './store.ts';
 
 /*
@@ -86,14 +87,8 @@ const WRITES = ['insert', 'insertFrom', 'command'] as const;
 /** Wraps the store for a sealer, so that it stops before its `stop`-th writing statement. */
 export function stoppedAt(db: Database, stop: number, mode: Mode) {
   let writes = 0;
-  let reached = (): void => undefined;
-  let resume = (): void => undefined;
-  const stopped = new Promise<void>((resolve) => {
-    reached = resolve;
-  });
-  const resumed = new Promise<void>((resolve) => {
-    resume = resolve;
-  });
+  const stopped = deferred();
+  const resumed = deferred();
   let late: Promise<unknown> = Promise.resolve();
   const { goesOn, executes } = MODES[mode];
   const never = new Promise<never>(() => undefined);
@@ -101,8 +96,8 @@ export function stoppedAt(db: Database, stop: number, mode: Mode) {
     writes += 1;
     if (writes > stop && !goesOn) return never;
     if (writes !== stop) return execute();
-    reached();
-    const executed = resumed.then(() => (executes === 'never' ? undefined : execute()));
+    stopped.resolve();
+    const executed = resumed.promise.then(() => (executes === 'never' ? undefined : execute()));
     late = executed;
     if (executes === 'after a failure') throw new AppError('internal', 'The connection was cut.');
     await executed;
@@ -120,9 +115,9 @@ export function stoppedAt(db: Database, stop: number, mode: Mode) {
   });
   return {
     db: view,
-    stopped,
+    stopped: stopped.promise,
     goOn: async () => {
-      resume();
+      resumed.resolve();
       await late;
     },
     get writes() {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { type Changes, changesIn } from '../../src/metadata/changes.ts';
 import { FreshCache } from '../../src/metadata/fresh-cache.ts';
+import { deferred } from '../support/deferred.ts';
 
 /** A store with one table of versions by key, and a cache in front of it. */
 let stored: Map<string, number>;
@@ -9,8 +10,7 @@ let statements: string[];
 /** The next statements wait for these promises, in turn. */
 let delays: Promise<unknown>[];
 let broken: 'fails' | 'hangs' | null;
-let release: () => void;
-let released: Promise<void>;
+let released: ReturnType<typeof deferred>;
 let changes: Changes;
 let cache: FreshCache<{ readonly version: number }>;
 
@@ -19,7 +19,7 @@ const statement = async <T>(name: string, answer: () => T): Promise<T> => {
   const answered = answer();
   await delays.shift();
   if (broken === 'fails') throw new Error('store away');
-  if (broken === 'hangs') await released;
+  if (broken === 'hangs') await released.promise;
   return answered;
 };
 const store = {
@@ -32,14 +32,10 @@ const store = {
 const pass = (seconds: number): Promise<unknown> => vi.advanceTimersByTimeAsync(seconds * 1000);
 const reads = (): string[] => statements.filter((name) => name !== 'look');
 const held = () => {
-  let go = (): void => undefined;
-  delays.push(
-    new Promise<void>((resolve) => {
-      go = resolve;
-    }),
-  );
+  const { promise, resolve } = deferred();
+  delays.push(promise);
   return async () => {
-    go();
+    resolve();
     await pass(0);
   };
 };
@@ -52,9 +48,7 @@ beforeEach(() => {
   statements = [];
   delays = [];
   broken = null;
-  released = new Promise((resolve) => {
-    release = resolve;
-  });
+  released = deferred();
   changes = changesIn(store, () => performance.now());
   cache = new FreshCache({
     kind: 'key',
@@ -110,7 +104,7 @@ test.each(['fails', 'hangs'] as const)('while the store %s, cached values expire
   broken = null;
   expect(await cache.get('aa 1')).toEqual({ version: 2 });
   expect(reads()).toEqual(['aa 1']);
-  release();
+  released.resolve();
 });
 
 test('a late answer describes the moment of its question', async () => {

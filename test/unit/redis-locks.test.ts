@@ -5,6 +5,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import { type AssertHeld, inProcessLocks } from '../../src/domain/locks.ts';
 import { RedisLink } from '../../src/redis/link.ts';
 import { createRedisLocks } from '../../src/redis/locks.ts';
+import { deferred } from '../support/deferred.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 
 let redis: LocalRedis;
@@ -54,16 +55,13 @@ test('one holder at a time, in one process and between two', async () => {
 });
 
 test('who waits for a holder in another process has as much patience as it asks for', async () => {
-  let end = (): void => undefined;
-  const ended = new Promise<void>((resolve) => {
-    end = resolve;
-  });
+  const ended = deferred();
   await one.withLock('name', async () => {
     await expect(two.withLock('name', async () => 1, 0)).rejects.toMatchObject({ code: 'overloaded' });
   });
-  const holding = one.withLock('name', () => ended);
+  const holding = one.withLock('name', () => ended.promise);
   const patient = two.withLock('name', async () => 2, 60_000);
-  end();
+  ended.resolve();
   await holding;
   expect(await patient).toBe(2);
 });
@@ -121,7 +119,7 @@ const isHeldBy = (assertHeld: AssertHeld) => async (): Promise<boolean> => {
   }
 };
 
-test('who holds a lock learns that Redis has lost it, and does not get it back', async () => {
+test('a holder learns that Redis has lost its lock, and does not get it back', async () => {
   await again(() =>
     one.withLock('name', async (assertHeld) => {
       const isHeld = isHeldBy(assertHeld);
