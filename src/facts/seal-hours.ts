@@ -56,8 +56,8 @@ export async function sealHours({ db, signal }: SealDeps, run: Run, work: Work):
   const further = ends.filter(({ until }) => until > from);
   if (further.length > 0) {
     const steps = further.map(({ state, until }) => ({ ...state, step: state.step + 1, until }));
-    // All that a snapshot from before refers to exists as before, so it stays exact. Reading the snapshots of all polled
-    // apps at once would stop the service for seconds, at each full hour.
+    // The rows to which an earlier snapshot refers are still there, so it stays exact. Reading the snapshots of all
+    // polled apps at once would stop the service for seconds, at each full hour.
     const areFew = isNew && to - from <= FEW_MS && eventsIn(ledger, spans) <= FEW_EVENTS;
     await run.publish(steps, areFew ? [] : apps);
   }

@@ -12,15 +12,16 @@ const MOST_SCOPES = 64;
 /** Of all apps together, each with its late hours: at most 20 MB. */
 const MOST_REMEMBERED = 100_000;
 /**
- * While nothing is written, an app's snapshots are used for so long. Hours that were sealed after them are answered from
- * raw rows. It differs by app, so that those which were read together are not read together again.
+ * The longest that an app's snapshots are used while nothing is written. Hours that were sealed after them are answered
+ * from raw rows.
  */
 const LONGEST_MS = 10 * MINUTE_MS;
+/** Returns a random time, so that snapshots which were read together are not read together again. */
 const lifeMs = (): number => LONGEST_MS * (0.5 + Math.random() / 2);
 /** Of each app. A poller of every endpoint asks for half as many. */
 const MOST_POLLED = 12;
 
-/** Returns an app's snapshot: the cached one if nothing that matters was written since, otherwise a new one. */
+/** Returns an app's snapshot: the cached one while it may be used, otherwise a new one. */
 export type ReadSnapshot = (app: AppId, scope?: Scope) => Promise<Snapshot>;
 
 type ReadScopes = (app: AppId, scopes: readonly Scope[]) => Promise<readonly Snapshot[]>;

@@ -75,6 +75,18 @@ export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>
     }
   };
 
+  /** While an insert is under way, or after it has failed, nobody knows whether the store has its counts. */
+  const readStored = async (account: AccountId, from: number) => {
+    for (;;) {
+      const before = await inTurn(async () => {
+        await insertAll();
+        return writes;
+      });
+      const stored = await db.query(REQUESTS, { account, from });
+      if (before === writes) return stored;
+    }
+  };
+
   return {
     note(key: KeyId, account: AccountId, passes: boolean): void {
       const hour = epochMs(floorTo(clock(), HOUR_MS));
@@ -100,15 +112,7 @@ export function keyRequestsIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>
     /** Returns the hours with requests of the last 24, this one included, oldest first. */
     async of(account: AccountId): Promise<KeyHour[]> {
       const from = floorTo(clock(), HOUR_MS) - (HOURS - 1) * HOUR_MS;
-      // While an insert is under way, or after it has failed, nobody knows whether the store has its counts.
-      let [before, stored] = [-1, [] as Omit<Count, 'account'>[]];
-      while (before !== writes) {
-        before = await inTurn(async () => {
-          await insertAll();
-          return writes;
-        });
-        stored = await db.query(REQUESTS, { account, from });
-      }
+      const stored = await readStored(account, from);
       const own = [...counts.values()].filter((count) => count.account === account && count.hour >= from);
       const hours = new Map<string, Omit<Count, 'account'>>();
       for (const { key, hour, requests, limited } of [...stored, ...own]) {

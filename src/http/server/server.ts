@@ -38,7 +38,7 @@ const REQUEST_MS = 60_000;
  */
 const SILENCE_MS = 300_000;
 /**
- * What follows a request that Node's parser refused is read and dropped for so long. A connection that is closed with
+ * The rest of a request that Node's parser refused is read and dropped for this long. A connection that is closed with
  * unread data is reset, and its sender may never see the answer.
  */
 const LINGER_MS = 5_000;
@@ -122,7 +122,7 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1). Node would answer 417 without a body.
   server.on('checkExpectation', serve);
   server.on('connect', (_req, socket: Duplex) => {
-    // Node has taken its listeners off: a reset would end the process, and nothing would read what follows.
+    // Node has removed its listeners. Without these, a reset would end the process, and nothing would be read.
     socket.on('error', () => undefined);
     socket.resume();
     answerRaw(new AppError('bad_request', 'This is not a proxy.'), null, socket, deps);
