@@ -147,7 +147,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   const store = new BatchStore(writers);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });
-  const skew = createClockSkew();
+  const skew = createClockSkew(db);
   const holds = inProcessLocks();
   const tally = new Tally();
   const since = toIso(clock());
@@ -177,6 +177,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     const key = { app: app.id, batch: batch.batchId.toLowerCase() };
     const { userAgent, address } = request;
     const ids = batch.sessions.some(isAnonymous) ? await visitors.today() : null;
+    const correction = await skew.correctionFor(app.id, batch, clock());
     const outcome = await store.storeOnce(key, () => {
       const now = clock();
       validated = validateSessions(batch.sessions, {
@@ -184,7 +185,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
         maxAgeDays,
         acceptedFrom: acceptedFrom(app.retention, now),
         userAgent,
-        correction: skew.correctionFor(app.id, batch.sentAt, now),
+        correction,
         ...(ids === null ? {} : { visitorId: (agent: string) => ids(app.id, address, agent) }),
       });
       const { sessions } = validated;

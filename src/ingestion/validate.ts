@@ -1,5 +1,4 @@
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
-import type { Correction } from './clock-skew.ts';
 import { type Context, MAX_LENGTH, readContext } from './context.ts';
 import { parseInstant } from './instant.ts';
 import { cleanText } from './text.ts';
@@ -31,6 +30,9 @@ export interface Validated {
   readonly sessions: readonly ValidSession[];
   readonly rejected: readonly Rejection[];
 }
+
+/** Returns how far a sender's clock is behind (positive) or ahead (negative), in ms, per session. */
+export type Correction = (sessionId: string, startedAt: EpochMs) => number;
 
 /** The context of the rules. */
 export interface Rules {
@@ -112,5 +114,5 @@ function validateHead(sent: unknown, rules: Rules, requestUserAgent: string): He
   return { id, visitorId, startedAt, context, userAgent, correctionMs, sentEvents: events };
 }
 
-const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
+export const isId = (value: unknown): value is string => typeof value === 'string' && ID.test(value);
 const ID_NEEDED = (field: string): string => `${field}: must be 1 to 64 of A-Z a-z 0-9 . _ : -.`;

@@ -129,3 +129,31 @@ test.each([
   const rows = await store.db.query(VISITORS, { app: app.id });
   expect(rows.map(({ start: stored }) => stored as EpochMs)).toEqual(Array(2).fill(start + correctedBy));
 });
+
+test.each([
+  ['three and a half minutes', 3.5 * 60_000],
+  ['a minute, up to which nothing is corrected', 60_000],
+  ['a day, beyond which nothing is corrected', DAY_MS],
+  ['three and a half minutes, ahead', -3.5 * 60_000],
+])('batches of a session get one start in two processes if the clock is off by %s', async (_, offMs) => {
+  const app = newApp();
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const start = now - 60_000 - offMs;
+  const visit = (id: string) => ({
+    id,
+    visitorId: 'v',
+    startedAt: at(start),
+    events: [{ type: 'pageview', timestamp: at(start), path: '/' }],
+  });
+  for (const delay of [-200, 200, 9_000]) {
+    const batch = {
+      batchId: randomUUID(),
+      sessions: [visit('a'), visit('b')],
+      sentAt: at(now - offMs - delay),
+    };
+    expect(await service().accept(app, batch, { userAgent: '', address: '' })).toMatchObject({ accepted: 2 });
+  }
+  const rows = await store.db.query(VISITORS, { app: app.id });
+  expect(rows).toHaveLength(6);
+  expect(new Set(rows.map(({ start: stored }) => stored)).size).toBe(1);
+});
