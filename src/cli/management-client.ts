@@ -165,17 +165,21 @@ function fetched({ host, port, path, token }: Transfer): Promise<IncomingMessage
   });
 }
 
-/** Sends an archive. Resolves when the answer has ended. */
+/** Sends an archive once the service asks for it. Resolves when the answer has ended. */
 function sent({ host, port, path, token }: Transfer, from: Readable): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-tar' };
+    const headers = {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/x-tar',
+      Expect: '100-continue',
+    };
     const call = request(
       { host, port, method: 'POST', path: `/management/v1${path}`, headers, agent: false },
       (answer) => void whole(answer).then(resolve, reject),
     );
     call.on('error', reject);
     from.on('error', (error) => call.destroy(error));
-    from.pipe(call);
+    call.once('continue', () => from.pipe(call));
   });
 }
 

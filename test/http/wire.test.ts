@@ -50,6 +50,35 @@ test('400: CONNECT, also if its connection is reset', async () => {
   expect((await raw('GET /healthz HTTP/1.1', 'Host: a', 'Connection: close')).status).toBe(200);
 });
 
+test('100: a body is asked for when it is read, and not for a refused request', async () => {
+  const { url, newAccount } = service();
+  const { hostname, port } = new URL(url);
+  const { key } = await newAccount();
+  const body = JSON.stringify({ name: 'Shop', domain: 'https://shop.example' });
+  const post = async (apiKey: string, ...more: string[]): Promise<string> => {
+    const socket = connect(Number(port), hostname);
+    socket.once('data', (first) => {
+      if (String(first) === 'HTTP/1.1 100 Continue\r\n\r\n') socket.write(body);
+    });
+    const head = [
+      'POST /api/v1/apps HTTP/1.1',
+      'Host: a',
+      `Authorization: Bearer ${apiKey}`,
+      'Content-Type: application/json',
+      `Content-Length: ${body.length}`,
+      'Expect: 100-continue',
+      ...more,
+    ];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    return text(socket);
+  };
+  expect(await post(key, 'Connection: close')).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+  // The connection is closed: the caller need not send the rest.
+  const refused = parseRaw(await post('wrong'));
+  expectProblem(refused, 'unauthorized');
+  expect(refused.headers['connection']).toBe('close');
+});
+
 test('431: headers that are too large, one or many', async () => {
   for (const length of [17_000, 70_000, 300_000]) {
     const answer = await raw(

@@ -17,7 +17,7 @@ export class FinishingServer extends Server {
 
   constructor(options: ServerOptions, listener: RequestListener) {
     super(options, listener);
-    for (const event of ['request', 'checkExpectation'] as const) {
+    for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
       this.on(event, (_req, res) => {
         this.#underWay++;
         res.once('close', () => this.#underWay--);

@@ -119,6 +119,18 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
   server.maxConnections = MAX_CONNECTIONS;
   server.setTimeout(SILENCE_MS);
   server.on('clientError', (error: ClientError, socket) => answerRaw(rawRefusal(error), error, socket, deps));
+  // The caller sends the body when it is asked to (RFC 9110, section 10.1.1). That is when the body is read: a refused
+  // one is never sent.
+  server.on('checkContinue', (req, res) => {
+    const { shouldKeepAlive } = res;
+    res.shouldKeepAlive = false;
+    req.once('resume', () => {
+      if (res.headersSent) return;
+      res.shouldKeepAlive = shouldKeepAlive;
+      res.writeContinue();
+    });
+    serve(req, res);
+  });
   // An unknown expectation may be ignored (RFC 9110, section 10.1.1). Node would answer 417 without a body.
   server.on('checkExpectation', serve);
   server.on('connect', (_req, socket: Duplex) => {

@@ -22,11 +22,14 @@ afterAll(async () => {
 });
 
 /** Runs `admin …args` in a shell, with a redirection. */
-function shell(args: readonly string[], redirection: string) {
+function shell(args: readonly string[], redirection: string, more: Readonly<Record<string, string>> = {}) {
   const { command, env } = terminalCommand(service, args);
   return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
-    execFile('/bin/sh', ['-c', `${command} ${redirection}`], { env }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    execFile(
+      '/bin/sh',
+      ['-c', `${command} ${redirection}`],
+      { env: { ...env, ...more } },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
 }
@@ -46,7 +49,7 @@ test('a caller who leaves in the middle of an archive is no fault of the service
     },
   });
   upload.on('error', () => undefined);
-  // The caller leaves when the service has begun. Its line has no route if that was before Express was called.
+  // The caller leaves when the service reads the archive.
   upload.on('continue', () => upload.write(Buffer.alloc(1_000), () => upload.destroy()));
   upload.flushHeaders();
   const lines = (): string[] =>
@@ -100,4 +103,12 @@ test('an app is exported and imported by the command line', async () => {
   const unknown = await shell(['app', 'export', '--app', other.accountId], `> ${file}`);
   expect(unknown).toMatchObject({ code: 1, stderr: `--app: There is no app ${other.accountId}.\n` });
   expect(statSync(file).size).toBe(0);
+});
+
+test('an import that is refused at once says why, however large the archive', async () => {
+  const other = { MANAGEMENT_JWT_SECRET: 'another secret of at least 32 characters' };
+  expect(await shell(['app', 'import'], '< /dev/zero', other)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('refused the token'),
+  });
 });
