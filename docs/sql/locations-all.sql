@@ -29,7 +29,7 @@ SELECT
     toUnixTimestamp64Milli(started_at),
     events,
     '',
-    if(place = '', CAST('[]', 'Array(String)'), [toString(place)])
+    (if(place = '', CAST('[]', 'Array(String)'), [toString(place)]), CAST('[]', 'Array(Int64)'))
 FROM
 (
     SELECT

@@ -207,7 +207,7 @@ SELECT
     toUnixTimestamp64Milli(started_at),
     events,
     '',
-    arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))
+    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)'))
 FROM
 (
     SELECT
@@ -237,12 +237,7 @@ SELECT
     toUnixTimestamp64Milli(started_at),
     events,
     base64Encode(reinterpretAsFixedString(visitor)),
-    [''],
-    bounced,
-    duration_ms,
-    pageviews,
-    clicks,
-    errors > 0
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)'))
 FROM
 (
     SELECT

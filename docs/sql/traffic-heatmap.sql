@@ -3,7 +3,7 @@ SELECT
     toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
     sum(t.pageviews)
 FROM traffic AS t
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1794601800) AND (bucket < 1795206600))
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1794601800) AND (bucket < 1795170600))
 GROUP BY hour;
 
 -- tehran hours: sessions
@@ -26,12 +26,7 @@ SELECT
     toUnixTimestamp64Milli(started_at),
     events,
     base64Encode(reinterpretAsFixedString(visitor)),
-    [''],
-    bounced,
-    duration_ms,
-    pageviews,
-    clicks,
-    errors > 0
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)'))
 FROM
 (
     SELECT
@@ -60,6 +55,19 @@ FROM sessions AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
 GROUP BY 1
 LIMIT 20001;
+
+-- unsealed traffic
+SELECT
+    toUInt8(grain),
+    toUnixTimestamp(bucket) * 1000,
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
+FROM traffic AS t
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain IN (1, 3)) AND (bucket >= 1795170600)
+GROUP BY
+    grain,
+    bucket;
 
 -- visits, last totals
 SELECT

@@ -115,12 +115,7 @@ SELECT
     toUnixTimestamp64Milli(started_at),
     events,
     base64Encode(reinterpretAsFixedString(visitor)),
-    [''],
-    bounced,
-    duration_ms,
-    pageviews,
-    clicks,
-    errors > 0
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)'))
 FROM
 (
     SELECT

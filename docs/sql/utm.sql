@@ -61,7 +61,7 @@ SELECT
     toUnixTimestamp64Milli(started_at),
     events,
     base64Encode(reinterpretAsFixedString(visitor)),
-    if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')])
+    (if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]), CAST('[]', 'Array(Int64)'))
 FROM
 (
     SELECT

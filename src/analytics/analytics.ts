@@ -61,7 +61,7 @@ export function createAnalytics({
   const asked = <Answer>(app: AppId, ask: (facts: AppFacts) => Promise<Answer>): Promise<Answer> =>
     asQuestion(() => untilSteady(app, ask));
   return {
-    dataBounds: (app) => dataBounds(db, app),
+    dataBounds: (app) => asked(app, async (facts) => dataBounds(facts)),
     overview: (app, range) => asked(app, (facts) => overview(facts, range)),
     kpis: (app, current) => asked(app, (facts) => kpis(facts, current)),
     pageviews: (app, range, limit) => asked(app, (facts) => pageviews(facts, range, limit)),

@@ -11,6 +11,10 @@ import type { LateKey } from './late.ts';
 export interface AppFacts {
   readonly db: Database;
   readonly app: AppId;
+  /** The first and last start of a session; null without data. */
+  readonly starts: Range | null;
+  /** The first and last instant with an event or the start of a session; null without data. */
+  readonly extent: Range | null;
   /** Facts by the start of sessions. */
   sessions(): Promise<SessionFacts>;
   /** Facts by the time of events. */
@@ -26,6 +30,10 @@ export interface EventFacts {
   readonly until: EpochMs;
   /** Raw events are kept from this instant on, a whole hour. */
   readonly horizon: EpochMs;
+  /** The number of committed events. */
+  readonly version: number;
+  /** The memory for raw rows from the watermark on, of any version. */
+  readonly live: Cache;
   /**
    * The memory for raw events of these spans. Each late event in the spans starts a new version. Nothing is
    * kept of spans that end after `until`.
@@ -59,6 +67,10 @@ export interface SessionFacts extends Facts {
 
 export interface PageFacts extends Facts {
   readonly events: EventFacts;
+  /** The number of committed events. */
+  readonly version: number;
+  /** The memory for raw rows from the watermark on, of any version. */
+  readonly live: Cache;
   /** Corrections to the facts for late events. */
   late(): Promise<readonly LateKey[]>;
 }

@@ -33,6 +33,8 @@ export function createFacts(deps: FactsDeps): AppFacts {
   return {
     db: deps.db,
     app: deps.app,
+    starts: deps.snapshot.starts,
+    extent: deps.snapshot.extent,
     events,
     sessions: () => (sessions ??= sessionFacts(deps)),
     pages: () => (pages ??= pageFacts(deps, events)),
@@ -65,8 +67,10 @@ async function sessionFacts(deps: FactsDeps): Promise<SessionFacts> {
 
 async function pageFacts(deps: FactsDeps, events: EventFacts): Promise<PageFacts> {
   const facts = await factsOf(deps, 'page');
+  const { published, sessionEvents, erasures } = deps.snapshot;
+  const live = deps.memory.of(`tail ${published.page.step} ${facts.until} ${erasures}`);
   let read: Promise<readonly LateKey[]> | undefined;
-  return { ...facts, events, late: () => (read ??= readLateKeys(facts)) };
+  return { ...facts, events, version: sessionEvents, live, late: () => (read ??= readLateKeys(facts)) };
 }
 
 function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
@@ -77,6 +81,8 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     app,
     until,
     horizon,
+    version: snapshot.sessionEvents,
+    live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
     of: (spans) => {
       const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
       return memory.of(isKept ? `event ${step} ${snapshot.erasures} ${lateIn(hours, spans)}` : null);

@@ -1,9 +1,10 @@
 import type { Sql } from '../clickhouse/sql.ts';
 import { edgeKeys } from './key-edges.ts';
 import { type KeyQuestion, named, summed } from './key-question.ts';
-import { edgeRows, type KeyGroup, type KeySums, kindOf, NO_SUMS, sealedRows, tailRows } from './key-rows.ts';
+import { edgeRows, type KeyGroup, type KeySums, kindOf, NO_SUMS, sealedRows } from './key-rows.ts';
+import { readTail } from './key-tail.ts';
 import { lateKeySums } from './late-pages.ts';
-import { metBefore } from './met-before.ts';
+import { metIn } from './met-before.ts';
 import { byText, descending } from './order.ts';
 import { isWide, type Plan } from './plan.ts';
 import { byList, type First, Ranked, type Ranking } from './ranked.ts';
@@ -34,7 +35,7 @@ export async function fromMemory(
   const edgesAreAsked = facts.cache.noteAsked(
     `edges ${facts.app} ${pieces.sealed.start} ${pieces.sealed.end} ${group.types}`,
   );
-  const [hours, tail, edges, met, late] = await Promise.all([
+  const [hours, tail, edges, late] = await Promise.all([
     sealed === null
       ? new Map<string, Ranked<Row>>()
       : facts.cache.recall(
@@ -42,19 +43,18 @@ export async function fromMemory(
           async () => ranked(group, await load('sealed keys', sealed)),
           (lists) => [...lists.values()].reduce((sum, { size }) => sum + 3 * size, 0),
         ),
-    load('key tail', tailRows(facts.app, pieces, group)),
+    readTail(facts, pieces, group),
     // A whole hour of events takes longer to read than a part: it is read when it was asked for twice.
     edgesAreAsked
       ? edgeKeys(facts, pieces, group, asked.sums)
       : load('key edges', edgeRows(facts, pieces, group)),
-    metBefore(facts, pieces, group),
     facts.late(),
   ]);
   const others = byKind(group, [
-    ...tail,
+    ...tail.sums.map((own) => rowOf(asked, own)),
     ...edges.map(withName),
     ...lateKeySums(late, pieces, group).map((own) => rowOf(asked, own)),
-    ...met.map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
+    ...metIn(tail.met, pieces.range).map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
   ]);
   return (kind, wanted) =>
     (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? [], wanted);

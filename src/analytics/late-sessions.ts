@@ -7,7 +7,7 @@ import type { LateHour } from '../facts/late-hours.ts';
 import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import type { SessionFacts } from './ask.ts';
-import { mergedFor, SESSION_PARTS, type Single, type SingleSession, sessionSql } from './singles.ts';
+import { mergedFor, SESSION_PART, type Single, type SingleSession, sessionSql } from './singles.ts';
 import { ofApp } from './sql.ts';
 
 /** Limit of sessions that one statement names. */
@@ -50,7 +50,7 @@ export async function lateVersions(facts: SessionFacts, single: Single): Promise
   return [...byKey.keys()].flatMap((key) => found.get(key) ?? []);
 }
 
-const VERSION = z.tuple([z.number(), z.string(), z.number(), ...SESSION_PARTS]).rest(z.number());
+const VERSION = z.tuple([z.number(), z.string(), z.number(), z.string(), SESSION_PART]);
 
 async function readVersions(
   { db, app }: SessionFacts,
@@ -67,10 +67,10 @@ async function readVersions(
   const rows = await db.rows(
     {
       name: `late sessions, ${single.name}`,
-      sql: sql`SELECT started, session_id, sign, ${sessionSql(single)}
+      sql: sql`SELECT started, session_id, sign, ${sessionSql([single])}
 FROM
 (
-    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${sessionColumns(mergedFor(single))}
+    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${sessionColumns(mergedFor([single]))}
     FROM ${rowsFromEvents(where, sql`, session_id, ${isOfFacts} AS is_held`)} AS s
     ARRAY JOIN if(s.is_held, [-1, 1], [1]) AS sign
     GROUP BY s.started_at, s.session_id, sign
@@ -81,7 +81,7 @@ FROM
     { ids: asked.map(({ session }) => session.id), starts: asked.map(({ session }) => session.startedAt) },
   );
   const found = new Map<string, SingleSession[]>();
-  for (const [startedAt, id, sign, visitor, keys, ...values] of rows) {
+  for (const [startedAt, id, sign, visitor, [keys, values]] of rows) {
     const key = `${startedAt} ${id}`;
     const version = { sign: sign < 0 ? -1 : 1, startedAt, visitor, keys, values } as const;
     const own = found.get(key);

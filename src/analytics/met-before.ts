@@ -27,14 +27,29 @@ const startedAt = (starts: readonly number[]): Sql => sql`${STARTED} IN (${join(
 const SESSION = z.tuple([z.number(), z.string(), z.array(z.string())]);
 const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
 
-/** Returns each such pair, once for each session. */
-export async function metBefore(
+/** A pair on both sides of the start of a tail. */
+export interface Met {
+  readonly pair: string;
+  /** Its last occurrence before the tail, epoch ms. */
+  readonly last: number;
+}
+
+/** Returns the pairs that are on both sides of the start of the plan's tail, once for each session. */
+export const metBefore = async (
   facts: PageFacts,
   { range, tail }: Plan,
   group: KeyGroup,
-): Promise<readonly string[]> {
+): Promise<string[]> => (tail === null ? [] : metIn(await readMet(facts, tail, group), range));
+
+/** The pairs that occur in the range before the tail. */
+export const metIn = (met: readonly Met[], range: Range): string[] =>
+  met.filter(({ last }) => last >= range.from).map(({ pair }) => pair);
+
+/** Reads the pairs of the group that are on both sides of the start of the tail, whatever lies between. */
+export async function readMet(facts: PageFacts, tail: Range, group: KeyGroup): Promise<Met[]> {
   const { paired } = group;
-  if (paired === null || tail === null || range.from >= tail.from) return [];
+  // A tail that begins later is the whole range.
+  if (paired === null || tail.from > facts.until) return [];
   const sessions = await facts.db.rows({
     name: 'sessions that continue',
     sql: sql`SELECT ${STARTED}, session_id, groupUniqArray(${pairOf(group)}) ${continuing(facts.app, tail, paired)}
@@ -45,8 +60,11 @@ GROUP BY started_at, session_id`,
   const names = sessions.map(([started, id]) => sessionOf(started, id));
   const before = await pairsBefore(facts, names, group, paired);
   return sessions.flatMap(([started, id, met]) => {
-    const last = before.get(sessionOf(started, id));
-    return met.filter((pair) => (last?.get(pair) ?? -1) >= range.from);
+    const own = before.get(sessionOf(started, id));
+    return met.flatMap((pair) => {
+      const last = own?.get(pair);
+      return last === undefined ? [] : { pair, last };
+    });
   });
 }
 

@@ -1,7 +1,7 @@
 import { forOthersToo } from '../domain/caller.ts';
 import type { SessionFacts } from './ask.ts';
 import { lateVersions } from './late-sessions.ts';
-import type { Single } from './singles.ts';
+import { SINGLES, type Single } from './singles.ts';
 import { NO_SLOTS, readSlots, type Slots } from './slots.ts';
 import { type OpenSession, Visitors } from './visitors.ts';
 
@@ -19,44 +19,75 @@ export interface Open {
 
 export const NOTHING_OPEN: Open = { unsealed: [], late: [] };
 
-/** What is kept of an app. */
-interface Kept {
-  readonly visitors: Visitors;
-  /** The data that `open` was read from. */
-  readonly version: number;
-  /** A promise holds on to the request that made it, so it gives way to its value. */
-  readonly open: Open | null | Promise<Open | null>;
-  readonly slots: Slots | null | Promise<Slots | null>;
-}
-
 /**
  * Returns the open sessions; null if too many are unsealed, or if `sessions` does not hold all of them.
  * Questions about the same version share one reading.
  */
-export async function readOpen(facts: SessionFacts, single: Single): Promise<Open | null> {
-  const { live, app, version } = facts;
-  const key = `open ${app} ${single.name}`;
-  const known = live.get<Kept>(key);
-  if (known?.version === version) return known.open;
-  const visitors = known?.visitors ?? new Visitors();
-  const slots = forOthersToo(async () => readSlots(facts, single, visitors, await slotsOf(known)));
-  const open = forOthersToo(async () => {
-    const [read, late] = await Promise.all([slots, lateVersions(facts, single)]);
+export const readOpen = (facts: SessionFacts, single: Single): Promise<Open | null> =>
+  facts.live.latest(`open ${facts.app} ${single.name}`, facts.version, async () => {
+    const [{ slots, visitors }, late] = await Promise.all([
+      unsealed(facts, single),
+      lateVersions(facts, single),
+    ]);
+    const read = await slots;
     if (read === null) return null;
-    const unsealed = [...read.values()].flatMap(({ sessions }) => sessions);
-    return { unsealed, late: late.map((session) => visitors.of(session)) };
+    return {
+      unsealed: [...read.values()].flatMap(({ sessions }) => sessions),
+      late: late.map((session) => visitors.of(session)),
+    };
   });
-  const kept: Kept = { version, visitors, open, slots };
-  live.set(key, kept, 0);
-  try {
-    const read = await open;
-    // Counted as one entry, however many sessions there are: every question about the last hours needs them.
-    if (live.get(key) === kept) live.set(key, { version, visitors, open: read, slots: await slots }, 0);
-    return read;
-  } catch (error) {
-    if (live.get(key) === kept) live.delete(key);
-    throw error;
+
+/** The unsealed sessions, as they were read last for a way to count them. */
+interface Kept {
+  readonly visitors: Visitors;
+  readonly version: number;
+  /** A promise holds on to the request that made it, so it gives way to its value. */
+  readonly slots: Slots | null | Promise<Slots | null>;
+  /** The last version for which a question counted them in this way. */
+  askedAt: number;
+}
+
+/**
+ * Several questions about an app are usually polled, so one statement reads the sessions for all that was asked about
+ * the version before.
+ */
+async function unsealed(facts: SessionFacts, single: Single): Promise<Kept> {
+  const { live, version, app } = facts;
+  const keyOf = ({ name }: Single): string => `unsealed ${app} ${name}`;
+  const known = live.get<Kept>(keyOf(single));
+  if (known?.version === version) {
+    known.askedAt = version;
+    return known;
   }
+  const together = SINGLES.flatMap((each) => {
+    const before = live.get<Kept>(keyOf(each));
+    const isAsked = each === single || (known !== undefined && before?.askedAt === known.version);
+    return isAsked ? { single: each, before, visitors: before?.visitors ?? new Visitors() } : [];
+  });
+  const reading = forOthersToo(async () => {
+    const readers = together.map(async (each) => ({ ...each, known: await slotsOf(each.before) }));
+    return readSlots(facts, await Promise.all(readers));
+  });
+  const kept = together.map(({ single: each, visitors, before }, i) => {
+    const slots = reading.then((all) => all?.[i] ?? null);
+    const own: Kept = {
+      version,
+      visitors,
+      slots,
+      askedAt: each === single ? version : (before?.askedAt ?? 0),
+    };
+    live.set(keyOf(each), own, 0);
+    slots.then(
+      (read) => {
+        if (live.get(keyOf(each)) === own) live.set(keyOf(each), { ...own, slots: read }, 0);
+      },
+      () => {
+        if (live.get(keyOf(each)) === own) live.delete(keyOf(each));
+      },
+    );
+    return own;
+  });
+  return kept[together.findIndex((each) => each.single === single)] as Kept;
 }
 
 /** The slots that were read last; none if that failed. */

@@ -159,7 +159,7 @@ export function tailRows(facts: SessionFacts, single: Single, tail: Range): Sql 
   const named = values.map((value, i) => sql`${value} AS value${i}`);
   const rowsOf = (range: Range, visitor: Sql) =>
     sql`SELECT toUnixTimestamp64Milli(started_at) AS at, session, ${visitor}${join([sql`arrayJoin(${keysOf(single)}) AS key`, ...named])}
-    FROM (${mergedSessions(facts, range, mergedFor(single))})`;
+    FROM (${mergedSessions(facts, range, mergedFor([single]))})`;
   if (visits === null) return rowsOf(tail, sql``);
   // Earlier sessions of the tail are the prev of later ones.
   const all = { from: until, to: tail.to };

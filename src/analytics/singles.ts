@@ -121,6 +121,9 @@ export const CAMPAIGNS: Single = {
   visits: { table: sql`utm_facts`, key: CAMPAIGN, returns: sql`utm_returns`, pairs: sql`utm_return_pairs` },
 };
 
+/** All ways to count sessions. */
+export const SINGLES = [TOTALS, LISTS, PLACES, CAMPAIGNS] as const;
+
 /** SQL of the keys of a session: '' without keys. */
 export const keysOf = ({ keys }: Single): Sql => keys ?? sql`['']`;
 
@@ -146,14 +149,24 @@ export interface SingleSession {
   readonly values: readonly number[];
 }
 
-/** SQL of a session's visitor, keys and values, over its columns; and what they are in a row of the result. */
-export const sessionSql = (single: Single): Sql =>
-  join([single.visits === null ? sql`''` : NAME, keysOf(single), ...single.values]);
-export const SESSION_PARTS = [z.string(), z.array(z.string())] as const;
+/** SQL of a session's visitor ('' if visitors are not counted), and of its keys and values in each of these ways. */
+export const sessionSql = (singles: readonly Single[]): Sql =>
+  join([
+    singles.every(({ visits }) => visits === null) ? sql`''` : NAME,
+    ...singles.map(
+      (single) =>
+        sql`(${keysOf(single)}, [${join(single.values.map((value) => sql`toInt64(${value})`))}]::Array(Int64))`,
+    ),
+  ]);
+/** The keys and values in a row of the result. */
+export const SESSION_PART = z.tuple([z.array(z.string()), z.array(z.number())]);
 
 /** SQL of the name of a `visitor` (UInt128). */
 export const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
 
 /** The columns to merge: with the visitor if visitors are counted. */
-export const mergedFor = ({ columns, visits }: Single): readonly SessionColumn[] =>
-  visits === null ? columns : [...columns, 'visitor'];
+export const mergedFor = (singles: readonly Single[]): readonly SessionColumn[] => [
+  ...new Set(
+    singles.flatMap(({ columns, visits }) => (visits === null ? columns : [...columns, 'visitor' as const])),
+  ),
+];

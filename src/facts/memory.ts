@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 
 /** Estimated overhead of an entry, and size of one value in it: a number, a short text or a small row. */
@@ -41,6 +42,12 @@ export class Memory {
   }
 }
 
+/** A value of the latest version. A promise holds on to the request that made it, so it gives way to its value. */
+interface Latest<Value> {
+  readonly version: number | string;
+  readonly value: Value | Promise<Value>;
+}
+
 /** The memory of one version of the data. Callers must not modify what it returns. */
 export class Cache {
   readonly #values: LRUCache<string, object> | null;
@@ -79,6 +86,31 @@ export class Cache {
     const value = await load();
     this.set(key, value, countOf(value));
     return value;
+  }
+
+  /**
+   * Returns the value of this version of what changes often, kept or loaded now. Questions about the same version share
+   * one reading. It takes the place of the value of another version. A value that consists of about `countOf` small
+   * ones; by default it counts as one entry, however large it is, because every question about the last hours needs it.
+   */
+  async latest<Value extends object | null>(
+    key: string,
+    version: number | string,
+    load: () => Promise<Value>,
+    countOf: (value: Value) => number = () => 0,
+  ): Promise<Value> {
+    const known = this.get<Latest<Value>>(key);
+    if (known?.version === version) return known.value;
+    const reading: Latest<Value> = { version, value: forOthersToo(load) };
+    this.set(key, reading, 0);
+    try {
+      const value = await reading.value;
+      if (this.get(key) === reading) this.set(key, { version, value }, countOf(value));
+      return value;
+    } catch (error) {
+      if (this.get(key) === reading) this.delete(key);
+      throw error;
+    }
   }
 
   /**

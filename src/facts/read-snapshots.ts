@@ -53,6 +53,10 @@ export interface Snapshot {
   readonly version: readonly [number, number];
   /** Number of committed events of all sessions. */
   readonly sessionEvents: number;
+  /** The first and last start of a session; null without data. */
+  readonly starts: Range | null;
+  /** The first and last instant with an event or the start of a session; null without data. */
+  readonly extent: Range | null;
   /** When the app's newest event was stored; null if there is none. */
   readonly asOf: EpochMs | null;
 }
@@ -81,7 +85,7 @@ SELECT 'sealed', [${below('page', page, without(sql`h.run`, page.dead))}, ${belo
 FROM sealed_hours AS h WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf(sql`kind = 'session'`)},
-    ${join(scopes.map(eventsOf))}]
+    ${EXTENTS}, ${join(scopes.map(eventsOf))}]
 FROM ledger AS h WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`,
@@ -106,6 +110,16 @@ export const eventsOf = ({ events, sessions }: Scope): Sql =>
 
 /** SQL of the numbers of erasures that have begun and that have ended, for rows of `erasures`. */
 export const ERASURES = sql`toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(erasure_id, ended = 1))`;
+
+/** SQL of `starts` and `extent`, for rows of `ledger AS h`. */
+const EXTENTS = join(
+  [
+    sql`minIf(h.oldest, kind = 'session')`,
+    sql`maxIf(h.newest, kind = 'session')`,
+    sql`min(h.oldest)`,
+    sql`max(h.newest)`,
+  ].map((at) => sql`toUnixTimestamp64Milli(${at})`),
+);
 
 const sumIf = (condition: Sql): Sql => sql`toInt64(sumIf(h.events, ${condition}))`;
 const HOUR_STARTS = sql`toUnixTimestamp(h.hour) * 1000`;
@@ -162,7 +176,11 @@ export async function readSnapshots(
 }
 
 /** The numbers of a snapshot's statement. */
-interface Numbers extends Pick<Snapshot, 'keptFrom' | 'erasures' | 'isErasing' | 'sessionEvents' | 'asOf'> {
+interface Numbers
+  extends Pick<
+    Snapshot,
+    'keptFrom' | 'erasures' | 'isErasing' | 'sessionEvents' | 'starts' | 'extent' | 'asOf'
+  > {
   /** Events below the watermarks. */
   readonly sealed: Readonly<Record<FactKind, number>>;
   readonly ledger: Readonly<Record<FactKind, number>>;
@@ -172,8 +190,9 @@ interface Numbers extends Pick<Snapshot, 'keptFrom' | 'erasures' | 'isErasing' |
 function numbersOf(found: ReadonlyMap<string, readonly number[]>): Numbers {
   const [keptFrom = 0] = found.get('kept') ?? [];
   const [pageSealed = 0, sessionSealed = 0] = found.get('sealed') ?? [];
-  const [pageLedger = 0, sessionLedger = 0, hours, asOf = 0, sessionEvents = 0, ...inScopes] =
+  const [pageLedger = 0, sessionLedger = 0, hours, asOf = 0, sessionEvents = 0, ...more] =
     found.get('ledger') ?? [];
+  const [firstStart = 0, lastStart = 0, oldest = 0, newest = 0, ...inScopes] = more;
   const [begun = 0, ended = 0] = found.get('erasures') ?? [];
   return {
     keptFrom: epochMs(keptFrom),
@@ -182,6 +201,8 @@ function numbersOf(found: ReadonlyMap<string, readonly number[]>): Numbers {
     erasures: `${begun} ${ended}`,
     isErasing: begun !== ended,
     sessionEvents,
+    starts: sessionEvents === 0 ? null : { from: epochMs(firstStart), to: epochMs(lastStart) },
+    extent: hours === 0 ? null : { from: epochMs(oldest), to: epochMs(newest) },
     asOf: hours === 0 ? null : epochMs(asOf),
     inScopes,
   };

@@ -75,11 +75,7 @@ test('sessions of the tail are read once, and again when they go on', async () =
   expect(await readFor()).toEqual([]);
 
   await send(visit('four', 10, 1), visit('one', 25, 1));
-  expect(await readFor()).toEqual([
-    'unsealed sessions, lists',
-    'unsealed sessions, totals',
-    'unsealed slots',
-  ]);
+  expect(await readFor()).toEqual(['unsealed sessions, totals, lists', 'unsealed slots']);
   expect(await readFor()).toEqual([]);
 
   // A range that ends before a session of the same ten seconds starts, and one that holds it.
@@ -87,6 +83,60 @@ test('sessions of the tail are read once, and again when they go on', async () =
     const range = { from: RANGE.from, to: epochMs(to) };
     for (let time = 0; time < 3; time++) await readFor(range);
   }
+});
+
+/** What a dashboard polls. */
+const POLLED: readonly ((of: Analytics) => Promise<unknown>)[] = [
+  (of) => of.dataBounds(app),
+  (of) => of.kpis(app, RANGE),
+  async (of) => [...(await of.pageviews(app, RANGE))],
+  async (of) => [...(await of.timeSpent(app, RANGE))],
+  (of) => of.userGrowth(app, { from: null, to: null }),
+  (of) => of.trafficHeatmap(app, NOW),
+  (of) => of.audienceActivity(app, NOW),
+  (of) => of.locations(app, RANGE),
+  (of) => of.utmCampaigns(app, RANGE),
+  (of) => of.overview(app, RANGE),
+];
+
+test('if all questions are polled, each part of the tail is read once after an event', async () => {
+  const ask = async (of: Analytics): Promise<unknown[]> => {
+    const answers: unknown[] = [];
+    for (const one of POLLED) answers.push(await one(of));
+    return answers;
+  };
+  for (let time = 0; time < 3; time++) await ask(analytics);
+  await send(visit('one', 25, 1));
+  const before = await ask(analytics);
+  await send(visit('one', 25, 1));
+  statements = [];
+  const after = await ask(analytics);
+  expect(statements.filter((each) => !each.startsWith('insert')).sort()).toEqual([
+    'key tail',
+    'sessions that continue',
+    'snapshot',
+    'unsealed events',
+    'unsealed sessions, totals, lists, places, campaigns',
+    'unsealed slots',
+    'unsealed traffic',
+  ]);
+  expect(after).not.toEqual(before);
+  expect(after).toEqual(await ask(fresh));
+});
+
+test('what is no longer asked is no longer read', async () => {
+  const readAfterAnEvent = async (): Promise<string[]> => {
+    await send(visit('two', 20.25, 1));
+    statements = [];
+    await analytics.pageviews(app, RANGE);
+    await analytics.kpis(app, RANGE);
+    return statements.filter((each) => each.startsWith('unsealed sessions'));
+  };
+  await analytics.overview(app, RANGE);
+  await readAfterAnEvent();
+  await readAfterAnEvent();
+  expect(await readAfterAnEvent()).toEqual(['unsealed sessions, totals']);
+  expect(await analytics.overview(app, RANGE)).toEqual(await fresh.overview(app, RANGE));
 });
 
 test('parallel questions, while events come in, count all events stored before they began', async () => {

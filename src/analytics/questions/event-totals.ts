@@ -1,29 +1,25 @@
-import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
+import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { EventFacts } from '../ask.ts';
 import { EVENT_SUMS } from '../figures.ts';
 import { byPeriod, type Grid, sliceOf, sliceSql } from '../grid.ts';
 import { hoursOf } from '../hours.ts';
-import { type Plan, rangeOf, type Span, spanOf } from '../plan.ts';
+import { type Plan, plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { planEvents } from '../retention.ts';
 import { keptRows, ROW, type Row, sumByKey } from '../rows.ts';
-import { eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, rawRanges, UTC } from '../sql.ts';
+import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, UTC } from '../sql.ts';
+import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, unsealedHours } from '../traffic.ts';
 
-/** The watermark of `traffic`: a view keeps its sums current, so every hour counts as sealed. */
+/** For the hours from the watermark on: the sums of every hour are current. */
 const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
 
-type EventSum = keyof typeof EVENT_SUMS;
 export type EventTotals = { readonly [Name in EventSum]: number };
-const SUMS = Object.keys(EVENT_SUMS) as EventSum[];
 const TYPES = Object.values(EVENT_SUMS).map(quoted);
-
-/** SQL of the sums over rows of `traffic AS t`. */
-const SUMS_OF_TRAFFIC = join(SUMS.map((name) => sql`sum(t.${identifier(name)})`));
 
 /** Names the sums of a row. */
 export const eventTotalsOf = (sums: readonly number[] = []): EventTotals =>
-  byName(SUMS, (name) => sums[SUMS.indexOf(name)] ?? 0);
+  byName(EVENT_SUM_NAMES, (name) => sums[EVENT_SUM_NAMES.indexOf(name)] ?? 0);
 
 /** Counts the events of each of `ranges`, which are adjacent, in order and of the same length. */
 export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
@@ -48,21 +44,27 @@ export async function eventSums(
   grid: Grid,
   sliceOfBucket: (plans: readonly Plan[]) => Sql,
 ): Promise<Row[]> {
-  const plans = planEvents(facts, ranges, ALWAYS_CURRENT, 'day');
-  const edges = plans.flatMap(rawRanges);
-  const [whole, sealed, live] = await Promise.all([
+  const plans = planEvents(facts, ranges, facts.until, 'day');
+  const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
+  const [whole, edges, ends, hours] = await Promise.all([
     sumsOfHours(facts, plans, sliceOfBucket(plans)),
-    sealedEdges(facts, edges.filter(({ to }) => to < facts.until).map(spanOf), grid),
-    liveEdges(
+    sealedEdges(facts, plans.flatMap(edgeRanges).map(spanOf), grid),
+    liveEdges(facts, tails.flatMap(edgeRanges), grid),
+    unsealedHours(
       facts,
-      edges.filter(({ to }) => to >= facts.until),
-      grid,
+      'utc',
+      tails.map((tail) => tail.sealed),
     ),
   ]);
-  return [...whole, ...sealed, ...live];
+  return [
+    ...whole,
+    ...edges,
+    ...ends,
+    ...hours.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]),
+  ];
 }
 
-/** Sums of whole hours. They are kept if all of these hours are sealed. */
+/** Sums of whole sealed hours. */
 async function sumsOfHours(
   { db, app, of }: EventFacts,
   plans: readonly Plan[],
@@ -92,7 +94,10 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
   );
   return cuts.map(({ part, hour }): Row => {
     const counts = hour.countByKey(part);
-    return [`${sliceOf(grid, part.start)}`, ...SUMS.map((name) => counts.get(EVENT_SUMS[name]) ?? 0)];
+    return [
+      `${sliceOf(grid, part.start)}`,
+      ...EVENT_SUM_NAMES.map((name) => counts.get(EVENT_SUMS[name]) ?? 0),
+    ];
   });
 }
 

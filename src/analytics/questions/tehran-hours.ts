@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
-import type { AppFacts, SessionFacts } from '../ask.ts';
+import type { AppFacts, EventFacts, SessionFacts } from '../ask.ts';
 import { UNITS } from '../figures.ts';
-import { byHour, type Grid, sliceSql } from '../grid.ts';
+import { byHour, type Grid, sliceOf, sliceSql } from '../grid.ts';
 import { type Span, spanOf } from '../plan.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
@@ -12,6 +11,8 @@ import { singlesOf } from '../sessions.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { inSpans, ofApp } from '../sql.ts';
 import { activityWindow, heatmapWindow, TEHRAN, type TehranTime, tehranTime } from '../tehran.ts';
+import { firstUnsealed, unsealedHours } from '../traffic.ts';
+import { eventTotalsOf } from './event-totals.ts';
 import { sessionTotals } from './session-totals.ts';
 
 /** The counts of one Tehran hour. A visitor counts once in it. */
@@ -27,13 +28,12 @@ async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]>
   const grid = byHour(range);
   const session = await facts.sessions();
   const hours = { start: range.from, end: Math.min(session.until, range.to + 1) };
-  const [sealed, singles, pageviews] = await Promise.all([
+  const [sealed, singles, views] = await Promise.all([
     hours.start < hours.end ? sealedHours(session, grid, hours) : [],
     singlesOf(session, TOTALS, grid, []),
     pageviewsByHour(facts, grid),
   ]);
   const sums = sumByKey([...sealed, ...singles]);
-  const views = new Map(pageviews);
   return [...new Set([...sums.keys(), ...views.keys()])].map((hour) => {
     const { sessions, visitors } = totalsOf(sums.get(hour));
     const start = epochMs(grid.origin + Number(hour) * HOUR_MS);
@@ -52,15 +52,24 @@ FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [
   return keptRows(db, cache, 'tehran hours: sessions', statement);
 }
 
-const PAGEVIEWS = z.tuple([z.string(), z.number()]);
+async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<string, number>> {
+  const { start, end } = spanOf(grid);
+  const until = Math.min(Math.max(start, firstUnsealed(events, 'tehran')), end);
+  const [sealed, unsealed] = await Promise.all([
+    start < until ? sealedPageviews(events, grid, { start, end: until }) : [],
+    unsealedHours(events, 'tehran', [{ start: until, end }]),
+  ]);
+  return new Map([
+    ...sealed.map(([hour, pageviews = 0]) => [hour, pageviews] as const),
+    ...unsealed.map(({ at, sums }) => [`${sliceOf(grid, at)}`, eventTotalsOf(sums).pageviews] as const),
+  ]);
+}
 
-const pageviewsByHour = ({ db, app }: AppFacts, grid: Grid) =>
-  db.rows({
-    name: 'tehran hours: pageviews',
-    sql: sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, sum(t.pageviews) FROM traffic AS t
-WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans(sql`bucket`, [spanOf(grid)])} GROUP BY hour`,
-    row: PAGEVIEWS,
-  });
+function sealedPageviews({ db, app, of }: EventFacts, grid: Grid, hours: Span): Promise<readonly Row[]> {
+  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, sum(t.pageviews) FROM traffic AS t
+WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`;
+  return keptRows(db, of([hours]), 'tehran hours: pageviews', statement);
+}
 
 const zeros = (): number[] => new Array<number>(24).fill(0);
 const METRICS = ['sessions', 'visitors', 'pageviews'] as const;

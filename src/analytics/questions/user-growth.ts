@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import type { Query } from '../../clickhouse/database.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
 import type { AppFacts, SessionFacts } from '../ask.ts';
@@ -14,17 +12,8 @@ import { anyOf, inSpans, isEmpty } from '../sql.ts';
 import { eventSums, eventTotalsOf } from './event-totals.ts';
 import { totalsOfHours } from './session-totals.ts';
 
-/** The first and last instant with a session or an event of the app. */
-const EXTENT: Query<{ events: number; oldest: number; newest: number }> = {
-  name: 'growth extent',
-  sql: sql`SELECT sum(l.events) AS events, toUnixTimestamp64Milli(min(l.oldest)) AS oldest, toUnixTimestamp64Milli(max(l.newest)) AS newest
-FROM ledger AS l
-WHERE l.app_id = {app:UUID}`,
-  row: z.object({ events: z.number(), oldest: z.number(), newest: z.number() }),
-};
-
 export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<GrowthPoint[]> {
-  const bounded = await withinData(facts, range);
+  const bounded = withinData(facts, range);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
   const [sessions, events] = await Promise.all([
@@ -79,11 +68,10 @@ FROM session_sums AS s WHERE ${where} AND ${anyOf(conditions)} GROUP BY day`;
  * Replaces an omitted bound by the app's first or last day with data. Null if no day is left: no data, none
  * from `from` on, or none up to the day of `to`.
  */
-async function withinData({ db, app }: AppFacts, { from, to }: OpenRange): Promise<Range | null> {
+function withinData({ extent }: AppFacts, { from, to }: OpenRange): Range | null {
   if (from !== null && to !== null) return { from, to };
-  const extent = await db.queryOne(EXTENT, { app });
-  if (extent.events === 0 || (from !== null && extent.newest < from)) return null;
-  const first = from ?? utcDayStart(epochMs(extent.oldest));
-  const last = to ?? epochMs(utcDayStart(epochMs(extent.newest)) + DAY_MS - 1);
+  if (extent === null || (from !== null && extent.to < from)) return null;
+  const first = from ?? utcDayStart(extent.from);
+  const last = to ?? epochMs(utcDayStart(extent.to) + DAY_MS - 1);
   return first > last ? null : { from: first, to: last };
 }
