@@ -102,14 +102,11 @@ GROUP BY key;
 
 -- sessions that continue
 SELECT
-    toUnixTimestamp64Milli(started_at),
-    session_id,
-    groupUniqArray(concat(if((type IN ('pageview', 'engagement')), 'page', toString(type)), ' ', toString(if((type IN ('pageview', 'engagement')), path, label))))
+    concat(if((type IN ('pageview', 'engagement')), 'page', toString(type)), ' ', toString(if((type IN ('pageview', 'engagement')), path, label))) AS pair,
+    groupUniqArray((toUnixTimestamp64Milli(started_at), session_id))
 FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'error')) AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
-GROUP BY
-    started_at,
-    session_id;
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))) AND (type IN ('pageview', 'error')) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
+GROUP BY pair;
 
 -- top keys
 SELECT

@@ -166,13 +166,19 @@ function rawEdges(app: AppId, plan: Plan, group: KeyGroup): Sql | null {
 }
 
 /** Raw rows of ranges. A pair counts once for each value of `session`. */
-const rawRows = (app: AppId, ranges: readonly Range[], group: KeyGroup, session: Sql): Sql => sql`
+const rawRows = (
+  app: AppId,
+  ranges: readonly Range[],
+  group: KeyGroup,
+  session: Sql,
+  more: Sql = sql``,
+): Sql => sql`
 SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
-    toInt64(${group.paired === null ? sql`0` : sql`uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements
+    toInt64(${group.paired === null ? sql`0` : sql`uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements${more}
 FROM events
 WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
 GROUP BY kind, key`;
 
-/** Rows of the tail, counted as if nothing had occurred before it. */
-export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup): Sql | null =>
-  tail && rawRows(app, [tail], group, sql`session_id, started_at`);
+/** Rows of the tail, counted as if nothing had occurred before it. `more`: more columns, each after a comma. */
+export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup, more?: Sql): Sql | null =>
+  tail && rawRows(app, [tail], group, sql`session_id, started_at`, more);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { identifier, join, sql } from '../clickhouse/sql.ts';
+import type { Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
 import {
   EVERYTHING,
@@ -11,7 +12,7 @@ import {
   TIMES,
   tailRows,
 } from './key-rows.ts';
-import { type Met, readMet } from './met-before.ts';
+import { CONTINUING, continuing, type Met, metOf } from './met-before.ts';
 import { isWide, type Plan } from './plan.ts';
 
 /** What raw events say of a tail. */
@@ -55,10 +56,7 @@ export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup):
   const { sums, met } = await live.latest(
     `tail ${app}`,
     `${version} ${range} ${read}`,
-    async () => {
-      const [rows, pairs] = await Promise.all([readSums(facts, pieces, wide), readMet(facts, tail, wide)]);
-      return { sums: rows, met: pairs };
-    },
+    () => readRows(facts, pieces, tail, wide),
     (found) => 5 * found.sums.length + 2 * found.met.length,
   );
   const isOf = ({ pair }: { readonly pair: string }): boolean => group.kinds.includes(kindOf(pair));
@@ -69,25 +67,33 @@ export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup):
   };
 }
 
-const SUMS = z.tuple([z.string(), z.number(), z.number(), z.number(), z.number()]);
+const ROW = z.tuple([z.string(), z.number(), z.number(), z.number(), z.number(), z.array(CONTINUING)]);
 
-async function readSums({ db, app }: PageFacts, pieces: Plan, group: KeyGroup): Promise<KeySums[]> {
-  const rows = tailRows(app, pieces, group);
-  if (rows === null) return [];
-  const found = await db.rows(
+async function readRows(facts: PageFacts, pieces: Plan, tail: Range, group: KeyGroup): Promise<Tail> {
+  const sought = continuing(facts, tail, group);
+  const sessions = sought === null ? sql`[]` : sql`groupUniqArrayIf(${sought.session}, ${sought.where})`;
+  const rows = await facts.db.rows(
     {
       name: 'key tail',
-      sql: sql`SELECT concat(toString(kind), ' ', toString(key)), ${join(KEY_SUMS.map((sum) => sql`r.${identifier(sum)}`))}
-FROM (${rows}) AS r`,
-      row: SUMS,
+      sql: sql`SELECT concat(toString(kind), ' ', toString(key)), ${join(KEY_SUMS.map((sum) => sql`r.${identifier(sum)}`))}, r.continuing
+FROM (${tailRows(facts.app, pieces, group, sql`, ${sessions} AS continuing`) ?? sql``}) AS r`,
+      row: ROW,
     },
     { parallel: isWide(pieces) },
   );
-  return found.map(([pair, events, sessions, engagedMs, engagements]) => ({
-    pair,
-    events,
-    sessions,
-    engagedMs,
-    engagements,
-  }));
+  const pairs = rows.map(([pair, , , , , own]) => [pair, own] as const);
+  return {
+    sums: rows.map(([pair, events, sessions, engagedMs, engagements]) => ({
+      pair,
+      events,
+      sessions,
+      engagedMs,
+      engagements,
+    })),
+    met: await metOf(
+      facts,
+      pairs.filter(([, own]) => own.length > 0),
+      group,
+    ),
+  };
 }

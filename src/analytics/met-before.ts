@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
-import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
 import { type KeyGroup, pairOf } from './key-rows.ts';
@@ -15,16 +14,31 @@ import { eventsIn, instant, int, ofApp } from './sql.ts';
 
 const STARTED = sql`toUnixTimestamp64Milli(started_at)`;
 
-/** Events in the tail of sessions that began before it. */
-const continuing = (app: AppId, tail: Range, paired: Sql): Sql =>
-  sql`FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([tail])} AND started_at < ${instant(tail.from)}`;
+/**
+ * SQL of the sessions that began before the tail, over its events; and SQL condition on the events of these sessions
+ * whose pairs count. Null if no pair can be on both sides: it is not counted, or the tail is the whole range.
+ */
+export function continuing(
+  { until }: PageFacts,
+  tail: Range,
+  { paired }: KeyGroup,
+): { readonly session: Sql; readonly where: Sql } | null {
+  if (paired === null || tail.from > until) return null;
+  return {
+    session: sql`(${STARTED}, session_id)`,
+    where: sql`${paired} AND started_at < ${instant(tail.from)}`,
+  };
+}
+export const CONTINUING = z.tuple([z.number(), z.string()]);
+/** A session's start and id. */
+type Session = z.infer<typeof CONTINUING>;
 
 /** Limit of session starts in the text of a statement. */
 const MOST_STARTS = 2_000;
 
 const startedAt = (starts: readonly number[]): Sql => sql`${STARTED} IN (${join(starts.map(int))})`;
 
-const SESSION = z.tuple([z.number(), z.string(), z.array(z.string())]);
+const PAIR = z.tuple([z.string(), z.array(CONTINUING)]);
 const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
 
 /** A pair on both sides of the start of a tail. */
@@ -34,41 +48,42 @@ export interface Met {
   readonly last: number;
 }
 
-/** Returns the pairs that are on both sides of the start of the plan's tail, once for each session. */
-export const metBefore = async (
-  facts: PageFacts,
-  { range, tail }: Plan,
-  group: KeyGroup,
-): Promise<string[]> => (tail === null ? [] : metIn(await readMet(facts, tail, group), range));
+/** Returns the pairs that occur in the range on both sides of the start of the plan's tail, once for each session. */
+export async function metBefore(facts: PageFacts, { range, tail }: Plan, group: KeyGroup): Promise<string[]> {
+  const sought = tail === null ? null : continuing(facts, tail, group);
+  if (tail === null || sought === null) return [];
+  const pairs = await facts.db.rows({
+    name: 'sessions that continue',
+    sql: sql`SELECT ${pairOf(group)} AS pair, groupUniqArray(${sought.session}) FROM events
+WHERE ${ofApp(facts.app)} AND ${eventsIn([tail])} AND ${sought.where} GROUP BY pair`,
+    row: PAIR,
+  });
+  return metIn(await metOf(facts, pairs, group), range);
+}
 
 /** The pairs that occur in the range before the tail. */
 export const metIn = (met: readonly Met[], range: Range): string[] =>
   met.filter(({ last }) => last >= range.from).map(({ pair }) => pair);
 
-/** Reads the pairs of the group that are on both sides of the start of the tail, whatever lies between. */
-export async function readMet(facts: PageFacts, tail: Range, group: KeyGroup): Promise<Met[]> {
+/** Looks up which of the pairs of the tail occurred before it, in the same session. */
+export async function metOf(
+  facts: PageFacts,
+  pairs: readonly (readonly [pair: string, sessions: readonly Session[]])[],
+  group: KeyGroup,
+): Promise<Met[]> {
   const { paired } = group;
-  // A tail that begins later is the whole range.
-  if (paired === null || tail.from > facts.until) return [];
-  const sessions = await facts.db.rows({
-    name: 'sessions that continue',
-    sql: sql`SELECT ${STARTED}, session_id, groupUniqArray(${pairOf(group)}) ${continuing(facts.app, tail, paired)}
-GROUP BY started_at, session_id`,
-    row: SESSION,
-  });
-  if (sessions.length === 0) return [];
-  const names = sessions.map(([started, id]) => sessionOf(started, id));
-  const before = await pairsBefore(facts, names, group, paired);
-  return sessions.flatMap(([started, id, met]) => {
-    const own = before.get(sessionOf(started, id));
-    return met.flatMap((pair) => {
-      const last = own?.get(pair);
+  const sessions = [...new Set(pairs.flatMap(([, own]) => own.map(textOf)))];
+  if (paired === null || sessions.length === 0) return [];
+  const before = await pairsBefore(facts, sessions, group, paired);
+  return pairs.flatMap(([pair, own]) =>
+    own.flatMap((session) => {
+      const last = before.get(textOf(session))?.get(pair);
       return last === undefined ? [] : { pair, last };
-    });
-  });
+    }),
+  );
 }
 
-const sessionOf = (started: number, id: string): string => `${started} ${id}`;
+const textOf = ([started, id]: Session): string => `${started} ${id}`;
 const startOf = (session: string): number => Number(session.slice(0, session.indexOf(' ')));
 
 /** Returns the pairs of each session before the watermark, each with its last occurrence (epoch ms). */
@@ -94,7 +109,7 @@ GROUP BY started, session_id, pair`,
           row: MET,
         });
         for (const [started, session, pair, last] of rows) {
-          met.get(sessionOf(started, session))?.set(pair, last);
+          met.get(textOf([started, session]))?.set(pair, last);
         }
       }
       return met;

@@ -113,7 +113,6 @@ test('if all questions are polled, each part of the tail is read once after an e
   const after = await ask(analytics);
   expect(statements.filter((each) => !each.startsWith('insert')).sort()).toEqual([
     'key tail',
-    'sessions that continue',
     'snapshot',
     'unsealed events',
     'unsealed sessions, totals, lists, places, campaigns',
