@@ -116,6 +116,8 @@ test('a caller that leaves ends its question, and no other question is affected'
   const before = proxy.givenUp;
   const alone = leaving(question(tenant.app));
   const id = await statementOf(alone.path);
+  // Its other statements are answered.
+  await expect.poll(() => proxy.unanswered).toBe(1);
   alone.leave();
   await expect.poll(() => proxy.givenUp).toBe(before + 1);
   await expect.poll(() => killed().has(id)).toBe(true);

@@ -67,7 +67,9 @@ describe('a trace', () => {
       });
       expect([answer.status, again.status]).toEqual([200, 304]);
       const line = () =>
-        service.logged().find(({ msg, traceId: logged }) => msg === 'request' && logged === traceId);
+        service
+          .logged()
+          .find(({ msg, traceId: logged }) => /^(slow )?request$/.test(String(msg)) && logged === traceId);
       // It is written when the answer has been sent.
       await expect.poll(line).toBeDefined();
       return { answer, service, line: line() };
