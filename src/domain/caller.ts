@@ -35,10 +35,7 @@ export function asQuestion<T>(work: (question: Question) => Promise<T>, ms = QUE
   return question.answer(questions.run(question, work, question));
 }
 
-/**
- * Undefined outside of questions: at the start, in sealing and ingestion, and in work that several questions
- * share.
- */
+/** Undefined outside of questions: at the start, in sealing and ingestion, and in look-ups before questions. */
 export const currentQuestion = (): Question | undefined => questions.getStore();
 
 /** Undefined if no caller waits: at the start, in sealing and ingestion. */
@@ -91,10 +88,14 @@ export class Shared<T> {
 }
 
 /**
- * Runs `work` whose result others will share. It goes on if the first caller goes away or its question ends.
+ * Runs `work` whose result others will share. It goes on if the first caller goes away or its question ends. As a part
+ * of a question it has the time of another one, and its statements are let in like those of the question.
  */
-export const forOthersToo = <T>(work: () => Promise<T>): Promise<T> =>
-  questions.run(undefined, () => forAll(NEVER, work));
+export function forOthersToo<T>(work: () => Promise<T>): Promise<T> {
+  if (questions.getStore() === undefined) return forAll(NEVER, work);
+  const own = new Question(QUESTION_MS);
+  return own.answer(questions.run(own, () => forAll(NEVER, work)));
+}
 
 /**
  * Runs `work` for the current caller and others, with another signal. All that the work starts holds on to what it

@@ -26,7 +26,31 @@ test('a part of a question has no time limit of its own', async () => {
 });
 
 test('work for later callers does not end with the question', async () => {
-  await asQuestion(() => forOthersToo(async () => expect(currentQuestion()).toBeUndefined()));
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  let work = Promise.resolve('not begun');
+  await asQuestion(async (question) => {
+    work = forOthersToo(async () => {
+      await ended;
+      expect(question.signal.aborted).toBe(true);
+      currentQuestion()?.signal.throwIfAborted();
+      return 'done';
+    });
+  });
+  end();
+  expect(await work).toBe('done');
+});
+
+test('work for later callers is let in if it is a part of a question', async () => {
+  await asQuestion((question) =>
+    forOthersToo(async () => {
+      expect(currentQuestion()).toBeDefined();
+      expect(currentQuestion()).not.toBe(question);
+    }),
+  );
+  await forOthersToo(async () => expect(currentQuestion()).toBeUndefined());
 });
 
 test('nothing can begin in a question that has ended', async () => {
