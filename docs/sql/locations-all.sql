@@ -35,13 +35,11 @@ FROM
     SELECT
         s.started_at AS started_at,
         s.session AS session,
-        sum(s.events) AS events,
-        if((((min(s.latitude)).2) >= -90) AND (((min(s.longitude)).2) >= -180) AND (NOT ((((min(s.latitude)).2) = 0) AND (((min(s.longitude)).2) = 0))), arrayStringConcat([substring(min(concat(reinterpretAsFixedString(byteSwap(s.country.1)), s.country.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.region.1)), s.region.2)), 5), substring(min(concat(reinterpretAsFixedString(byteSwap(s.city.1)), s.city.2)), 5), toString(((min(s.latitude)).2) + 0.), toString(((min(s.longitude)).2) + 0.)], ''), '') AS place
+        s.events AS events,
+        if(((s.latitude.2) >= -90) AND ((s.longitude.2) >= -180) AND (NOT (((s.latitude.2) = 0) AND ((s.longitude.2) = 0))), arrayStringConcat([s.country.2, s.region.2, s.city.2, toString((s.latitude.2) + 0.), toString((s.longitude.2) + 0.)], ''), '') AS place
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
-    GROUP BY
-        s.started_at,
-        s.session
+    FINAL
+    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
 );
 
 -- unsealed slots

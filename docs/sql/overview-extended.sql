@@ -210,23 +210,21 @@ FROM
     SELECT
         s.started_at AS started_at,
         s.session AS session,
-        sum(s.events) AS events,
-        splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.technology.1)), s.technology.2, '\0', s.technology.3, '\0', s.technology.4, '\0', s.technology.5)), 5))[2] AS browser,
-        splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.technology.1)), s.technology.2, '\0', s.technology.3, '\0', s.technology.4, '\0', s.technology.5)), 5))[3] AS os,
-        splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.technology.1)), s.technology.2, '\0', s.technology.3, '\0', s.technology.4, '\0', s.technology.5)), 5))[4] AS device,
-        substring(min(concat(reinterpretAsFixedString(byteSwap(s.screen.1)), s.screen.2)), 5) AS screen,
-        substring(min(concat(reinterpretAsFixedString(byteSwap(s.language.1)), s.language.2)), 5) AS language,
-        ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.referrer.1)), s.referrer.2, '\0', s.referrer.3, '\0', toString(s.referrer.4))), 5))[3]), toUInt8(splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_source.1)), s.utm_source.2, '\0', toString(s.utm_source.3))), 5))[2]), toUInt8(splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_medium.1)), s.utm_medium.2, '\0', toString(s.utm_medium.3))), 5))[2]), if((substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_campaign.1)), s.utm_campaign.2)), 5) != '') OR (substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_term.1)), s.utm_term.2)), 5) != '') OR (substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_content.1)), s.utm_content.2)), 5) != ''), 5, 7))] AS channel,
-        splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.referrer.1)), s.referrer.2, '\0', s.referrer.3, '\0', toString(s.referrer.4))), 5))[2] AS referrer,
-        substring(min(concat(reinterpretAsFixedString(byteSwap(s.country.1)), s.country.2)), 5) AS country,
-        splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_source.1)), s.utm_source.2, '\0', toString(s.utm_source.3))), 5))[1] AS utm_source,
-        substring(min(concat(reinterpretAsFixedString(byteSwap(s.entry.1)), s.entry.2)), 5) AS entry_page,
-        substring(max(concat(reinterpretAsFixedString(byteSwap(s.exit.1)), s.exit.2)), 5) AS exit_page
+        s.events AS events,
+        s.technology.3 AS browser,
+        s.technology.4 AS os,
+        s.technology.5 AS device,
+        s.screen.2 AS screen,
+        s.language.2 AS language,
+        ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+        s.referrer.3 AS referrer,
+        s.country.2 AS country,
+        s.utm_source.2 AS utm_source,
+        s.entry.2 AS entry_page,
+        s.exit.2 AS exit_page
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
-    GROUP BY
-        s.started_at,
-        s.session
+    FINAL
+    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
 );
 
 -- unsealed sessions, totals
@@ -240,18 +238,16 @@ FROM
     SELECT
         s.started_at AS started_at,
         s.session AS session,
-        sum(s.events) AS events,
-        (sum(s.pageviews) <= 1) AND (sum(s.clicks) = 0) AND (sum(s.customs) = 0) AS bounced,
-        max(s.last_offset) AS duration_ms,
-        sum(s.pageviews) AS pageviews,
-        sum(s.clicks) AS clicks,
-        sum(s.errors) AS errors,
-        reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
+        s.events AS events,
+        (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+        s.last_offset AS duration_ms,
+        s.pageviews AS pageviews,
+        s.clicks AS clicks,
+        s.errors AS errors,
+        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
-    GROUP BY
-        s.started_at,
-        s.session
+    FINAL
+    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
 );
 
 -- unsealed slots

@@ -120,18 +120,16 @@ FROM
     SELECT
         s.started_at AS started_at,
         s.session AS session,
-        sum(s.events) AS events,
-        (sum(s.pageviews) <= 1) AND (sum(s.clicks) = 0) AND (sum(s.customs) = 0) AS bounced,
-        max(s.last_offset) AS duration_ms,
-        sum(s.pageviews) AS pageviews,
-        sum(s.clicks) AS clicks,
-        sum(s.errors) AS errors,
-        reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
+        s.events AS events,
+        (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+        s.last_offset AS duration_ms,
+        s.pageviews AS pageviews,
+        s.clicks AS clicks,
+        s.errors AS errors,
+        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
-    GROUP BY
-        s.started_at,
-        s.session
+    FINAL
+    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
 );
 
 -- unsealed slots

@@ -67,18 +67,16 @@ FROM
     SELECT
         s.started_at AS started_at,
         s.session AS session,
-        sum(s.events) AS events,
-        splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_source.1)), s.utm_source.2, '\0', toString(s.utm_source.3))), 5))[1] AS utm_source,
-        splitByChar('\0', substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_medium.1)), s.utm_medium.2, '\0', toString(s.utm_medium.3))), 5))[1] AS utm_medium,
-        substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_campaign.1)), s.utm_campaign.2)), 5) AS utm_campaign,
-        substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_term.1)), s.utm_term.2)), 5) AS utm_term,
-        substring(min(concat(reinterpretAsFixedString(byteSwap(s.utm_content.1)), s.utm_content.2)), 5) AS utm_content,
-        reinterpretAsUInt128(sipHash128(substring(min(concat(reinterpretAsFixedString(byteSwap(s.visitor.1)), s.visitor.2)), 5))) AS visitor
+        s.events AS events,
+        s.utm_source.2 AS utm_source,
+        s.utm_medium.2 AS utm_medium,
+        s.utm_campaign.2 AS utm_campaign,
+        s.utm_term.2 AS utm_term,
+        s.utm_content.2 AS utm_content,
+        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
     FROM sessions AS s
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC')))
-    GROUP BY
-        s.started_at,
-        s.session
+    FINAL
+    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
 );
 
 -- unsealed slots

@@ -3,6 +3,7 @@ import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, type EpochMs, epochMs, type Range } from '../domain/time.ts';
 import { type SessionColumn, sessionColumns } from '../facts/session-columns.ts';
 import { contextsFromEvents, rowsFromEvents } from '../facts/session-rows.ts';
+import { FINAL } from '../facts/session-states.ts';
 import { inHours, inRanges, ofApp } from './sql.ts';
 
 /**
@@ -28,14 +29,12 @@ interface SessionsOf {
 
 /**
  * SQL of the sessions that started in the range, merged: one row each (started_at, session and `columns`),
- * with the totals and the context of the whole session. Each column costs time. `only` is an additional
- * condition on the start, for rows of `sessions AS s`.
+ * with the totals and the context of the whole session. Each column costs time.
  */
 export function mergedSessions(
   { app, keptFrom }: SessionsOf,
   range: Range,
   columns: readonly SessionColumn[],
-  only?: Sql,
 ): Sql {
   const started = sql`${ofApp(app)} AND ${inRanges(sql`started_at`, [range])}`;
   // A session lasts at most 24 h.
@@ -47,6 +46,21 @@ export function mergedSessions(
   return sql`
 SELECT s.started_at AS started_at, s.session AS session, ${sessionColumns(columns)}
 FROM ${rows} AS s
-WHERE ${started}${only === undefined ? sql`` : sql` AND ${only}`}
+WHERE ${started}
 GROUP BY s.started_at, s.session`;
 }
+
+/**
+ * The same from `sessions`, which holds all of them: the engine merges 40,000 sessions in two thirds of the time, and a
+ * few in half of it, because such a statement is planned sooner. `only` is an additional condition on the start, for
+ * rows of `sessions AS s`; as PREWHERE, the engine merges only these.
+ */
+export const finalSessions = (
+  app: AppId,
+  range: Range,
+  columns: readonly SessionColumn[],
+  only: Sql,
+): Sql => sql`
+SELECT s.started_at AS started_at, s.session AS session, ${sessionColumns(columns, FINAL)}
+FROM sessions AS s FINAL
+PREWHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [range])} AND ${only}`;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { join, sql } from '../clickhouse/sql.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
-import { mergedSessions } from './merged-sessions.ts';
+import { finalSessions } from './merged-sessions.ts';
 import { mergedFor, SESSION_PART, type Single, sessionSql } from './singles.ts';
 import { inRanges, int, ofApp } from './sql.ts';
 import type { OpenSession, Visitors } from './visitors.ts';
@@ -66,7 +66,6 @@ export async function readSlots(facts: SessionFacts, readers: readonly Reader[])
     facts,
     readers,
     changed.map(([slot]) => slot),
-    changed.length === counts.length,
   );
   return readers.map(({ known }, i) => {
     const slots = new Map<number, Slot>();
@@ -80,25 +79,25 @@ export async function readSlots(facts: SessionFacts, readers: readonly Reader[])
 
 const SESSION = z.tuple([z.number(), z.number(), z.string()]).rest(SESSION_PART);
 
-/** Reads all sessions of these slots, which are in order. `isAll`: there are no other slots. */
+/** Reads all sessions of these slots, which are in order. */
 async function readSessions(
   facts: SessionFacts,
   readers: readonly Reader[],
   changed: readonly number[],
-  isAll: boolean,
 ): Promise<Slots[]> {
   const range = {
     from: epochMs(Math.max((changed[0] ?? 0) * SLOT_MS, facts.until)),
     to: epochMs(((changed.at(-1) ?? 0) + 1) * SLOT_MS - 1),
   };
-  const isNamed = !isAll && changed.length <= MOST_NAMED;
-  const only = isNamed ? sql`${SLOT_OF_START} IN (${join(changed.map(int))})` : undefined;
   const singles = readers.map(({ single }) => single);
+  const columns = ['events', ...mergedFor(singles)] as const;
+  const only =
+    changed.length <= MOST_NAMED ? sql`${SLOT_OF_START} IN (${join(changed.map(int))})` : sql`true`;
   const rows = await facts.db.rows(
     {
       name: `unsealed sessions, ${singles.map(({ name }) => name).join(', ')}`,
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), events, ${sessionSql(singles)}
-FROM (${mergedSessions(facts, range, ['events', ...mergedFor(singles)], only)})`,
+FROM (${finalSessions(facts.app, range, columns, only)})`,
       row: SESSION,
     },
     { parallel: true },

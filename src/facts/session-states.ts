@@ -1,42 +1,81 @@
-import { join, type Sql, sql } from '../clickhouse/sql.ts';
+import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 
-/*
- * The words of a session, from the states of its rows. A state is a tuple of an offset and words; the
- * smallest one wins, ties are ordered by the words. The engine compares tuples value by value in its slowest
- * way. The same values as one text have the same order at a fraction of the cost: four bytes of offset,
- * highest first, then the words. Words hold no control characters, so NUL can separate them.
- */
+/* The columns of a session, from the states of its rows (`sessions AS s`). A state is a tuple of an offset and words. */
 
-const offsetOf = (state: Sql): Sql => sql`reinterpretAsFixedString(byteSwap(${state}.1))`;
-const asText = (state: Sql): Sql => sql`concat(${offsetOf(state)}, ${state}.2)`;
+/** Columns with states, and the types of their words. A digit is a channel (see ingestion/channels.ts). */
+const WORDS = {
+  visitor: ['text'],
+  entry: ['text'],
+  exit: ['text'],
+  /** User agent, browser, operating system, device. */
+  technology: ['text', 'text', 'text', 'text'],
+  language: ['text'],
+  screen: ['text'],
+  /** The referrer, its host, and the channel that it indicates. */
+  referrer: ['text', 'text', 'digit'],
+  /** The UTM source, and the channel that it indicates; the same of the medium. */
+  utm_source: ['text', 'digit'],
+  utm_medium: ['text', 'digit'],
+  utm_campaign: ['text'],
+  utm_term: ['text'],
+  utm_content: ['text'],
+  country: ['text'],
+  region: ['text'],
+  city: ['text'],
+} as const satisfies Readonly<Record<string, readonly ('text' | 'digit')[]>>;
+type StateColumn = keyof typeof WORDS;
 
-/** SQL of the text of the smallest state in the group. */
-export const firstText = (state: Sql): Sql => sql`substring(min(${asText(state)}), 5)`;
-
-/** SQL of the text of the largest state in the group. */
-export const lastText = (state: Sql): Sql => sql`substring(max(${asText(state)}), 5)`;
-
-/**
- * SQL of an array with all words of the smallest state; `types` are those of the state's words. A number has
- * one digit.
- */
-function firstWords(state: Sql, types: readonly ('text' | 'digit')[]): Sql {
-  const words = types.map((type, i) =>
-    type === 'text' ? sql`${state}.${i + 2}` : sql`toString(${state}.${i + 2})`,
-  );
-  return sql`splitByChar('\\0', substring(min(concat(${offsetOf(state)}, ${join(words, sql`, '\\0', `)})), 5))`;
+/** SQL of what a session's rows say together. */
+export interface States {
+  readonly sum: (column: 'events' | 'pageviews' | 'clicks' | 'errors' | 'customs') => Sql;
+  readonly lastOffset: Sql;
+  /** A word of the smallest state, counted from 1. The smallest offset wins, ties are ordered by the words. */
+  readonly first: (column: StateColumn, word?: number) => Sql;
+  /** The word of the largest state. */
+  readonly last: (column: StateColumn) => Sql;
+  /** The coordinate with the smallest offset. */
+  readonly coordinate: (column: 'latitude' | 'longitude') => Sql;
 }
 
-/** States with more than one word, of rows of `sessions AS s`. */
-export const FIRST = {
-  /** User agent, browser, operating system, device. */
-  technology: firstWords(sql`s.technology`, ['text', 'text', 'text', 'text']),
-  /** The referrer, its host, and the channel that it indicates. */
-  referrer: firstWords(sql`s.referrer`, ['text', 'text', 'digit']),
-  /** The UTM source, and the channel that it indicates; the same of the medium. */
-  source: firstWords(sql`s.utm_source`, ['text', 'digit']),
-  medium: firstWords(sql`s.utm_medium`, ['text', 'digit']),
-} as const;
+const columnOf = (name: string): Sql => sql`s.${identifier(name)}`;
+
+/**
+ * A state as one text: four bytes of offset, highest first, then the words. It has the same order as the tuple. Words
+ * hold no control characters, so NUL can separate them.
+ */
+function asText(column: StateColumn): Sql {
+  const words = WORDS[column].map((type, i) => {
+    const word = sql`${columnOf(column)}.${i + 2}`;
+    return type === 'text' ? word : sql`toString(${word})`;
+  });
+  return sql`concat(reinterpretAsFixedString(byteSwap(${columnOf(column)}.1)), ${join(words, sql`, '\\0', `)})`;
+}
+
+function ofText(text: Sql, column: StateColumn, word: number): Sql {
+  const words = sql`substring(${text}, 5)`;
+  return WORDS[column].length === 1 ? words : sql`splitByChar('\\0', ${words})[${word}]`;
+}
+
+/**
+ * For rows grouped by session. The engine compares tuples value by value in its slowest way, texts at a fraction of the
+ * cost.
+ */
+export const GROUPED: States = {
+  sum: (column) => sql`sum(${columnOf(column)})`,
+  lastOffset: sql`max(s.last_offset)`,
+  first: (column, word = 1) => ofText(sql`min(${asText(column)})`, column, word),
+  last: (column) => ofText(sql`max(${asText(column)})`, column, 1),
+  coordinate: (column) => sql`min(${columnOf(column)}).2`,
+};
+
+/** For rows of `sessions AS s FINAL`, one for each session. */
+export const FINAL: States = {
+  sum: columnOf,
+  lastOffset: sql`s.last_offset`,
+  first: (column, word = 1) => sql`${columnOf(column)}.${word + 1}`,
+  last: (column) => sql`${columnOf(column)}.2`,
+  coordinate: (column) => sql`${columnOf(column)}.2`,
+};
 
 /**
  * SQL of a session's channel, from the channels that its words indicate (see ingestion/channels.ts) and its
