@@ -87,6 +87,8 @@ class ClickHouseDatabase {
   readonly #gates: Record<Lane, Gate>;
   readonly #options: DatabaseOptions;
   readonly #writes = new Writes();
+  /** Those among them that are not new events. */
+  readonly #changes = new Writes();
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
@@ -279,13 +281,16 @@ class ClickHouseDatabase {
         ...this.#reach(options),
       }),
     );
-    const ended = this.#writes.begin(options.about ?? (table === 'ledger' ? undefined : []));
+    const isOfEvents = table === 'ledger';
+    const ended = this.#writes.begin(options.about ?? (isOfEvents ? undefined : []));
+    const changed = this.#changes.begin(isOfEvents ? [] : (options.about ?? []));
     try {
       await this.#run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
         work(client, statement, sending),
       );
     } finally {
       ended();
+      changed();
     }
   }
 
@@ -295,6 +300,11 @@ class ClickHouseDatabase {
    */
   stamp(app: string): number | null {
     return this.exclusive ? this.#writes.stamp(app) : null;
+  }
+
+  /** The same for everything but new events. */
+  stampOfChanges(app: string): number | null {
+    return this.exclusive ? this.#changes.stamp(app) : null;
   }
 
   /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `statement` carries its own SETTINGS. */

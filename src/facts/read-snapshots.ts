@@ -1,10 +1,18 @@
 import { z } from 'zod';
-import type { Database, Query } from '../clickhouse/database.ts';
+import type { Database } from '../clickhouse/database.ts';
 import { int, ofApp } from '../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
+import {
+  type Elapsed,
+  type EpochMs,
+  epochMs,
+  floorTo,
+  HOUR_MS,
+  MINUTE_MS,
+  type Range,
+} from '../domain/time.ts';
 import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { type LateHour, lateHours } from './late-hours.ts';
 import {
@@ -31,8 +39,6 @@ export interface Snapshot {
   readonly published: PublishedFacts;
   /** In order of time. If more than MOST_LATE_HOURS are late, only the first ones. */
   readonly late: { readonly [Kind in FactKind]: readonly LateHour[] };
-  /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
-  readonly counted: { readonly [Kind in FactKind]: string };
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
   /** While it is unchanged, all rows that this snapshot refers to exist. */
@@ -61,37 +67,44 @@ export interface Snapshot {
   readonly asOf: EpochMs | null;
 }
 
-const ROWS = z.tuple([z.string(), z.array(z.number())]);
+/** What a snapshot's statement says of facts. Without other writers it holds as long as no such write has begun. */
+interface FactsRead {
+  readonly rows: readonly Row[];
+  /** The stamp of before the statement; null if there may be other writers. */
+  readonly stamp: number | null;
+  /** By the reader's elapsed time. Hours that are sealed after the statement are used from then on. */
+  readonly until: number;
+}
+const FACTS_MS = MINUTE_MS;
+
+const ROW = z.tuple([z.string(), z.array(z.number())]);
+type Row = z.infer<typeof ROW>;
+
+/** SQL of the number of events of a kind below the watermark, for rows of `sealed_hours AS h` or `ledger AS h`. */
+const below = (kind: string, { until }: Published, rest = sql``): Sql =>
+  sumIf(sql`kind = ${quoted(kind)} AND ${HOUR_STARTS} < ${int(until)}${rest}`);
 
 /**
- * Reads the published state, the number of events below `published` in the facts and in the ledger, and the
- * number of events in each scope. `published` was read before: sums of one table each, side by side, take two
- * thirds of the time of one statement that derives the watermark first.
+ * Reads the published state, and the number of events in the facts below `published`. That was read before: sums of one
+ * table each, side by side, take two thirds of the time of one statement that derives the watermark first.
  */
-const snapshotQuery = (
-  app: AppId,
-  { page, session }: PublishedFacts,
-  scopes: readonly Scope[],
-): Query<z.infer<typeof ROWS>> => {
-  const below = (kind: string, { until }: Published, rest = sql``) =>
-    sumIf(sql`kind = ${quoted(kind)} AND ${HOUR_STARTS} < ${int(until)}${rest}`);
-  return {
-    name: 'snapshot',
-    sql: sql`${publishedRows(app)}
+const factRows = (app: AppId, { page, session }: PublishedFacts): Sql => sql`${publishedRows(app)}
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
 UNION ALL
 SELECT 'sealed', [${below('page', page, without(sql`h.run`, page.dead))}, ${below('session', session, without(sql`h.run`, session.dead))}]
 FROM sealed_hours AS h WHERE ${ofApp(app)}
 UNION ALL
-SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf(sql`kind = 'session'`)},
+SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`;
+
+/** Reads the number of events in the ledger below `published`, and in each scope. */
+const ledgerRow = (
+  app: AppId,
+  { page, session }: PublishedFacts,
+  scopes: readonly Scope[],
+): Sql => sql`SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf(sql`kind = 'session'`)},
     ${EXTENTS}, ${join(scopes.map(eventsOf))}]
-FROM ledger AS h WHERE ${ofApp(app)}
-UNION ALL
-SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`,
-    row: ROWS,
-  };
-};
+FROM ledger AS h WHERE ${ofApp(app)}`;
 
 /**
  * SQL of the number of events of a kind in the range's hours, for rows of `ledger AS h` or `ingest_begun AS
@@ -124,32 +137,48 @@ const EXTENTS = join(
 const sumIf = (condition: Sql): Sql => sql`toInt64(sumIf(h.events, ${condition}))`;
 const HOUR_STARTS = sql`toUnixTimestamp(h.hour) * 1000`;
 
-/** The parts of the last snapshot that the next one begins with. */
-export type LastRead = Pick<Snapshot, 'published' | 'late' | 'counted'>;
+/** What the next snapshot begins with. */
+export interface LastRead extends Pick<Snapshot, 'published' | 'late'> {
+  /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
+  readonly counted: { readonly [Kind in FactKind]: string };
+  readonly facts: FactsRead;
+}
 
 const NOTHING_READ: LastRead = {
   published: NOTHING_PUBLISHED,
   late: { page: [], session: [] },
   counted: { page: '', session: '' },
+  facts: { rows: [], stamp: null, until: 0 },
 };
 
 /**
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
  * the scopes. If the published state is not that of `last`, the statement runs again. Late hours are read again
- * only if they may have changed.
+ * only if they may have changed; so is what is known of facts, if this process alone writes.
  */
 export async function readSnapshots(
   db: Database,
   app: AppId,
   scopes: readonly Scope[],
+  now: Elapsed,
   last: LastRead = NOTHING_READ,
-): Promise<readonly Snapshot[]> {
+): Promise<{ readonly snapshots: readonly Snapshot[]; readonly read: LastRead }> {
   const { published } = last;
+  const stamp = db.stampOfChanges(app);
+  const isKnown = stamp !== null && stamp === last.facts.stamp && now() < last.facts.until;
+  const ledgerSql = ledgerRow(app, published, scopes);
+  const query = isKnown
+    ? { name: 'snapshot, new events', sql: ledgerSql, row: ROW }
+    : { name: 'snapshot', sql: sql`${factRows(app, published)}\nUNION ALL\n${ledgerSql}`, row: ROW };
   // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
-  const found = new Map(await db.rows(snapshotQuery(app, published, scopes), { lane: 'lookup' }));
+  const rows = await db.rows(query, { lane: 'lookup' });
+  const facts = isKnown
+    ? last.facts
+    : { rows: rows.filter(([name]) => name !== 'ledger'), stamp, until: now() + FACTS_MS };
+  const found = new Map([...facts.rows, ...rows]);
   const latest = { page: publishedOf(found.get('page')), session: publishedOf(found.get('session')) };
   if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
-    return readSnapshots(db, app, scopes, { ...last, published: latest });
+    return readSnapshots(db, app, scopes, now, { ...last, published: latest });
   }
   const { inScopes, sealed, ledger, ...own } = numbersOf(found);
   const { keptFrom, erasures, isErasing } = own;
@@ -164,15 +193,18 @@ export async function readSnapshots(
     return counted[kind] === last.counted[kind] ? last.late[kind] : lateHours(db, app, kind, published[kind]);
   };
   const [page, session] = await Promise.all([lateOf('page'), lateOf('session')]);
+  const late = { page, session };
   const state = {
     ...own,
     published,
-    late: { page, session },
-    counted,
+    late,
     era: `${published.page.era} ${published.session.era} ${keptFrom} ${erasures}`,
     rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${erasures}`,
   };
-  return versionsOf(inScopes).map((version) => ({ ...state, version }));
+  return {
+    snapshots: versionsOf(inScopes).map((version) => ({ ...state, version })),
+    read: { published, late, counted, facts },
+  };
 }
 
 /** The numbers of a snapshot's statement. */

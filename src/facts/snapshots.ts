@@ -36,8 +36,8 @@ export function createSnapshots(db: Database, now: Elapsed = () => performance.n
     sizeCalculation: ({ late }) => 1 + late.page.length + late.session.length,
   });
   const readScopes: ReadScopes = async (app, scopes) => {
-    const snapshots = await readSnapshots(db, app, scopes, last.get(app));
-    for (const { published, late, counted } of snapshots) last.set(app, { published, late, counted });
+    const { snapshots, read } = await readSnapshots(db, app, scopes, now, last.get(app));
+    last.set(app, read);
     return snapshots;
   };
   const shared = byScope(readScopes);

@@ -121,6 +121,32 @@ test('sealing a further hour leaves snapshots as they are for ten minutes at mos
   expect(await read(app.id)).toEqual(await createSnapshots(db)(app.id));
 });
 
+test('after new events the ledger alone is read, and facts again after a minute or once they changed', async () => {
+  const app = appId(randomUUID());
+  let now = 0;
+  const read = createSnapshots(db, () => now);
+  const readFor = async (): Promise<string[]> => {
+    statements.length = 0;
+    const snapshot = await read(app);
+    const names = statements.filter((name) => name.startsWith('snapshot'));
+    expect(snapshot).toEqual(await createSnapshots(db)(app));
+    return names;
+  };
+  await commit(app, 1);
+  expect(await readFor()).toEqual(['snapshot']);
+  await commit(app, 1);
+  expect(await readFor()).toEqual(['snapshot, new events']);
+  expect(await readFor()).toEqual([]);
+  await db.insert('kept_sessions', [{ app_id: app, kept_from: 1_000 }], { about: [app] });
+  expect(await readFor()).toEqual(['snapshot']);
+  now += 59_999;
+  await commit(app, 1);
+  expect(await readFor()).toEqual(['snapshot, new events']);
+  now += 1;
+  await commit(app, 1);
+  expect(await readFor()).toEqual(['snapshot']);
+});
+
 /** Lets the engine of JavaScript drop what nobody holds. */
 const collectGarbage = async (): Promise<void> => {
   setFlagsFromString('--expose-gc');

@@ -113,7 +113,7 @@ test('if all questions are polled, each part of the tail is read once after an e
   const after = await ask(analytics);
   expect(statements.filter((each) => !each.startsWith('insert')).sort()).toEqual([
     'key tail',
-    'snapshot',
+    'snapshot, new events',
     'unsealed events',
     'unsealed sessions, totals, lists, places, campaigns',
     'unsealed slots',

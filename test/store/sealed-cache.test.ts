@@ -64,7 +64,7 @@ const QUESTIONS: Readonly<Record<string, (from: Analytics, id: AppId, range: Ran
   utmCampaigns: (from, id, range) => from.utmCampaigns(id, range),
 };
 /** Whether anything is new is always read. */
-const LIVE = new Set(['snapshot']);
+const LIVE = new Set(['snapshot', 'snapshot, new events']);
 
 /**
  * Returns the statements about facts and raw rows of every question. Each answer must equal the one without a
