@@ -36,8 +36,8 @@ interface Asked {
 }
 
 /**
- * Reads the plan's tail. Questions about the same tail and version share one reading. It is of all groups that were
- * asked for at the version before, because several questions about an app are usually polled.
+ * Reads the plan's tail. Questions about the same tail and version share one reading. The reading covers all groups that
+ * were asked for at the version before, because several questions about an app are usually polled.
  */
 export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup): Promise<Tail> {
   const { tail } = pieces;

@@ -70,7 +70,7 @@ export interface Snapshot {
 /** What a snapshot's statement says of facts. Without other writers it holds as long as no such write has begun. */
 interface FactsRead {
   readonly rows: readonly Row[];
-  /** The stamp of before the statement; null if there may be other writers. */
+  /** The stamp before the statement began; null if there may be other writers. */
   readonly stamp: number | null;
   /** By the reader's elapsed time. Hours that are sealed after the statement are used from then on. */
   readonly until: number;
@@ -154,7 +154,7 @@ const NOTHING_READ: LastRead = {
 /**
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
  * the scopes. If the published state is not that of `last`, the statement runs again. Late hours are read again
- * only if they may have changed; so is what is known of facts, if this process alone writes.
+ * only if they may have changed. If this process alone writes, the same applies to the state of facts.
  */
 export async function readSnapshots(
   db: Database,
@@ -178,7 +178,7 @@ export async function readSnapshots(
   const found = new Map([...facts.rows, ...rows]);
   const latest = { page: publishedOf(found.get('page')), session: publishedOf(found.get('session')) };
   if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
-    return readSnapshots(db, app, scopes, now, { ...last, published: latest });
+    return readSnapshots(db, app, scopes, now, { ...last, published: latest, facts: NOTHING_READ.facts });
   }
   const { inScopes, sealed, ledger, ...own } = numbersOf(found);
   const { keptFrom, erasures, isErasing } = own;
@@ -234,7 +234,7 @@ function numbersOf(found: ReadonlyMap<string, readonly number[]>): Numbers {
     isErasing: begun !== ended,
     sessionEvents,
     starts: sessionEvents === 0 ? null : { from: epochMs(firstStart), to: epochMs(lastStart) },
-    extent: hours === 0 ? null : { from: epochMs(oldest), to: epochMs(newest) },
+    extent: sessionEvents === 0 ? null : { from: epochMs(oldest), to: epochMs(newest) },
     asOf: hours === 0 ? null : epochMs(asOf),
     inScopes,
   };

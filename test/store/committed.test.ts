@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
+import { type Database, dateTime64, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { onBehalfOf } from '../../src/domain/caller.ts';
@@ -145,6 +145,29 @@ test('after new events the ledger alone is read, and facts again after a minute 
   now += 1;
   await commit(app, 1);
   expect(await readFor()).toEqual(['snapshot']);
+});
+
+test('an app whose events were all taken out of the ledger has no bounds', async () => {
+  const app = appId(randomUUID());
+  const read = createSnapshots(db);
+  const count = (events: number | string): Promise<void> =>
+    db.insert(
+      'ledger',
+      ['event', 'session'].map((kind) => ({
+        app_id: app,
+        kind,
+        hour: 1_763_600_400,
+        events,
+        oldest: dateTime64(1_763_600_400_000),
+        newest: dateTime64(1_763_600_400_000),
+      })),
+    );
+  await count(2);
+  const at = epochMs(1_763_600_400_000);
+  expect(await read(app)).toMatchObject({ starts: { from: at, to: at }, extent: { from: at, to: at } });
+  // Minus 2: sums wrap.
+  await count('18446744073709551614');
+  expect(await read(app)).toMatchObject({ sessionEvents: 0, starts: null, extent: null });
 });
 
 /** Lets the engine of JavaScript drop what nobody holds. */
