@@ -20,6 +20,7 @@ import { BatchStore, unavailable } from './once.ts';
 import type { IngestLog } from './retry.ts';
 import { createSetAside, type SetAsideBatch } from './set-aside.ts';
 import { type IngestCounts, type RefusalCode, Tally } from './tally.ts';
+import { TokenMemory } from './tokens.ts';
 import { type Rejection, type Validated, validateSessions } from './validate.ts';
 import { createVisitors } from './visitors.ts';
 import { type Batch, countEvents } from './wire.ts';
@@ -144,6 +145,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     log,
     ...(options.onFlush === undefined ? {} : { onFlush: options.onFlush }),
   });
+  const tokens = db.exclusive ? new TokenMemory(db) : null;
   const store = new BatchStore(writers);
   const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
   const visitors = createVisitors({ db, clock });
@@ -157,7 +159,11 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     await setAside.forget();
     await journal.forget();
   });
-  const sweeping = every({ name: 'sweep', ms: SWEEP_EVERY_MS, log }, () => writers.sweep());
+  const sweep = async (): Promise<void> => {
+    await writers.sweep();
+    await tokens?.keepUp(writers.areRepeating);
+  };
+  const sweeping = every({ name: 'sweep', ms: SWEEP_EVERY_MS, log }, sweep);
   const reporting = every({ name: 'report', ms: MINUTE_MS, log }, async () => {
     const news = tally.news();
     if (news !== null) log.info(news, 'ingestion: rejected or refused in the last minute, by reason');
@@ -266,6 +272,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     },
     start: async () => {
       await writers.start();
+      await tokens?.keepUp(writers.areRepeating);
       known?.load(journal.storedAfter).catch((error: unknown) => {
         log.warn({ err: error }, 'ingestion: stored batches could not be read; each will be looked up');
       });
@@ -289,7 +296,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
         return { id, outcome };
       },
     },
-    sweep: () => writers.sweep(),
+    sweep,
     stats: () => ({ since, ...tally.counts(), waiting: writers.held, held: writers.heldBatches }),
     pause,
     underway: async () => (db.exclusive && writers.areStoring ? 1 : (await journal.underway()).flushes),

@@ -41,6 +41,8 @@ export class Persistence {
   readonly #stop = new AbortController();
   #failingSince: number | null = null;
   #refusedAt = Number.NEGATIVE_INFINITY;
+  /** Statements that have failed and are repeated. */
+  readonly #repeated = new Set<object>();
 
   constructor(log: IngestLog) {
     this.#log = log;
@@ -49,6 +51,11 @@ export class Persistence {
   /** For how long the store has refused every statement, in ms; 0 while it answers. */
   get failingForMs(): number {
     return this.#failingSince === null ? 0 : performance.now() - this.#failingSince;
+  }
+
+  /** True while a statement that has failed is repeated. */
+  get isRepeating(): boolean {
+    return this.#repeated.size > 0;
   }
 
   /** True if rows were refused lately because of their content. */
@@ -76,26 +83,33 @@ export class Persistence {
     trial: () => Promise<RefusedRest | null> = async () => null,
   ): Promise<T> {
     const tries = this.isSuspicious ? 1 : TRIES;
-    for (let [attempt, refusals] = [0, 0]; ; attempt++) {
-      try {
-        const result = await statement(attempt);
-        this.#failingSince = null;
-        return result;
-      } catch (error) {
-        const isRefusal = !(error instanceof AppError);
-        if (isRefusal) refusals++;
-        if (isRefusal && refusals % tries === 0) {
-          const stored = await trial().catch(() => null);
-          if (stored !== null) throw this.refused(name, stored, error);
+    const own = {};
+    try {
+      for (let [attempt, refusals] = [0, 0]; ; attempt++) {
+        try {
+          const result = await statement(attempt);
+          this.#failingSince = null;
+          return result;
+        } catch (error) {
+          this.#repeated.add(own);
+          const isRefusal = !(error instanceof AppError);
+          if (isRefusal) refusals++;
+          if (isRefusal && refusals % tries === 0) {
+            const stored = await trial().catch(() => null);
+            if (stored !== null) throw this.refused(name, stored, error);
+          }
+          this.#failingSince ??= performance.now();
+          const pauseMs =
+            Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
+          this.#log.warn(
+            { err: error, name, attempt, pauseMs },
+            'ingestion: the store did not accept a statement',
+          );
+          await this.#pause(pauseMs);
         }
-        this.#failingSince ??= performance.now();
-        const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** attempt) * (0.5 + Math.random() / 2);
-        this.#log.warn(
-          { err: error, name, attempt, pauseMs },
-          'ingestion: the store did not accept a statement',
-        );
-        await this.#pause(pauseMs);
       }
+    } finally {
+      this.#repeated.delete(own);
     }
   }
 

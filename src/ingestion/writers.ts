@@ -59,6 +59,11 @@ export class Writers {
     return this.#all.reduce((sum, { settler }) => sum + settler.heldBatches, 0);
   }
 
+  /** True while inserts may be repeated that were first sent a while ago. */
+  get areRepeating(): boolean {
+    return this.heldBatches > 0 || this.#all.some(({ persistence }) => persistence.isRepeating);
+  }
+
   /** True if there is room for a batch of this size. */
   haveRoom({ app, events, bytes }: { app: string; events: number; bytes: number }): boolean {
     const batch = { batches: 1, events, bytes };
