@@ -237,6 +237,13 @@ export class Metrics {
   #observeMeasured(measured: () => Measured): void {
     this.#add(
       Gauge,
+      'analytics_engine_memory_bytes',
+      'Memory of the embedded engine: allocated by it, and held for it.',
+      'state',
+      () => measured().engineMemory,
+    );
+    this.#add(
+      Gauge,
       'analytics_sealing_late_events',
       'Events that arrived after their hour was sealed and wait for a repair.',
       'kind',

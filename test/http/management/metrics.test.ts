@@ -78,6 +78,12 @@ test('requests, answers, statements, ingestion, sealing and Redis are measured',
   const engine = after.get('analytics_engine_threads') ?? 0;
   expect(engine).toBeGreaterThan(0);
   expect(engine).toBeLessThan(after.get('analytics_process_threads') ?? 0);
+  const [allocated = 0, resident = 0] = ['allocated', 'resident'].map((state) =>
+    after.get(`analytics_engine_memory_bytes{state="${state}"}`),
+  );
+  expect(allocated).toBeGreaterThan(1_000_000);
+  expect(resident).toBeGreaterThan(allocated);
+  expect(resident).toBeLessThan(after.get('process_resident_memory_bytes') ?? 0);
   expect(after.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThanOrEqual(0);
 });
 
