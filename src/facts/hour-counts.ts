@@ -13,7 +13,7 @@ const LEDGER_HOURS: Query<z.infer<typeof HOUR>> = {
   name: 'seal: hours of the ledger',
   sql: sql`SELECT toString(app_id) AS app, toUnixTimestamp(hour) * 1000 AS ms, sum(l.events) AS events FROM ledger AS l
 WHERE app_id IN {apps:Array(UUID)} AND kind = {ledgerKind:String} AND ms >= {from:Int64} AND ms < {to:Int64}
-GROUP BY app, ms HAVING events > 0 ORDER BY ms`,
+GROUP BY app, ms HAVING events > 0 ORDER BY ms LIMIT {rows:UInt64}`,
   row: HOUR,
 };
 const SEALED_HOURS: Query<z.infer<typeof HOUR>> = {
@@ -31,12 +31,20 @@ interface Hours {
   readonly to: number;
 }
 
-/** Reads the ledger's count of each hour in [from, to) with data, in order. */
-export const ledgerHours = async (db: Database, { kind, ...hours }: Hours): Promise<HourCounts> =>
+/** Reads the ledger's count of each hour in [from, to) with data, in order. At least the first `hours` of them. */
+export const ledgerHours = async (
+  db: Database,
+  { kind, ...of }: Hours,
+  hours = Number.MAX_SAFE_INTEGER,
+): Promise<HourCounts> =>
   byApp(
     await db.query(
       LEDGER_HOURS,
-      { ...hours, ledgerKind: LEDGER_KIND[kind] },
+      {
+        ...of,
+        ledgerKind: LEDGER_KIND[kind],
+        rows: Math.min(hours * of.apps.length, Number.MAX_SAFE_INTEGER),
+      },
       { lane: 'seal', maxSeconds: MAX_SECONDS },
     ),
   );

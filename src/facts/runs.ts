@@ -61,17 +61,7 @@ WHERE kind = {kind:String} AND app_id IN {apps:Array(UUID)} AND run NOT IN {runs
   row: z.object({ run: z.number() }),
 };
 
-const VERDICT_COLUMNS = [
-  'app_id',
-  'kind',
-  'run',
-  'verdict',
-  'step',
-  'sealed_until',
-  'era',
-  'rebuilt',
-  'horizon',
-];
+const VERDICT_COLUMNS = 'app_id kind run verdict step sealed_until era rebuilt horizon'.split(' ');
 
 /** Only for a run that is recorded and has no verdict. A run whose record was deleted long ago gets none. */
 const END = sql`SELECT DISTINCT app_id, kind, run, {verdict:String}, 0, 0, 0, 0, 0 FROM sealing_runs

@@ -7,9 +7,9 @@ import { type AppState, readStates, startOf } from './seal-states.ts';
 import { described, type SealDeps } from './stretch.ts';
 import { OPEN_END } from './tables.ts';
 
-/** Limits of one statement: about 4 million events, and 72 hours with data. */
+/** Limits of one statement: about 4 million events, and 31 days of hours with data. */
 export const MAX_EVENTS = 4_000_000;
-const MAX_HOURS = 72;
+const MAX_HOURS = 744;
 
 /**
  * Seals the next hours of apps that share a watermark. The stretch ends at the first hour that is not ripe in
@@ -29,7 +29,7 @@ export async function sealStretch(
     const from = Math.min(...states.map(startOf));
     const target = Math.min(...states.map(({ ripe }) => ripe));
     if (states.length === 0 || from >= target) return appsOf(group);
-    const ledger = await ledgerHours(db, { kind, apps: appsOf(states), from, to: target });
+    const ledger = await ledgerHours(db, { kind, apps: appsOf(states), from, to: target }, MAX_HOURS + 1);
     const to = stretchEnd(ledger, target);
     const spans = [{ start: from, end: to }];
     const work = {

@@ -35,7 +35,7 @@ async function appWithTwoDays(): Promise<SdkApp> {
 const counted = (app: SdkApp, events: number): Promise<void> =>
   store.db.command(
     'a fault',
-    sql`ALTER TABLE ledger UPDATE events = ${events} WHERE app_id = ${quoted(app.id)} SETTINGS mutations_sync = 2`,
+    sql`ALTER TABLE ${store.db.shards.stored('ledger')} UPDATE events = ${events} WHERE app_id = ${quoted(app.id)} SETTINGS mutations_sync = 2`,
   );
 
 /** Hours that are ripe and not sealed, of both kinds. */
