@@ -29,6 +29,7 @@ const NOT_ON_A_CLUSTER = {
   'store/upgrade': 'opens embedded stores that earlier versions made; a cluster begins empty',
   'store/backup': 'the service makes no backups of a cluster, which store/cluster shows',
   'http/management/backup': 'as store/backup',
+  'http/management/snippets': 'runs the examples of the documentation, and some of them make backups',
   'http/management/metrics':
     'counts threads of the engine in the process, and ends Redis, which a server needs',
   'http/store-away': 'drops the tables of a process that is alone on its store',

@@ -82,7 +82,8 @@ async function openStore({ location, remove }: Place): Promise<TestStore> {
     location,
     db,
     close: async () => {
-      for (const database of [location.database, db.shards.database]) {
+      // The connections' own database comes last: no statement is accepted without it.
+      for (const database of [db.shards.database, location.database]) {
         if (database === null) continue;
         await db.command('drop test database', sql`DROP DATABASE IF EXISTS ${identifier(database)} SYNC`);
       }
