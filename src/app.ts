@@ -1,5 +1,6 @@
 import express, { type Express, type Router } from 'express';
 import type { Logger } from 'pino';
+import type { SteadyAnalytics } from './analytics/analytics.ts';
 import type { Config } from './config.ts';
 import { AppError } from './domain/errors.ts';
 import type { Forgetting } from './domain/forgetting.ts';
@@ -26,6 +27,7 @@ import type { Principal } from './metadata/types.ts';
 import type { RedisLink } from './redis/link.ts';
 
 export interface AppDeps extends Services, HealthDeps {
+  readonly analytics: SteadyAnalytics;
   readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'answerCacheBytes'>;
   readonly log: Logger;
   readonly clock: Clock;

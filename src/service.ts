@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createAnalytics } from './analytics/analytics.ts';
-import type { Analytics } from './analytics/results.ts';
+import { createAnalytics, type SteadyAnalytics } from './analytics/analytics.ts';
 import { createApp } from './app.ts';
 import { createBackups } from './backup/backups.ts';
 import { assertWhole } from './backup/restore.ts';
@@ -66,7 +65,7 @@ export interface Service {
   readonly db: Database;
   readonly metadata: Metadata;
   readonly ingestion: Ingestion;
-  readonly analytics: Analytics;
+  readonly analytics: SteadyAnalytics;
   readonly sealer: Sealer;
   /** Makes /readyz fail, finishes the running work, then closes the store. Can be called again. */
   close(): Promise<void>;

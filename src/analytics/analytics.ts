@@ -1,9 +1,10 @@
 import type { Database } from '../clickhouse/database.ts';
 import { asQuestion } from '../domain/caller.ts';
-import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { Memory } from '../facts/memory.ts';
+import type { Snapshot } from '../facts/read-snapshots.ts';
 import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
+import { untilSteady } from '../facts/steady.ts';
 import type { AppFacts } from './ask.ts';
 import { createFacts } from './facts.ts';
 import { TooManyLate } from './late.ts';
@@ -25,51 +26,55 @@ export interface AnalyticsDeps {
   readonly memory?: Memory;
 }
 
-/** How often a question is asked again because rows were deleted meanwhile. Even once is rare. */
-const MOST_ATTEMPTS = 5;
+export interface SteadyAnalytics extends Analytics {
+  /**
+   * The same questions, answered from the facts of a snapshot that was just read. An answer may lack rows unless the
+   * snapshot's era is still the app's era afterwards: see `untilSteady`.
+   */
+  from(snapshot: Snapshot): Analytics;
+}
+
+type Ask<Answer> = (facts: AppFacts) => Promise<Answer>;
 
 /** Binds all questions to a store. */
 export function createAnalytics({
   db,
   snapshots = createSnapshots(db),
   memory = new Memory(),
-}: AnalyticsDeps): Analytics {
-  /**
-   * Asks a question with one snapshot of the facts. Sealing does not wait for readers: if it has deleted rows
-   * meanwhile (the era changed), the answer may lack them, so the question is asked again.
-   */
-  const untilSteady = async <Answer>(
-    app: AppId,
-    ask: (facts: AppFacts) => Promise<Answer>,
-  ): Promise<Answer> => {
-    let patched = true;
-    for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-      const snapshot = await snapshots(app);
-      const facts = createFacts({ db, memory, app, snapshot, patched });
-      try {
-        const answer = await ask(facts);
-        if ((await snapshots(app)).era === snapshot.era) return answer;
-      } catch (error) {
-        if (!(error instanceof TooManyLate)) throw error;
-        patched = false;
-      }
+}: AnalyticsDeps): SteadyAnalytics {
+  /** Answers from the facts of a snapshot. If too many events are late, raw rows answer from the first of them on. */
+  const answered = async <Answer>(app: AppId, snapshot: Snapshot, ask: Ask<Answer>): Promise<Answer> => {
+    const of = { db, memory, app, snapshot };
+    try {
+      return await ask(createFacts({ ...of, patched: true }));
+    } catch (error) {
+      if (!(error instanceof TooManyLate)) throw error;
+      return ask(createFacts({ ...of, patched: false }));
     }
-    throw new AppError('overloaded', 'The facts of this app change too fast. Try again shortly.', {
-      retryAfterSeconds: 5,
+  };
+  const steady = async <Answer>(app: AppId, ask: Ask<Answer>): Promise<Answer> => {
+    const read = () => snapshots(app);
+    return untilSteady(await read(), read, async (snapshot) => {
+      const value = await answered(app, snapshot, ask);
+      return { value, era: (await read()).era };
     });
   };
-  const asked = <Answer>(app: AppId, ask: (facts: AppFacts) => Promise<Answer>): Promise<Answer> =>
-    asQuestion(() => untilSteady(app, ask));
   return {
-    dataBounds: (app) => asked(app, async (facts) => dataBounds(facts)),
-    overview: (app, range) => asked(app, (facts) => overview(facts, range)),
-    kpis: (app, current) => asked(app, (facts) => kpis(facts, current)),
-    pageviews: (app, range, limit) => asked(app, (facts) => pageviews(facts, range, limit)),
-    timeSpent: (app, range, limit) => asked(app, (facts) => timeSpent(facts, range, limit)),
-    userGrowth: (app, range) => asked(app, (facts) => userGrowth(facts, range)),
-    trafficHeatmap: (app, now) => asked(app, (facts) => trafficHeatmap(facts, now)),
-    audienceActivity: (app, now) => asked(app, (facts) => audienceActivity(facts, now)),
-    locations: (app, range, limit) => asked(app, (facts) => locations(facts, range, limit)),
-    utmCampaigns: (app, range) => asked(app, (facts) => utmCampaigns(facts, range)),
+    ...questions((app, ask) => asQuestion(() => steady(app, ask))),
+    from: (snapshot) => questions((app, ask) => asQuestion(() => answered(app, snapshot, ask))),
   };
 }
+
+/** All questions, asked in one way. */
+const questions = (asked: <Answer>(app: AppId, ask: Ask<Answer>) => Promise<Answer>): Analytics => ({
+  dataBounds: (app) => asked(app, async (facts) => dataBounds(facts)),
+  overview: (app, range) => asked(app, (facts) => overview(facts, range)),
+  kpis: (app, current) => asked(app, (facts) => kpis(facts, current)),
+  pageviews: (app, range, limit) => asked(app, (facts) => pageviews(facts, range, limit)),
+  timeSpent: (app, range, limit) => asked(app, (facts) => timeSpent(facts, range, limit)),
+  userGrowth: (app, range) => asked(app, (facts) => userGrowth(facts, range)),
+  trafficHeatmap: (app, now) => asked(app, (facts) => trafficHeatmap(facts, now)),
+  audienceActivity: (app, now) => asked(app, (facts) => audienceActivity(facts, now)),
+  locations: (app, range, limit) => asked(app, (facts) => locations(facts, range, limit)),
+  utmCampaigns: (app, range) => asked(app, (facts) => utmCampaigns(facts, range)),
+});

@@ -4,7 +4,8 @@ import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { byScope } from './by-scope.ts';
-import { type LastRead, readSnapshots, type Scope, type Snapshot } from './read-snapshots.ts';
+import { type LastRead, readSnapshots, type Snapshot } from './read-snapshots.ts';
+import type { Scope } from './snapshot-rows.ts';
 
 const MOST_APPS = 20_000;
 /** Of each app. */
@@ -42,13 +43,13 @@ export function createSnapshots(db: Database, now: Elapsed = () => performance.n
   };
   const shared = byScope(readScopes);
   const own = new OwnSnapshots(db, readScopes, now);
-  return (app, scope = NOTHING) => {
+  return (app, scope = NO_SCOPE) => {
     const stamp = db.stamp(app);
     return stamp === null ? shared(app, scope) : own.read(app, scope, stamp);
   };
 }
 
-const NOTHING: Scope = { events: null, sessions: null };
+const NO_SCOPE: Scope = { events: null, sessions: null };
 
 /** The snapshots of an app that may still be used, and what is asked of it. */
 interface Own {

@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, HOUR_MS, toIso } from '../domain/time.ts';
 import { horizonOf } from '../facts/horizon.ts';
-import { ERASURES } from '../facts/read-snapshots.ts';
+import { ERASURES } from '../facts/snapshot-rows.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import type { MovedApp } from '../metadata/moved-apps.ts';
 import type { Piece } from './archive.ts';

@@ -5,17 +5,21 @@ import { asQuestion, currentCaller, forOthersToo, Shared } from '../../domain/ca
 import type { AccountId, AppId } from '../../domain/ids.ts';
 import { toIso } from '../../domain/time.ts';
 import { traced } from '../../domain/work.ts';
-import { isSameVersion, type ReadBegun, type Version } from '../../facts/begun.ts';
+import { isSameVersion, type ReadBegun } from '../../facts/begun.ts';
 import type { Snapshot } from '../../facts/read-snapshots.ts';
 import type { ReadSnapshot } from '../../facts/snapshots.ts';
+import { untilSteady } from '../../facts/steady.ts';
 import type { Bodies, Body } from '../forms/bodies.ts';
 import { writeJson } from '../forms/json-lines.ts';
 import { codeVersion } from './code-version.ts';
 import { digest, digestOf } from './etag.ts';
 
 const MAX_WAITING = 256;
-/** The most answers that are renewed at once in the background. */
-const RENEWALS_AT_ONCE = 2;
+/**
+ * The most answers that are renewed at once in the background. Nobody waits for them, and two of them took both cores of
+ * a small machine from those who ask.
+ */
+const RENEWALS_AT_ONCE = 1;
 /**
  * The share of the caller's max-stale age at which an answer is renewed. It is random, so that answers
  * computed together are not renewed together.
@@ -31,7 +35,8 @@ export interface Asked {
   /** The parsed query: two spellings of one instant are one question. It is never changed. */
   readonly query: object;
   readonly basis: Basis;
-  compute(): Promise<unknown>;
+  /** Computes the answer from the facts of the snapshot. */
+  compute(snapshot: Snapshot): Promise<unknown>;
 }
 
 /** The data of an answer that both 200 and 304 need. */
@@ -97,8 +102,9 @@ class Question {
 }
 
 /** The state of the data from which a question is answered. */
-interface State extends Version {
-  readonly question: string;
+interface State {
+  readonly snapshot: Snapshot;
+  readonly question: Question;
   readonly tag: string;
   readonly asOf: string | null;
   /** An instant of this process before the version was read. Events acknowledged by then are counted. */
@@ -164,13 +170,11 @@ export class Answers {
     }
     const at = performance.now();
     const snapshot = await this.#snapshot(asked.app, asked.basis.scope);
-    const { asOf: newest, version, erasures } = snapshot;
-    const asOf = newest === null ? null : toIso(newest);
-    const state = { question: question.name, version, erasures, tag: question.tagAt(snapshot), asOf, at };
+    const state = { question, snapshot, tag: question.tagAt(snapshot), asOf: asOfOf(snapshot), at };
     if (maxStaleMs !== null) this.#confirm(state);
     return {
       tag: state.tag,
-      asOf,
+      asOf: state.asOf,
       age: ageOf(state, maxStaleMs),
       result: () => this.#result(asked, state, maxStaleMs),
     };
@@ -217,14 +221,14 @@ export class Answers {
 
   /** Notes that the cached answer is right in this state too. */
   #confirm({ question, tag, asOf, at }: State): void {
-    const kept = this.#kept.peek(question);
+    const kept = this.#kept.peek(question.name);
     if (kept?.tag === tag && at > kept.at) {
-      this.#kept.set(question, { ...kept, asOf, at, renewedAt: renewalShare() });
+      this.#kept.set(question.name, { ...kept, asOf, at, renewedAt: renewalShare() });
     }
   }
 
   async #result(asked: Asked, state: State, maxStaleMs: number | null): Promise<Computed> {
-    const kept = this.#kept.get(state.question);
+    const kept = this.#kept.get(state.question.name);
     if (kept?.tag === state.tag && !kept.json.isGone) {
       this.#onAnswer('cached');
       return computedOf({ ...state, json: kept.json }, maxStaleMs);
@@ -234,8 +238,10 @@ export class Answers {
       this.#onAnswer('stale');
       return recent;
     }
-    const { tag, json } = await this.#computing(asked, state).join();
-    return computedOf({ ...state, tag, json }, maxStaleMs);
+    const computed = await this.#computing(asked, state).join();
+    const { tag, json } = computed;
+    const { asOf } = tag === state.tag ? state : computed;
+    return computedOf({ tag, json, asOf, at: state.at }, maxStaleMs);
   }
 
   /**
@@ -243,16 +249,17 @@ export class Answers {
    * if it is cached.
    */
   async #ofAnotherState({ question, tag }: State, maxStaleMs: number | null): Promise<Computed | null> {
-    const running = this.#running.get(question);
+    const running = this.#running.get(question.name);
     if (maxStaleMs === null || running === undefined || running.tag === tag) return null;
     if (running.computing.isAbandoned) return null;
     // If that one fails, the caller's own may not.
     await running.computing.join().catch(() => undefined);
-    return this.#recent(question, maxStaleMs);
+    return this.#recent(question.name, maxStaleMs);
   }
 
   #computing(asked: Asked, state: State): Shared<Kept> {
-    const running = this.#running.get(state.question);
+    const { name } = state.question;
+    const running = this.#running.get(name);
     if (running?.tag === state.tag && !running.computing.isAbandoned) {
       this.#onAnswer('shared');
       return running.computing;
@@ -260,20 +267,20 @@ export class Answers {
     this.#onAnswer('computed');
     const computing = new Shared(() =>
       this.#compute(asked, state).finally(() => {
-        if (this.#running.get(state.question)?.computing === computing) this.#running.delete(state.question);
+        if (this.#running.get(name)?.computing === computing) this.#running.delete(name);
       }),
     );
-    this.#running.set(state.question, { tag: state.tag, computing });
+    this.#running.set(name, { tag: state.tag, computing });
     return computing;
   }
 
   /** Computes the answer as a question; its time limit starts here. */
-  #computed({ app, operationId, compute }: Asked): Promise<unknown> {
+  #computed({ app, operationId, compute }: Asked, snapshot: Snapshot): Promise<unknown> {
     const answer = () =>
       asQuestion(async (question) => {
         const place = await this.#gate.enter(currentCaller());
         try {
-          return await compute();
+          return await compute(snapshot);
         } finally {
           // An embedded engine may still compute for this question, so its place is freed only afterwards.
           void question.settled().then(() => this.#gate.leave(place));
@@ -286,18 +293,26 @@ export class Answers {
    * Computes an answer, and caches it unless events were being stored or erased meanwhile. Such events may be in
    * some of its figures and not in others, so that answer is tagged by its bytes and not cached.
    */
-  async #compute(asked: Asked, state: State): Promise<Kept> {
-    const json = await this.#bodies.collect(writeJson(await this.#computed(asked)));
-    const begun = await this.#begun(asked.app, asked.basis.scope);
-    const { question, tag, asOf, at } = state;
-    if (begun === null || !isSameVersion(begun, state)) {
-      return { app: asked.app, tag: await digestOf(json), json, asOf, at, renewedAt: 1 };
-    }
-    const kept = { app: asked.app, tag, json, asOf, at, renewedAt: renewalShare() };
-    if ((this.#kept.peek(question)?.at ?? 0) <= at) this.#kept.set(question, kept);
+  async #compute(asked: Asked, { question, snapshot: first, asOf, at }: State): Promise<Kept> {
+    const { app } = asked;
+    const { scope } = asked.basis;
+    const again = () => this.#snapshot(app, scope);
+    const computed = async (snapshot: Snapshot) => {
+      const json = await this.#bodies.collect(writeJson(await this.#computed(asked, snapshot)));
+      const { version, era } = await this.#begun(app, scope);
+      if (era !== snapshot.era) this.#bodies.drop(json);
+      const isOfVersion = version !== null && isSameVersion(version, snapshot);
+      return { value: { json, of: isOfVersion ? snapshot : null }, era };
+    };
+    const { json, of } = await asQuestion(() => untilSteady(first, again, computed));
+    if (of === null) return { app, tag: await digestOf(json), json, asOf, at, renewedAt: 1 };
+    const kept = { app, tag: question.tagAt(of), json, asOf: asOfOf(of), at, renewedAt: renewalShare() };
+    if ((this.#kept.peek(question.name)?.at ?? 0) <= at) this.#kept.set(question.name, kept);
     return kept;
   }
 }
+
+const asOfOf = ({ asOf }: Snapshot): string | null => (asOf === null ? null : toIso(asOf));
 
 const renewalShare = (): number => RENEWED_FROM + Math.random() * (RENEWED_UNTIL - RENEWED_FROM);
 

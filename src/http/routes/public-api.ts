@@ -1,5 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { LRUCache } from 'lru-cache';
+import type { SteadyAnalytics } from '../../analytics/analytics.ts';
 import { onBehalfOf } from '../../domain/caller.ts';
 import { AppError } from '../../domain/errors.ts';
 import type { Forgetting } from '../../domain/forgetting.ts';
@@ -8,6 +9,7 @@ import type { Clock, EpochMs } from '../../domain/time.ts';
 import { type Endpoint, parametersOf, type Services } from '../../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
 import type { ReadBegun } from '../../facts/begun.ts';
+import type { Snapshot } from '../../facts/read-snapshots.ts';
 import type { ReadSnapshot } from '../../facts/snapshots.ts';
 import type { Principal } from '../../metadata/types.ts';
 import { Answers, type AnswersOptions, type Asked } from '../answer/answers.ts';
@@ -36,6 +38,7 @@ const PARSED = 10_000;
 const PARSED_LENGTH = 300;
 
 export interface PublicApiDeps extends Services, AnswersOptions {
+  readonly analytics: SteadyAnalytics;
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
   readonly clock: Clock;
@@ -69,7 +72,8 @@ interface Checked {
   readonly app: AppId | null;
   /** The moment of the question. */
   readonly now: EpochMs;
-  compute(now: EpochMs): Promise<unknown>;
+  /** `snapshot`: of the facts from which the answer is computed; null for one that was not read yet. */
+  compute(now: EpochMs, snapshot: Snapshot | null): Promise<unknown>;
   /** Counts one more answer. */
   count(): Promise<Counted>;
   /** Throws if the caller may no longer ask this. */
@@ -126,7 +130,10 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
       query,
       app,
       now,
-      compute: async (at) => endpoint.handler({ ...services, query, body, principal, now: at }),
+      compute: async (at, snapshot) => {
+        const from = snapshot === null ? analytics : analytics.from(snapshot);
+        return endpoint.handler({ ...services, analytics: from, query, body, principal, now: at });
+      },
       confirm: async () => {
         const again = await authentication.confirm(req);
         if (app !== null) await authorize(services, again, app);
@@ -142,7 +149,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const at = (moment: EpochMs): Asked | null => {
       const basis = endpoint.basis(query, moment);
       if (app === null || basis === null) return null;
-      return { account, app, operationId, query, basis, compute: () => compute(moment) };
+      return { account, app, operationId, query, basis, compute: (snapshot) => compute(moment, snapshot) };
     };
     const first = at(now);
     if (first === null) return null;
@@ -163,7 +170,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const question = questionOf(checked);
     if (question === null) {
       timing?.next('store');
-      const value = await compute(now);
+      const value = await compute(now, null);
       timing?.next('answer');
       if (route.endpoint.method === 'post') replyToPost(req, res, 201, value);
       else await replyToGet(req, res, value as object);
