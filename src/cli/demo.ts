@@ -4,6 +4,7 @@ import { curlLines } from '../demo/curl.ts';
 import { prepareDemo } from '../demo/load.ts';
 import type { DemoState } from '../demo/state.ts';
 import { DEMO_DAYS } from '../demo/visits.ts';
+import { putEventLoopFirst } from '../event-loop-first.ts';
 import { createLog } from '../http/server/log.ts';
 import { type Service, startService } from '../service.ts';
 import { sayEnd } from './cli-error.ts';
@@ -21,6 +22,7 @@ export async function demo(): Promise<void> {
   const config = demoConfig(readConfig());
   const log = createLog({ level: config.logLevel, secrets: config.secrets });
   const service = await startService(config, { clock: wallClock, log });
+  putEventLoopFirst();
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;

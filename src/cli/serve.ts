@@ -1,4 +1,5 @@
 import { readConfig } from '../config.ts';
+import { putEventLoopFirst } from '../event-loop-first.ts';
 import { createLog } from '../http/server/log.ts';
 import { startService } from '../service.ts';
 import { sayEnd } from './cli-error.ts';
@@ -13,6 +14,7 @@ export async function serve(): Promise<void> {
   const config = readConfig();
   const log = createLog({ level: config.logLevel, secrets: config.secrets });
   const { close } = await startService(config, { clock: wallClock, log });
+  if (config.store.kind === 'embedded') putEventLoopFirst();
   let stopping = false;
   const stop = async (signal: string): Promise<void> => {
     if (stopping) return;

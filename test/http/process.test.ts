@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createConnection } from 'node:net';
-import { tmpdir } from 'node:os';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -68,6 +68,23 @@ test('the output holds no key, secret or Authorization value, wherever it was se
   expect(credentialsIn(output)).toEqual([]);
   for (const known of [key, secretKey, secret, key.slice(12), secretKey.slice(11)])
     expect(output).not.toContain(known);
+});
+
+test.runIf(process.platform === 'linux')("the event loop's thread runs before all others", async () => {
+  await newKey();
+  const tasks = `/proc/${service.pid}/task`;
+  const priorities = readdirSync(tasks).flatMap((thread) => {
+    try {
+      return [{ isEventLoop: Number(thread) === service.pid, nice: getPriority(Number(thread)) }];
+    } catch {
+      // The thread has ended.
+      return [];
+    }
+  });
+  const [loop] = priorities.filter(({ isEventLoop }) => isEventLoop);
+  const others = priorities.filter(({ isEventLoop }) => !isEventLoop);
+  expect(others.length).toBeGreaterThan(20);
+  expect(others.filter(({ nice }) => nice <= (loop?.nice ?? 0))).toEqual([]);
 });
 
 test('a second signal changes nothing: the log says once that the service stops', async () => {
