@@ -31,10 +31,13 @@ async function site({
   count = async () => ROOM,
   confirm = async () => undefined,
   padding = 0,
+  tagOf = (tag) => tag,
 }: {
   count?: () => Promise<Counted>;
   confirm?: () => Promise<void>;
   padding?: number;
+  /** The tag of an answer that is computed now, by that of its version. */
+  tagOf?: (tag: string) => string;
 } = {}): Promise<Site> {
   let commits = 1;
   const asked = { questions: 0, answers: 0, looks: 0 };
@@ -55,7 +58,7 @@ async function site({
         ...held,
         result: async (): Promise<Computed> => {
           asked.answers++;
-          return { ...held, json };
+          return { ...held, tag: tagOf(held.tag), json };
         },
       };
     },
@@ -108,6 +111,28 @@ test('an app at rest is not asked about, and without streams nothing is looked a
   const { looks: last } = asked;
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   expect(asked.looks).toBe(last);
+});
+
+test('the tag of its version follows an answer that was computed while events were being stored', async () => {
+  let left = 2;
+  let counted = 0;
+  const count = async (): Promise<Counted> => {
+    counted++;
+    return ROOM;
+  };
+  const tagOf = (tag: string): string => (tag === 'tag2' && left-- > 0 ? 'bytes' : tag);
+  const { url, commit, hub } = await site({ count, tagOf });
+  const { next, text } = await openStream(url, '/');
+  await next();
+  commit();
+  expect(await next()).toMatchObject({ id: '"bytes"' });
+  await expect.poll(text).toContain('id: "tag2"\n\n');
+  // It is one answer, and the next one was counted when it was first looked for.
+  expect(text().match(/^data: /gm)).toHaveLength(2);
+  expect([hub.stats.answers, counted]).toEqual([2, 2]);
+  commit();
+  expect(numberOf((await next())?.data)).toBe(3);
+  expect(counted).toBe(2);
 });
 
 test('a used-up window delays the next answer, which is then the newest', async () => {

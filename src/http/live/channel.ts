@@ -75,14 +75,20 @@ export class Channel implements Source {
     }
   }
 
-  /** Prepares the latest answer, once for all streams. */
+  /**
+   * Prepares the latest answer, once for all streams. If events were being stored while it was computed, its tag is not
+   * that of its version: the next call computes it again, and finds that one.
+   */
   prepare(versioned: Versioned): Promise<Prepared> {
     if (this.#prepared?.of !== versioned) {
       const answer = this.#asCaller(() => versioned.result()).then(preparedOf);
       this.#prepared = { of: versioned, answer };
-      answer.catch(() => {
+      const drop = (): void => {
         if (this.#prepared?.answer === answer) this.#prepared = undefined;
-      });
+      };
+      answer.then(({ tag }) => {
+        if (tag !== versioned.tag) drop();
+      }, drop);
     }
     return this.#prepared.answer;
   }

@@ -67,7 +67,7 @@ export class LiveHub {
     this.#channels.set(question.name, channel);
     channel.take(versioned, askedAt);
     const stream = new LiveStream(caller, () => this.#answers++, {
-      tag: versioned.tag,
+      tag: (computed ?? versioned).tag,
       answer: computed === null ? null : preparedOf(computed),
     });
     channel.streams.add(stream);

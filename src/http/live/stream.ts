@@ -26,7 +26,7 @@ export interface StreamCaller {
 
 /** What a stream sends first. */
 export interface Start {
-  /** The version of the data of the first answer. */
+  /** The tag of the first answer. */
   readonly tag: string;
   /** Null if the caller has the answer. */
   readonly answer: Prepared | null;
@@ -39,7 +39,7 @@ export interface Start {
 export class LiveStream {
   readonly #caller: StreamCaller;
   readonly #onSent: () => void;
-  /** The version that the caller has. */
+  /** The tag of the answer that the caller has. */
   #tag: string;
   /** Of the bytes that the caller has, if known. */
   #digest: string | null = null;
@@ -107,7 +107,7 @@ export class LiveStream {
       const { latest } = source;
       const answer = await source.prepare(latest);
       if (this.#end !== undefined) return;
-      this.#tag = latest.tag;
+      this.#tag = answer.tag;
       if (answer.digest !== null && answer.digest === this.#digest) {
         // The same bytes under another tag. It costs the caller nothing.
         await this.#put([Buffer.from(`${idLine(answer.tag)}\n`)]);
