@@ -1,6 +1,12 @@
 import { LRUCache } from 'lru-cache';
-import { writeArrow, writeParquet } from './columnar.ts';
 import { type WriteForm, writeCsv, writeNdjson } from './rows.ts';
+
+/** Loads the form's large library when a caller first asks for such a form: the service starts without it. */
+const columnar = (name: 'writeArrow' | 'writeParquet'): WriteForm =>
+  async function* (columns, list) {
+    const forms = await import('./columnar.ts');
+    yield* forms[name](columns, list);
+  };
 
 /** A format of a list. */
 export interface Form {
@@ -44,7 +50,7 @@ export const LIST_FORMS: readonly Form[] = [
     type: 'application/vnd.apache.parquet',
     contentType: 'application/vnd.apache.parquet',
     mark: '-parquet',
-    write: writeParquet,
+    write: columnar('writeParquet'),
     // Its columns are compressed already.
     compressible: false,
   },
@@ -52,7 +58,7 @@ export const LIST_FORMS: readonly Form[] = [
     type: 'application/vnd.apache.arrow.stream',
     contentType: 'application/vnd.apache.arrow.stream',
     mark: '-arrow',
-    write: writeArrow,
+    write: columnar('writeArrow'),
     compressible: true,
   },
 ];
