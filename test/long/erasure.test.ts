@@ -7,7 +7,7 @@ import { Dead, dying, ErasedStory, watched } from '../support/erasure.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 
 /** Of the writes of an erasure, one in so many is the last one of a process. */
-const STRIDE = 19;
+const STRIDE = 29;
 
 onEachBackend((on) => {
   let subject: Awaited<ReturnType<typeof subjectOn>>;
@@ -25,10 +25,8 @@ onEachBackend((on) => {
     await story.erase('v2');
     await story.seal(40, true);
     await story.send(1);
-    await story.compare();
     await story.erase('v3');
     await story.seal(40, true);
-    await story.compare();
     await story.erase('v4');
     await story.erase('nobody');
   });
