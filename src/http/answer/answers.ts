@@ -16,10 +16,10 @@ import { digest, digestOf } from './etag.ts';
 
 const MAX_WAITING = 256;
 /**
- * The most answers that are renewed at once in the background. Nobody waits for them, and two of them took both cores of
- * a small machine from those who ask.
+ * Of the questions that are computed at once, one in so many may renew an answer in the background: two on the embedded
+ * store. A single one did not keep up with many pollers while events came in: answers grew too old, and callers waited.
  */
-const RENEWALS_AT_ONCE = 1;
+const RENEWALS = 3;
 /**
  * The share of the caller's max-stale age at which an answer is renewed. It is random, so that answers
  * computed together are not renewed together.
@@ -135,6 +135,7 @@ export class Answers {
   /** The computation that began last, by question. */
   readonly #running = new Map<string, { readonly tag: string; readonly computing: Shared<Kept> }>();
   readonly #renewing = new Set<string>();
+  readonly #renewalsAtOnce: number;
   /** Questions by query: pollers send the same query. */
   readonly #questions = new WeakMap<object, Question>();
 
@@ -153,6 +154,7 @@ export class Answers {
     this.#bodies = bodies;
     this.#begun = begun;
     this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ json }) => json.memoryBytes + 1_000 });
+    this.#renewalsAtOnce = Math.max(1, Math.floor(atOnce / RENEWALS));
     this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, ...READERS_PATIENCE });
   }
 
@@ -213,7 +215,7 @@ export class Answers {
   #renewInTime(asked: Asked, question: string, maxStaleMs: number): void {
     const kept = this.#kept.peek(question);
     if (kept === undefined || performance.now() - kept.at < kept.renewedAt * maxStaleMs) return;
-    if (this.#renewing.size >= RENEWALS_AT_ONCE || this.#renewing.has(question)) return;
+    if (this.#renewing.size >= this.#renewalsAtOnce || this.#renewing.has(question)) return;
     this.#renewing.add(question);
     const renewed = forOthersToo(async () => (await this.ask(asked, 0)).result());
     void renewed.catch(() => undefined).finally(() => this.#renewing.delete(question));
