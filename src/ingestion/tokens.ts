@@ -31,7 +31,7 @@ const ERASURES: Query<{ open: number }> = {
 };
 
 /**
- * Limits the memory that the embedded engine takes for tokens: some 350 bytes for each one, in each table. It
+ * Limits the memory that the embedded engine takes for tokens: some 700 bytes for each one, in each table. It
  * forgets none while a flush or an unfinished erasure may repeat its inserts.
  */
 export class TokenMemory {
