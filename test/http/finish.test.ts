@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FinishingServer } from '../../src/http/server/finishing-server.ts';
 
@@ -39,10 +40,34 @@ async function received(path: string, pauseMs = 0): Promise<string> {
   return text;
 }
 
+/** Connects, counts the connections, and sends what each of them received. */
+const CALLERS = `
+  const { connect } = require('node:net');
+  const { parentPort, workerData: { port, connected } } = require('node:worker_threads');
+  const received = () => new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => {
+      Atomics.add(connected, 0, 1);
+      Atomics.notify(connected, 0);
+    });
+    socket.write('GET /small HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n');
+    socket.on('data', (chunk) => { text += chunk; });
+    socket.on('error', (error) => resolve(String(error)));
+    socket.on('end', () => resolve(text));
+  });
+  Promise.all(Array.from({ length: 50 }, received)).then((answers) => parentPort.postMessage(answers));
+`;
+
 test('connections that still wait in the queue of the system are answered', async () => {
-  const answers = Array.from({ length: 50 }, () => received('/small'));
+  const connected = new Int32Array(new SharedArrayBuffer(4));
+  const callers = new Worker(CALLERS, { eval: true, workerData: { port, connected } });
+  const answered = once(callers, 'message');
+  // This thread, which is the server's, accepts none of them meanwhile.
+  for (let before = 0; before < 50; before = Atomics.load(connected, 0)) Atomics.wait(connected, 0, before);
   await server.finish();
-  for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*small$/);
+  const [answers] = (await answered) as [string[]];
+  expect(answers).toHaveLength(50);
+  for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*small$/);
 });
 
 test('an answer to a slow reader arrives whole', async () => {
