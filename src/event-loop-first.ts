@@ -15,9 +15,9 @@ const LAST = 19;
  */
 export function putEventLoopFirst(): void {
   const behind = Math.min(LAST, getPriority() + STEPS);
-  for (const task of tasksOfProcess()) {
+  for (const task of tasksOfProcess().filter((each) => each !== process.pid)) {
     try {
-      if (task !== process.pid) setPriority(task, behind);
+      setPriority(task, behind);
     } catch {
       // The thread has ended.
     }

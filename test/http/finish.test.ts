@@ -23,14 +23,14 @@ beforeEach(async () => {
 });
 afterEach(() => server.finish());
 
-/** Returns everything that a connection receives until it ends; rejects if it is reset. */
-async function received(path: string, pauseMs = 0): Promise<string> {
+/** Returns everything that a caller who pauses once receives until the connection ends; rejects if it is reset. */
+async function receivedSlowly(path: string, pauseMs: number): Promise<string> {
   const socket = connect(port, '127.0.0.1');
   socket.setEncoding('utf8');
   socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
   let text = '';
   socket.on('data', (chunk: string) => {
-    if (text === '' && pauseMs > 0) {
+    if (text === '') {
       socket.pause();
       setTimeout(() => socket.resume(), pauseMs);
     }
@@ -46,13 +46,14 @@ const CALLERS = `
   const { parentPort, workerData: { port, connected } } = require('node:worker_threads');
   const received = () => new Promise((resolve) => {
     let text = '';
-    const socket = connect(port, '127.0.0.1', () => {
+    const count = () => {
       Atomics.add(connected, 0, 1);
       Atomics.notify(connected, 0);
-    });
+    };
+    const socket = connect(port, '127.0.0.1', count);
     socket.write('GET /small HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n');
     socket.on('data', (chunk) => { text += chunk; });
-    socket.on('error', (error) => resolve(String(error)));
+    socket.on('error', (error) => { count(); resolve(String(error)); });
     socket.on('end', () => resolve(text));
   });
   Promise.all(Array.from({ length: 50 }, received)).then((answers) => parentPort.postMessage(answers));
@@ -71,7 +72,7 @@ test('connections that still wait in the queue of the system are answered', asyn
 });
 
 test('an answer to a slow reader arrives whole', async () => {
-  const answer = received('/large', 600);
+  const answer = receivedSlowly('/large', 600);
   await sleep(200);
   await server.finish();
   expect((await answer).endsWith(LARGE)).toBe(true);

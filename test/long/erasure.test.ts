@@ -25,8 +25,10 @@ onEachBackend((on) => {
     await story.erase('v2');
     await story.seal(40, true);
     await story.send(1);
+    await story.compare();
     await story.erase('v3');
     await story.seal(40, true);
+    await story.compare();
     await story.erase('v4');
     await story.erase('nobody');
   });

@@ -54,7 +54,7 @@ onEachBackend((on) => {
         return subject;
       },
     },
-    Number(process.env['RETENTION_RANGES'] ?? 30),
+    Number(process.env['RETENTION_RANGES'] ?? 40),
   );
 
   const MODES: readonly Mode[] = ['paused', 'dead, but its statement goes on', 'dead', 'cut off'];

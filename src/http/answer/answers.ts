@@ -16,10 +16,10 @@ import { digest, digestOf } from './etag.ts';
 
 const MAX_WAITING = 256;
 /**
- * Of the questions that are computed at once, one in so many may renew an answer in the background: two on the embedded
- * store. A single one did not keep up with many pollers while events came in: answers grew too old, and callers waited.
+ * For each so many questions that may be computed at once, one answer is renewed in the background: two on the embedded
+ * store. One alone does not keep up with many pollers while events come in: answers become too old, and callers wait.
  */
-const RENEWALS = 3;
+const QUESTIONS_PER_RENEWAL = 3;
 /**
  * The share of the caller's max-stale age at which an answer is renewed. It is random, so that answers
  * computed together are not renewed together.
@@ -154,7 +154,7 @@ export class Answers {
     this.#bodies = bodies;
     this.#begun = begun;
     this.#kept = new LRUCache({ maxSize, sizeCalculation: ({ json }) => json.memoryBytes + 1_000 });
-    this.#renewalsAtOnce = Math.max(1, Math.floor(atOnce / RENEWALS));
+    this.#renewalsAtOnce = Math.max(1, Math.floor(atOnce / QUESTIONS_PER_RENEWAL));
     this.#gate = new Gate({ places: atOnce, maxWaiting: MAX_WAITING, ...READERS_PATIENCE });
   }
 
