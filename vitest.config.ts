@@ -67,7 +67,7 @@ export default defineConfig({
     // These end what hangs. A test that waits must not fail because a loaded machine is slow.
     testTimeout: 240_000,
     hookTimeout: 240_000,
-    expect: { poll: { timeout: 60_000 } },
+    expect: { poll: { timeout: 200_000 } },
     env: { UV_THREADPOOL_SIZE: '16' },
   },
 });

@@ -19,7 +19,6 @@ let policy: string;
 let said: Record<'warning' | 'debug', string[]>;
 
 beforeAll(async () => {
-  collector = await startCollector();
   service = await testService();
   site = await serve('shop.test', (_req, res) => {
     res.setHeader('Content-Type', 'text/html; charset=utf-8');
@@ -32,15 +31,13 @@ afterAll(async () => {
   await browser?.close();
   await site?.close();
   await service?.close();
-  await collector?.close();
 });
 
 beforeEach(async () => {
   policy = '';
   said = { warning: [], debug: [] };
-  collector.answers = [];
-  collector.otherwise = 'take';
-  collector.deliveries.length = 0;
+  // A page that is closed sends a last beacon, which may arrive during the next test.
+  collector = await startCollector();
   visitor = await newVisitor(browser);
   page = await visitor.newPage();
   page.on('console', (message) => {
@@ -50,7 +47,10 @@ beforeEach(async () => {
     }
   });
 });
-afterEach(() => visitor.close());
+afterEach(async () => {
+  await visitor.close();
+  await collector.close();
+});
 
 const script = (attributes: string, origin = collector.origin): string =>
   `<script defer src="${origin}/sdk.js" ${attributes}></script>`;
