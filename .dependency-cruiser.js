@@ -75,11 +75,12 @@ export default {
     ),
     only(
       'the-front-end-runs-in-browsers',
-      'The console is bundled with the client and the meanings of figures, and knows the types of its answers.',
+      'The console is bundled with the client, the meanings of figures and the clock of Tehran, and knows the types of its answers.',
       { path: '^src/console/' },
       {
         path: '^src/',
-        pathNot: '^src/(console|client)/|^src/analytics/figures\\.ts$|^src/http/console/schemas\\.ts$',
+        pathNot:
+          '^src/(console|client)/|^src/analytics/figures\\.ts$|^src/domain/tehran-clock\\.ts$|^src/http/console/schemas\\.ts$',
       },
     ),
     only(

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import type { AudienceActivity, TrafficHeatmap } from '../../src/analytics/results.ts';
 import { ratio } from '../../src/analytics/rounding.ts';
-import { activityWindow, heatmapWindow, TEHRAN, tehranTime } from '../../src/analytics/tehran.ts';
+import { activityWindow, heatmapWindow, tehranTime } from '../../src/analytics/tehran.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';
+import { TEHRAN } from '../../src/domain/tehran-clock.ts';
 import { type EpochMs, epochMs, type Range, toIso } from '../../src/domain/time.ts';
 import { appRange, type RawDatabase } from './ask.ts';
 import { SESSIONS_SQL } from './sessions-sql.ts';

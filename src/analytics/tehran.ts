@@ -1,9 +1,8 @@
 import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { LRUCache } from 'lru-cache';
+import { shownInTehran, TEHRAN } from '../domain/tehran-clock.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 
-/** Offsets come from the time zone database: Tehran had daylight saving time until 2022. */
-export const TEHRAN = 'Asia/Tehran';
 const HEATMAP_DAYS = 7;
 export const ACTIVITY_HOURS = 28 * 24;
 
@@ -17,34 +16,13 @@ export interface TehranTime {
   readonly weekday: number;
 }
 
-/**
- * date-fns-tz reads a clock by the process's own time zone, which skips an hour when its daylight saving time begins. So
- * it is read here.
- */
-const CLOCK = new Intl.DateTimeFormat('en-US', {
-  timeZone: TEHRAN,
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: 'numeric',
-  day: 'numeric',
-  hour: 'numeric',
-  minute: 'numeric',
-});
-
-/** Returns the instant at which a clock in UTC shows what one in Tehran shows at `at`, to the minute. */
-function shownAt(at: EpochMs): Date {
-  const shown = new Map(CLOCK.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const part = (type: Intl.DateTimeFormatPartTypes): number => shown.get(type) ?? 0;
-  return new Date(Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute')));
-}
-
 /** The time zone database is slow, and the same few hundred hours are asked for repeatedly. */
 const known = new LRUCache<EpochMs, TehranTime>({ max: 4 * ACTIVITY_HOURS });
 
 export function tehranTime(at: EpochMs): TehranTime {
   const before = known.get(at);
   if (before !== undefined) return before;
-  const shown = shownAt(at);
+  const shown = new Date(shownInTehran(at));
   const time = { date: dateOf(shown), hour: shown.getUTCHours(), weekday: shown.getUTCDay() || 7 };
   known.set(at, time);
   return time;
@@ -80,7 +58,7 @@ function heatmapWindowAt(now: EpochMs): { readonly dates: readonly string[]; rea
 export const activityWindow = ofHalfHour(activityWindowAt);
 
 function activityWindowAt(now: EpochMs): Range {
-  const minutes = shownAt(now).getUTCMinutes();
+  const minutes = new Date(shownInTehran(now)).getUTCMinutes();
   const end = Math.floor(now / 60_000) * 60_000 - minutes * 60_000 + HOUR_MS;
   return { from: epochMs(end - ACTIVITY_HOURS * HOUR_MS), to: epochMs(end - 1) };
 }

@@ -1,4 +1,5 @@
 import { sql } from '../../clickhouse/sql.ts';
+import { TEHRAN } from '../../domain/tehran-clock.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
 import type { AppFacts, EventFacts, SessionFacts } from '../ask.ts';
 import { UNITS } from '../figures.ts';
@@ -10,7 +11,7 @@ import { keptRows, type Row, sumByKey } from '../rows.ts';
 import { singlesOf } from '../sessions.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { inSpans, ofApp } from '../sql.ts';
-import { activityWindow, heatmapWindow, TEHRAN, type TehranTime, tehranTime } from '../tehran.ts';
+import { activityWindow, heatmapWindow, type TehranTime, tehranTime } from '../tehran.ts';
 import { firstUnsealed, unsealedHours } from '../traffic.ts';
 import { eventTotalsOf } from './event-totals.ts';
 import { sessionTotals } from './session-totals.ts';

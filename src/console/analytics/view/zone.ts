@@ -1,3 +1,4 @@
+import { shownInTehran } from '../../../domain/tehran-clock.ts';
 import type { Zone } from '../../i18n/format.ts';
 
 export type { Zone };
@@ -45,22 +46,6 @@ export function hourStart(at: number, zone: Zone): number {
   return Math.floor((at + offset) / HOUR_MS) * HOUR_MS - offset;
 }
 
-const TEHRAN = new Intl.DateTimeFormat('en-US', {
-  timeZone: 'Asia/Tehran',
-  calendar: 'gregory',
-  hourCycle: 'h23',
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
-
-/** How much clocks in `zone` are ahead of UTC, in ms. Tehran had daylight saving until 2022. */
-function offsetAt(at: number, zone: Zone): number {
-  if (zone === 'UTC') return 0;
-  const parts = Object.fromEntries(TEHRAN.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
-  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
-  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
-}
+/** How much clocks in `zone` are ahead of UTC, in ms. */
+const offsetAt = (at: number, zone: Zone): number =>
+  zone === 'UTC' ? 0 : shownInTehran(at) - Math.floor(at / 1000) * 1000;
