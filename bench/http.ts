@@ -39,10 +39,6 @@ const CONNECTIONS = 16;
 const WARM_UP_MS = 300;
 /** The first answers of a key are computed; by the third turn it has the tags of all. */
 const MIX_WARM_UP = { warmUpTurns: 3, warmUpMs: 2_000 };
-/**
- * At a share, the keys have no tags until the second turn. After full speed the service also has old answers to renew.
- */
-const SHARE_WARM_UP = { warmUpTurns: 3, warmUpMs: 3_000 };
 const TRICKLE_MS = 500;
 const MAX_STALE = 'Cache-Control: max-stale=10\r\n';
 /** Headers that differ from answer to answer. The bare route need not set them, which is to its advantage. */
@@ -196,7 +192,7 @@ class HttpBench {
       const percent = Math.round(share * 100);
       recording.progress.step(`${name}, ${percent} % of that`);
       const rate = median(perSecond) * share;
-      const outcome = await this.#load(port, { ...how, ...SHARE_WARM_UP, rate });
+      const outcome = await this.#load(port, { ...how, ...MIX_WARM_UP, rate });
       const labels = { ...common.labels, percent };
       recordLoad(recording, { ...common, name: `${name}, at ${percent} %`, labels }, rate, outcome);
     }

@@ -99,7 +99,7 @@ const DATABASE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
  * files, which are on this machine, cost more than they save: a tenth of a statement's processor time.
  */
 const FEW_THREADS = sql`output_format_parallel_formatting = 0, input_format_parallel_parsing = 0, local_filesystem_read_method = 'pread'`;
-/** Compiling expressions costs a second of a processor after each start. Only sealing reads enough rows to gain from it. */
+/** Compiling expressions costs a second of a processor after each start, and questions gain nothing from it. */
 const NO_COMPILER = sql`compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`;
 
 /** Opens the store and creates its database. Throws the engine's or the network's own error. */
@@ -125,10 +125,11 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     // The `database` option is ignored here. USE and SET last as long as the connection: they are the lane's
     // settings profile.
     await client.command({ query: sql`USE ${identifier(location.database)}` });
+    // Sealing reads the most rows, and keeps the compiler.
+    const own = lane === 'seal' ? FEW_THREADS : sql`${FEW_THREADS}, ${NO_COMPILER}`;
     await client.command({
-      query: sql`SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}, ${FEW_THREADS}`,
+      query: sql`SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}, ${own}`,
     });
-    if (lane !== 'seal') await client.command({ query: sql`SET ${NO_COMPILER}` });
     return client;
   };
   const first = createClient({ connection: connection() });
