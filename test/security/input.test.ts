@@ -320,6 +320,14 @@ test('JSON that is deep, huge, polluting, broken or in no UTF-8', async () => {
     const tooLarge = await post(path, `{"name":"${'x'.repeat(limit * 1.1)}"}`);
     expectProblem(tooLarge, 'payload_too_large');
   }
+  const levels = (count: number): string => `${'['.repeat(count)}1${']'.repeat(count)}`;
+  for (const [count, message] of [
+    [64, 'Must be of type object.'],
+    [65, 'Nested in more than 64 levels.'],
+  ] as const) {
+    const { json } = await post('/api/v1/apps', levels(count));
+    expect(json).toMatchObject({ errors: [{ field: 'body', message }] });
+  }
   for (const key of ['__proto__', 'constructor', 'prototype', 'toString']) {
     const body = `{"name":"A","domain":"https://p.example","${key}":{"polluted":true,"plan":"pro"}}`;
     expectProblem(await post('/api/v1/apps', body), 'validation_failed');

@@ -1,16 +1,20 @@
 import type { Request, Response } from 'express';
 import { AppError } from '../../domain/errors.ts';
+import { isNestedDeeper } from './nesting.ts';
 
 /** A body that is too large is read to its end up to this size, so that its sender receives the answer. */
 const LINGER_BYTES = 16 * 1024 * 1024;
 /** Limits the bodies that are being read, of all requests of the process together. */
 const MAX_READING_BYTES = 128 * 1024 * 1024;
+/** No body needs more. To parse a megabyte of brackets would hold up all requests for a fifth of a second. */
+const MAX_LEVELS = 64;
 const JSON_TYPE = ['application/json'] as const;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
  * Reads a request's JSON body. Throws `unsupported_media_type` unless it is UTF-8 of one of `types` without a
- * content coding, `payload_too_large` beyond `limit` bytes, and `validation_failed` if it is not JSON.
+ * content coding, `payload_too_large` beyond `limit` bytes, and `validation_failed` if it is not JSON or nested in
+ * more than 64 levels.
  */
 export async function readJson(
   req: Request,
@@ -20,14 +24,16 @@ export async function readJson(
 ): Promise<unknown> {
   assertType(req, types);
   const body = await readBytes(req, res, limit);
+  if (isNestedDeeper(body, MAX_LEVELS)) throw invalid(`Nested in more than ${MAX_LEVELS} levels.`);
   try {
     return JSON.parse(UTF8.decode(body));
   } catch {
-    throw new AppError('validation_failed', 'The body is not valid JSON.', {
-      errors: [{ field: 'body', message: 'Not valid JSON in UTF-8.' }],
-    });
+    throw invalid('Not valid JSON in UTF-8.');
   }
 }
+
+const invalid = (message: string): AppError =>
+  new AppError('validation_failed', 'The body is not valid JSON.', { errors: [{ field: 'body', message }] });
 
 function assertType(req: Request, types: readonly string[]): void {
   const [type, ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
