@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import { currentCaller, currentQuestion } from '../domain/caller.ts';
+import { currentCaller } from '../domain/caller.ts';
 import { mapped } from '../domain/lists.ts';
-import type { Question } from '../domain/question.ts';
 import { type Answer, asObjects, readList, readRows } from './answer.ts';
 import { type Client, type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
-import { Deadline } from './deadline.ts';
-import { storeError } from './errors.ts';
-import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
-import { commentOf, type Sent, type StatementStats, send } from './sent.ts';
+import { Runner, type Sending } from './runner.ts';
+import { commentOf, type StatementStats } from './sent.ts';
 import type { Shards } from './shards.ts';
 import { identifier, join, quoted, type Sql, sql } from './sql.ts';
 import { Writes } from './writes.ts';
@@ -62,15 +59,6 @@ const READ_MEMORY = 2 * 1024 ** 3;
 /** More than any question returns. A runaway statement fails here before it fills this process's memory. */
 const MAX_ROWS = 1_000_000;
 const MAX_BYTES = 512 * 1024 ** 2;
-/** The longest wait for a place. A question's statement waits for as long as the question has time. */
-const PATIENCE: Readonly<Record<Lane, Patience>> = {
-  read: READERS_PATIENCE,
-  lookup: READERS_PATIENCE,
-  health: { maxWaitMs: 2_000 },
-  write: { maxWaitMs: 10_000 },
-  seal: { maxWaitMs: 30_000 },
-};
-const MAX_WAITING = 1_024;
 /**
  * The rows of a SELECT stay one block from the table on. The token of an insert is recognised only if the rows come in
  * the same blocks. Otherwise they are cut where the parts of the source end at that time, and by the sizes of rows.
@@ -84,7 +72,7 @@ export async function openDatabase(location: StoreLocation, options: DatabaseOpt
 
 class ClickHouseDatabase {
   readonly #connections: Connections;
-  readonly #gates: Record<Lane, Gate>;
+  readonly #runner: Runner;
   readonly #options: DatabaseOptions;
   readonly #writes = new Writes();
   /** Those among them that are not new events. */
@@ -92,19 +80,7 @@ class ClickHouseDatabase {
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
-    const gate = (lane: Lane) =>
-      new Gate({
-        places: connections.places[lane],
-        maxWaiting: MAX_WAITING,
-        ...PATIENCE[lane],
-      });
-    this.#gates = {
-      read: gate('read'),
-      lookup: gate('lookup'),
-      health: gate('health'),
-      write: gate('write'),
-      seal: gate('seal'),
-    };
+    this.#runner = new Runner(connections, options.onStatement);
     this.#options = options;
   }
 
@@ -117,14 +93,7 @@ class ClickHouseDatabase {
 
   /** The number of statements that wait for a place, by lane. */
   get waiting(): Readonly<Record<Lane, number>> {
-    const { read, lookup, health, write, seal } = this.#gates;
-    return {
-      read: read.waiting,
-      lookup: lookup.waiting,
-      health: health.waiting,
-      write: write.waiting,
-      seal: seal.waiting,
-    };
+    return this.#runner.waiting;
   }
 
   /** How the store's tables are spread; one shard unless the store is a cluster. */
@@ -193,7 +162,7 @@ class ClickHouseDatabase {
       })}`;
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const statement = { lane, name: query.name, seconds, id, isKilled: true };
-    const answer = await this.#run(statement, async (client, sending, seconds) => {
+    const answer = await this.#runner.run(statement, async (client, sending, seconds) => {
       const query = sql`${text(seconds)}\nFORMAT JSONCompact`;
       const { stream } = await client.exec({ query, query_params: { ...params }, ...sending });
       return read(stream, sending.abort_signal);
@@ -285,7 +254,7 @@ class ClickHouseDatabase {
     const ended = this.#writes.begin(options.about ?? (isOfEvents ? undefined : []));
     const changed = this.#changes.begin(isOfEvents ? [] : (options.about ?? []));
     try {
-      await this.#run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
+      await this.#runner.run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
         work(client, statement, sending),
       );
     } finally {
@@ -313,8 +282,11 @@ class ClickHouseDatabase {
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const id = randomUUID();
     // The embedded engine would keep the setting for the connection's next statements.
-    const comment = this.#isServer ? { clickhouse_settings: { log_comment: commentOf({ id, name }) } } : {};
-    await this.#run({ lane, name, seconds, id, isKilled: false }, async (client, sending) => {
+    const comment =
+      this.#connections.kind === 'server'
+        ? { clickhouse_settings: { log_comment: commentOf({ id, name }) } }
+        : {};
+    await this.#runner.run({ lane, name, seconds, id, isKilled: false }, async (client, sending) => {
       await client.command({ query: statement, query_params: { ...params }, ...comment, ...sending });
     });
   }
@@ -328,95 +300,11 @@ class ClickHouseDatabase {
     await this.#connections.close();
   }
 
-  async #run<T>(
-    statement: Statement,
-    work: (client: Client, sending: Sending, seconds: number) => Promise<T>,
-  ): Promise<T> {
-    const { lane, seconds: most, id, isKilled } = statement;
-    const question = isRead(lane) ? currentQuestion() : undefined;
-    const gate = this.#gates[lane];
-    const visitor = visitorOn(lane, question);
-    const sent = send(statement, this.#options.onStatement);
-    const place = await gate.enter(visitor).catch((error: unknown) => {
-      sent.end('refused', error);
-      throw error;
-    });
-    sent.start();
-    // Never 0: that means no limit.
-    const seconds =
-      question === undefined ? most : Math.min(most, Math.max(1, Math.ceil(question.msLeft)) / 1000);
-    const deadline = this.#connections.cancels ? new Deadline(seconds, visitor.signal) : null;
-    const run = (): Promise<T> => {
-      question?.throwIfLate();
-      const sending = this.#sendingOf(id, sent, deadline);
-      return work(this.#connections.at(lane, place), sending, seconds);
-    };
-    try {
-      const result = await (question === undefined ? run() : question.statement(run));
-      // After its end a question may have read facts that were deleted meanwhile.
-      question?.throwIfLate();
-      sent.end('ok');
-      return result;
-    } catch (error) {
-      if (deadline?.signal.aborted && isKilled) this.#connections.kill(id);
-      sent.end('failed', error);
-      await this.#connections.clear(lane, place);
-      throw storeError(error, this.#connections.kind);
-    } finally {
-      deadline?.end();
-      gate.leave(place);
-    }
-  }
-
-  #sendingOf(id: string, { headers }: Sent, deadline: Deadline | null): Sending {
-    return {
-      query_id: id,
-      ...(this.#isServer ? { http_headers: { ...headers } } : {}),
-      ...(deadline === null ? {} : { abort_signal: deadline.signal }),
-    };
-  }
-
   #reach({ everyShard }: RunOptions): Readonly<Record<string, number>> {
     return everyShard === true && this.shards.database !== null
       ? { force_optimize_skip_unused_shards: 0 }
       : {};
   }
-
-  get #isServer(): boolean {
-    return this.#connections.kind === 'server';
-  }
-}
-
-/** Reads end with their question. Writes always run to their end. */
-const isRead = (lane: Lane): boolean => lane === 'read' || lane === 'lookup';
-
-/** Callers share look-ups, so only a reader's own statement ends with its caller. */
-function visitorOn(lane: Lane, question: Question | undefined): Visitor {
-  const caller = isRead(lane) ? currentCaller() : undefined;
-  const signal = question?.signal ?? (lane === 'read' ? caller?.signal : undefined);
-  return {
-    ...(caller === undefined ? {} : { key: caller.key }),
-    ...(signal === undefined ? {} : { signal }),
-    isLetIn: question !== undefined,
-  };
-}
-
-/** What the client needs besides the statement. */
-interface Sending {
-  readonly query_id: string;
-  readonly http_headers?: Record<string, string>;
-  readonly abort_signal?: AbortSignal;
-}
-
-interface Statement {
-  readonly lane: Lane;
-  readonly name: string;
-  /** The statement's time limit; less if its question has less time left. */
-  readonly seconds: number;
-  /** Its query_id in the store. */
-  readonly id: string;
-  /** True for a SELECT, which ends with its caller. Writes run to their end. */
-  readonly isKilled: boolean;
 }
 
 const PING: Query<{ one: number }> = {
