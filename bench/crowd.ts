@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { App, Running } from '../test/faults/support.ts';
 
@@ -31,13 +32,17 @@ export interface CrowdSize {
   readonly smallEvents: number;
 }
 
-const Accepted = z.object({ accepted: z.number() });
+const Accepted = z.object({ accepted: z.number(), duplicate: z.literal(true).optional() });
+const NO_ANSWER = 0;
+const PAUSE_MS = 1_000;
 
 /** Many apps of a service, in accounts of a hundred. The first ones are large. */
 export class Crowd {
   readonly #service: Running;
   readonly #size: CrowdSize;
   readonly apps: CrowdApp[] = [];
+  /** Batches that were not acknowledged. Some of them may be stored: their sender only waited too long. */
+  readonly #refused: (() => Promise<number>)[] = [];
   #turn = 0;
 
   constructor(service: Running, size: CrowdSize) {
@@ -102,7 +107,17 @@ export class Crowd {
     const app = apps[this.#turn % apps.length];
     if (app === undefined) throw new Error('no apps');
     const start = Date.now() - EVENTS_IN_SESSION * SPACING_MS;
-    return this.#batch(app, [start, start]);
+    const post = this.#batch(app, [start, start]);
+    const status = await post().catch(() => NO_ANSWER);
+    if (status !== 200) this.#refused.push(post);
+    return status;
+  }
+
+  /** Sends the refused batches again until each is acknowledged, as their senders do. */
+  async sendAgain(signal: AbortSignal): Promise<void> {
+    await each(this.#refused.splice(0), signal, async (post) => {
+      while ((await post().catch(() => NO_ANSWER)) !== 200) await sleep(PAUSE_MS, undefined, { signal });
+    });
   }
 
   #add(app: App, key: string): void {
@@ -117,17 +132,22 @@ export class Crowd {
       const starts = Array.from({ length: Math.min(most, sessions - from) }, (_, i) =>
         at((from + i) / sessions),
       );
-      const status = await this.#batch(app, starts);
+      const status = await this.#batch(app, starts)();
       if (status !== 200) throw new Error(`the service refused history: ${status}`);
     }
   }
 
-  async #batch(app: CrowdApp, starts: readonly number[]): Promise<number> {
+  /** Returns a function that posts the batch, each time with the same id, and resolves to the status. */
+  #batch(app: CrowdApp, starts: readonly number[]): () => Promise<number> {
     const sessions = starts.map((start) => this.#session(Math.floor(start)));
-    const body = { appId: app.id, secretKey: app.secretKey, batchId: randomUUID(), sessions };
-    const { status, json } = await this.#service.ask('/sdk/v1/events', { method: 'POST', body });
-    if (status === 200) app.events += Accepted.parse(json).accepted;
-    return status;
+    const body = JSON.stringify({ appId: app.id, secretKey: app.secretKey, batchId: randomUUID(), sessions });
+    return async () => {
+      const { status, json } = await this.#service.ask('/sdk/v1/events', { method: 'POST', body });
+      if (status !== 200) return status;
+      const { accepted, duplicate } = Accepted.parse(json);
+      app.events += duplicate === true ? starts.length * EVENTS_IN_SESSION : accepted;
+      return status;
+    };
   }
 
   #session(start: number): object {

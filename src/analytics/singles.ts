@@ -65,7 +65,7 @@ const TOTAL_NAMES = [...SUM_NAMES, 'visitors', 'newVisitors'] as const;
 
 /** Names the sums of a row of `TOTALS`. */
 export const totalsOf = (sums: readonly number[] = []): SessionTotals =>
-  byName(TOTAL_NAMES, (name) => sums[TOTAL_NAMES.indexOf(name)] ?? 0);
+  byName(TOTAL_NAMES, (_, i) => sums[i] ?? 0);
 
 /**
  * SQL of the sums of `TOTALS` over rows of `session_sums AS s`. `visitors` is the column that counts them. Each column

@@ -19,7 +19,7 @@ const TYPES = Object.values(EVENT_SUMS).map(quoted);
 
 /** Names the sums of a row. */
 export const eventTotalsOf = (sums: readonly number[] = []): EventTotals =>
-  byName(EVENT_SUM_NAMES, (name) => sums[EVENT_SUM_NAMES.indexOf(name)] ?? 0);
+  byName(EVENT_SUM_NAMES, (_, i) => sums[i] ?? 0);
 
 /** Counts the events of each of `ranges`, which are adjacent, in order and of the same length. */
 export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
