@@ -52,49 +52,22 @@ const leftOut = (): string[] =>
     ? Object.keys(NOT_ON_A_CLUSTER).map((name) => `test/${name}.test.ts`)
     : [];
 
-/** The folders of tests whose commands are not `npm test`. Those of packages and alerts have a setup of their own. */
-const OTHER_COMMANDS = ['long', 'containers', 'packages', 'alerts'];
-const filesIn = (...folders: readonly string[]): string[] =>
-  folders.map((folder) => `test/${folder}/**/*.test.ts`);
-
-const common = {
-  // The embedded engine holds one data folder per process, so each file gets its own process.
-  pool: 'forks',
-  isolate: true,
-  // These end what hangs. A test that waits must not fail because a loaded machine is slow.
-  testTimeout: 240_000,
-  hookTimeout: 240_000,
-  expect: { poll: { timeout: 200_000 } },
-  env: { UV_THREADPOOL_SIZE: '16' },
-} as const;
-
 export default defineConfig({
   test: {
+    include: ['test/**/*.test.ts'],
+    // `npm run test:packages` and `npm run test:alerts` run them, each with a setup of its own.
+    exclude: [...configDefaults.exclude, 'test/packages/**', 'test/alerts/**', ...leftOut()],
     globalSetup: 'test/support/global-setup.ts',
+    // The embedded engine holds one data folder per process, so each file gets its own process.
+    pool: 'forks',
+    isolate: true,
     // Many tests wait for a process or a clock, so two for each core keep it busy. More make tests wait for each other.
     maxWorkers: Math.min(8, 2 * availableParallelism()),
     sequence: { sequencer: LongFirst },
-    projects: [
-      // Without an engine, files share processes: to start one for each took half of their time.
-      { test: { ...common, name: 'unit', include: filesIn('unit'), isolate: false } },
-      {
-        test: {
-          ...common,
-          name: 'main',
-          include: filesIn('**'),
-          exclude: [...configDefaults.exclude, ...filesIn('unit', ...OTHER_COMMANDS), ...leftOut()],
-        },
-      },
-      {
-        test: {
-          ...common,
-          name: 'long',
-          include: filesIn('long'),
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
-        },
-      },
-      { test: { ...common, name: 'containers', include: filesIn('containers') } },
-    ],
+    // These end what hangs. A test that waits must not fail because a loaded machine is slow.
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 200_000 } },
+    env: { UV_THREADPOOL_SIZE: '16' },
   },
 });
