@@ -6,7 +6,7 @@ import { isNestedDeeper } from './nesting.ts';
 const LINGER_BYTES = 16 * 1024 * 1024;
 /** Limits the bodies that are being read, of all requests of the process together. */
 const MAX_READING_BYTES = 128 * 1024 * 1024;
-/** No body needs more. To parse a megabyte of brackets would hold up all requests for a fifth of a second. */
+/** No valid body needs more. Parsing a megabyte of brackets would hold up all requests for a fifth of a second. */
 const MAX_LEVELS = 64;
 const JSON_TYPE = ['application/json'] as const;
 const UTF8 = new TextDecoder('utf-8', { fatal: true });

@@ -2,8 +2,8 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Whether arrays and objects of a JSON text in UTF-8 are nested in more than `levels` levels. Looks at the text up to
- * that level only, so the text may be no valid JSON.
+ * Tells whether arrays and objects of a JSON text in UTF-8 are nested in more than `levels` levels. The text need not be
+ * valid JSON.
  */
 export function isNestedDeeper(json: Uint8Array, levels: number): boolean {
   let level = 0;
