@@ -44,6 +44,7 @@ export const LANES = {
   write: { places: { embedded: 3, server: 4 }, seconds: 30, memory: 4 * 1024 ** 3 },
   seal: { places: { embedded: 1, server: 2 }, seconds: 900, memory: 8 * 1024 ** 3 },
 } as const;
+export const LANE_NAMES = Object.keys(LANES) as Lane[];
 
 /** A connection. The compiler refuses a statement that is no SQL. */
 export interface Client {
@@ -136,7 +137,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   await first.command({ query: sql`CREATE DATABASE IF NOT EXISTS ${identifier(location.database)}` });
   await first.close();
   const lanes: Record<Lane, ClickHouseClient[]> = { read: [], lookup: [], health: [], write: [], seal: [] };
-  for (const lane of Object.keys(LANES) as Lane[]) {
+  for (const lane of LANE_NAMES) {
     for (let i = 0; i < LANES[lane].places.embedded; i++) lanes[lane].push(await open(lane));
   }
   return {

@@ -1,6 +1,7 @@
+import { byName } from '../domain/by-name.ts';
 import { currentCaller, currentQuestion } from '../domain/caller.ts';
 import type { Question } from '../domain/question.ts';
-import type { Client, Connections, Lane } from './connect.ts';
+import { type Client, type Connections, LANE_NAMES, type Lane } from './connect.ts';
 import { Deadline } from './deadline.ts';
 import { storeError } from './errors.ts';
 import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
@@ -43,32 +44,16 @@ export class Runner {
 
   constructor(connections: Connections, onStatement: ((stats: StatementStats) => void) | undefined) {
     this.#connections = connections;
-    const gate = (lane: Lane) =>
-      new Gate({
-        places: connections.places[lane],
-        maxWaiting: MAX_WAITING,
-        ...PATIENCE[lane],
-      });
-    this.#gates = {
-      read: gate('read'),
-      lookup: gate('lookup'),
-      health: gate('health'),
-      write: gate('write'),
-      seal: gate('seal'),
-    };
+    this.#gates = byName(
+      LANE_NAMES,
+      (lane) => new Gate({ places: connections.places[lane], maxWaiting: MAX_WAITING, ...PATIENCE[lane] }),
+    );
     this.#onStatement = onStatement;
   }
 
   /** The number of statements that wait for a place, by lane. */
   get waiting(): Readonly<Record<Lane, number>> {
-    const { read, lookup, health, write, seal } = this.#gates;
-    return {
-      read: read.waiting,
-      lookup: lookup.waiting,
-      health: health.waiting,
-      write: write.waiting,
-      seal: seal.waiting,
-    };
+    return byName(LANE_NAMES, (lane) => this.#gates[lane].waiting);
   }
 
   /**
