@@ -87,7 +87,7 @@ export class Crowd {
     await each(this.apps, signal, async (app) => {
       if (filled++ % PLAN_APPS === 0) step();
       const count = app.nth < this.#size.large ? this.#size.largeEvents : this.#size.smallEvents;
-      await this.#store(app, count, (share) => now - HOUR_MS - share * HISTORY_DAYS * DAY_MS);
+      await this.#store(app, count, (share) => now - HOUR_MS - share * HISTORY_DAYS * DAY_MS, signal);
     });
   }
 
@@ -99,7 +99,7 @@ export class Crowd {
     signal: AbortSignal,
   ): Promise<void> {
     const last = HOUR_MS - EVENTS_IN_SESSION * SPACING_MS;
-    await each(apps, signal, (app) => this.#store(app, count, (share) => start + share * last));
+    await each(apps, signal, (app) => this.#store(app, count, (share) => start + share * last, signal));
   }
 
   /** Sends a batch of events of now. Resolves to the status. */
@@ -115,9 +115,7 @@ export class Crowd {
 
   /** Sends the refused batches again until each is acknowledged, as their senders do. */
   async sendAgain(signal: AbortSignal): Promise<void> {
-    await each(this.#refused.splice(0), signal, async (post) => {
-      while ((await post().catch(() => NO_ANSWER)) !== 200) await sleep(PAUSE_MS, undefined, { signal });
-    });
+    await each(this.#refused.splice(0), signal, (post) => untilStored(post, signal));
   }
 
   #add(app: App, key: string): void {
@@ -125,15 +123,19 @@ export class Crowd {
   }
 
   /** Stores `count` events in sessions that begin at `at(share)`, for shares from 0 to 1. */
-  async #store(app: CrowdApp, count: number, at: (share: number) => number): Promise<void> {
+  async #store(
+    app: CrowdApp,
+    count: number,
+    at: (share: number) => number,
+    signal: AbortSignal,
+  ): Promise<void> {
     const sessions = Math.ceil(count / EVENTS_IN_SESSION);
     const most = MOST_EVENTS_IN_BATCH / EVENTS_IN_SESSION;
     for (let from = 0; from < sessions; from += most) {
       const starts = Array.from({ length: Math.min(most, sessions - from) }, (_, i) =>
         at((from + i) / sessions),
       );
-      const status = await this.#batch(app, starts)();
-      if (status !== 200) throw new Error(`the service refused history: ${status}`);
+      await untilStored(this.#batch(app, starts), signal);
     }
   }
 
@@ -164,6 +166,11 @@ export class Crowd {
     const startedAt = new Date(start).toISOString();
     return { id: randomUUID(), visitorId: `v${n % VISITORS}`, startedAt, context, events };
   }
+}
+
+/** Sends a batch again until it is acknowledged, as its sender does. */
+async function untilStored(post: () => Promise<number>, signal: AbortSignal): Promise<void> {
+  while ((await post().catch(() => NO_ANSWER)) !== 200) await sleep(PAUSE_MS, undefined, { signal });
 }
 
 /** Does `work` for each value, some at once. */
