@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
+import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Cache } from '../facts/memory.ts';
@@ -104,7 +104,7 @@ export interface Cut<Part extends Span> {
   readonly hour: Hour;
 }
 
-const ROW = z.tuple([z.number(), z.string(), z.array(z.number())]);
+const ROW = rowOf([number, text, listOf(number)]);
 const NOTHING = new Hour(0, [], 0);
 
 /** Returns the hour of each part. A part lies within one hour. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { identifier, join, sql } from '../clickhouse/sql.ts';
 import type { Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
@@ -67,7 +67,7 @@ export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup):
   };
 }
 
-const ROW = z.tuple([z.string(), z.number(), z.number(), z.number(), z.number(), z.array(CONTINUING)]);
+const ROW = rowOf([text, number, number, number, number, listOf(CONTINUING)]);
 
 async function readRows(facts: PageFacts, pieces: Plan, tail: Range, group: KeyGroup): Promise<Tail> {
   const sought = continuing(facts, tail, group);

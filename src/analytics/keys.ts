@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { listOf, number, rowOf, text, tupleOf } from '../clickhouse/row.ts';
 import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
 import { mapped } from '../domain/lists.ts';
 import { fromMemory } from './key-memory.ts';
@@ -55,13 +55,7 @@ export interface TopKeys {
 const NO_KEYS: TopKeys = { keys: 0, events: 0, engagedMs: 0, top: [] };
 
 /** The kind, its keys, events and engagement; negative count, pair and sessions of the first keys. */
-const TOP_ROW = z.tuple([
-  z.string(),
-  z.number(),
-  z.number(),
-  z.number(),
-  z.array(z.tuple([z.number(), z.string(), z.number()])),
-]);
+const TOP_ROW = rowOf([text, number, number, number, listOf(tupleOf([number, text, number]))]);
 
 /** Returns the totals and the `count` most frequent keys of each kind of the group. */
 export async function topKeys(

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { inEachHour } from '../clickhouse/literals.ts';
+import { type Checked, listOf, number, text, tupleOf } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
@@ -84,8 +85,8 @@ const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): stri
  * The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether
  * the facts hold it.
  */
-const EVENT = z.tuple([z.number(), z.string(), z.number(), z.string(), z.number(), z.number(), z.number()]);
-type Event = z.infer<typeof EVENT>;
+const EVENT = tupleOf([number, text, number, text, number, number, number]);
+type Event = Checked<typeof EVENT>;
 
 async function readEvents(
   { db, app, until, lateHours }: Facts,
@@ -103,7 +104,7 @@ async function readEvents(
 FROM events
 WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
     AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
-      row: z.object({ event: z.array(EVENT) }),
+      row: z.object({ event: z.custom<readonly Event[]>(listOf(EVENT)) }),
     },
     { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
   );

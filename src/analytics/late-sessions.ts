@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { inEachHour } from '../clickhouse/literals.ts';
+import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { epochMs } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
@@ -50,7 +50,7 @@ export async function lateVersions(facts: SessionFacts, single: Single): Promise
   return [...byKey.keys()].flatMap((key) => found.get(key) ?? []);
 }
 
-const VERSION = z.tuple([z.number(), z.string(), z.number(), z.string(), SESSION_PART]);
+const VERSION = rowOf([number, text, number, text, SESSION_PART]);
 
 async function readVersions(
   { db, app }: SessionFacts,

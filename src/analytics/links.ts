@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { TooManyLate } from './late.ts';
@@ -110,7 +110,7 @@ const FEW = 200;
 /** If more visitors are unknown, a statement reads all visitors with unsealed sessions instead of naming them. */
 const MOST_NAMED = 2_000;
 
-const STARTS = z.tuple([z.string(), z.string(), z.array(z.number())]);
+const STARTS = rowOf([text, text, listOf(number)]);
 const textOf = ({ name, key }: Pick<Visitor, 'name' | 'key'>): string => name + key;
 
 /** What is read of the visitors' sealed sessions. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { type Checked, listOf, number, rowOf, text, tupleOf } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
@@ -29,17 +29,17 @@ export function continuing(
     where: sql`${paired} AND started_at < ${instant(tail.from)}`,
   };
 }
-export const CONTINUING = z.tuple([z.number(), z.string()]);
+export const CONTINUING = tupleOf([number, text]);
 /** A session's start and id. */
-type Session = z.infer<typeof CONTINUING>;
+type Session = Checked<typeof CONTINUING>;
 
 /** Limit of session starts in the text of a statement. */
 const MOST_STARTS = 2_000;
 
 const startedAt = (starts: readonly number[]): Sql => sql`${STARTED} IN (${join(starts.map(int))})`;
 
-const PAIR = z.tuple([z.string(), z.array(CONTINUING)]);
-const MET = z.tuple([z.number(), z.string(), z.string(), z.number()]);
+const PAIR = rowOf([text, listOf(CONTINUING)]);
+const MET = rowOf([number, text, text, number]);
 
 /** A pair on both sides of the start of a tail. */
 export interface Met {

@@ -1,11 +1,11 @@
-import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
+import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { Cache } from '../facts/memory.ts';
 
 /** A part of an answer: a key, and sums that are added to those of other rows with the same key. */
 export type Row = readonly [key: string, ...sums: number[]];
-export const ROW: z.ZodType<Row> = z.tuple([z.string()]).rest(z.number());
+export const ROW = rowOf([text], number);
 
 /** Reads rows, or returns those that the cache holds. */
 export const keptRows = (db: Database, cache: Cache, name: string, statement: Sql): Promise<readonly Row[]> =>

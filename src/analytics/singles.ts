@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { listOf, number, text, tupleOf } from '../clickhouse/row.ts';
 import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import type { SessionColumn } from '../facts/session-columns.ts';
@@ -159,7 +159,7 @@ export const sessionSql = (singles: readonly Single[]): Sql =>
     ),
   ]);
 /** The keys and values in a row of the result. */
-export const SESSION_PART = z.tuple([z.array(z.string()), z.array(z.number())]);
+export const SESSION_PART = tupleOf([listOf(text), listOf(number)]);
 
 /** SQL of the name of a `visitor` (UInt128). */
 export const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, sql } from '../clickhouse/sql.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
@@ -28,7 +28,7 @@ type SlotCounts = readonly (readonly [slot: number, events: number])[];
 export const NO_SLOTS: Slots = new Map();
 
 const SLOT_OF_START = sql`intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
-const SLOT = z.tuple([z.number(), z.number(), z.number()]);
+const SLOT = rowOf([number, number, number]);
 
 /** Counts the events of the unsealed sessions by slot; null if there are too many sessions. */
 const countSlots = ({ db, app, until, version, live }: SessionFacts): Promise<SlotCounts | null> =>
@@ -77,7 +77,7 @@ export async function readSlots(facts: SessionFacts, readers: readonly Reader[])
   });
 }
 
-const SESSION = z.tuple([z.number(), z.number(), z.string()]).rest(SESSION_PART);
+const SESSION = rowOf([number, number, text], SESSION_PART);
 
 /** Reads all sessions of these slots, which are in order. */
 async function readSessions(

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import { number, rowOf } from '../clickhouse/row.ts';
 import { identifier, join, sql } from '../clickhouse/sql.ts';
 import { HOUR_MS } from '../domain/time.ts';
 import type { EventFacts } from './ask.ts';
@@ -27,7 +27,7 @@ export interface TrafficHour {
   readonly sums: readonly number[];
 }
 
-const ROW = z.tuple([z.number(), z.number()]).rest(z.number());
+const ROW = rowOf([number, number], number);
 
 /** Returns the unsealed hours of these spans. One statement reads them for all questions about a version. */
 export async function unsealedHours(

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
+import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
@@ -60,8 +60,8 @@ export async function lateSessions(
 
 const keyOf = ({ hour, committed }: LateHour): string => `${hour} ${committed}`;
 
-const HELD = z.tuple([z.number(), z.number()]);
-const SESSION = z.tuple([z.number(), z.number(), z.string()]);
+const HELD = rowOf([number, number]);
+const SESSION = rowOf([number, number, text]);
 
 const AT: { readonly [Kind in FactKind]: Sql } = { page: sql`timestamp`, session: sql`started_at` };
 

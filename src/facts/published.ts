@@ -23,9 +23,6 @@ export interface Published {
 }
 export type PublishedFacts = { readonly [Kind in FactKind]: Published };
 
-const NONE: Published = { until: epochMs(0), step: 0, era: 0, rebuilt: 0, horizon: epochMs(0), dead: [] };
-export const NOTHING_PUBLISHED: PublishedFacts = { page: NONE, session: NONE };
-
 /** Takes a row of `publishedRows` apart. */
 export const publishedOf = ([
   until = 0,

@@ -5,7 +5,7 @@ import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { type LateHour, lateHours } from './late-hours.ts';
-import { isSame, NOTHING_PUBLISHED, type Published, type PublishedFacts, publishedOf } from './published.ts';
+import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
   eraOf,
@@ -51,8 +51,7 @@ export interface LastRead extends Pick<Snapshot, 'published' | 'late'> {
   readonly facts: FactsRead;
 }
 
-const NOTHING_READ: LastRead = {
-  published: NOTHING_PUBLISHED,
+const NOTHING_READ: Omit<LastRead, 'published'> = {
   late: { page: [], session: [] },
   counted: { page: '', session: '' },
   facts: { rows: [], stamp: null, until: 0 },
@@ -60,16 +59,18 @@ const NOTHING_READ: LastRead = {
 
 /**
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
- * the scopes. If the published state is not that of `last`, the statement runs again. Late hours are read again
- * only if they may have changed. If this process alone writes, the same applies to the state of facts.
+ * the scopes. If the published state is not that of `known`, the statement runs again. The first time, the published
+ * state is read alone, which is cheaper. Late hours are read again only if they may have changed. If this process alone
+ * writes, the same applies to the state of facts.
  */
 export async function readSnapshots(
   db: Database,
   app: AppId,
   scopes: readonly Scope[],
   now: Elapsed,
-  last: LastRead = NOTHING_READ,
+  known?: LastRead,
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly read: LastRead }> {
+  const last = known ?? { ...NOTHING_READ, published: await readPublished(db, app) };
   const { published } = last;
   const stamp = db.stampOfChanges(app);
   const isKnown = stamp !== null && stamp === last.facts.stamp && now() < last.facts.until;
@@ -83,8 +84,8 @@ export async function readSnapshots(
     ? last.facts
     : { rows: rows.filter(([name]) => name !== 'ledger'), stamp, until: now() + FACTS_MS };
   const found = new Map([...facts.rows, ...rows]);
-  const latest = { page: publishedOf(found.get('page')), session: publishedOf(found.get('session')) };
-  if (!isSame(latest.page, published.page) || !isSame(latest.session, published.session)) {
+  const latest = publishedIn(found);
+  if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
     return readSnapshots(db, app, scopes, now, { ...last, published: latest, facts: NOTHING_READ.facts });
   }
   const { inScopes, sealed, ledger, ...own } = numbersOf(found);
@@ -113,5 +114,13 @@ export async function readSnapshots(
     read: { published, late, counted, facts },
   };
 }
+
+async function readPublished(db: Database, app: AppId): Promise<PublishedFacts> {
+  const query = { name: 'snapshot, published', sql: publishedRows(app), row: ROW };
+  return publishedIn(new Map(await db.rows(query, { lane: 'lookup' })));
+}
+
+const publishedIn = (found: ReadonlyMap<string, readonly number[]>): PublishedFacts =>
+  byName(FACT_KINDS, (kind) => publishedOf(found.get(kind)));
 
 const rebuiltOf = ({ rebuilt, horizon }: Published): string => `${rebuilt} ${horizon}`;

@@ -1,5 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { int, ofApp } from '../clickhouse/literals.ts';
+import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
@@ -41,7 +42,7 @@ export interface State {
   readonly asOf: EpochMs | null;
 }
 
-export const ROW = z.tuple([z.string(), z.array(z.number())]);
+export const ROW = rowOf([text, listOf(number)]);
 export type Row = z.infer<typeof ROW>;
 
 /** SQL of the number of events of a kind below the watermark, for rows of `sealed_hours AS h` or `ledger AS h`. */

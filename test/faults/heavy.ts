@@ -37,9 +37,9 @@ export async function fill({ ask }: Running, app: App, batches: number): Promise
 }
 
 let asked = 0;
-/** Returns a new question over the whole month, exact to the ms: no cached answer fits it. */
-export function heavyQuestion({ id }: App): string {
-  const from = new Date(Date.now() - 29 * DAY_MS + asked++ * 1_001).toISOString();
+/** Returns a new question over the last days, exact to the ms: no cached answer fits it. */
+export function heavyQuestion({ id }: App, days = 29): string {
+  const from = new Date(Date.now() - days * DAY_MS + asked++ * 1_001).toISOString();
   return `/api/v1/sessions/overview/extended?appId=${id}&from=${from}`;
 }
 

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import type { Begun } from '../../src/facts/begun.ts';
-import { NOTHING_PUBLISHED } from '../../src/facts/published.ts';
+import { publishedOf } from '../../src/facts/published.ts';
 import type { Snapshot } from '../../src/facts/read-snapshots.ts';
 import { type AnswerSource, Answers, type Asked } from '../../src/http/answer/answers.ts';
 import { Bodies } from '../../src/http/forms/bodies.ts';
@@ -22,7 +22,7 @@ const APP = appId('11111111-1111-4111-8111-111111111111');
 const SCOPE = { events: null, sessions: null };
 
 const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapshot => ({
-  published: NOTHING_PUBLISHED,
+  published: { page: publishedOf(), session: publishedOf() },
   late: { page: [], session: [] },
   keptFrom: epochMs(0),
   era,
