@@ -1,4 +1,4 @@
-import { DAY_MS, type EpochMs, epochMs, utcDayStart } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, isoDay } from '../domain/time.ts';
 import type { DemoState } from './state.ts';
 
 /** Returns lines for a shell that fit on a screen: three exports, then questions. */
@@ -7,7 +7,7 @@ export function curlLines(
   { apiKey, appId }: Pick<DemoState, 'apiKey' | 'appId'>,
   now: EpochMs,
 ): string[] {
-  const weekAgo = new Date(utcDayStart(epochMs(now - 7 * DAY_MS))).toISOString().slice(0, 10);
+  const weekAgo = isoDay(epochMs(now - 7 * DAY_MS));
   const from = `from=${weekAgo}T00:00:00Z`;
   const get = (path: string): string => `curl -s -H "Authorization: Bearer $KEY" "$URL/api/v1/${path}"`;
   const of = (path: string, more = ''): string => get(`${path}?appId=$APP${more === '' ? '' : `&${more}`}`);

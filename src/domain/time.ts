@@ -49,3 +49,11 @@ export const utcDayStart = (at: EpochMs): EpochMs => epochMs(floorTo(at, DAY_MS)
 
 /** `2026-11-20T07:16:00.000Z`: the one form in which instants leave the service. */
 export const toIso = (at: EpochMs): string => new Date(at).toISOString();
+
+/** The UTC day that holds `at`: `2026-11-20`. Faster than `toISOString` for thousands of days. */
+export function isoDay(at: EpochMs): string {
+  const date = new Date(at);
+  return `${date.getUTCFullYear()}-${twoDigits(date.getUTCMonth() + 1)}-${twoDigits(date.getUTCDate())}`;
+}
+
+const twoDigits = (n: number): string => (n < 10 ? `0${n}` : `${n}`);

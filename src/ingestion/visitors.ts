@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type Clock, DAY_MS, toIso, utcDayStart } from '../domain/time.ts';
+import { type Clock, DAY_MS, epochMs, isoDay } from '../domain/time.ts';
 
 const SALT_BYTES = 32;
 
@@ -39,10 +39,9 @@ export interface Visitors {
  */
 export function createVisitors({ db, clock }: { readonly db: Database; readonly clock: Clock }): Visitors {
   let current: { readonly day: string; readonly ids: VisitorIds } | null = null;
-  const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
   return {
     async today() {
-      const day = toIso(utcDayStart(clock())).slice(0, 10);
+      const day = isoDay(clock());
       if (current?.day !== day) {
         const salt = (await db.query(SALT, { day }))[0]?.salt ?? (await introduce(db, day));
         current = { day, ids: idsUnder(salt) };
@@ -50,7 +49,7 @@ export function createVisitors({ db, clock }: { readonly db: Database; readonly 
       return current.ids;
     },
     async forget() {
-      if (current !== null && current.day <= dayOf(utcDayStart(clock()) - 2 * DAY_MS)) current = null;
+      if (current !== null && current.day <= isoDay(epochMs(clock() - 2 * DAY_MS))) current = null;
       if ((await db.queryOne(OLD_SALTS)).salts === 0) return;
       const statement = sql`ALTER TABLE ingest_salts DELETE WHERE ${IS_OLD}`;
       await db.command('ingestion: forget salts', statement, {}, { lane: 'seal' });

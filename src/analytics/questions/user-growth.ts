@@ -1,5 +1,5 @@
 import { sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, epochMs, type OpenRange, type Range, toIso, utcDayStart } from '../../domain/time.ts';
+import { DAY_MS, epochMs, isoDay, type OpenRange, type Range, utcDayStart } from '../../domain/time.ts';
 import type { AppFacts, SessionFacts } from '../ask.ts';
 import { byDay, dayOf } from '../grid.ts';
 import { plan, type Span } from '../plan.ts';
@@ -25,8 +25,7 @@ export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<Gro
     const day = `${first + i}`;
     const { sessions: started, visitors } = totalsOf(sessionsOf.get(day));
     const { pageviews, clicks } = eventTotalsOf(eventsOf.get(day));
-    const date = toIso(epochMs((first + i) * DAY_MS)).slice(0, 10);
-    return { date, sessions: started, visitors, pageviews, clicks };
+    return { date: isoDay(epochMs((first + i) * DAY_MS)), sessions: started, visitors, pageviews, clicks };
   });
 }
 
