@@ -35,6 +35,7 @@ export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterabl
     metTwice(asked, pieces),
   ]);
   const at = sums.indexOf('sessions');
+  if (at === -1) return rows;
   return mapped(
     rows,
     ([pair, ...own]): Row => [pair, ...own.map((sum, i) => (i === at ? sum - less(pair) : sum))],

@@ -121,6 +121,8 @@ class ClickHouseDatabase {
     options: RunOptions = {},
   ): Promise<Iterable<Row>> {
     const { rows } = await this.#select(readList, query, {}, options);
+    // All at once takes half as long as one after the other.
+    if (Array.isArray(rows)) return z.array(query.row).parse(rows);
     return mapped(rows, (values) => query.row.parse(values));
   }
 
