@@ -168,9 +168,14 @@ export class Crowd {
   }
 }
 
-/** Sends a batch again until it is acknowledged, as its sender does. */
+/** Sends a batch again until it is acknowledged, as its sender does. Throws if it can never be. */
 async function untilStored(post: () => Promise<number>, signal: AbortSignal): Promise<void> {
-  while ((await post().catch(() => NO_ANSWER)) !== 200) await sleep(PAUSE_MS, undefined, { signal });
+  for (;;) {
+    const status = await post().catch(() => NO_ANSWER);
+    if (status === 200) return;
+    if (status !== 503 && status !== NO_ANSWER) throw new Error(`the service refused a batch: ${status}`);
+    await sleep(PAUSE_MS, undefined, { signal });
+  }
 }
 
 /** Does `work` for each value, some at once. */

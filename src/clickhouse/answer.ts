@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
-import { TextSpool } from './text-spool.ts';
+import { MEMORY_BYTES, TextSpool } from './text-spool.ts';
 
 interface Document {
   readonly meta: readonly { readonly name: string }[];
@@ -21,8 +21,6 @@ type Values = readonly unknown[];
 
 /** Bytes. An answer up to this size is parsed in one go; a larger one in pieces of this size. */
 const AT_ONCE = 256 * 1024;
-/** Characters. The rows of a list up to this size stay decoded. */
-const DECODED = 2 * 1024 ** 2;
 /** The text before and after the rows. Each row has its own line. */
 const ROWS_BEGIN = '"data":\n\t[\n';
 const ROWS_END = '\n\t]';
@@ -67,19 +65,19 @@ class DecodedRows implements RowSink<readonly Values[]> {
 
 class TextRows implements RowSink<Iterable<Values>> {
   readonly #text = new TextSpool();
-  /** While the text is short, its rows: decoding them again would take longer than the rest of an answer. */
+  /** The rows of a text that stays in memory: decoding them again would take longer than the rest of an answer. */
   readonly #rows: Values[] = [];
   #length = 0;
 
   add(lines: string, rows: readonly Values[]): void {
     this.#text.add(lines);
     this.#length += lines.length;
-    if (this.#length > DECODED) this.#rows.length = 0;
+    if (this.#length > MEMORY_BYTES) this.#rows.length = 0;
     else for (const row of rows) this.#rows.push(row);
   }
 
   all(): Iterable<Values> {
-    return this.#length > DECODED ? this : this.#rows;
+    return this.#length > MEMORY_BYTES ? this : this.#rows;
   }
 
   *[Symbol.iterator](): Generator<Values> {

@@ -3,13 +3,14 @@ import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const MEMORY_BYTES = 1024 ** 2;
+/** Text up to this size stays in memory. */
+export const MEMORY_BYTES = 2 * 1024 ** 2;
 
 /** Closes the files of spools that were garbage-collected. */
 const unreachable = new FinalizationRegistry<number>((file) => closeSync(file));
 
 /**
- * Text in pieces, which can be iterated again and again. Text over 1 MiB goes into an unnamed temporary file.
+ * Text in pieces, which can be iterated again and again. Text over 2 MiB goes into an unnamed temporary file.
  */
 export class TextSpool {
   readonly #begun: Buffer[] = [];

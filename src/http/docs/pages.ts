@@ -24,6 +24,7 @@ interface Served {
 
 const servedFrom = (library: Library): Served => ({ library, pages: pagesOf(library), made: new Map() });
 
+/** All addresses of a library begin like this. */
 const ADDRESS = /^\/($|docs|openapi)/;
 
 /**
