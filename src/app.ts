@@ -82,7 +82,7 @@ export function createApp({ config, log, redis, sdk, overload, people, ...deps }
     app.use(people.router);
   }
   app.use(servicePages(deps));
-  app.use(docsPages(() => publicLibrary(people === null ? [] : [consoleReference()])));
+  app.use(docsPages(publicLibrary(people === null ? [] : [consoleReference()])));
   app.use(shed(overload));
   for (const router of sdk) app.use(router);
   app.use(() => {

@@ -15,45 +15,25 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-interface Served {
-  readonly library: Library;
-  readonly pages: ReturnType<typeof pagesOf>;
-  /** The pages that were asked for, by path. */
-  readonly made: Map<string, Page>;
-}
-
-const servedFrom = (library: Library): Served => ({ library, pages: pagesOf(library), made: new Map() });
-
-/** All addresses of a library begin like this. */
-const ADDRESS = /^\/($|docs|openapi)/;
-
-/**
- * Serves /docs, its pages and files, and the OpenAPI documents: no authentication, no limit. `make` is called at the
- * first request for one of them, because it takes a quarter of a second.
- */
-export function docsPages(make: () => Library): RequestHandler {
-  let served: Served | undefined;
+/** Serves /docs, its pages and files, and the OpenAPI documents: no authentication, no limit. */
+export function docsPages(library: Library): RequestHandler {
+  const pages = pagesOf(library);
+  const made = new Map<string, Page>();
   return async (req, res, next) => {
     const { path } = targetOf(req);
-    if (!ADDRESS.test(path)) {
-      next();
-      return;
-    }
-    served ??= servedFrom(make());
-    const { library, pages, made } = served;
     if (library.doors.includes(path) && (req.method === 'GET' || req.method === 'HEAD')) {
       contextOf(res).route = path;
       res.redirect(302, '/docs');
       return;
     }
-    const makePage = pages.get(path);
-    if (makePage === undefined) {
+    const make = pages.get(path);
+    if (make === undefined) {
       next();
       return;
     }
     contextOf(res).route = path;
-    pick(new Map([['GET', makePage]]), req, res);
-    const found = made.get(path) ?? makePage();
+    pick(new Map([['GET', make]]), req, res);
+    const found = made.get(path) ?? make();
     made.set(path, found);
     res.setHeader('Content-Security-Policy', POLICY);
     res.setHeader('X-Content-Type-Options', 'nosniff');
