@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /*
  * Schemas of rows that come by the thousands, as tuples of their columns. Zod checks a schema of its own for each value:
- * 27 ms for 11,000 sessions. Plain functions take 1.6 ms.
+ * 28 ms for 11,000 sessions. Plain functions take 2 ms.
  */
 
 /** Tells whether a value is a T. */
@@ -14,7 +14,7 @@ type Tuple<Items extends Checks, Rest> = [Rest] extends [never]
   : readonly [...Values<Items>, ...Rest[]];
 type Values<Items extends Checks> = { readonly [I in keyof Items]: Checked<Items[I]> };
 
-export const number: Check<number> = (value) => typeof value === 'number';
+export const number: Check<number> = (value): value is number => Number.isFinite(value);
 export const text: Check<string> = (value) => typeof value === 'string';
 
 export const listOf =

@@ -7,7 +7,18 @@ const accepts = (schema: { safeParse(value: unknown): { success: boolean } }, va
 test('a row has exactly its columns, each of its type', () => {
   const row = rowOf([text, number]);
   expect(accepts(row, ['/', 1])).toBe(true);
-  for (const other of [['/'], ['/', '1'], [1, '/'], ['/', 1, 2], ['/', null], [], null, 'text', {}]) {
+  for (const other of [
+    ['/'],
+    ['/', '1'],
+    [1, '/'],
+    ['/', 1, 2],
+    ['/', null],
+    ['/', Number.POSITIVE_INFINITY],
+    [],
+    null,
+    'text',
+    {},
+  ]) {
     expect(accepts(row, other)).toBe(false);
   }
 });
