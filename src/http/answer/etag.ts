@@ -9,7 +9,7 @@ export const digest = (text: string | Buffer): string => hash('sha256', text, 'b
 export async function digestOf(body: Body): Promise<string> {
   if (body.bytes !== null) return digest(body.bytes);
   const sha = createHash('sha256');
-  for await (const piece of body.pieces()) sha.update(piece);
+  for await (const piece of body.pieces(true)) sha.update(piece);
   return sha.digest('base64url').slice(0, 27);
 }
 

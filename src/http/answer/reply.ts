@@ -144,7 +144,7 @@ async function send(req: Request, res: Response, body: Body): Promise<void> {
     res.end(req.method === 'HEAD' ? undefined : body.bytes);
     return;
   }
-  for await (const piece of body.pieces()) {
+  for await (const piece of body.pieces(true)) {
     if (res.destroyed) return;
     await left(res, piece);
   }

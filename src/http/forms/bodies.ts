@@ -20,8 +20,11 @@ export interface Body {
   readonly bytes: Buffer | null;
   /** True for a file that was evicted. Reads that have begun go on; new ones fail. */
   readonly isGone: boolean;
-  /** The bytes in order. Throws `overloaded` if the body is gone. */
-  pieces(): AsyncIterable<Buffer>;
+  /**
+   * The bytes in order. Throws `overloaded` if the body is gone. `isInTurn`: the reader has finished with a piece when
+   * it asks for the next, so that all pieces use the same memory.
+   */
+  pieces(isInTurn?: boolean): AsyncIterable<Buffer>;
 }
 
 /** A body in memory. */
@@ -51,7 +54,10 @@ export class Bodies {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Reads `pieces` to the end. If they throw, it rejects with their error and keeps nothing. */
+  /**
+   * Reads `pieces` to the end. They may all use the same memory. If they throw, it rejects with their error and keeps
+   * nothing.
+   */
   async collect(pieces: AsyncIterable<Uint8Array>): Promise<Body> {
     const begun: Uint8Array[] = [];
     let length = 0;
@@ -63,7 +69,7 @@ export class Bodies {
         if (handle !== undefined) {
           await handle.appendFile(piece);
         } else {
-          begun.push(piece);
+          begun.push(Buffer.from(piece));
           if (length <= MEMORY_BYTES) continue;
           handle = await this.#open();
           await handle.appendFile(Buffer.concat(begun.splice(0)));
@@ -116,13 +122,14 @@ class FileBody implements Body {
     return this.#isGone;
   }
 
-  async *pieces(): AsyncGenerator<Buffer> {
+  async *pieces(isInTurn = false): AsyncGenerator<Buffer> {
     if (this.#isGone) throw gone();
     this.#onRead(this);
     this.#readers++;
     try {
+      let piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
       for (let at = 0; at < this.length; ) {
-        const piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, this.length - at));
+        if (!isInTurn) piece = Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, this.length - at));
         const { bytesRead } = await this.#handle.read(piece, 0, piece.length, at);
         if (bytesRead === 0) throw new Error('a body ends before its end');
         at += bytesRead;

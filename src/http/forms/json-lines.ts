@@ -2,23 +2,29 @@ import type { Body } from './bodies.ts';
 
 /** Characters of one piece: the work between two turns of the event loop. */
 const PIECE = 64 * 1024;
+/** The most that UTF-8 takes for a UTF-16 unit. */
+const BYTES_PER_CHARACTER = 3;
 
 /**
  * Writes a result as JSON, a list with one line per item. Equal data gives equal bytes. The lines separate
- * the items without parsing, because JSON escapes line ends within texts.
+ * the items without parsing, because JSON escapes line ends within texts. All pieces use the same memory.
  */
 export async function* writeJson(value: unknown): AsyncGenerator<Buffer> {
   if (!isList(value)) {
     yield Buffer.from(JSON.stringify(value));
     return;
   }
+  let bytes: Buffer = Buffer.alloc(0);
   let text = '[';
   let between = '';
   for (const item of value) {
     text += `${between}${JSON.stringify(item)}`;
     between = ',\n';
     if (text.length < PIECE) continue;
-    yield Buffer.from(text);
+    if (bytes.length < BYTES_PER_CHARACTER * text.length) {
+      bytes = Buffer.allocUnsafeSlow(2 * BYTES_PER_CHARACTER * text.length);
+    }
+    yield bytes.subarray(0, bytes.write(text));
     text = '';
   }
   yield Buffer.from(`${text}]`);
