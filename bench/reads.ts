@@ -19,6 +19,7 @@ interface Statement {
 export async function statementsOf(db: Database, ask: () => Promise<unknown>): Promise<Statement[]> {
   const statements: Statement[] = [];
   const [query, rows] = [db.query.bind(db), db.rows.bind(db)];
+  const [list, rowsUpTo] = [db.list.bind(db), db.rowsUpTo.bind(db)];
   db.query = (asked, params = {}, options = {}) => {
     statements.push({ sql: asked.sql, params });
     return query(asked, params, options);
@@ -27,11 +28,21 @@ export async function statementsOf(db: Database, ask: () => Promise<unknown>): P
     statements.push({ sql: asked.sql, params: {} });
     return rows(asked, options);
   };
+  db.list = (asked, options = {}) => {
+    statements.push({ sql: asked.sql, params: {} });
+    return list(asked, options);
+  };
+  db.rowsUpTo = (bytes, asked, options = {}) => {
+    statements.push({ sql: asked.sql, params: {} });
+    return rowsUpTo(bytes, asked, options);
+  };
   try {
     await ask();
   } finally {
     db.query = query;
     db.rows = rows;
+    db.list = list;
+    db.rowsUpTo = rowsUpTo;
   }
   return statements;
 }

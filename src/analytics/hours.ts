@@ -4,6 +4,7 @@ import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Cache } from '../facts/memory.ts';
 import type { Span } from './plan.ts';
+import { rowsForMemory } from './rows.ts';
 import { int } from './sql.ts';
 
 /*
@@ -94,6 +95,8 @@ export interface HourSource {
   readonly others: readonly Sql[];
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
+  /** True if hours that are too large for memory are answered in another way: they throw `TooLarge`. */
+  readonly isLimited?: boolean;
   /** The memory for an hour. */
   memoryOf(hour: Span): Cache;
 }
@@ -137,11 +140,11 @@ export async function hoursOf<Part extends Span>(
 
 async function readHours(
   db: Database,
-  { name, at, key, others, from }: HourSource,
+  { name, at, key, others, isLimited, from }: HourSource,
   hours: readonly Span[],
 ): Promise<ReadonlyMap<number, Hour>> {
   const numbers = [sql`at % ${int(HOUR_MS)}`, ...others];
-  const rows = await db.rows({
+  const query = {
     name,
     sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, toString(key), groupArrayArray(row) FROM
 (
@@ -149,7 +152,8 @@ async function readHours(
 )
 GROUP BY hour, key`,
     row: ROW,
-  });
+  };
+  const rows = await (isLimited === true ? rowsForMemory(db, query) : db.rows(query));
   const byHour = new Map<number, RowsOfKey[]>();
   for (const [hour, key, numbers] of rows) {
     const known = byHour.get(hour);

@@ -55,6 +55,7 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
         WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}
         GROUP BY pair, session_id, started_at, toStartOfHour(timestamp)
     )`,
+  isLimited: true,
   memoryOf: (hour) => events.of([hour]),
 });
 
@@ -108,6 +109,7 @@ async function metInLeftEdge({ db, where, cache }: PageFacts, { left, sealed }: 
     others: [],
     from: (hours: readonly Span[]) =>
       sql`FROM revisits AS v WHERE ${where} AND ${inSpans(sql`v.hour`, [firstDay])} AND ${inMs(sql`prev_at`, hours)}`,
+    isLimited: true,
     memoryOf: () => cache,
   };
   const [cut] = await hoursOf(db, source, [spanOf(left)]);
@@ -124,6 +126,7 @@ async function metBeforeRightEdge({ db, where, cache }: PageFacts, { right, rang
     others: [sql`prev_at`],
     from: (hours: readonly Span[]) =>
       sql`FROM revisits AS v WHERE ${where} AND ${inSpans(sql`v.hour`, hours)}`,
+    isLimited: true,
     memoryOf: () => cache,
   };
   const [cut] = await hoursOf(db, source, [spanOf(right)]);

@@ -8,7 +8,7 @@ import { metIn } from './met-before.ts';
 import { byText, descending } from './order.ts';
 import { isWide, type Plan } from './plan.ts';
 import { byList, type First, Ranked, type Ranking } from './ranked.ts';
-import { ROW, type Row } from './rows.ts';
+import { ROW, type Row, rowsForMemory } from './rows.ts';
 
 const RANKING: Ranking<Row> = {
   keyOf: (row) => row[0],
@@ -20,17 +20,20 @@ const RANKING: Ranking<Row> = {
   order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
 };
 
-/** Returns the rows of each kind in order. The rows of whole hours are kept. */
-export async function fromMemory(
-  asked: KeyQuestion,
-  pieces: Plan,
-): Promise<(kind: string, wanted?: First<Row>) => readonly Row[]> {
+/** Returns the rows of a kind, in order. */
+export type Kinds = (kind: string, wanted?: First<Row>) => readonly Row[];
+
+/**
+ * Returns the rows of each kind in order. The rows of whole hours are kept. Throws `TooLarge` if rows are too large
+ * for memory.
+ */
+export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kinds> {
   const { facts, group } = asked;
   const options = { parallel: isWide(pieces) };
   const load = (name: string, rows: Sql | null): Promise<Row[]> =>
     rows === null
       ? Promise.resolve([])
-      : facts.db.rows({ name, sql: summed(asked, rows), row: ROW }, options);
+      : rowsForMemory(facts.db, { name, sql: summed(asked, rows), row: ROW }, options);
   const sealed = sealedRows(facts, pieces, group);
   const edgesAreAsked = facts.cache.noteAsked(
     `edges ${facts.app} ${pieces.sealed.start} ${pieces.sealed.end} ${group.types}`,

@@ -14,6 +14,7 @@ import {
 } from './key-rows.ts';
 import { CONTINUING, continuing, type Met, metOf } from './met-before.ts';
 import { isWide, type Plan } from './plan.ts';
+import { rowsForMemory } from './rows.ts';
 
 /** What raw events say of a tail. */
 interface Tail {
@@ -72,7 +73,8 @@ const ROW = rowOf([text, number, number, number, number, listOf(CONTINUING)]);
 async function readRows(facts: PageFacts, pieces: Plan, tail: Range, group: KeyGroup): Promise<Tail> {
   const sought = continuing(facts, tail, group);
   const sessions = sought === null ? sql`[]` : sql`groupUniqArrayIf(${sought.session}, ${sought.where})`;
-  const rows = await facts.db.rows(
+  const rows = await rowsForMemory(
+    facts.db,
     {
       name: 'key tail',
       sql: sql`SELECT concat(toString(kind), ' ', toString(key)), ${join(KEY_SUMS.map((sum) => sql`r.${identifier(sum)}`))}, r.continuing

@@ -1,13 +1,14 @@
 import { listOf, number, rowOf, text, tupleOf } from '../clickhouse/row.ts';
 import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
 import { mapped } from '../domain/lists.ts';
-import { fromMemory } from './key-memory.ts';
+import { fromMemory, type Kinds } from './key-memory.ts';
 import { type KeyQuestion, named, summed } from './key-question.ts';
 import { edgeRows, nameOf, sealedRows, tailRows } from './key-rows.ts';
+import { TooManyLate } from './late.ts';
 import { metBefore } from './met-before.ts';
 import { isWide, type Plan } from './plan.ts';
 import { planEvents } from './retention.ts';
-import { ROW, type Row } from './rows.ts';
+import { ROW, type Row, TooLarge } from './rows.ts';
 import { int, unionAll } from './sql.ts';
 
 /**
@@ -18,9 +19,9 @@ import { int, unionAll } from './sql.ts';
 export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterable<Row>> {
   const { facts, group, listed, sums } = asked;
   const pieces = planOf(asked);
-  if (noteQuestion(asked, pieces)) {
+  const kinds = await remembered(asked, pieces);
+  if (kinds !== null) {
     const at = 1 + sums.indexOf(listed);
-    const kinds = await fromMemory(asked, pieces);
     return kinds(group.kinds[0] ?? '', { limit, isListed: (row) => (row[at] as number) > 0 });
   }
   const [rows, less] = await Promise.all([
@@ -66,18 +67,16 @@ export async function topKeys(
   const asked = { ...question, sums: ['events', 'sessions', 'engagedMs'], listed: 'events' } as const;
   const { facts } = asked;
   const pieces = planOf(asked);
-  if (noteQuestion(asked, pieces)) {
-    const kinds = await fromMemory(asked, pieces);
-    return (kind) => topOf(kinds(kind), count);
-  }
+  const kinds = await remembered(asked, pieces);
+  if (kinds !== null) return (kind) => topOf(kinds(kind), count);
   const statement = sql`SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
 FROM (${summed(asked, allRows(asked, pieces))}) GROUP BY kind`;
   const [rows, less] = await Promise.all([
-    facts.db.rows({ name: 'top keys', sql: statement, row: TOP_ROW }, { parallel: isWide(pieces) }),
+    facts.db.list({ name: 'top keys', sql: statement, row: TOP_ROW }, { parallel: isWide(pieces) }),
     metTwice(asked, pieces),
   ]);
   const found = new Map(
-    rows.map(([kind, keys, events, engagedMs, top]): [string, TopKeys] => [
+    [...rows].map(([kind, keys, events, engagedMs, top]): [string, TopKeys] => [
       kind,
       {
         keys,
@@ -111,6 +110,26 @@ function topOf(rows: readonly Row[], count: number): TopKeys {
 
 const planOf = ({ facts, range }: KeyQuestion): Plan =>
   planEvents(facts.events, [range], facts.until)[0] as Plan;
+
+/**
+ * Returns the rows from memory. Null if they are not kept there: the question is new, or the rows are too large. Late
+ * events are only corrected in memory, so it throws `TooManyLate` if rows are too large for that.
+ */
+async function remembered(asked: KeyQuestion, pieces: Plan): Promise<Kinds | null> {
+  const { app, cache, lateHours } = asked.facts;
+  if (!noteQuestion(asked, pieces)) return null;
+  const tooLarge = `too large ${app} ${asked.group.types}`;
+  if (cache.get(tooLarge) === undefined) {
+    try {
+      return await fromMemory(asked, pieces);
+    } catch (error) {
+      if (!(error instanceof TooLarge)) throw error;
+      cache.set(tooLarge, {}, 0);
+    }
+  }
+  if (lateHours.length > 0) throw new TooManyLate();
+  return null;
+}
 
 /**
  * Notes the question, and returns whether memory answers it: from the second time on, and if there are late

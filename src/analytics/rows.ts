@@ -1,4 +1,4 @@
-import type { Database } from '../clickhouse/database.ts';
+import type { Database, Query, RunOptions } from '../clickhouse/database.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { Cache } from '../facts/memory.ts';
@@ -14,6 +14,23 @@ export const keptRows = (db: Database, cache: Cache, name: string, statement: Sq
     () => db.rows({ name, sql: statement, row: ROW }),
     (rows) => rows.length * (rows[0]?.length ?? 0),
   );
+
+/** Thrown if rows are too large to be kept in memory. */
+export class TooLarge extends Error {}
+
+/** Bytes of text. */
+const MOST_TEXT = 8 * 1024 ** 2;
+
+/** Reads rows that may be too large for memory. Throws `TooLarge` if they are. */
+export async function rowsForMemory<Row extends readonly unknown[]>(
+  db: Database,
+  query: Query<Row>,
+  options: RunOptions = {},
+): Promise<Row[]> {
+  const rows = await db.rowsUpTo(MOST_TEXT, query, options);
+  if (rows === null) throw new TooLarge();
+  return rows;
+}
 
 /** Adds the rows of each key. */
 export function sumByKey(rows: Iterable<Row>): Map<string, number[]> {

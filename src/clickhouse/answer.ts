@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../domain/errors.ts';
-import { MEMORY_BYTES, TextSpool } from './text-spool.ts';
 
 interface Document {
   readonly meta: readonly { readonly name: string }[];
@@ -17,14 +16,14 @@ export interface Answer<Rows = readonly Values[]> {
 }
 
 /** One row's values, in the order of the names. */
-type Values = readonly unknown[];
+export type Values = readonly unknown[];
 
 /** Bytes. An answer up to this size is parsed in one go; a larger one in pieces of this size. */
 const AT_ONCE = 256 * 1024;
 /** The text before and after the rows. Each row has its own line. */
-const ROWS_BEGIN = '"data":\n\t[\n';
-const ROWS_END = '\n\t]';
-const LINE_END = 10;
+export const ROWS_BEGIN = '"data":\n\t[\n';
+export const ROWS_END = '\n\t]';
+export const LINE_END = 10;
 /** Bytes. A server writes an error into the last part of an answer. */
 const TAIL = 4_096;
 
@@ -33,79 +32,23 @@ const TAIL = 4_096;
  * answer that was cut off, that has something in front of it, or into which the server wrote an error after a
  * 200 is never taken for a whole one. The text of a large answer is never in memory as a whole.
  */
-export const readRows = (answer: Readable, signal: AbortSignal | undefined): Promise<Answer> =>
-  readAnswer(answer, signal, new DecodedRows());
-
-/**
- * Reads an answer like `readRows`, but keeps the rows of a large one as text. Each iteration decodes them
- * anew.
- */
-export const readList = (
-  answer: Readable,
-  signal: AbortSignal | undefined,
-): Promise<Answer<Iterable<Values>>> => readAnswer(answer, signal, new TextRows());
-
-/** Takes the rows of a large answer, piece by piece. */
-interface RowSink<Rows> {
-  add(lines: string, rows: readonly Values[]): void;
-  all(): Rows;
-}
-
-class DecodedRows implements RowSink<readonly Values[]> {
-  readonly #rows: Values[] = [];
-
-  add(_lines: string, rows: readonly Values[]): void {
-    for (const row of rows) this.#rows.push(row);
-  }
-
-  all(): readonly Values[] {
-    return this.#rows;
-  }
-}
-
-class TextRows implements RowSink<Iterable<Values>> {
-  readonly #text = new TextSpool();
-  /** The rows of a text that stays in memory: decoding them again would take longer than the rest of an answer. */
-  readonly #rows: Values[] = [];
-  #length = 0;
-
-  add(lines: string, rows: readonly Values[]): void {
-    this.#text.add(lines);
-    this.#length += lines.length;
-    if (this.#length > MEMORY_BYTES) this.#rows.length = 0;
-    else for (const row of rows) this.#rows.push(row);
-  }
-
-  all(): Iterable<Values> {
-    return this.#length > MEMORY_BYTES ? this : this.#rows;
-  }
-
-  *[Symbol.iterator](): Generator<Values> {
-    for (const lines of this.#text) yield* rowsIn(lines) ?? [];
-  }
-}
-
-async function readAnswer<Rows>(
-  answer: Readable,
-  signal: AbortSignal | undefined,
-  sink: RowSink<Rows>,
-): Promise<Answer<Rows | readonly Values[]>> {
-  // The client ignores the signal once the headers have arrived.
-  const close = (): void => void answer.destroy(new Error('aborted'));
-  signal?.addEventListener('abort', close, { once: true });
-  if (signal?.aborted) close();
-  const reader = new RowsReader(sink);
-  try {
-    for await (const chunk of answer) reader.add(chunk as Buffer);
-  } finally {
-    signal?.removeEventListener('abort', close);
-  }
+export async function readRows(answer: Readable, signal?: AbortSignal): Promise<Answer> {
+  const reader = new RowsReader();
+  for await (const chunk of endingWith(signal, answer)) reader.add(chunk as Buffer);
   return reader.end();
 }
 
-class RowsReader<Rows> {
-  readonly #sink: RowSink<Rows>;
-  #rows = 0;
+/** Returns the stream, which the signal destroys: the client ignores the signal once the headers have arrived. */
+export function endingWith(signal: AbortSignal | undefined, answer: Readable): Readable {
+  const destroy = (): void => void answer.destroy(new Error('aborted'));
+  signal?.addEventListener('abort', destroy, { once: true });
+  answer.once('close', () => signal?.removeEventListener('abort', destroy));
+  if (signal?.aborted) destroy();
+  return answer;
+}
+
+class RowsReader {
+  readonly #rows: Values[] = [];
   /** Bytes that are not parsed yet. */
   #rest: Buffer = Buffer.alloc(0);
   /** The text around the rows. Null for an answer that is parsed in one go. */
@@ -113,10 +56,6 @@ class RowsReader<Rows> {
   #isBehind = false;
   /** The answer contains something other than rows. */
   #isBroken = false;
-
-  constructor(sink: RowSink<Rows>) {
-    this.#sink = sink;
-  }
 
   add(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; at += AT_ONCE) this.#addPiece(chunk.subarray(at, at + AT_ONCE));
@@ -143,37 +82,40 @@ class RowsReader<Rows> {
     const end = this.#rest.indexOf(ROWS_END);
     const last = end === -1 ? this.#rest.lastIndexOf(LINE_END) : end;
     if (last === -1) return;
-    const lines = this.#rest.toString('utf8', 0, last).replace(/,\s*$/, '');
-    const rows = rowsIn(lines);
+    const rows = rowsIn(this.#rest.toString('utf8', 0, last));
     if (rows === null) {
       this.#isBroken = true;
       return;
     }
-    this.#rows += rows.length;
-    this.#sink.add(lines, rows);
+    for (const row of rows) this.#rows.push(row);
     this.#rest = this.#rest.subarray(last);
     this.#isBehind = end !== -1;
   }
 
   /** Throws if the answer is not whole. */
-  end(): Answer<Rows | readonly Values[]> {
+  end(): Answer {
     if (this.#frame !== null && !this.#isBehind && !this.#isBroken) this.#readLines();
     const text = `${this.#frame ?? ''}${this.#rest.toString()}`;
-    const document = this.#isBroken ? null : parse(text);
-    if (document === null) throw broken(text);
-    const isAtOnce = this.#frame === null;
-    if (document.rows !== (isAtOnce ? document.data.length : this.#rows)) throw broken(text);
-    return {
-      names: document.meta.map(({ name }) => name),
-      rows: isAtOnce ? document.data : this.#sink.all(),
-      rowsRead: document.statistics?.rows_read,
-    };
+    if (this.#isBroken) throw broken(text);
+    return answerOf(text, (document) => (this.#frame === null ? document.data : this.#rows));
   }
 }
 
-function rowsIn(lines: string): readonly Values[] | null {
+/** Returns an answer. `text`: all of it, or what is around the rows. Throws if it is not whole. */
+export function answerOf<Rows extends { readonly length: number }>(
+  text: string,
+  rowsOf: (document: Document) => Rows,
+): Answer<Rows> {
+  const document = documentOf(text);
+  const rows = document && rowsOf(document);
+  if (document === null || rows?.length !== document.rows) throw broken(text);
+  return { names: document.meta.map(({ name }) => name), rows, rowsRead: document.statistics?.rows_read };
+}
+
+/** Decodes lines of rows; null if they are none. */
+export function rowsIn(lines: string): readonly Values[] | null {
   try {
-    return JSON.parse(`[${lines}]`) as Values[];
+    return JSON.parse(`[${lines.replace(/,\s*$/, '')}]`) as Values[];
   } catch {
     return null;
   }
@@ -189,7 +131,7 @@ export function asObject(names: readonly string[], values: Values): Record<strin
   return row;
 }
 
-function parse(text: string): Document | null {
+function documentOf(text: string): Document | null {
   try {
     const document: unknown = JSON.parse(text);
     const isWhole = typeof document === 'object' && document !== null && 'data' in document;
@@ -200,7 +142,7 @@ function parse(text: string): Document | null {
 }
 
 /** Returns the server's own error, with its code, if the server wrote one behind the rows. */
-function broken(text: string): Error {
+export function broken(text: string): Error {
   const [, code] = /Code: (\d+)\. DB::Exception/.exec(text.slice(-TAIL)) ?? [];
   if (code !== undefined) return Object.assign(new Error('the answer ends with an error'), { code });
   return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {

@@ -71,6 +71,8 @@ export interface Connections {
   /** True where this process is the only one on the store. */
   readonly exclusive: boolean;
   readonly shards: Shards;
+  /** Gives back the memory that the engine has freed. Null on a server, which is a process of its own. */
+  readonly purge: (() => Promise<unknown>) | null;
   close(): Promise<void>;
 }
 
@@ -140,6 +142,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   for (const lane of LANE_NAMES) {
     for (let i = 0; i < LANES[lane].places.embedded; i++) lanes[lane].push(await open(lane));
   }
+  const purging = createClient({ connection: connection() });
   return {
     kind: 'embedded',
     places: placesOf('embedded', 1),
@@ -155,8 +158,10 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     cancels: false,
     exclusive: true,
     shards: ONE_SHARD,
+    purge: () => purging.command({ query: sql`SYSTEM JEMALLOC PURGE` }),
     close: async () => {
-      await Promise.all(Object.values(lanes).flatMap((clients) => clients.map((client) => client.close())));
+      const clients = [purging, ...Object.values(lanes).flat()];
+      await Promise.all(clients.map((client) => client.close()));
       engine.close();
     },
   };
@@ -254,6 +259,7 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
     cancels: true,
     exclusive: false,
     shards,
+    purge: null,
     close: async () => {
       await Promise.all([ending, ...Object.values(lanes)].map((client) => client.close()));
     },

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { currentCaller } from '../domain/caller.ts';
 import { mapped } from '../domain/lists.ts';
-import { type Answer, asObjects, readList, readRows } from './answer.ts';
+import { type Answer, asObjects, readRows, type Values } from './answer.ts';
+import { AnswerFile } from './answer-file.ts';
+import { AnswerFiles } from './answer-files.ts';
 import { type Client, type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Runner, type Sending } from './runner.ts';
 import { commentOf, type StatementStats } from './sent.ts';
+import { type Settings, settingsText } from './settings.ts';
 import type { Shards } from './shards.ts';
-import { identifier, join, quoted, type Sql, sql } from './sql.ts';
+import { identifier, join, type Sql, sql } from './sql.ts';
 import { Writes } from './writes.ts';
 
 export type { StatementStats } from './sent.ts';
@@ -59,6 +61,8 @@ const READ_MEMORY = 2 * 1024 ** 3;
 /** More than any question returns. A runaway statement fails here before it fills this process's memory. */
 const MAX_ROWS = 1_000_000;
 const MAX_BYTES = 512 * 1024 ** 2;
+/** Bytes. The rows of a list up to this size are kept decoded: decoding takes longer than the rest of an answer. */
+const DECODED_BYTES = 2 * 1024 ** 2;
 /**
  * The rows of a SELECT stay one block from the table on. The token of an insert is recognised only if the rows come in
  * the same blocks. Otherwise they are cut where the parts of the source end at that time, and by the sizes of rows.
@@ -74,6 +78,8 @@ class ClickHouseDatabase {
   readonly #connections: Connections;
   readonly #runner: Runner;
   readonly #options: DatabaseOptions;
+  /** Null on a server. */
+  readonly #files: AnswerFiles | null;
   readonly #writes = new Writes();
   /** Those among them that are not new events. */
   readonly #changes = new Writes();
@@ -82,6 +88,7 @@ class ClickHouseDatabase {
     this.#connections = connections;
     this.#runner = new Runner(connections, options.onStatement);
     this.#options = options;
+    this.#files = connections.purge && new AnswerFiles(connections.purge);
   }
 
   /**
@@ -112,18 +119,7 @@ class ClickHouseDatabase {
    * can cancel, it ends when its caller has gone or its question ends (see `asQuestion`).
    */
   async query<Row>(query: Query<Row>, params: Params = {}, options: RunOptions = {}): Promise<Row[]> {
-    return z.array(query.row).parse(asObjects(await this.#select(readRows, query, params, options)));
-  }
-
-  /** Returns rows like `rows`, for an answer that may be large. Each iteration decodes the rows anew. */
-  async list<Row extends readonly unknown[]>(
-    query: Query<Row>,
-    options: RunOptions = {},
-  ): Promise<Iterable<Row>> {
-    const { rows } = await this.#select(readList, query, {}, options);
-    // All at once takes half as long as one after the other.
-    if (Array.isArray(rows)) return z.array(query.row).parse(rows);
-    return mapped(rows, (values) => query.row.parse(values));
+    return z.array(query.row).parse(asObjects(await this.#select(query, params, options)));
   }
 
   /** Returns each row as a tuple of its columns, for answers of many rows. */
@@ -132,21 +128,76 @@ class ClickHouseDatabase {
     options: RunOptions = {},
     params: Params = {},
   ): Promise<Row[]> {
-    const { rows } = await this.#select(readRows, query, params, options);
+    const { rows } = await this.#select(query, params, options);
     return z.array(query.row).parse(rows);
   }
 
-  async #select<Rows>(
-    read: (answer: Readable, signal: AbortSignal | undefined) => Promise<Answer<Rows>>,
+  /**
+   * Returns rows like `rows`, for an answer that may be large: its text is never in memory as a whole. Each iteration
+   * of a large one decodes the rows anew.
+   */
+  async list<Row extends readonly unknown[]>(
+    query: Query<Row>,
+    options: RunOptions = {},
+  ): Promise<Iterable<Row>> {
+    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, (file) =>
+      file.size > DECODED_BYTES ? file.list() : readRows(file.stream()),
+    );
+    // All at once takes half as long as one after the other.
+    if (Array.isArray(rows)) return z.array(query.row).parse(rows);
+    return mapped(rows, (values) => query.row.parse(values));
+  }
+
+  /** Returns rows like `rows`, or null if their text takes more than `bytes`. */
+  async rowsUpTo<Row extends readonly unknown[]>(
+    bytes: number,
+    query: Query<Row>,
+    options: RunOptions = {},
+  ): Promise<Row[] | null> {
+    const { rows } = await this.#selectLarge<readonly Values[] | null>(query, options, async (file) => {
+      if (file.size <= bytes) return readRows(file.stream());
+      file.close();
+      return { names: [], rows: null, rowsRead: undefined };
+    });
+    return rows && z.array(query.row).parse(rows);
+  }
+
+  #select(query: Query<unknown>, params: Params, options: RunOptions): Promise<Answer> {
+    return this.#run(query, options, async (client, select, sending) => {
+      const statement = { query: inJson(select({})), query_params: { ...params }, ...sending };
+      const { stream } = await client.exec(statement);
+      return readRows(stream, sending.abort_signal);
+    });
+  }
+
+  #selectLarge<Rows>(
     query: Query<unknown>,
-    params: Params,
     options: RunOptions,
+    read: (file: AnswerFile) => Promise<Answer<Rows>>,
+  ): Promise<Answer<Rows>> {
+    const files = this.#files;
+    return this.#run(query, options, async (client, select, sending, seconds) => {
+      if (files !== null) return read(await files.write(client, select, seconds, sending));
+      const { stream } = await client.exec({ query: inJson(select({})), ...sending });
+      return read(await AnswerFile.of(stream, sending.abort_signal));
+    });
+  }
+
+  async #run<Rows>(
+    query: Query<unknown>,
+    options: RunOptions,
+    work: (
+      client: Client,
+      select: (more: Settings) => Sql,
+      sending: Sending,
+      seconds: number,
+    ) => Promise<Answer<Rows>>,
   ): Promise<Answer<Rows>> {
     const lane = options.lane ?? 'read';
     const id = randomUUID();
     const comment = commentOf({ id, name: query.name });
-    const text = (seconds: number) =>
-      sql`${query.sql}\nSETTINGS ${settings({
+    const text = (seconds: number, more: Settings) =>
+      sql`${query.sql}\nSETTINGS ${settingsText({
         log_comment: comment,
         max_execution_time: seconds,
         max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
@@ -160,15 +211,14 @@ class ClickHouseDatabase {
         // No table is sorted by the results of most subqueries. The engine would sort them and search each
         // index in vain.
         ...(lane === 'read' && options.searches !== true ? { use_index_for_in_with_subqueries: 0 } : {}),
+        ...more,
         ...this.#reach(options),
       })}`;
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const statement = { lane, name: query.name, seconds, id, isKilled: true };
-    const answer = await this.#runner.run(statement, async (client, sending, seconds) => {
-      const query = sql`${text(seconds)}\nFORMAT JSONCompact`;
-      const { stream } = await client.exec({ query, query_params: { ...params }, ...sending });
-      return read(stream, sending.abort_signal);
-    });
+    const answer = await this.#runner.run(statement, (client, sending, seconds) =>
+      work(client, (more) => text(seconds, more), sending, seconds),
+    );
     if (answer.rowsRead !== undefined) {
       currentCaller()?.onRowsRead?.(answer.rowsRead);
       this.#options.onRowsRead?.(query.name, answer.rowsRead);
@@ -237,7 +287,7 @@ class ClickHouseDatabase {
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const [id, name] = [randomUUID(), `insert ${table}`];
     const statement = text(
-      settings({
+      settingsText({
         log_comment: commentOf({ id, name }),
         max_execution_time: seconds,
         max_partitions_per_insert_block: 0,
@@ -299,6 +349,7 @@ class ClickHouseDatabase {
   }
 
   async close(): Promise<void> {
+    await this.#files?.close();
     await this.#connections.close();
   }
 
@@ -315,14 +366,7 @@ const PING: Query<{ one: number }> = {
   row: z.object({ one: z.number() }),
 };
 
-/** Formats settings as text of the statement. On the embedded engine a SET would outlast the statement. */
-function settings(values: Readonly<Record<string, string | number>>): Sql {
-  return join(
-    Object.entries(values).map(
-      ([name, value]) => sql`${identifier(name)} = ${typeof value === 'number' ? value : quoted(value)}`,
-    ),
-  );
-}
+const inJson = (select: Sql): Sql => sql`${select}\nFORMAT JSONCompact`;
 
 /** An instant as JSON text for a DateTime64(3) column: `"1763622960.250"`. */
 export const dateTime64 = (ms: number): string => {

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, dateTime64, openDatabase, type Query } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
+import { number, rowOf, text } from '../../src/clickhouse/row.ts';
 import { identifier, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
@@ -117,6 +118,32 @@ onEachBackend((on) => {
     await expect(db.query(large, {}, { maxMemoryBytes: 50_000_000 })).rejects.toMatchObject({
       code: 'overloaded',
     });
+  });
+
+  test('a list is sorted in files if it needs more memory than one has', async () => {
+    const texts = (count: number) => ({
+      name: 'texts',
+      sql: sql`SELECT concat(toString(number % ${count}), repeat('x', 100)) AS text, count() FROM numbers(${2 * count}) GROUP BY text ORDER BY toUInt32(replaceAll(text, 'x', ''))`,
+      row: rowOf([text, number]),
+    });
+    const rows = [...(await db.list(texts(300_000)))];
+    expect(rows).toHaveLength(300_000);
+    expect([rows[0], rows.at(-1)]).toEqual([
+      [`0${'x'.repeat(100)}`, 2],
+      [`299999${'x'.repeat(100)}`, 2],
+    ]);
+    expect(await db.rowsUpTo(1_000_000, texts(300_000))).toBeNull();
+    expect(await db.rowsUpTo(1_000_000, texts(10))).toHaveLength(10);
+  });
+
+  test('a failed list fails, and is in no other answer', async () => {
+    const failing = {
+      name: 'failing list',
+      sql: sql`SELECT number, throwIf(number = 900000) FROM numbers(1000000)`,
+      row: rowOf([number, number]),
+    };
+    await expect(db.list(failing)).rejects.toMatchObject({ code: '395' });
+    expect(await db.queryOne(TIME, { at: START })).toMatchObject({ at: START });
   });
 
   test('rows of a failed statement are in no other answer', async () => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { readList, readRows } from '../../src/clickhouse/answer.ts';
+import { readRows } from '../../src/clickhouse/answer.ts';
+import { AnswerFile } from '../../src/clickhouse/answer-file.ts';
 
 const rowsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => [`/é🙂"\\"],\n\t]${'x'.repeat(i % 900)}${i}`, i, [i, [`],`]]]);
@@ -25,9 +26,13 @@ describe.each([0, 1, 500, 5_000])('%i rows', (count) => {
   const whole = answerOf(rows);
 
   test.each([997, 65_536, 1e9])('in chunks of %i bytes', async (size) => {
-    const answer = await readRows(inChunks(whole, size), undefined);
+    const answer = await readRows(inChunks(whole, size));
     expect(answer).toEqual({ names: ['a'], rows, rowsRead: 7 });
-    const list = await readList(inChunks(whole, size), undefined);
+  });
+
+  test.each([997, 65_536, 1e9])('in a file, from chunks of %i bytes', async (size) => {
+    const list = await (await AnswerFile.of(inChunks(whole, size), undefined)).list();
+    expect([list.names, list.rowsRead]).toEqual([['a'], 7]);
     // The list can be read repeatedly.
     for (let time = 0; time < 2; time++) expect([...list.rows]).toEqual(rows);
   });
@@ -36,11 +41,15 @@ describe.each([0, 1, 500, 5_000])('%i rows', (count) => {
     'is refused without its last %i bytes',
     async (missing) => {
       const cut = whole.subarray(0, Math.max(0, whole.length - missing));
-      await expect(readRows(inChunks(cut, 65_536), undefined)).rejects.toMatchObject({
-        code: 'store_unavailable',
-      });
       const failed = Buffer.concat([cut, Buffer.from('\nCode: 241. DB::Exception: too much')]);
-      await expect(readRows(inChunks(failed, 65_536), undefined)).rejects.toMatchObject({ code: '241' });
+      for (const [bytes, code] of [
+        [cut, 'store_unavailable'],
+        [failed, '241'],
+      ] as const) {
+        await expect(readRows(inChunks(bytes, 65_536))).rejects.toMatchObject({ code });
+        const file = await AnswerFile.of(inChunks(bytes, 65_536), undefined);
+        await expect(file.list()).rejects.toMatchObject({ code });
+      }
     },
   );
 });

@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  createReadStream,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  read,
+  readSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import {
+  type Answer,
+  answerOf,
+  broken,
+  endingWith,
+  LINE_END,
+  ROWS_BEGIN,
+  ROWS_END,
+  rowsIn,
+  type Values,
+} from './answer.ts';
+
+/** Bytes that are decoded at once. A piece is longer if a row is. */
+const PIECE = 256 * 1024;
+
+/** Closes the files of answers that were garbage-collected. */
+const unreachable = new FinalizationRegistry<number>((file) => closeSync(file));
+const readInBackground = promisify(read);
+
+/** The text of an answer in a file without a name, so nothing is left when this process ends. */
+export class AnswerFile {
+  readonly #file: number;
+
+  constructor() {
+    const path = join(tmpdir(), `answer-${randomUUID()}`);
+    this.#file = openSync(path, 'wx+', 0o600);
+    unlinkSync(path);
+  }
+
+  /** Another name of the file, for as long as it is open. */
+  get path(): string {
+    return `/dev/fd/${this.#file}`;
+  }
+
+  get size(): number {
+    return fstatSync(this.#file).size;
+  }
+
+  /** Writes an answer from a server to its end. */
+  static async of(answer: Readable, signal: AbortSignal | undefined): Promise<AnswerFile> {
+    const file = new AnswerFile();
+    try {
+      for await (const chunk of endingWith(signal, answer)) file.#append(chunk as Buffer);
+      return file;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  #append(bytes: Buffer): void {
+    for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
+  }
+
+  empty(): void {
+    ftruncateSync(this.#file);
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  /** Returns the text. Its end closes the file. */
+  stream(): Readable {
+    return createReadStream('', { fd: this.#file, start: 0 });
+  }
+
+  /** Returns the answer. Each iteration reads its rows anew. Throws if the answer is not whole. */
+  async list(): Promise<Answer<Iterable<Values>>> {
+    try {
+      const { frame, pieces, rows } = await this.#scan();
+      const answer = answerOf(frame, () => new Rows(this.#file, pieces, rows));
+      unreachable.register(answer.rows, this.#file);
+      return answer;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Finds the pieces of whole rows. Each row has its own line. `frame`: the text around the rows. */
+  async #scan(): Promise<{
+    readonly frame: string;
+    readonly pieces: readonly Piece[];
+    readonly rows: number;
+  }> {
+    let bytes: Buffer = Buffer.allocUnsafeSlow(PIECE);
+    const view = async (at: number): Promise<Buffer> => {
+      const { bytesRead } = await readInBackground(this.#file, bytes, 0, bytes.length, at);
+      return bytes.subarray(0, bytesRead);
+    };
+    const head = await view(0);
+    const begin = head.indexOf(ROWS_BEGIN);
+    if (begin === -1) throw broken(head.toString());
+    const before = head.toString('utf8', 0, begin + ROWS_BEGIN.length);
+    const pieces: Piece[] = [];
+    let rows = 0;
+    // Each piece except the first begins with the line end before its first row.
+    for (let at = begin + ROWS_BEGIN.length; ; ) {
+      const piece = await view(at);
+      const end = piece.indexOf(ROWS_END);
+      if (end === 0) return { frame: before + piece.toString(), pieces, rows };
+      const length = end === -1 ? piece.lastIndexOf(LINE_END) : end;
+      if (length > 0) {
+        if (pieces.length === 0) rows++;
+        for (
+          let end = piece.indexOf(LINE_END);
+          end !== -1 && end < length;
+          end = piece.indexOf(LINE_END, end + 1)
+        )
+          rows++;
+        pieces.push({ at, length });
+        at += length;
+      } else if (piece.length === bytes.length) {
+        bytes = Buffer.allocUnsafeSlow(2 * bytes.length);
+      } else {
+        throw broken(piece.toString());
+      }
+    }
+  }
+}
+
+interface Piece {
+  readonly at: number;
+  /** Bytes. */
+  readonly length: number;
+}
+
+class Rows implements Iterable<Values> {
+  readonly length: number;
+  readonly #file: number;
+  readonly #pieces: readonly Piece[];
+
+  constructor(file: number, pieces: readonly Piece[], length: number) {
+    this.#file = file;
+    this.#pieces = pieces;
+    this.length = length;
+  }
+
+  *[Symbol.iterator](): Generator<Values> {
+    const bytes = Buffer.allocUnsafeSlow(Math.max(0, ...this.#pieces.map(({ length }) => length)));
+    for (const { at, length } of this.#pieces) {
+      for (let done = 0; done < length; ) done += readSome(this.#file, bytes, done, length - done, at + done);
+      const rows = rowsIn(bytes.toString('utf8', 0, length));
+      if (rows === null) throw new Error('a row of an answer is not JSON');
+      yield* rows;
+    }
+  }
+}
+
+function readSome(file: number, bytes: Buffer, offset: number, length: number, at: number): number {
+  const read = readSync(file, bytes, offset, length, at);
+  if (read === 0) throw new Error('an answer ends before its end');
+  return read;
+}

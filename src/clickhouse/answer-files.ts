@@ -1,0 +1,106 @@
+import { AnswerFile } from './answer-file.ts';
+import type { Client } from './connect.ts';
+import { engineCode } from './errors.ts';
+import type { Sending } from './runner.ts';
+import type { Settings } from './settings.ts';
+import { quoted, type Sql, sql } from './sql.ts';
+
+const MIB = 1024 ** 2;
+
+/** Settings of the first try. It is fast, and enough for almost all answers. */
+const FAST = { max_memory_usage: 32 * MIB };
+/**
+ * Settings of the second try: groups and sorts in files. Blocks have few rows, because a row may take kilobytes. With
+ * two threads it would be no faster, and need half as much again.
+ */
+const FRUGAL = {
+  max_bytes_before_external_group_by: 8 * MIB,
+  max_bytes_before_external_sort: 4 * MIB,
+  min_external_sort_block_bytes: MIB,
+  prefer_external_sort_block_bytes: MIB,
+  max_block_size: 256,
+  max_threads: 1,
+};
+const MEMORY_LIMIT_EXCEEDED = 241;
+
+/** Bytes. Freed memory is given back when the process has grown by this much. */
+const GROWTH = 2 * MIB;
+const LOOK_MS = 5;
+
+/**
+ * Runs statements of the embedded engine whose answers may be large. It computes them in this process, and would hold
+ * the whole text of an answer more than once. So it writes the text into a file. Memory that it has freed, which it
+ * would keep for seconds, is given back while and after it works on a large one.
+ */
+export class AnswerFiles {
+  readonly #purge: () => Promise<unknown>;
+  #purging: Promise<unknown> | null = null;
+
+  /** `purge` gives back all memory that the engine has freed. */
+  constructor(purge: () => Promise<unknown>) {
+    this.#purge = purge;
+  }
+
+  /**
+   * Runs a SELECT, and returns its answer in format JSONCompact. `select` returns its text with more settings. Both
+   * tries together take `seconds` at most.
+   */
+  async write(
+    client: Client,
+    select: (more: Settings) => Sql,
+    seconds: number,
+    sending: Sending,
+  ): Promise<AnswerFile> {
+    const end = performance.now() + 1_000 * seconds;
+    const file = new AnswerFile();
+    const run = (more: Settings): Promise<unknown> => {
+      const query = sql`${select(more)}\nINTO OUTFILE ${quoted(file.path)} APPEND FORMAT JSONCompact`;
+      return client.command({ ...sending, query });
+    };
+    try {
+      await run(FAST).catch(async (error: unknown) => {
+        if (engineCode(error) !== MEMORY_LIMIT_EXCEEDED) throw error;
+        file.empty();
+        await this.#giveBack();
+        const left = { max_execution_time: Math.max(1, end - performance.now()) / 1_000 };
+        await this.#givingBack(() => run({ ...FRUGAL, ...left }));
+        await this.#giveBack();
+      });
+      return file;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  async #givingBack(work: () => Promise<unknown>): Promise<void> {
+    let base = process.memoryUsage.rss();
+    const look = setInterval(() => {
+      const now = process.memoryUsage.rss();
+      base = Math.min(base, now);
+      if (now < base + GROWTH) return;
+      void this.#giveBack().then(() => {
+        base = process.memoryUsage.rss();
+      });
+    }, LOOK_MS);
+    try {
+      await work();
+    } finally {
+      clearInterval(look);
+    }
+  }
+
+  /** Resolves when memory has been given back. If that fails, it is given back later, by the engine itself. */
+  #giveBack(): Promise<unknown> {
+    this.#purging ??= this.#purge()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#purging = null;
+      });
+    return this.#purging;
+  }
+
+  async close(): Promise<void> {
+    await this.#purging;
+  }
+}

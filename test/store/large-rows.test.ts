@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { commitEvents } from '../support/ledger.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
+
+/* Keys that are too long for memory: the store sorts them for each question, in files if need be. */
+
+const HOUR = 3_600_000;
+const DAYS = 3;
+const PATHS = 6_000;
+const PATH_LENGTH = 2_000;
+const SESSIONS = 3_000;
+
+let store: TestStore;
+let analytics: Analytics;
+/** `twin` is never sealed: raw events answer for it. */
+const app = appId(randomUUID());
+const twin = appId(randomUUID());
+
+beforeAll(async () => {
+  store = await testStore();
+  analytics = createAnalytics({ db: store.db });
+  for (const id of [app, twin]) await insertPages(id);
+  await commitEvents(store.db, [app, twin]);
+  await seal({ db: store.db, only: [app] }, NOW);
+});
+afterAll(() => store.close());
+
+const from = epochMs(NOW - (DAYS - 1) * 24 * HOUR + 1_234_567);
+const RANGES = {
+  'hours before the watermark': { from, to: epochMs(NOW - 30 * HOUR + 99) },
+  'a range until now': { from, to: NOW },
+};
+
+const QUESTIONS: Readonly<
+  Record<string, (of: AppId, range: (typeof RANGES)[keyof typeof RANGES]) => Promise<unknown>>
+> = {
+  pageviews: async (of, range) => [...(await analytics.pageviews(of, range))],
+  'first pageviews': async (of, range) => [...(await analytics.pageviews(of, range, 10))],
+  timeSpent: async (of, range) => [...(await analytics.timeSpent(of, range))],
+  overview: (of, range) => analytics.overview(of, range),
+};
+
+/** Asks repeatedly: the first question comes from the store, later ones from memory if it holds the rows. */
+async function expectSame(): Promise<void> {
+  for (const [name, ask] of Object.entries(QUESTIONS)) {
+    for (const [where, range] of Object.entries(RANGES)) {
+      const expected = await ask(twin, range);
+      for (let time = 0; time < 3; time++)
+        expect(await ask(app, range), `${name}, ${where}`).toEqual(expected);
+    }
+  }
+}
+
+test('the rows are counted right, and read for memory once', async () => {
+  await expectSame();
+  const forMemory = vi.spyOn(store.db, 'rowsUpTo');
+  const lists = vi.spyOn(store.db, 'list');
+  await expectSame();
+  const sealed = forMemory.mock.calls.map(([, { name }]) => name).filter((name) => name === 'sealed keys');
+  expect(sealed).toEqual([]);
+  expect(lists.mock.calls.map(([{ name }]) => name)).toEqual(expect.arrayContaining(['keys', 'top keys']));
+});
+
+test('with late events, too', async () => {
+  const at = NOW - 40 * HOUR;
+  for (const id of [app, twin]) {
+    const events = [1, 2].map((i) => ({
+      type: 'pageview',
+      timestamp: new Date(at + i).toISOString(),
+      path: pathOf(i),
+    }));
+    const session = { id: 'late', visitorId: 'late', startedAt: new Date(at).toISOString(), events };
+    const accepted = await ingestionOn(store.db).accept(
+      { id, domain: 'https://shop.example' },
+      { batchId: randomUUID(), sessions: [session] },
+      REQUEST,
+    );
+    expect(accepted.rejected).toEqual([]);
+  }
+  await expectSame();
+});
+
+const pathOf = (page: number): string => `/${page}/${'x'.repeat(PATH_LENGTH)}`;
+
+/** Inserts sessions of two pageviews and an engagement each, over all days. */
+async function insertPages(id: AppId): Promise<void> {
+  await store.db.insertFrom(
+    'events',
+    [
+      'app_id',
+      'timestamp',
+      'session_id',
+      'started_at',
+      'type',
+      'path',
+      'duration_ms',
+      'has_context',
+      'visitor_id',
+    ],
+    sql`WITH intDiv(number, 3) AS session, number % 3 AS turn, {from:Int64} + toInt64(session) * {step:Int64} AS started
+SELECT {app:UUID}, fromUnixTimestamp64Milli(started + turn * 60000, 'UTC'), concat('session-', toString(session)),
+    fromUnixTimestamp64Milli(started, 'UTC'), if(turn = 2, 'engagement', 'pageview'),
+    concat('/', toString((session * 2 + turn) % {paths:UInt32}), '/', repeat('x', {length:UInt32})),
+    if(turn = 2, 3000, 0), turn = 0, if(turn = 0, concat('visitor-', toString(session % 900)), '')
+FROM numbers({count:UInt64})`,
+    {
+      app: id,
+      from: NOW - DAYS * 24 * HOUR,
+      step: Math.floor((DAYS * 24 * HOUR) / SESSIONS),
+      paths: PATHS,
+      length: PATH_LENGTH,
+      count: 3 * SESSIONS,
+    },
+  );
+}
