@@ -24,7 +24,7 @@ export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterabl
     const at = 1 + sums.indexOf(listed);
     return kinds(group.kinds[0] ?? '', { limit, isListed: (row) => (row[at] as number) > 0 });
   }
-  const [rows, less] = await Promise.all([
+  const [rows, twice] = await Promise.all([
     facts.db.list(
       {
         name: 'keys',
@@ -35,12 +35,12 @@ export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterabl
     ),
     metTwice(asked, pieces),
   ]);
-  const at = sums.indexOf('sessions');
-  if (at === -1) return rows;
-  return mapped(
-    rows,
-    ([pair, ...own]): Row => [pair, ...own.map((sum, i) => (i === at ? sum - less(pair) : sum))],
-  );
+  const at = 1 + sums.indexOf('sessions');
+  if (at === 0 || twice.size === 0) return rows;
+  return mapped(rows, (row): Row => {
+    const less = twice.get(row[0]);
+    return less === undefined ? row : (row.with(at, (row[at] as number) - less) as unknown as Row);
+  });
 }
 
 /**
@@ -71,7 +71,7 @@ export async function topKeys(
   if (kinds !== null) return (kind) => topOf(kinds(kind), count);
   const statement = sql`SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
 FROM (${summed(asked, allRows(asked, pieces))}) GROUP BY kind`;
-  const [rows, less] = await Promise.all([
+  const [rows, twice] = await Promise.all([
     facts.db.list({ name: 'top keys', sql: statement, row: TOP_ROW }, { parallel: isWide(pieces) }),
     metTwice(asked, pieces),
   ]);
@@ -85,7 +85,7 @@ FROM (${summed(asked, allRows(asked, pieces))}) GROUP BY kind`;
         top: top.map(([minus, pair, sessions]) => ({
           name: nameOf(pair),
           count: -minus,
-          sessions: sessions - less(pair),
+          sessions: sessions - (twice.get(pair) ?? 0),
         })),
       },
     ]),
@@ -151,11 +151,11 @@ const allRows = ({ facts, group }: KeyQuestion, pieces: Plan): Sql =>
     NO_ROWS,
   );
 
-/** Returns for each pair how many sessions count twice in `allRows`. */
-async function metTwice({ facts, group }: KeyQuestion, pieces: Plan): Promise<(pair: string) => number> {
+/** Returns how many sessions count twice in `allRows`, by pair. */
+async function metTwice({ facts, group }: KeyQuestion, pieces: Plan): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const pair of (await metBefore(facts, pieces, group)).map(named)) {
     counts.set(pair, (counts.get(pair) ?? 0) + 1);
   }
-  return (pair) => counts.get(pair) ?? 0;
+  return counts;
 }

@@ -1,16 +1,34 @@
 import { decimalsOf, type FigureName } from './figures.ts';
 
+const { isSafeInteger: isInteger } = Number;
+
 /**
  * Returns `numerator / denominator` rounded half up (towards +∞) to `decimals`. Exact: computed with
- * integers, without floats on the way. Returns 0 if the denominator is 0.
+ * integers, without rounding on the way. Returns 0 if the denominator is 0.
  */
 export function ratio(numerator: number, denominator: number, decimals: number): number {
   if (denominator === 0) return 0;
-  const scale = 10n ** BigInt(decimals);
-  const n = BigInt(numerator) * scale * 2n + BigInt(denominator);
+  const scale = 10 ** decimals;
+  const twice = 2 * numerator * scale;
+  // Numbers are twenty times as fast as BigInt, and exact up to 2⁵³.
+  const isExact =
+    isInteger(numerator) && isInteger(denominator) && isInteger(twice) && isInteger(twice + denominator);
+  return (
+    (isExact ? floorOf(twice + denominator, 2 * denominator) : bigHalfUp(numerator, denominator, scale)) /
+    scale
+  );
+}
+
+/** Returns the greatest integer up to `n / d`. */
+function floorOf(n: number, d: number): number {
+  const rest = n % d;
+  return (n - rest) / d - (rest < 0 ? 1 : 0);
+}
+
+function bigHalfUp(numerator: number, denominator: number, scale: number): number {
+  const n = BigInt(numerator) * BigInt(scale) * 2n + BigInt(denominator);
   const d = BigInt(denominator) * 2n;
-  const floor = n / d - (n % d < 0n ? 1n : 0n);
-  return Number(floor) / Number(scale);
+  return Number(n / d - (n % d < 0n ? 1n : 0n));
 }
 
 /** Returns `part / whole`, rounded to the decimals of the figure's unit. */

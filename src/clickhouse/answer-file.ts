@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
-  createReadStream,
   fstatSync,
   ftruncateSync,
   openSync,
@@ -76,9 +75,15 @@ export class AnswerFile {
     closeSync(this.#file);
   }
 
-  /** Returns the text. Its end closes the file. */
-  stream(): Readable {
-    return createReadStream('', { fd: this.#file, start: 0 });
+  /** Returns the answer, decoded as a whole, and closes the file. Throws if the answer is not whole. */
+  rows(): Answer {
+    try {
+      const bytes = Buffer.allocUnsafeSlow(this.size);
+      readWhole(this.#file, bytes, bytes.length, 0);
+      return answerOf(bytes.toString(), ({ data }) => data);
+    } finally {
+      this.close();
+    }
   }
 
   /** Returns the answer. Each iteration reads its rows anew. Throws if the answer is not whole. */
@@ -156,7 +161,7 @@ class Rows implements Iterable<Values> {
   *[Symbol.iterator](): Generator<Values> {
     const bytes = Buffer.allocUnsafeSlow(Math.max(0, ...this.#pieces.map(({ length }) => length)));
     for (const { at, length } of this.#pieces) {
-      for (let done = 0; done < length; ) done += readSome(this.#file, bytes, done, length - done, at + done);
+      readWhole(this.#file, bytes, length, at);
       const rows = rowsIn(bytes.toString('utf8', 0, length));
       if (rows === null) throw new Error('a row of an answer is not JSON');
       yield* rows;
@@ -164,8 +169,11 @@ class Rows implements Iterable<Values> {
   }
 }
 
-function readSome(file: number, bytes: Buffer, offset: number, length: number, at: number): number {
-  const read = readSync(file, bytes, offset, length, at);
-  if (read === 0) throw new Error('an answer ends before its end');
-  return read;
+/** Reads `length` bytes at this position of the file to the beginning of `bytes`. */
+function readWhole(file: number, bytes: Buffer, length: number, at: number): void {
+  for (let done = 0; done < length; ) {
+    const read = readSync(file, bytes, done, length - done, at + done);
+    if (read === 0) throw new Error('an answer ends before its end');
+    done += read;
+  }
 }

@@ -140,8 +140,8 @@ class ClickHouseDatabase {
     query: Query<Row>,
     options: RunOptions = {},
   ): Promise<Iterable<Row>> {
-    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, (file) =>
-      file.size > DECODED_BYTES ? file.list() : readRows(file.stream()),
+    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, async (file) =>
+      file.size > DECODED_BYTES ? file.list() : file.rows(),
     );
     // All at once takes half as long as one after the other.
     if (Array.isArray(rows)) return z.array(query.row).parse(rows);
@@ -155,7 +155,7 @@ class ClickHouseDatabase {
     options: RunOptions = {},
   ): Promise<Row[] | null> {
     const { rows } = await this.#selectLarge<readonly Values[] | null>(query, options, async (file) => {
-      if (file.size <= bytes) return readRows(file.stream());
+      if (file.size <= bytes) return file.rows();
       file.close();
       return { names: [], rows: null, rowsRead: undefined };
     });
