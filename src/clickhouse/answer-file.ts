@@ -27,13 +27,52 @@ import {
 
 /** Bytes that are decoded at once. A piece is longer if a row is. */
 const PIECE = 256 * 1024;
+const MEMORY_BYTES = 2 * 1024 ** 2;
+const END = Buffer.from('\n}\n');
 
 /** Closes the files of answers that were garbage-collected. */
 const unreachable = new FinalizationRegistry<number>((file) => closeSync(file));
 const readInBackground = promisify(read);
 
-/** The text of an answer in a file without a name, so nothing is left when this process ends. */
-export class AnswerFile {
+/** The text of an answer in format JSONCompact. */
+export interface AnswerText {
+  /** Bytes. */
+  readonly size: number;
+  /** Returns the answer, decoded as a whole, and closes the text. Throws if the answer is not whole. */
+  rows(): Answer;
+  /** Returns the answer. Each iteration reads its rows anew. Throws if the answer is not whole. */
+  list(): Promise<Answer<Iterable<Values>>>;
+  close(): void;
+}
+
+/** A text in memory. */
+export const inMemory = (bytes: Buffer): AnswerText => {
+  const rows = (): Answer => answerOf(bytes.toString(), ({ data }) => data);
+  return { size: bytes.length, rows, list: async () => rows(), close: () => undefined };
+};
+
+/** Reads an answer to its end: into memory up to 2 MiB, a longer one into a file. */
+export async function textOf(answer: Readable, signal: AbortSignal | undefined): Promise<AnswerText> {
+  const begun: Buffer[] = [];
+  let size = 0;
+  let file: AnswerFile | undefined;
+  try {
+    for await (const chunk of endingWith(signal, answer)) {
+      size += (chunk as Buffer).length;
+      begun.push(chunk as Buffer);
+      if (size <= MEMORY_BYTES) continue;
+      file ??= new AnswerFile();
+      for (const bytes of begun.splice(0)) file.append(bytes);
+    }
+  } catch (error) {
+    file?.close();
+    throw error;
+  }
+  return file ?? inMemory(Buffer.concat(begun));
+}
+
+/** A text in a file without a name, so nothing is left when this process ends. */
+export class AnswerFile implements AnswerText {
   readonly #file: number;
 
   constructor() {
@@ -51,19 +90,16 @@ export class AnswerFile {
     return fstatSync(this.#file).size;
   }
 
-  /** Writes an answer from a server to its end. */
-  static async of(answer: Readable, signal: AbortSignal | undefined): Promise<AnswerFile> {
-    const file = new AnswerFile();
-    try {
-      for await (const chunk of endingWith(signal, answer)) file.#append(chunk as Buffer);
-      return file;
-    } catch (error) {
-      file.close();
-      throw error;
-    }
+  /** False if the end is missing: the engine does not tell if it could not write the last bytes. */
+  get hasEnd(): boolean {
+    const end = Buffer.alloc(END.length);
+    const at = this.size - end.length;
+    if (at < 0) return false;
+    readWhole(this.#file, end, end.length, at);
+    return end.equals(END);
   }
 
-  #append(bytes: Buffer): void {
+  append(bytes: Buffer): void {
     for (let written = 0; written < bytes.length; ) written += writeSync(this.#file, bytes, written);
   }
 
@@ -75,7 +111,6 @@ export class AnswerFile {
     closeSync(this.#file);
   }
 
-  /** Returns the answer, decoded as a whole, and closes the file. Throws if the answer is not whole. */
   rows(): Answer {
     try {
       const bytes = Buffer.allocUnsafeSlow(this.size);
@@ -86,7 +121,6 @@ export class AnswerFile {
     }
   }
 
-  /** Returns the answer. Each iteration reads its rows anew. Throws if the answer is not whole. */
   async list(): Promise<Answer<Iterable<Values>>> {
     try {
       const { frame, pieces, rows } = await this.#scan();

@@ -1,4 +1,5 @@
-import { AnswerFile } from './answer-file.ts';
+import { buffer } from 'node:stream/consumers';
+import { AnswerFile, type AnswerText, inMemory } from './answer-file.ts';
 import type { Client } from './connect.ts';
 import { engineCode } from './errors.ts';
 import type { Sending } from './runner.ts';
@@ -42,10 +43,26 @@ export class AnswerFiles {
   }
 
   /**
-   * Runs a SELECT, and returns its answer in format JSONCompact. `select` returns its text with more settings. Both
-   * tries together take `seconds` at most.
+   * Runs a SELECT, and returns its answer. `select` returns its text with more settings. Both tries together take
+   * `seconds` at most. If there is no room for a file, small answers are read without one.
    */
-  async write(
+  async text(
+    client: Client,
+    select: (more: Settings) => Sql,
+    seconds: number,
+    sending: Sending,
+  ): Promise<AnswerText> {
+    try {
+      return await this.#file(client, select, seconds, sending);
+    } catch (error) {
+      if (!isNoRoom(error)) throw error;
+      const query = sql`${select(FAST)}\nFORMAT JSONCompact`;
+      const { stream } = await client.exec({ ...sending, query });
+      return inMemory(await buffer(stream));
+    }
+  }
+
+  async #file(
     client: Client,
     select: (more: Settings) => Sql,
     seconds: number,
@@ -66,6 +83,7 @@ export class AnswerFiles {
         await this.#givingBack(() => run({ ...FRUGAL, ...left }));
         await this.#giveBack();
       });
+      if (!file.hasEnd) throw Object.assign(new Error('no room for the whole answer'), { code: 'ENOSPC' });
       return file;
     } catch (error) {
       file.close();
@@ -104,3 +122,8 @@ export class AnswerFiles {
     await this.#purging;
   }
 }
+
+/** Engine error codes and system errors. */
+const NO_ROOM = new Set<unknown>(['75', '76', '243', 'ENOSPC', 'EDQUOT', 'EROFS']);
+const isNoRoom = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code));

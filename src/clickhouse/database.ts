@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { currentCaller } from '../domain/caller.ts';
 import { mapped } from '../domain/lists.ts';
 import { type Answer, asObjects, readRows, type Values } from './answer.ts';
-import { AnswerFile } from './answer-file.ts';
+import { type AnswerText, textOf } from './answer-file.ts';
 import { AnswerFiles } from './answer-files.ts';
 import { type Client, type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { Runner, type Sending } from './runner.ts';
@@ -140,8 +140,8 @@ class ClickHouseDatabase {
     query: Query<Row>,
     options: RunOptions = {},
   ): Promise<Iterable<Row>> {
-    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, async (file) =>
-      file.size > DECODED_BYTES ? file.list() : file.rows(),
+    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, async (text) =>
+      text.size > DECODED_BYTES ? text.list() : text.rows(),
     );
     // All at once takes half as long as one after the other.
     if (Array.isArray(rows)) return z.array(query.row).parse(rows);
@@ -154,9 +154,9 @@ class ClickHouseDatabase {
     query: Query<Row>,
     options: RunOptions = {},
   ): Promise<Row[] | null> {
-    const { rows } = await this.#selectLarge<readonly Values[] | null>(query, options, async (file) => {
-      if (file.size <= bytes) return file.rows();
-      file.close();
+    const { rows } = await this.#selectLarge<readonly Values[] | null>(query, options, async (text) => {
+      if (text.size <= bytes) return text.rows();
+      text.close();
       return { names: [], rows: null, rowsRead: undefined };
     });
     return rows && z.array(query.row).parse(rows);
@@ -173,13 +173,13 @@ class ClickHouseDatabase {
   #selectLarge<Rows>(
     query: Query<unknown>,
     options: RunOptions,
-    read: (file: AnswerFile) => Promise<Answer<Rows>>,
+    read: (text: AnswerText) => Promise<Answer<Rows>>,
   ): Promise<Answer<Rows>> {
     const files = this.#files;
     return this.#run(query, options, async (client, select, sending, seconds) => {
-      if (files !== null) return read(await files.write(client, select, seconds, sending));
+      if (files !== null) return read(await files.text(client, select, seconds, sending));
       const { stream } = await client.exec({ query: inJson(select({})), ...sending });
-      return read(await AnswerFile.of(stream, sending.abort_signal));
+      return read(await textOf(stream, sending.abort_signal));
     });
   }
 

@@ -43,8 +43,11 @@ export function mountedFolder(options: string): { readonly path: string; remove(
   };
 }
 
-export async function started(dataDir: string): Promise<{ service: Running; tenant: Tenant }> {
-  const service = await running({ DATA_DIR: dataDir });
+export async function started(
+  dataDir: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ service: Running; tenant: Tenant }> {
+  const service = await running({ ...settings, DATA_DIR: dataDir });
   atEnd(() => service.kill());
   return { service, tenant: await service.newTenant() };
 }

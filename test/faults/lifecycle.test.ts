@@ -90,7 +90,7 @@ test('changed bytes of a stored column: refused, never a wrong figure', async ()
 
 test('a disk that fills up: events are refused, not lost, and accepted again when there is room', async () => {
   const dataDir = mounted('size=96m');
-  const { service, tenant } = await started(dataDir);
+  const { service, tenant } = await started(dataDir, { TMPDIR: dataDir });
   expect((await service.record(tenant.app, ['/before'])).status).toBe(200);
   const ballast = join(dataDir, 'ballast');
   fillUp(ballast);
@@ -103,6 +103,8 @@ test('a disk that fills up: events are refused, not lost, and accepted again whe
   expect(refused.status).toBe(503);
   expect(refused.text).not.toMatch(/space|disk|clickhouse/i);
   expect((await service.ask('/healthz')).status).toBe(200);
+  fillUp(ballast);
+  expect(await viewsOf(service, tenant)).toBe(1);
   rmSync(ballast);
   await expect
     .poll(async () => (await service.record(tenant.app, ['/during'], batchId)).status, {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { readRows } from '../../src/clickhouse/answer.ts';
-import { AnswerFile } from '../../src/clickhouse/answer-file.ts';
+import { textOf } from '../../src/clickhouse/answer-file.ts';
 
 const rowsOf = (count: number) =>
   Array.from({ length: count }, (_, i) => [`/é🙂"\\"],\n\t]${'x'.repeat(i % 900)}${i}`, i, [i, [`],`]]]);
@@ -30,8 +30,8 @@ describe.each([0, 1, 500, 5_000])('%i rows', (count) => {
     expect(answer).toEqual({ names: ['a'], rows, rowsRead: 7 });
   });
 
-  test.each([997, 65_536, 1e9])('in a file, from chunks of %i bytes', async (size) => {
-    const list = await (await AnswerFile.of(inChunks(whole, size), undefined)).list();
+  test.each([997, 65_536, 1e9])('as a list, from chunks of %i bytes', async (size) => {
+    const list = await (await textOf(inChunks(whole, size), undefined)).list();
     expect([list.names, list.rowsRead]).toEqual([['a'], 7]);
     // The list can be read repeatedly.
     for (let time = 0; time < 2; time++) expect([...list.rows]).toEqual(rows);
@@ -47,8 +47,8 @@ describe.each([0, 1, 500, 5_000])('%i rows', (count) => {
         [failed, '241'],
       ] as const) {
         await expect(readRows(inChunks(bytes, 65_536))).rejects.toMatchObject({ code });
-        const file = await AnswerFile.of(inChunks(bytes, 65_536), undefined);
-        await expect(file.list()).rejects.toMatchObject({ code });
+        const text = await textOf(inChunks(bytes, 65_536), undefined);
+        await expect(text.list()).rejects.toMatchObject({ code });
       }
     },
   );
