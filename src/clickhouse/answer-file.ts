@@ -157,13 +157,7 @@ export class AnswerFile implements AnswerText {
       if (end === 0) return { frame: before + piece.toString(), pieces, rows };
       const length = end === -1 ? piece.lastIndexOf(LINE_END) : end;
       if (length > 0) {
-        if (pieces.length === 0) rows++;
-        for (
-          let end = piece.indexOf(LINE_END);
-          end !== -1 && end < length;
-          end = piece.indexOf(LINE_END, end + 1)
-        )
-          rows++;
+        rows += lineEnds(piece, length) + (pieces.length === 0 ? 1 : 0);
         pieces.push({ at, length });
         at += length;
       } else if (piece.length === bytes.length) {
@@ -201,6 +195,14 @@ class Rows implements Iterable<Values> {
       yield* rows;
     }
   }
+}
+
+/** Counts the line ends among the first `length` bytes. */
+function lineEnds(bytes: Buffer, length: number): number {
+  let count = 0;
+  for (let at = bytes.indexOf(LINE_END); at !== -1 && at < length; at = bytes.indexOf(LINE_END, at + 1))
+    count++;
+  return count;
 }
 
 /** Reads `length` bytes at this position of the file to the beginning of `bytes`. */

@@ -19,7 +19,7 @@ const FRUGAL = {
   max_bytes_before_external_sort: 4 * MIB,
   min_external_sort_block_bytes: MIB,
   prefer_external_sort_block_bytes: MIB,
-  max_block_size: 256,
+  max_block_size: 1_024,
   max_threads: 1,
 };
 const MEMORY_LIMIT_EXCEEDED = 241;
