@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
+import type { Database } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { seal } from '../../src/facts/pass.ts';
-import { commitEvents } from '../support/ledger.ts';
-import { type TestStore, testStore } from '../support/store.ts';
+import type { TestStore } from '../support/store.ts';
+import { storeOfTwins } from '../support/twins.ts';
 import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
 
 /* Keys that are too long for memory: the store sorts them for each question, in files if need be. */
@@ -25,11 +24,7 @@ const app = appId(randomUUID());
 const twin = appId(randomUUID());
 
 beforeAll(async () => {
-  store = await testStore();
-  analytics = createAnalytics({ db: store.db });
-  for (const id of [app, twin]) await insertPages(id);
-  await commitEvents(store.db, [app, twin]);
-  await seal({ db: store.db, only: [app] }, NOW);
+  ({ store, analytics } = await storeOfTwins({ app, twin }, insertPages, NOW));
 });
 afterAll(() => store.close());
 
@@ -91,8 +86,8 @@ test('with late events, too', async () => {
 const pathOf = (page: number): string => `/${page}/${'x'.repeat(PATH_LENGTH)}`;
 
 /** Inserts sessions of two pageviews and an engagement each, over all days. */
-async function insertPages(id: AppId): Promise<void> {
-  await store.db.insertFrom(
+async function insertPages(db: Database, id: AppId): Promise<void> {
+  await db.insertFrom(
     'events',
     [
       'app_id',

@@ -1,15 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
+import type { Database } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { onBehalfOf } from '../../src/domain/caller.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
-import { commitEvents } from '../support/ledger.ts';
-import { type TestStore, testStore } from '../support/store.ts';
+import type { TestStore } from '../support/store.ts';
+import { storeOfTwins } from '../support/twins.ts';
 import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
 
 /* A late event costs only what it changes: no question reads all days between it and now. */
@@ -29,11 +28,7 @@ const app = appId(randomUUID());
 const twin = appId(randomUUID());
 
 beforeAll(async () => {
-  store = await testStore();
-  analytics = createAnalytics({ db: store.db });
-  for (const id of [app, twin]) await insertDays(id);
-  await commitEvents(store.db, [app, twin]);
-  await seal({ db: store.db, only: [app] }, NOW);
+  ({ store, analytics } = await storeOfTwins({ app, twin }, insertDays, NOW));
   await purgeSessions({ db: store.db, only: [app] }, NOW);
 });
 afterAll(() => store.close());
@@ -121,8 +116,8 @@ async function sendLate(id: AppId, at: number): Promise<void> {
 }
 
 /** Inserts sessions over all days, of visitors who come back. */
-async function insertDays(id: AppId): Promise<void> {
-  await store.db.insertFrom(
+async function insertDays(db: Database, id: AppId): Promise<void> {
+  await db.insertFrom(
     'events',
     [
       'app_id',
