@@ -27,6 +27,7 @@ import {
 
 /** Bytes that are decoded at once. A piece is longer if a row is. */
 const PIECE = 256 * 1024;
+/** A text up to this size stays in memory, and its rows stay decoded: decoding takes longer than the rest of an answer. */
 const MEMORY_BYTES = 2 * 1024 ** 2;
 const END = Buffer.from('\n}\n');
 
@@ -40,7 +41,7 @@ export interface AnswerText {
   readonly size: number;
   /** Returns the answer, decoded as a whole, and closes the text. Throws if the answer is not whole. */
   rows(): Answer;
-  /** Returns the answer. Each iteration reads its rows anew. Throws if the answer is not whole. */
+  /** Returns the answer. Each iteration of a long one reads its rows anew. Throws if the answer is not whole. */
   list(): Promise<Answer<Iterable<Values>>>;
   close(): void;
 }
@@ -122,6 +123,7 @@ export class AnswerFile implements AnswerText {
   }
 
   async list(): Promise<Answer<Iterable<Values>>> {
+    if (this.size <= MEMORY_BYTES) return this.rows();
     try {
       const { frame, pieces, rows } = await this.#scan();
       const answer = answerOf(frame, () => new Rows(this.#file, pieces, rows));

@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { isNoRoom } from '../domain/no-room.ts';
 import { AnswerFile, type AnswerText, inMemory } from './answer-file.ts';
 import type { Client } from './connect.ts';
 import { engineCode } from './errors.ts';
@@ -55,7 +56,7 @@ export class AnswerFiles {
     try {
       return await this.#file(client, select, seconds, sending);
     } catch (error) {
-      if (!isNoRoom(error)) throw error;
+      if (!hasNoFile(error)) throw error;
       const query = sql`${select(FAST)}\nFORMAT JSONCompact`;
       const { stream } = await client.exec({ ...sending, query });
       return inMemory(await buffer(stream));
@@ -123,7 +124,7 @@ export class AnswerFiles {
   }
 }
 
-/** Engine error codes and system errors. */
-const NO_ROOM = new Set<unknown>(['75', '76', '243', 'ENOSPC', 'EDQUOT', 'EROFS']);
-const isNoRoom = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && NO_ROOM.has(String(error.code));
+/** Codes of the engine and of the system: a file cannot be written or opened, or there is not enough space. */
+const NO_FILE = new Set<unknown>(['75', '76', '243', 'EROFS']);
+const hasNoFile = (error: unknown): boolean =>
+  isNoRoom(error) || (error instanceof Error && 'code' in error && NO_FILE.has(String(error.code)));

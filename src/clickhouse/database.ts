@@ -61,8 +61,6 @@ const READ_MEMORY = 2 * 1024 ** 3;
 /** More than any question returns. A runaway statement fails here before it fills this process's memory. */
 const MAX_ROWS = 1_000_000;
 const MAX_BYTES = 512 * 1024 ** 2;
-/** Bytes. The rows of a list up to this size are kept decoded: decoding takes longer than the rest of an answer. */
-const DECODED_BYTES = 2 * 1024 ** 2;
 /**
  * The rows of a SELECT stay one block from the table on. The token of an insert is recognised only if the rows come in
  * the same blocks. Otherwise they are cut where the parts of the source end at that time, and by the sizes of rows.
@@ -140,9 +138,7 @@ class ClickHouseDatabase {
     query: Query<Row>,
     options: RunOptions = {},
   ): Promise<Iterable<Row>> {
-    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, async (text) =>
-      text.size > DECODED_BYTES ? text.list() : text.rows(),
-    );
+    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, (text) => text.list());
     // All at once takes half as long as one after the other.
     if (Array.isArray(rows)) return z.array(query.row).parse(rows);
     return mapped(rows, (values) => query.row.parse(values));

@@ -4,6 +4,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
+import { isNoRoom } from '../../domain/no-room.ts';
 
 /** A body up to this size stays in memory, a larger one in a file: a slow reader holds only a piece of it. */
 const MEMORY_BYTES = 256 * 1024;
@@ -152,8 +153,6 @@ class FileBody implements Body {
   }
 }
 
-const isNoRoom = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
 const noRoom = (cause: unknown): AppError =>
   new AppError('overloaded', 'There is no room for so large an answer now. Try again later.', {
     retryAfterSeconds: 10,
