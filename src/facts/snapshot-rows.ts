@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import { int, ofApp } from '../clickhouse/literals.ts';
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
@@ -43,7 +42,7 @@ export interface State {
 }
 
 export const ROW = rowOf([text, listOf(number)]);
-export type Row = z.infer<typeof ROW>;
+export type Row = ReturnType<typeof ROW.parse>;
 
 /** SQL of the number of events of a kind below the watermark, for rows of `sealed_hours AS h` or `ledger AS h`. */
 const below = (kind: string, { until }: Published, rest = sql``): Sql =>
