@@ -136,7 +136,7 @@ async function restoreSessions(db: Database): Promise<void> {
     await db.command('restore', sql`TRUNCATE TABLE ${identifier(table)}`);
   await db.command(
     'restore',
-    sql`INSERT INTO sessions SELECT * FROM ${identifier(ALL_SESSIONS[0])}`,
+    sql`INSERT INTO sessions SELECT * FROM ${identifier(ALL_SESSIONS[0])} SETTINGS max_partitions_per_insert_block = 0`,
     {},
     { lane: 'seal' },
   );
