@@ -24,17 +24,17 @@ export async function statementsOf(db: Database, ask: () => Promise<unknown>): P
     statements.push({ sql: asked.sql, params });
     return query(asked, params, options);
   };
-  db.rows = (asked, options = {}) => {
-    statements.push({ sql: asked.sql, params: {} });
-    return rows(asked, options);
+  db.rows = (asked, options = {}, params = {}) => {
+    statements.push({ sql: asked.sql, params });
+    return rows(asked, options, params);
   };
   db.list = (asked, options = {}) => {
     statements.push({ sql: asked.sql, params: {} });
     return list(asked, options);
   };
-  db.rowsUpTo = (bytes, asked, options = {}) => {
-    statements.push({ sql: asked.sql, params: {} });
-    return rowsUpTo(bytes, asked, options);
+  db.rowsUpTo = (asked, bytes, options = {}, params = {}) => {
+    statements.push({ sql: asked.sql, params });
+    return rowsUpTo(asked, bytes, options, params);
   };
   try {
     await ask();

@@ -1,3 +1,4 @@
+import type { Query } from '../clickhouse/database.ts';
 import { listOf, number, rowOf, text, tupleOf } from '../clickhouse/row.ts';
 import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
 import { mapped } from '../domain/lists.ts';
@@ -5,7 +6,7 @@ import { fromMemory, type Kinds } from './key-memory.ts';
 import { type KeyQuestion, named, summed } from './key-question.ts';
 import { edgeRows, nameOf, sealedRows, tailRows } from './key-rows.ts';
 import { TooManyLate } from './late.ts';
-import { metBefore } from './met-before.ts';
+import { metBefore, metRows } from './met-before.ts';
 import { isWide, type Plan } from './plan.ts';
 import { planEvents } from './retention.ts';
 import { ROW, type Row, TooLarge } from './rows.ts';
@@ -17,24 +18,19 @@ import { int, unionAll } from './sql.ts';
  * kept in order, and the others are added to them.
  */
 export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterable<Row>> {
-  const { facts, group, listed, sums } = asked;
+  const { group, listed, sums } = asked;
   const pieces = planOf(asked);
   const kinds = await remembered(asked, pieces);
   if (kinds !== null) {
     const at = 1 + sums.indexOf(listed);
     return kinds(group.kinds[0] ?? '', { limit, isListed: (row) => (row[at] as number) > 0 });
   }
-  const [rows, twice] = await Promise.all([
-    facts.db.list(
-      {
-        name: 'keys',
-        sql: sql`${summed(asked, allRows(asked, pieces), sql`HAVING sum(r.${identifier(listed)}) > 0`)} LIMIT ${int(limit)}`,
-        row: ROW,
-      },
-      { parallel: isWide(pieces) },
-    ),
-    metTwice(asked, pieces),
-  ]);
+  const having = sql`HAVING sum(r.${identifier(listed)}) > 0`;
+  const [rows, twice] = await fromStore(asked, pieces, (all) => ({
+    name: 'keys',
+    sql: sql`${summed(asked, all, having)} LIMIT ${int(limit)}`,
+    row: ROW,
+  }));
   const at = 1 + sums.indexOf('sessions');
   if (at === 0 || twice.size === 0) return rows;
   return mapped(rows, (row): Row => {
@@ -65,16 +61,15 @@ export async function topKeys(
   count: number,
 ): Promise<(kind: string) => TopKeys> {
   const asked = { ...question, sums: ['events', 'sessions', 'engagedMs'], listed: 'events' } as const;
-  const { facts } = asked;
   const pieces = planOf(asked);
   const kinds = await remembered(asked, pieces);
   if (kinds !== null) return (kind) => topOf(kinds(kind), count);
-  const statement = sql`SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
-FROM (${summed(asked, allRows(asked, pieces))}) GROUP BY kind`;
-  const [rows, twice] = await Promise.all([
-    facts.db.list({ name: 'top keys', sql: statement, row: TOP_ROW }, { parallel: isWide(pieces) }),
-    metTwice(asked, pieces),
-  ]);
+  const [rows, twice] = await fromStore(asked, pieces, (all) => ({
+    name: 'top keys',
+    sql: sql`SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
+FROM (${summed(asked, all)}) GROUP BY kind`,
+    row: TOP_ROW,
+  }));
   const found = new Map(
     [...rows].map(([kind, keys, events, engagedMs, top]): [string, TopKeys] => [
       kind,
@@ -144,18 +139,40 @@ function noteQuestion(asked: KeyQuestion, pieces: Plan): boolean {
 /** Nothing, with the columns of all rows. */
 const NO_ROWS = sql`SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;
 
-/** SQL of all rows. A session that continues in the tail counts twice there. */
-const allRows = ({ facts, group }: KeyQuestion, pieces: Plan): Sql =>
-  unionAll(
-    [sealedRows(facts, pieces, group), edgeRows(facts, pieces, group), tailRows(facts.app, pieces, group)],
-    NO_ROWS,
-  );
+type Twice = ReadonlyMap<string, number>;
+const NOTHING_TWICE: Twice = new Map();
 
-/** Returns how many sessions count twice in `allRows`, by pair. */
-async function metTwice({ facts, group }: KeyQuestion, pieces: Plan): Promise<ReadonlyMap<string, number>> {
-  const counts = new Map<string, number>();
-  for (const pair of (await metBefore(facts, pieces, group)).map(named)) {
-    counts.set(pair, (counts.get(pair) ?? 0) + 1);
+/**
+ * Reads a list from all rows of the question, and how many sessions count twice in them, by pair. If too many do for
+ * memory, the statement subtracts them itself.
+ */
+async function fromStore<Row extends readonly unknown[]>(
+  asked: KeyQuestion,
+  pieces: Plan,
+  query: (all: Sql) => Query<Row>,
+): Promise<[Iterable<Row>, Twice]> {
+  const { facts, group } = asked;
+  const all = [
+    sealedRows(facts, pieces, group),
+    edgeRows(facts, pieces, group),
+    tailRows(facts.app, pieces, group),
+  ];
+  const read = (...more: (Sql | null)[]): Promise<Iterable<Row>> =>
+    facts.db.list(query(unionAll([...all, ...more], NO_ROWS)), { parallel: isWide(pieces) });
+  const [rows, twice] = await Promise.all([read(), metTwice(asked, pieces)]);
+  return twice === null ? [await read(metRows(facts, pieces, group)), NOTHING_TWICE] : [rows, twice];
+}
+
+/** Returns how many sessions count twice, by pair; null if they are too many for memory. */
+async function metTwice({ facts, group }: KeyQuestion, pieces: Plan): Promise<Twice | null> {
+  try {
+    const counts = new Map<string, number>();
+    for (const pair of (await metBefore(facts, pieces, group)).map(named)) {
+      counts.set(pair, (counts.get(pair) ?? 0) + 1);
+    }
+    return counts;
+  } catch (error) {
+    if (error instanceof TooLarge) return null;
+    throw error;
   }
-  return counts;
 }

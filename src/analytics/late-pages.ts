@@ -1,14 +1,14 @@
-import { z } from 'zod';
 import { inEachHour } from '../clickhouse/literals.ts';
-import { type Checked, listOf, number, text, tupleOf } from '../clickhouse/row.ts';
+import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
 import type { LateHour } from '../facts/late-hours.ts';
 import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
-import { type LateKey, TooManyLate } from './late.ts';
+import type { LateKey } from './late.ts';
 import type { Plan } from './plan.ts';
+import { rowsForMemory } from './rows.ts';
 import { ofApp } from './sql.ts';
 
 /*
@@ -44,11 +44,10 @@ export const lateKeySums = (
     return { pair, events: 0, sessions: -sign, engagedMs: 0, engagements: 0 };
   });
 
-/** Limits of one statement: sessions that it names, and events that it returns. */
+/** Sessions that one statement names. */
 const MOST_NAMED = 500;
-const MOST_EVENTS = 200_000;
 
-/** Returns the corrections for all sessions with late events. */
+/** Returns the corrections for all sessions with late events. Throws `TooLarge` if their events are. */
 export async function readLateKeys(facts: Facts): Promise<readonly LateKey[]> {
   const { lateSessions, lateHours } = facts;
   if (lateSessions.length === 0) return [];
@@ -85,8 +84,8 @@ const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): stri
  * The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether
  * the facts hold it.
  */
-const EVENT = tupleOf([number, text, number, text, number, number, number]);
-type Event = Checked<typeof EVENT>;
+const EVENT = rowOf([number, text, number, text, number, number, number]);
+type Event = ReturnType<typeof EVENT.parse>;
 
 async function readEvents(
   { db, app, until, lateHours }: Facts,
@@ -96,20 +95,20 @@ async function readEvents(
     from: epochMs(startedAt),
     to: epochMs(Math.min(startedAt + DAY_MS, until - 1)),
   }));
-  const { event } = await db.queryOne(
+  return rowsForMemory(
+    db,
     {
       name: 'late keys',
-      sql: sql`SELECT groupArray(${MOST_EVENTS + 1})((toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
-    ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)})) AS event
+      sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
+    ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
 FROM events
 WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
     AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
-      row: z.object({ event: z.custom<readonly Event[]>(listOf(EVENT)) }),
+      row: EVENT,
     },
+    {},
     { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
   );
-  if (event.length > MOST_EVENTS) throw new TooManyLate();
-  return event;
 }
 
 /** Compares a session's events that the facts hold with all of its events. */

@@ -4,6 +4,7 @@ import { DAY_MS, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
 import { type KeyGroup, pairOf } from './key-rows.ts';
 import type { Plan } from './plan.ts';
+import { rowsForMemory } from './rows.ts';
 import { eventsIn, instant, int, ofApp } from './sql.ts';
 
 /*
@@ -48,17 +49,36 @@ export interface Met {
   readonly last: number;
 }
 
-/** Returns the pairs that occur in the range on both sides of the start of the plan's tail, once for each session. */
+/**
+ * Returns the pairs that occur in the range on both sides of the start of the plan's tail, once for each session.
+ * Throws `TooLarge` if that takes too much memory.
+ */
 export async function metBefore(facts: PageFacts, { range, tail }: Plan, group: KeyGroup): Promise<string[]> {
   const sought = tail === null ? null : continuing(facts, tail, group);
   if (tail === null || sought === null) return [];
-  const pairs = await facts.db.rows({
+  const pairs = await rowsForMemory(facts.db, {
     name: 'sessions that continue',
     sql: sql`SELECT ${pairOf(group)} AS pair, groupUniqArray(${sought.session}) FROM events
 WHERE ${ofApp(facts.app)} AND ${eventsIn([tail])} AND ${sought.where} GROUP BY pair`,
     row: PAIR,
   });
   return metIn(await metOf(facts, pairs, group), range);
+}
+
+/** SQL of rows that subtract the same pairs. It reads the events of a day. Null if there are no such pairs. */
+export function metRows(facts: PageFacts, { range, tail }: Plan, group: KeyGroup): Sql | null {
+  const sought = tail === null ? null : continuing(facts, tail, group);
+  if (tail === null || sought === null) return null;
+  // A session lasts at most 24 h.
+  const around = { from: epochMs(Math.max(range.from, tail.from - DAY_MS)), to: tail.to };
+  return sql`
+SELECT kind, key, toInt64(0) AS events, -toInt64(count()) AS sessions, toUInt64(0) AS engagedMs, toUInt64(0) AS engagements
+FROM (
+    SELECT ${group.kind} AS kind, ${group.key} AS key FROM events
+    WHERE ${ofApp(facts.app)} AND ${eventsIn([around])} AND ${sought.where}
+    GROUP BY kind, key, session_id, started_at
+    HAVING min(timestamp) < ${instant(tail.from)} AND max(timestamp) >= ${instant(tail.from)})
+GROUP BY kind, key`;
 }
 
 /** The pairs that occur in the range before the tail. */
@@ -101,7 +121,7 @@ const pairsBefore = (
       for (let at = 0; at < unknown.length; at += MOST_STARTS) {
         const starts = unknown.slice(at, at + MOST_STARTS).map(startOf);
         const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(until - 1) };
-        const rows = await db.rows({
+        const rows = await rowsForMemory(db, {
           name: 'met before',
           sql: sql`SELECT ${STARTED} AS started, session_id, ${pairOf(group)} AS pair, max(toUnixTimestamp64Milli(timestamp))
 FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}

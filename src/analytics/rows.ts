@@ -1,4 +1,4 @@
-import type { Database, Query, RunOptions } from '../clickhouse/database.ts';
+import type { Database, Params, Query, RunOptions } from '../clickhouse/database.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { Cache } from '../facts/memory.ts';
@@ -26,8 +26,9 @@ export async function rowsForMemory<Row extends readonly unknown[]>(
   db: Database,
   query: Query<Row>,
   options: RunOptions = {},
+  params: Params = {},
 ): Promise<Row[]> {
-  const rows = await db.rowsUpTo(MOST_TEXT, query, options);
+  const rows = await db.rowsUpTo(query, MOST_TEXT, options, params);
   if (rows === null) throw new TooLarge();
   return rows;
 }

@@ -79,8 +79,6 @@ export class AnswerFiles {
       await run(FAST).catch(async (error: unknown) => {
         if (engineCode(error) !== MEMORY_LIMIT_EXCEEDED) throw error;
         file.empty();
-        // Buffers of answers that were sent: tens of MiB, which would stay until many more are made.
-        globalThis.gc?.({ type: 'minor', execution: 'sync' });
         await this.#giveBack();
         const left = { max_execution_time: Math.max(1, end - performance.now()) / 1_000 };
         await this.#givingBack(() => run({ ...FRUGAL, ...left }));

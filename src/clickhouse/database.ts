@@ -138,7 +138,7 @@ class ClickHouseDatabase {
     query: Query<Row>,
     options: RunOptions = {},
   ): Promise<Iterable<Row>> {
-    const { rows } = await this.#selectLarge<Iterable<Values>>(query, options, (text) => text.list());
+    const { rows } = await this.#selectLarge<Iterable<Values>>(query, {}, options, (text) => text.list());
     // All at once takes half as long as one after the other.
     if (Array.isArray(rows)) return parsed(query, rows);
     return mapped(rows, (values) => query.row.parse(values));
@@ -146,15 +146,21 @@ class ClickHouseDatabase {
 
   /** Returns rows like `rows`, or null if their text takes more than `bytes`. */
   async rowsUpTo<Row extends readonly unknown[]>(
-    bytes: number,
     query: Query<Row>,
+    bytes: number,
     options: RunOptions = {},
+    params: Params = {},
   ): Promise<Row[] | null> {
-    const { rows } = await this.#selectLarge<readonly Values[] | null>(query, options, async (text) => {
-      if (text.size <= bytes) return text.rows();
-      text.close();
-      return { names: [], rows: null, rowsRead: undefined };
-    });
+    const { rows } = await this.#selectLarge<readonly Values[] | null>(
+      query,
+      params,
+      options,
+      async (text) => {
+        if (text.size <= bytes) return text.rows();
+        text.close();
+        return { names: [], rows: null, rowsRead: undefined };
+      },
+    );
     return rows && parsed(query, rows);
   }
 
@@ -168,13 +174,15 @@ class ClickHouseDatabase {
 
   #selectLarge<Rows>(
     query: Query<unknown>,
+    params: Params,
     options: RunOptions,
     read: (text: AnswerText) => Promise<Answer<Rows>>,
   ): Promise<Answer<Rows>> {
     const files = this.#files;
     return this.#run(query, options, async (client, select, sending, seconds) => {
-      if (files !== null) return read(await files.text(client, select, seconds, sending));
-      const { stream } = await client.exec({ query: inJson(select({})), ...sending });
+      const own = { query_params: { ...params }, ...sending };
+      if (files !== null) return read(await files.text(client, select, seconds, own));
+      const { stream } = await client.exec({ query: inJson(select({})), ...own });
       return read(await textOf(stream, sending.abort_signal));
     });
   }

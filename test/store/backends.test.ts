@@ -132,8 +132,8 @@ onEachBackend((on) => {
       [`0${'x'.repeat(100)}`, 2],
       [`299999${'x'.repeat(100)}`, 2],
     ]);
-    expect(await db.rowsUpTo(1_000_000, texts(300_000))).toBeNull();
-    expect(await db.rowsUpTo(1_000_000, texts(10))).toHaveLength(10);
+    expect(await db.rowsUpTo(texts(300_000), 1_000_000)).toBeNull();
+    expect(await db.rowsUpTo(texts(10), 1_000_000)).toHaveLength(10);
   });
 
   test('a failed list fails, and is in no other answer', async () => {

@@ -59,47 +59,94 @@ test('the rows are counted right, and read for memory once', async () => {
   const forMemory = vi.spyOn(store.db, 'rowsUpTo');
   const lists = vi.spyOn(store.db, 'list');
   await expectSame();
-  const sealed = forMemory.mock.calls.map(([, { name }]) => name).filter((name) => name === 'sealed keys');
+  const sealed = forMemory.mock.calls.map(([{ name }]) => name).filter((name) => name === 'sealed keys');
   expect(sealed).toEqual([]);
   expect(lists.mock.calls.map(([{ name }]) => name)).toEqual(expect.arrayContaining(['keys', 'top keys']));
 });
 
-test('with late events, too', async () => {
+test('sessions that continue in the tail are subtracted by the statement', async () => {
+  const forMemory = vi.spyOn(store.db, 'rowsUpTo');
+  const range = RANGES['a range until now'];
+  const expected = await QUESTIONS['pageviews']?.(twin, range);
+  expect(await QUESTIONS['pageviews']?.(app, range)).toEqual(expected);
+  const at = forMemory.mock.calls.findIndex(([{ name }]) => name === 'sessions that continue');
+  expect(await forMemory.mock.results[at]?.value).toBeNull();
+});
+
+test.each([2, 5_000])('with a late session of %i pages, too', async (pages) => {
   const at = NOW - 40 * HOUR;
   for (const id of [app, twin]) {
-    const events = [1, 2].map((i) => ({
-      type: 'pageview',
-      timestamp: new Date(at + i).toISOString(),
-      path: pathOf(i),
-    }));
-    const session = { id: 'late', visitorId: 'late', startedAt: new Date(at).toISOString(), events };
-    const accepted = await ingestionOn(store.db).accept(
-      { id, domain: 'https://shop.example' },
-      { batchId: randomUUID(), sessions: [session] },
-      REQUEST,
-    );
-    expect(accepted.rejected).toEqual([]);
+    for (let first = 0; first < pages; first += MOST_EVENTS) {
+      const events = Array.from({ length: Math.min(MOST_EVENTS, pages - first) }, (_, i) => ({
+        type: 'pageview',
+        timestamp: new Date(at + first + i).toISOString(),
+        path: pathOf(first + i),
+      }));
+      const session = {
+        id: `late-${pages}`,
+        visitorId: 'late',
+        startedAt: new Date(at).toISOString(),
+        events,
+      };
+      const accepted = await ingestionOn(store.db).accept(
+        { id, domain: 'https://shop.example' },
+        { batchId: randomUUID(), sessions: [session] },
+        REQUEST,
+      );
+      expect(accepted.rejected).toEqual([]);
+    }
   }
   await expectSame();
 });
 
+const MOST_EVENTS = 500;
 const pathOf = (page: number): string => `/${page}/${'x'.repeat(PATH_LENGTH)}`;
 
-/** Inserts sessions of two pageviews and an engagement each, over all days. */
-async function insertPages(db: Database, id: AppId): Promise<void> {
+const COLUMNS = [
+  'app_id',
+  'timestamp',
+  'session_id',
+  'started_at',
+  'type',
+  'path',
+  'duration_ms',
+  'has_context',
+  'visitor_id',
+];
+
+/** Sessions that have seen many pages before the watermark, and see them again after it. */
+const CONTINUING = 10;
+const PAGES_EACH = 600;
+
+async function insertContinuing(db: Database, id: AppId): Promise<void> {
   await db.insertFrom(
     'events',
-    [
-      'app_id',
-      'timestamp',
-      'session_id',
-      'started_at',
-      'type',
-      'path',
-      'duration_ms',
-      'has_context',
-      'visitor_id',
-    ],
+    COLUMNS,
+    sql`WITH number % {sessions:UInt32} AS session, intDiv(number, {sessions:UInt32}) % {pages:UInt32} AS page,
+    intDiv(number, {sessions:UInt32} * {pages:UInt32}) AS turn
+SELECT {app:UUID}, fromUnixTimestamp64Milli(if(turn = 0, {before:Int64}, {after:Int64}) + toInt64(page), 'UTC'),
+    concat('continuing-', toString(session)), fromUnixTimestamp64Milli({before:Int64} - 60000, 'UTC'), 'pageview',
+    concat('/', toString(session * {pages:UInt32} + page), '/', repeat('x', {length:UInt32})), 0, turn = 0 AND page = 0,
+    if(turn = 0 AND page = 0, concat('visitor-', toString(session)), '')
+FROM numbers({count:UInt64})`,
+    {
+      app: id,
+      before: NOW - 6 * HOUR,
+      after: NOW - 10_000,
+      sessions: CONTINUING,
+      pages: PAGES_EACH,
+      length: PATH_LENGTH,
+      count: 2 * CONTINUING * PAGES_EACH,
+    },
+  );
+}
+
+/** Inserts sessions of two pageviews and an engagement each, over all days, and those that continue. */
+async function insertPages(db: Database, id: AppId): Promise<void> {
+  await insertContinuing(db, id);
+  await db.insertFrom(
+    'events',
+    COLUMNS,
     sql`WITH intDiv(number, 3) AS session, number % 3 AS turn, {from:Int64} + toInt64(session) * {step:Int64} AS started
 SELECT {app:UUID}, fromUnixTimestamp64Milli(started + turn * 60000, 'UTC'), concat('session-', toString(session)),
     fromUnixTimestamp64Milli(started, 'UTC'), if(turn = 2, 'engagement', 'pageview'),

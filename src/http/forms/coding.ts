@@ -54,19 +54,13 @@ const brotli = ({ length }: { readonly length: number }) => ({
 const compress = (body: Buffer, coding: Coding): Promise<Buffer> =>
   coding === 'gzip' ? gzipAsync(body) : brotliAsync(body, brotli(body));
 
-/** The allocator gives a buffer of this size back to the system when it is freed. */
-const CHUNK_BYTES = 128 * 1024;
-
 /** Compresses `body` piece by piece. */
 export async function* coded(body: Body, coding: Coding): AsyncGenerator<Buffer> {
   if (body.bytes !== null) {
     yield await compress(body.bytes, coding);
     return;
   }
-  const coder =
-    coding === 'gzip'
-      ? createGzip({ chunkSize: CHUNK_BYTES })
-      : createBrotliCompress({ ...brotli(body), chunkSize: CHUNK_BYTES });
+  const coder = coding === 'gzip' ? createGzip() : createBrotliCompress(brotli(body));
   // An error in the pipeline ends the coder, and the loop below throws it.
   pipeline(body.pieces(), coder, () => undefined);
   for await (const piece of coder) yield piece as Buffer;
