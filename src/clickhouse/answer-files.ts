@@ -16,10 +16,16 @@ const FAST = { max_memory_usage: 32 * MIB };
  * two threads it would be no faster, and need half as much again.
  */
 const FRUGAL = {
+  // As long as there is a ratio, the engine does not look at the bytes.
+  max_bytes_ratio_before_external_group_by: 0,
+  max_bytes_ratio_before_external_sort: 0,
   max_bytes_before_external_group_by: 8 * MIB,
-  max_bytes_before_external_sort: 4 * MIB,
-  min_external_sort_block_bytes: MIB,
-  prefer_external_sort_block_bytes: MIB,
+  // Groups are written only from here on.
+  group_by_two_level_threshold_bytes: 8 * MIB,
+  // Less makes more files, and each takes memory when they are merged.
+  max_bytes_before_external_sort: 12 * MIB,
+  min_external_sort_block_bytes: MIB / 4,
+  prefer_external_sort_block_bytes: MIB / 4,
   max_block_size: 1_024,
   max_threads: 1,
 };
