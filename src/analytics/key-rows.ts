@@ -142,14 +142,17 @@ function revisitedAtEnds(
 /** Quotes words of this file. */
 const texts = (words: readonly string[]): Sql => join(words.map(quoted));
 
+/** SQL of the sums of a row that changes sessions alone. */
+export const onlySessions = (sessions: Sql): Sql =>
+  sql`toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engagedMs, toUInt64(0) AS engagements`;
+
 const revisitsWhere = (
   facts: Facts,
   kinds: readonly string[],
   sessions: Sql,
   conditions: readonly Sql[],
 ): Sql => sql`
-SELECT toString(kind) AS kind, key, toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engagedMs,
-    toUInt64(0) AS engagements
+SELECT toString(kind) AS kind, key, ${onlySessions(sessions)}
 FROM revisits AS v
 WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 

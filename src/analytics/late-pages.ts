@@ -8,7 +8,7 @@ import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
 import type { LateKey } from './late.ts';
 import type { Plan } from './plan.ts';
-import { rowsForMemory } from './rows.ts';
+import { rowsForMemory, TooLarge } from './rows.ts';
 import { ofApp } from './sql.ts';
 
 /*
@@ -44,8 +44,9 @@ export const lateKeySums = (
     return { pair, events: 0, sessions: -sign, engagedMs: 0, engagements: 0 };
   });
 
-/** Sessions that one statement names. */
+/** Limits of one statement: sessions that it names, and events that it returns. */
 const MOST_NAMED = 500;
+const MOST_EVENTS = 200_000;
 
 /** Returns the corrections for all sessions with late events. Throws `TooLarge` if their events are. */
 export async function readLateKeys(facts: Facts): Promise<readonly LateKey[]> {
@@ -95,7 +96,7 @@ async function readEvents(
     from: epochMs(startedAt),
     to: epochMs(Math.min(startedAt + DAY_MS, until - 1)),
   }));
-  return rowsForMemory(
+  const events = await rowsForMemory(
     db,
     {
       name: 'late keys',
@@ -103,12 +104,15 @@ async function readEvents(
     ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
 FROM events
 WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
-    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
+    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})
+LIMIT ${MOST_EVENTS + 1}`,
       row: EVENT,
     },
     {},
     { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
   );
+  if (events.length > MOST_EVENTS) throw new TooLarge();
+  return events;
 }
 
 /** Compares a session's events that the facts hold with all of its events. */

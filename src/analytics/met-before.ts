@@ -2,7 +2,7 @@ import { type Checked, listOf, number, rowOf, text, tupleOf } from '../clickhous
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
-import { type KeyGroup, pairOf } from './key-rows.ts';
+import { type KeyGroup, onlySessions, pairOf } from './key-rows.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory } from './rows.ts';
 import { eventsIn, instant, int, ofApp } from './sql.ts';
@@ -72,7 +72,7 @@ export function metRows(facts: PageFacts, { range, tail }: Plan, group: KeyGroup
   // A session lasts at most 24 h.
   const around = { from: epochMs(Math.max(range.from, tail.from - DAY_MS)), to: tail.to };
   return sql`
-SELECT kind, key, toInt64(0) AS events, -toInt64(count()) AS sessions, toUInt64(0) AS engagedMs, toUInt64(0) AS engagements
+SELECT kind, key, ${onlySessions(sql`-toInt64(count())`)}
 FROM (
     SELECT ${group.kind} AS kind, ${group.key} AS key FROM events
     WHERE ${ofApp(facts.app)} AND ${eventsIn([around])} AND ${sought.where}

@@ -5,7 +5,7 @@ export interface RowParser<Row> {
 
 /*
  * Parsers of rows that come by the thousands, as tuples of their columns. Zod checks a schema of its own for each value:
- * 28 ms for 11,000 sessions. Plain functions take 0.2 ms.
+ * 28 ms for 11,000 sessions. Plain functions take 0.5 ms.
  */
 
 /** Tells whether a value is a T. */
@@ -31,12 +31,12 @@ export const tupleOf =
   (value): value is Tuple<Items, Rest> => {
     if (!Array.isArray(value) || value.length < items.length) return false;
     if (rest === undefined && value.length > items.length) return false;
-    // A loop takes a third of the time of `every`.
+    // The first times, a loop takes a third of the time of `every`.
     for (let i = 0; i < value.length; i++) if (!(items[i] ?? rest)?.(value[i])) return false;
     return true;
   };
 
-/** Returns the parser of such a tuple. It returns the row as it is. */
+/** Returns the parser of such a tuple. It returns the row as it is. An error names types, for values are not for logs. */
 export function rowOf<const Items extends Checks, Rest = never>(
   items: Items,
   rest?: Check<Rest>,
@@ -45,7 +45,8 @@ export function rowOf<const Items extends Checks, Rest = never>(
   return {
     parse(row) {
       if (isRow(row)) return row;
-      throw new Error(`not a row of this question: ${JSON.stringify(row)?.slice(0, 200)}`);
+      const types = Array.isArray(row) ? row.map((value) => typeof value).join(', ') : typeof row;
+      throw new Error(`not a row of this question: ${types}`);
     },
   };
 }

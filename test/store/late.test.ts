@@ -8,7 +8,7 @@ import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
 import type { TestStore } from '../support/store.ts';
-import { storeOfTwins } from '../support/twins.ts';
+import { EVENT_COLUMNS, storeOfTwins } from '../support/twins.ts';
 import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
 
 /* A late event costs only what it changes: no question reads all days between it and now. */
@@ -119,22 +119,7 @@ async function sendLate(id: AppId, at: number): Promise<void> {
 async function insertDays(db: Database, id: AppId): Promise<void> {
   await db.insertFrom(
     'events',
-    [
-      'app_id',
-      'timestamp',
-      'session_id',
-      'started_at',
-      'type',
-      'path',
-      'duration_ms',
-      'has_context',
-      'visitor_id',
-      'browser',
-      'country',
-      'utm_source',
-      'latitude',
-      'longitude',
-    ],
+    [...EVENT_COLUMNS, 'browser', 'country', 'utm_source', 'latitude', 'longitude'],
     sql`WITH intDiv(number, {perSession:UInt32}) AS session, number % {perSession:UInt32} AS turn,
     {from:Int64} + toInt64(session) * {step:Int64} AS started
 SELECT {app:UUID}, fromUnixTimestamp64Milli(started + turn * 60000, 'UTC'), concat('session-', toString(session)),

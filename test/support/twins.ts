@@ -7,6 +7,19 @@ import { seal } from '../../src/facts/pass.ts';
 import { commitEvents } from './ledger.ts';
 import { type TestStore, testStore } from './store.ts';
 
+/** The columns that a test's events need. */
+export const EVENT_COLUMNS = [
+  'app_id',
+  'timestamp',
+  'session_id',
+  'started_at',
+  'type',
+  'path',
+  'duration_ms',
+  'has_context',
+  'visitor_id',
+];
+
 /** Opens a store with the same events of two apps. `twin` is never sealed: raw events answer for it. */
 export async function storeOfTwins(
   { app, twin }: { readonly app: AppId; readonly twin: AppId },
