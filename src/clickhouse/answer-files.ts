@@ -1,4 +1,5 @@
 import { buffer } from 'node:stream/consumers';
+import { collectYoungGarbage } from '../domain/garbage.ts';
 import { isNoRoom } from '../domain/no-room.ts';
 import { AnswerFile, type AnswerText, inMemory } from './answer-file.ts';
 import type { Client } from './connect.ts';
@@ -86,6 +87,7 @@ export class AnswerFiles {
       await run(FAST).catch(async (error: unknown) => {
         if (engineCode(error) !== MEMORY_LIMIT_EXCEEDED) throw error;
         file.empty();
+        collectYoungGarbage();
         await this.#giveBack();
         const left = { max_execution_time: Math.max(1, end - performance.now()) / 1_000 };
         await this.#givingBack(() => run({ ...FRUGAL, ...left }));

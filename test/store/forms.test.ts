@@ -114,3 +114,26 @@ test.each([
     }
   },
 );
+
+test('Parquet: the bounds of each row group hold for its texts', async () => {
+  const path = join(folder, 'bounds.parquet');
+  writeFileSync(path, await written(writeParquet, MANY));
+  const groups = await db.query({
+    name: 'bounds',
+    sql: sql`WITH arrayFirst(column -> column.name = 'path', part.columns).statistics AS bounds
+SELECT part.num_rows AS rows, bounds.min AS least, bounds.max AS greatest
+FROM file(${quoted(path)}, ParquetMetadata) ARRAY JOIN row_groups AS part`,
+    row: z.object({ rows: z.coerce.number(), least: z.string(), greatest: z.string() }),
+  });
+  expect(groups.length).toBeGreaterThan(1);
+  let first = 0;
+  for (const { rows, least, greatest } of groups) {
+    const paths = MANY.slice(first, first + rows).map((row) => Buffer.from(row.path));
+    paths.sort(Buffer.compare);
+    // They may be shortened: the least then comes before it, the greatest after it.
+    expect(String(paths[0]).startsWith(least)).toBe(true);
+    expect(Buffer.compare(Buffer.from(greatest), paths.at(-1) as Buffer)).toBeGreaterThanOrEqual(0);
+    first += rows;
+  }
+  expect(first).toBe(MANY.length);
+});

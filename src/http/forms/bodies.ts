@@ -4,6 +4,7 @@ import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
+import { collectYoungGarbage } from '../../domain/garbage.ts';
 import { isNoRoom } from '../../domain/no-room.ts';
 
 /** A body up to this size stays in memory, a larger one in a file: a slow reader holds only a piece of it. */
@@ -11,6 +12,8 @@ const MEMORY_BYTES = 256 * 1024;
 const PIECE_BYTES = 32 * 1024;
 /** The size of all files together. */
 const FILE_BYTES = 1024 ** 3;
+/** Garbage is collected whenever this much was written to files: writing makes two or three times as much of it. */
+const GARBAGE_BYTES = 8 * 1024 ** 2;
 
 /** The bytes of an answer: written once, then read by many at the same time, each at its own pace. */
 export interface Body {
@@ -48,6 +51,9 @@ export class Bodies {
     dispose: (_, file) => file.drop(),
   });
 
+  /** Bytes written to files since garbage was collected. */
+  #sinceGarbage = 0;
+
   /** `folder` must belong to bodies alone: it is emptied. */
   constructor(folder: string) {
     this.#folder = folder;
@@ -69,6 +75,7 @@ export class Bodies {
         if (length > FILE_BYTES) throw tooLarge();
         if (handle !== undefined) {
           await handle.appendFile(piece);
+          this.#written(piece.length);
         } else {
           begun.push(Buffer.from(piece));
           if (length <= MEMORY_BYTES) continue;
@@ -84,6 +91,13 @@ export class Bodies {
     const file = new FileBody(handle, length, (read) => void this.#files.get(read));
     this.#files.set(file, true);
     return file;
+  }
+
+  #written(bytes: number): void {
+    this.#sinceGarbage += bytes;
+    if (this.#sinceGarbage < GARBAGE_BYTES) return;
+    this.#sinceGarbage = 0;
+    collectYoungGarbage();
   }
 
   /** Drops a body that nobody needs any more. A file closes after its last reader. */

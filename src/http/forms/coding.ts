@@ -1,4 +1,4 @@
-import { pipeline } from 'node:stream';
+import type { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
 import type { Body } from './bodies.ts';
@@ -54,14 +54,27 @@ const brotli = ({ length }: { readonly length: number }) => ({
 const compress = (body: Buffer, coding: Coding): Promise<Buffer> =>
   coding === 'gzip' ? gzipAsync(body) : brotliAsync(body, brotli(body));
 
+/** Bytes. Its memory goes back to the system at once when it is collected; that of small pieces would not. */
+const CODED_PIECE = 128 * 1024;
+
 /** Compresses `body` piece by piece. */
 export async function* coded(body: Body, coding: Coding): AsyncGenerator<Buffer> {
   if (body.bytes !== null) {
     yield await compress(body.bytes, coding);
     return;
   }
-  const coder = coding === 'gzip' ? createGzip() : createBrotliCompress(brotli(body));
-  // An error in the pipeline ends the coder, and the loop below throws it.
-  pipeline(body.pieces(), coder, () => undefined);
+  const coder =
+    coding === 'gzip'
+      ? createGzip({ chunkSize: CODED_PIECE })
+      : createBrotliCompress({ ...brotli(body), chunkSize: CODED_PIECE });
+  // An error ends the coder, and the loop below throws it.
+  writeTo(coder, body).catch((error: unknown) => coder.destroy(error as Error));
   for await (const piece of coder) yield piece as Buffer;
+}
+
+/** Writes the pieces of a body in turn. */
+async function writeTo(coder: Writable, body: Body): Promise<void> {
+  const write = promisify((piece: Buffer, done: (error?: Error | null) => void) => coder.write(piece, done));
+  for await (const piece of body.pieces(true)) await write(piece);
+  coder.end();
 }

@@ -1,4 +1,6 @@
 import {
+  Bool,
+  type Data,
   type DataType,
   DateDay,
   Field,
@@ -15,6 +17,7 @@ import {
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import type { Column } from './columns.ts';
 import { type Item, itemsOf, type WriteForm } from './rows.ts';
+import { utf8InSameMemory } from './utf8.ts';
 
 /**
  * Characters of JSON in a record batch of Arrow and in a row group of Parquet. Readers of Parquet prefer
@@ -40,20 +43,39 @@ export const writeArrow: WriteForm = async function* (columns, list) {
   const schema = new Schema(
     columns.map(({ name, type, nullable }) => new Field(name, ARROW_TYPES[type](), nullable)),
   );
+  const writers = columns.map(arrowColumn);
   const head = arrowStream(schema);
   yield head.subarray(0, -END_BYTES);
   for await (const items of itemsOf(list, BATCH)) {
-    const children = schema.fields.map(({ name, type }, i) => {
-      const [data] = vectorFromArray(valuesOf(items, columns[i], name), type).data;
-      if (data === undefined) throw new Error(`no data of ${name}`);
-      return data;
-    });
+    const children = writers.map((write) => write(items));
     const rows = makeData({ type: new Struct(schema.fields), length: items.length, nullCount: 0, children });
     const whole = arrowStream(schema, new RecordBatch(schema, rows));
     yield whole.subarray(head.length - END_BYTES, -END_BYTES);
   }
   yield head.subarray(-END_BYTES);
 };
+
+/** Returns a function that writes a column of each batch. Texts are written over those of the batch before. */
+function arrowColumn(column: Column): (items: readonly Item[]) => Data {
+  const type = ARROW_TYPES[column.type]();
+  if (column.type !== 'String') return (items) => dataOf(valuesOf(items, column), type);
+  const write = utf8InSameMemory();
+  return (items) => {
+    const texts = textsOf(items, column);
+    const { nullCount, nullBitmap } = dataOf(
+      texts.map((text) => (text === null ? null : true)),
+      new Bool(),
+    );
+    const { bytes: data, offsets: valueOffsets } = write(texts);
+    return makeData({ type: new Utf8(), length: texts.length, nullCount, nullBitmap, valueOffsets, data });
+  };
+}
+
+function dataOf(values: readonly unknown[], type: DataType): Data {
+  const [data] = vectorFromArray(values, type).data;
+  if (data === undefined) throw new Error('no data of a column');
+  return data;
+}
 
 /** A complete stream with the schema and at most one batch. */
 function arrowStream(schema: Schema, batch?: RecordBatch): Uint8Array {
@@ -86,34 +108,52 @@ export const writeParquet: WriteForm = async function* (columns, list) {
       ),
     ],
   });
-  /** Takes the bytes written since the last call. */
-  const written = (): Uint8Array => {
-    const piece = bytes.getBytes().slice();
-    bytes.index = 0;
-    return piece;
-  };
+  const writers = columns.map((column) => ({ name: column.name, write: parquetColumn(column) }));
   for await (const items of itemsOf(list, ROW_GROUP)) {
-    const columnData = columns.map((column) => ({
-      name: column.name,
-      data: valuesOf(items, column, column.name),
-    }));
+    const columnData = writers.map(({ name, write }) => ({ name, data: write(items) }));
     await file.write({ columnData, rowGroupSize: items.length });
-    yield written();
+    copyBounds(file);
+    yield bytes.getBytes();
+    bytes.index = 0;
   }
   await file.finish();
-  yield written();
+  yield bytes.getBytes();
 };
 
+/** Returns a function that takes a column of each row group. Texts are written over those of the group before. */
+function parquetColumn(column: Column): (items: readonly Item[]) => unknown[] {
+  if (column.type !== 'String') return (items) => valuesOf(items, column);
+  const write = utf8InSameMemory();
+  return (items) => {
+    const texts = textsOf(items, column);
+    const { bytes, offsets } = write(texts);
+    return texts.map((text, i) => (text === null ? null : bytes.subarray(offsets[i], offsets[i + 1])));
+  };
+}
+
+/** The file's end holds the least and the greatest value of each column: copies, because texts are written over. */
+function copyBounds({ row_groups }: ParquetWriter): void {
+  for (const { meta_data } of row_groups.at(-1)?.columns ?? []) {
+    const bounds = meta_data?.statistics;
+    if (bounds?.min_value instanceof Uint8Array) bounds.min_value = Uint8Array.from(bounds.min_value);
+    if (bounds?.max_value instanceof Uint8Array) bounds.max_value = Uint8Array.from(bounds.max_value);
+  }
+}
+
 /** Returns a column's values in the types that both libraries take. */
-function valuesOf(
+const valuesOf = (
   items: readonly Item[],
-  column: Column | undefined,
-  name: string,
-): (string | number | bigint | Date | null)[] {
-  return items.map((item) => {
+  { name, type }: Column,
+): (string | number | bigint | Date | null)[] =>
+  items.map((item) => {
     const value = item[name] ?? null;
     if (value === null) return null;
-    if (column?.type === 'Int64') return BigInt(value);
-    return column?.type === 'Date32' ? new Date(value) : value;
+    if (type === 'Int64') return BigInt(value);
+    return type === 'Date32' ? new Date(value) : value;
   });
-}
+
+const textsOf = (items: readonly Item[], { name }: Column): (string | null)[] =>
+  items.map((item) => {
+    const value = item[name] ?? null;
+    return value === null ? null : String(value);
+  });

@@ -5,6 +5,17 @@ const PIECE = 64 * 1024;
 /** The most that UTF-8 takes for a UTF-16 unit. */
 const BYTES_PER_CHARACTER = 3;
 
+/** Returns a function that writes a text as UTF-8, each over the text before. */
+export function inSameMemory(): (text: string) => Buffer {
+  let bytes: Buffer = Buffer.alloc(0);
+  return (text) => {
+    if (bytes.length < BYTES_PER_CHARACTER * text.length) {
+      bytes = Buffer.allocUnsafeSlow(2 * BYTES_PER_CHARACTER * text.length);
+    }
+    return bytes.subarray(0, bytes.write(text));
+  };
+}
+
 /**
  * Writes a result as JSON, a list with one line per item. Equal data gives equal bytes. The lines separate
  * the items without parsing, because JSON escapes line ends within texts. All pieces use the same memory.
@@ -14,17 +25,14 @@ export async function* writeJson(value: unknown): AsyncGenerator<Buffer> {
     yield Buffer.from(JSON.stringify(value));
     return;
   }
-  let bytes: Buffer = Buffer.alloc(0);
+  const write = inSameMemory();
   let text = '[';
   let between = '';
   for (const item of value) {
     text += `${between}${JSON.stringify(item)}`;
     between = ',\n';
     if (text.length < PIECE) continue;
-    if (bytes.length < BYTES_PER_CHARACTER * text.length) {
-      bytes = Buffer.allocUnsafeSlow(2 * BYTES_PER_CHARACTER * text.length);
-    }
-    yield bytes.subarray(0, bytes.write(text));
+    yield write(text);
     text = '';
   }
   yield Buffer.from(`${text}]`);
@@ -38,22 +46,26 @@ const isList = (value: unknown): value is Iterable<unknown> =>
  * text except the last has about `least` bytes or more.
  */
 export async function* readItems(list: Body, least = PIECE): AsyncGenerator<string> {
-  let begun: Buffer[] = [];
+  let bytes: Buffer = Buffer.alloc(0);
   let length = 0;
   let start = 1;
-  for await (const piece of list.pieces()) {
-    const end = piece.lastIndexOf(LINE_END);
-    begun.push(piece);
+  for await (const piece of list.pieces(true)) {
+    if (bytes.length < length + piece.length) {
+      const longer = Buffer.allocUnsafeSlow(Math.max(2 * length, least) + piece.length);
+      bytes.copy(longer, 0, 0, length);
+      bytes = longer;
+    }
+    piece.copy(bytes, length);
     length += piece.length;
-    if (end === -1 || length < least) continue;
-    const bytes = Buffer.concat(begun);
+    const end = length < least ? -1 : piece.lastIndexOf(LINE_END);
+    if (end === -1) continue;
     const cut = length - piece.length + end;
     yield bytes.toString('utf8', start, cut - 1);
-    begun = [bytes.subarray(cut + 1)];
+    bytes.copyWithin(0, cut + 1, length);
     length -= cut + 1;
     start = 0;
   }
-  const rest = Buffer.concat(begun).toString('utf8', start, length - 1);
+  const rest = bytes.toString('utf8', start, length - 1);
   if (rest !== '') yield rest;
 }
 

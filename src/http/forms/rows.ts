@@ -1,8 +1,11 @@
 import type { Body } from './bodies.ts';
 import type { Column } from './columns.ts';
-import { readItems } from './json-lines.ts';
+import { inSameMemory, readItems } from './json-lines.ts';
 
-/** Writes a list's items in another form, piece by piece. The same items give the same bytes. */
+/**
+ * Writes a list's items in another form, piece by piece. The same items give the same bytes. Pieces may use the same
+ * memory.
+ */
 export type WriteForm = (columns: readonly Column[], list: Body) => AsyncGenerator<Uint8Array>;
 
 /** A row of a list. */
@@ -15,15 +18,17 @@ export async function* itemsOf(list: Body, least?: number): AsyncGenerator<reado
 
 /** Writes one line per item: its JSON. */
 export const writeNdjson: WriteForm = async function* (_, list) {
-  for await (const text of readItems(list)) yield Buffer.from(`${text.replaceAll(',\n', '\n')}\n`);
+  const write = inSameMemory();
+  for await (const text of readItems(list)) yield write(`${text.replaceAll(',\n', '\n')}\n`);
 };
 
 /** RFC 4180: every text is quoted, null is an empty field. */
 export const writeCsv: WriteForm = async function* (columns, list) {
+  const write = inSameMemory();
   const names = columns.map(({ name }) => name);
-  yield Buffer.from(record(names.map(field)));
+  yield write(record(names.map(field)));
   for await (const items of itemsOf(list)) {
-    yield Buffer.from(items.map((item) => record(names.map((name) => field(item[name] ?? null)))).join(''));
+    yield write(items.map((item) => record(names.map((name) => field(item[name] ?? null)))).join(''));
   }
 };
 
