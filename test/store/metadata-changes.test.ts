@@ -146,24 +146,28 @@ test.each(Object.entries(CHANGES))('%s shows elsewhere after the next look', asy
   expect(await seen(neighbour)).toEqual(ALL);
 });
 
-test.each(Object.entries(CHANGES))(
-  '%s ends cached values within 4.5 s if no look is answered',
-  async (_, [change, effect]) => {
-    const tenant = await known();
-    await look();
-    await change(tenant);
-    bridge.hang();
-    let late: Promise<void> | undefined;
-    try {
-      now += 4_499;
-      expect(await seen(tenant)).toEqual(ALL);
-      now += 1;
-      late = look();
-      await expect(seen(tenant)).rejects.toMatchObject({ code: 'store_unavailable' });
-    } finally {
-      bridge.resume();
-      await late;
-    }
-    await expect.poll(() => seen(tenant)).toEqual({ ...ALL, ...effect });
-  },
-);
+test('cached values end within 4.5 s if no look is answered', async () => {
+  const changed: { name: string; tenant: Tenant; effect: object }[] = [];
+  for (const [name, [, effect]] of Object.entries(CHANGES))
+    changed.push({ name, tenant: await known(), effect });
+  await look();
+  for (const { name, tenant } of changed) await CHANGES[name]?.[0](tenant);
+  bridge.hang();
+  let late: Promise<void> | undefined;
+  try {
+    now += 4_499;
+    for (const { name, tenant } of changed) expect(await seen(tenant), name).toEqual(ALL);
+    now += 1;
+    late = look();
+    await Promise.all(
+      changed.map(({ name, tenant }) =>
+        expect(seen(tenant), name).rejects.toMatchObject({ code: 'store_unavailable' }),
+      ),
+    );
+  } finally {
+    bridge.resume();
+    await late;
+  }
+  for (const { name, tenant, effect } of changed)
+    await expect.poll(() => seen(tenant), { message: name }).toEqual({ ...ALL, ...effect });
+});
