@@ -1,11 +1,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { identifier, join as listed, quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { Bodies, type Body } from '../../src/http/forms/bodies.ts';
+import { coded } from '../../src/http/forms/coding.ts';
 import { writeArrow, writeParquet } from '../../src/http/forms/columnar.ts';
 import type { Column } from '../../src/http/forms/columns.ts';
 import { writeJson } from '../../src/http/forms/json-lines.ts';
@@ -136,4 +138,14 @@ FROM file(${quoted(path)}, ParquetMetadata) ARRAY JOIN row_groups AS part`,
     first += rows;
   }
   expect(first).toBe(MANY.length);
+});
+
+test.each([
+  ['gzip', gunzipSync],
+  ['br', brotliDecompressSync],
+] as const)('%s: a large body is the same after decompression', async (coding, decompressed) => {
+  const body = await list(MANY);
+  const small = await bodies.collect(coded(body, coding));
+  expect(small.length).toBeLessThan(body.length);
+  expect(decompressed(await read(small)).equals(await read(body))).toBe(true);
 });
