@@ -12,7 +12,7 @@ const MEMORY_BYTES = 256 * 1024;
 const PIECE_BYTES = 32 * 1024;
 /** The size of all files together. */
 const FILE_BYTES = 1024 ** 3;
-/** Garbage is collected whenever this much was written to files: writing makes two or three times as much of it. */
+/** Garbage is collected whenever this much was written to files: writing makes several times as much of it. */
 const GARBAGE_BYTES = 4 * 1024 ** 2;
 
 /** The bytes of an answer: written once, then read by many at the same time, each at its own pace. */
