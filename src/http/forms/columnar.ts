@@ -17,7 +17,7 @@ import {
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
 import type { Column } from './columns.ts';
 import { type Item, itemsOf, type WriteForm } from './rows.ts';
-import { utf8InSameMemory } from './utf8.ts';
+import { textsInSameMemory } from './utf8.ts';
 
 /**
  * Characters of JSON in a record batch of Arrow and in a row group of Parquet. Readers of Parquet prefer
@@ -59,7 +59,7 @@ export const writeArrow: WriteForm = async function* (columns, list) {
 function arrowColumn(column: Column): (items: readonly Item[]) => Data {
   const type = ARROW_TYPES[column.type]();
   if (column.type !== 'String') return (items) => dataOf(valuesOf(items, column), type);
-  const write = utf8InSameMemory();
+  const write = textsInSameMemory();
   return (items) => {
     const texts = textsOf(items, column);
     const { nullCount, nullBitmap } = dataOf(
@@ -123,7 +123,7 @@ export const writeParquet: WriteForm = async function* (columns, list) {
 /** Returns a function that takes a column of each row group. Texts are written over those of the group before. */
 function parquetColumn(column: Column): (items: readonly Item[]) => unknown[] {
   if (column.type !== 'String') return (items) => valuesOf(items, column);
-  const write = utf8InSameMemory();
+  const write = textsInSameMemory();
   return (items) => {
     const texts = textsOf(items, column);
     const { bytes, offsets } = write(texts);

@@ -1,20 +1,8 @@
 import type { Body } from './bodies.ts';
+import { textInSameMemory } from './utf8.ts';
 
 /** Characters of one piece: the work between two turns of the event loop. */
 const PIECE = 64 * 1024;
-/** The most that UTF-8 takes for a UTF-16 unit. */
-const BYTES_PER_CHARACTER = 3;
-
-/** Returns a function that writes a text as UTF-8, each over the text before. */
-export function inSameMemory(): (text: string) => Buffer {
-  let bytes: Buffer = Buffer.alloc(0);
-  return (text) => {
-    if (bytes.length < BYTES_PER_CHARACTER * text.length) {
-      bytes = Buffer.allocUnsafeSlow(2 * BYTES_PER_CHARACTER * text.length);
-    }
-    return bytes.subarray(0, bytes.write(text));
-  };
-}
 
 /**
  * Writes a result as JSON, a list with one line per item. Equal data gives equal bytes. The lines separate
@@ -25,7 +13,7 @@ export async function* writeJson(value: unknown): AsyncGenerator<Buffer> {
     yield Buffer.from(JSON.stringify(value));
     return;
   }
-  const write = inSameMemory();
+  const write = textInSameMemory();
   let text = '[';
   let between = '';
   for (const item of value) {

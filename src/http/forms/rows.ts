@@ -1,6 +1,7 @@
 import type { Body } from './bodies.ts';
 import type { Column } from './columns.ts';
-import { inSameMemory, readItems } from './json-lines.ts';
+import { readItems } from './json-lines.ts';
+import { textInSameMemory } from './utf8.ts';
 
 /**
  * Writes a list's items in another form, piece by piece. The same items give the same bytes. Pieces may use the same
@@ -18,13 +19,13 @@ export async function* itemsOf(list: Body, least?: number): AsyncGenerator<reado
 
 /** Writes one line per item: its JSON. */
 export const writeNdjson: WriteForm = async function* (_, list) {
-  const write = inSameMemory();
+  const write = textInSameMemory();
   for await (const text of readItems(list)) yield write(`${text.replaceAll(',\n', '\n')}\n`);
 };
 
 /** RFC 4180: every text is quoted, null is an empty field. */
 export const writeCsv: WriteForm = async function* (columns, list) {
-  const write = inSameMemory();
+  const write = textInSameMemory();
   const names = columns.map(({ name }) => name);
   yield write(record(names.map(field)));
   for await (const items of itemsOf(list)) {
