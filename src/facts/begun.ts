@@ -1,10 +1,10 @@
 import type { Database } from '../clickhouse/database.ts';
-import { ofApp } from '../clickhouse/literals.ts';
-import { join, sql } from '../clickhouse/sql.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
+import { bandsOf } from './bands.ts';
 import { byScope } from './by-scope.ts';
 import type { Snapshot } from './read-snapshots.ts';
-import { eraOf, erasuresOf, eventsOf, ROW, type Scope, stateRows, versionsOf } from './snapshot-rows.ts';
+import { begunRows, eraOf, erasuresOf, eventsIn, ROW, type Scope, stateRows } from './snapshot-rows.ts';
 import type { ReadSnapshot } from './snapshots.ts';
 import type { Underway } from './underway.ts';
 
@@ -51,13 +51,13 @@ export function createBegun({ db, snapshots, underway }: BegunDeps): ReadBegun {
 }
 
 async function readBegun(db: Database, app: AppId, scopes: readonly Scope[]): Promise<readonly Begun[]> {
-  const begun = sql`SELECT 'begun', [${join(scopes.map(eventsOf))}] FROM ingest_begun AS h WHERE ${ofApp(app)}`;
-  const statement = sql`${stateRows(app)}\nUNION ALL\n${begun}`;
+  const statement = sql`${stateRows(app)}\nUNION ALL\n${begunRows(app, scopes)}`;
   const rows = await db.rows({ name: 'begun', sql: statement, row: ROW }, { lane: 'lookup' });
   const found = new Map(rows);
   const [era, { erasures, isErasing }] = [eraOf(found), erasuresOf(found)];
-  return versionsOf(found.get('begun') ?? []).map((version) => ({
-    version: isErasing ? null : { version, erasures },
+  const bands = bandsOf('ingest_begun', rows);
+  return scopes.map((scope) => ({
+    version: isErasing ? null : { version: eventsIn(bands, scope), erasures },
     era,
   }));
 }

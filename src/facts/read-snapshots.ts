@@ -3,20 +3,21 @@ import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
+import { bandsOf } from './bands.ts';
 import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { type LateHour, lateHours } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
   eraOf,
+  eventsIn,
   factRows,
-  ledgerRow,
+  ledgerRows,
   numbersOf,
   ROW,
   type Row,
   type Scope,
   type State,
-  versionsOf,
 } from './snapshot-rows.ts';
 
 /** The state of an app's data at a moment. */
@@ -36,7 +37,7 @@ export interface Snapshot extends State {
 
 /** What a snapshot's statement says of facts. Without other writers it holds as long as no such write has begun. */
 interface FactsRead {
-  readonly rows: readonly Row[];
+  readonly found: ReadonlyMap<string, Row[1]>;
   /** The stamp before the statement began; null if there may be other writers. */
   readonly stamp: number | null;
   /** By the reader's elapsed time. Hours that are sealed after the statement are used from then on. */
@@ -54,7 +55,7 @@ export interface LastRead extends Pick<Snapshot, 'published' | 'late'> {
 const NOTHING_READ: Omit<LastRead, 'published'> = {
   late: { page: [], session: [] },
   counted: { page: '', session: '' },
-  facts: { rows: [], stamp: null, until: 0 },
+  facts: { found: new Map(), stamp: null, until: 0 },
 };
 
 /**
@@ -74,21 +75,21 @@ export async function readSnapshots(
   const { published } = last;
   const stamp = db.stampOfChanges(app);
   const isKnown = stamp !== null && stamp === last.facts.stamp && now() < last.facts.until;
-  const ledgerSql = ledgerRow(app, published, scopes);
+  const ledgerSql = ledgerRows(app, published, scopes);
   const query = isKnown
     ? { name: 'snapshot, new events', sql: ledgerSql, row: ROW }
     : { name: 'snapshot', sql: sql`${factRows(app, published)}\nUNION ALL\n${ledgerSql}`, row: ROW };
   // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
   const rows = await db.rows(query, { lane: 'lookup' });
-  const facts = isKnown
-    ? last.facts
-    : { rows: rows.filter(([name]) => name !== 'ledger'), stamp, until: now() + FACTS_MS };
-  const found = new Map([...facts.rows, ...rows]);
+  const bands = bandsOf('ledger', rows);
+  const ofFacts = () => new Map(rows.filter(([name]) => !name.startsWith('ledger ')));
+  const facts = isKnown ? last.facts : { found: ofFacts(), stamp, until: now() + FACTS_MS };
+  const { found } = facts;
   const latest = publishedIn(found);
   if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
     return readSnapshots(db, app, scopes, now, { ...last, published: latest, facts: NOTHING_READ.facts });
   }
-  const { inScopes, sealed, ledger, ...own } = numbersOf(found);
+  const { sealed, ledger, ...own } = numbersOf(found, bands, published);
   const { erasures, isErasing } = own;
   // Events are only added, except by erasures: equal sums of all hours mean equal hours.
   const counted = byName(FACT_KINDS, (kind) => {
@@ -110,7 +111,7 @@ export async function readSnapshots(
     rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${erasures}`,
   };
   return {
-    snapshots: versionsOf(inScopes).map((version) => ({ ...state, version })),
+    snapshots: scopes.map((scope) => ({ ...state, version: eventsIn(bands, scope) })),
     read: { published, late, counted, facts },
   };
 }

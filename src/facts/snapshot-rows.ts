@@ -1,9 +1,11 @@
-import { int, ofApp } from '../clickhouse/literals.ts';
+import { bucket, ofApp } from '../clickhouse/literals.ts';
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
-import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import { byName } from '../domain/by-name.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
+import { type Band, bandRows, boundsOf, eventsBetween } from './bands.ts';
+import { FACT_KINDS, type FactKind, LEDGER_KIND } from './kinds.ts';
 import { type Published, type PublishedFacts, publishedOf, publishedRows, without } from './published.ts';
 
 /* The statement of a snapshot, and what its rows say. */
@@ -44,10 +46,6 @@ export interface State {
 export const ROW = rowOf([text, listOf(number)]);
 export type Row = ReturnType<typeof ROW.parse>;
 
-/** SQL of the number of events of a kind below the watermark, for rows of `sealed_hours AS h` or `ledger AS h`. */
-const below = (kind: string, { until }: Published, rest = sql``): Sql =>
-  sumIf(sql`kind = ${quoted(kind)} AND ${HOUR_STARTS} < ${int(until)}${rest}`);
-
 /** Reads the state that `eraOf` names. */
 export const stateRows = (app: AppId): Sql => sql`${publishedRows(app)}
 UNION ALL
@@ -61,48 +59,41 @@ SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`;
  */
 export const factRows = (app: AppId, { page, session }: PublishedFacts): Sql => sql`${stateRows(app)}
 UNION ALL
-SELECT 'sealed', [${below('page', page, without(sql`h.run`, page.dead))}, ${below('session', session, without(sql`h.run`, session.dead))}]
-FROM sealed_hours AS h WHERE ${ofApp(app)}`;
+SELECT 'sealed', [${below('page', page)}, ${below('session', session)}] FROM sealed_hours AS h WHERE ${ofApp(app)}`;
 
-/** Reads the number of events in the ledger below `published`, and in each scope. */
-export const ledgerRow = (
-  app: AppId,
-  { page, session }: PublishedFacts,
-  scopes: readonly Scope[],
-): Sql => sql`SELECT 'ledger', [${below('event', page)}, ${below('session', session)}, toInt64(count()), toUnixTimestamp64Milli(max(h.last_insert)), ${sumIf(sql`kind = 'session'`)},
-    ${EXTENTS}, ${join(scopes.map(eventsOf))}]
-FROM ledger AS h WHERE ${ofApp(app)}`;
+/** SQL of the number of events in an app's facts below the watermark, for rows of `sealed_hours AS h`. */
+const below = (kind: FactKind, { until, dead }: Published): Sql =>
+  sql`toInt64(sumIf(h.events, kind = ${quoted(kind)} AND h.hour < ${bucket(until)}${without(sql`h.run`, dead)}))`;
 
-/**
- * SQL of the number of events of a kind in the range's hours, for rows of `ledger AS h` or `ingest_begun AS
- * h`.
- */
-const eventsWithin = (kind: string, range: Range | null): Sql =>
-  range === null
-    ? sql`0`
-    : sumIf(
-        sql`kind = ${quoted(kind)} AND ${HOUR_STARTS} >= ${int(hourOf(range.from))} AND ${HOUR_STARTS} <= ${int(range.to)}`,
-      );
+/** Reads the events in the ledger, in bands that end at the watermarks of `published` and at the bounds of the scopes. */
+export const ledgerRows = (app: AppId, { page, session }: PublishedFacts, scopes: readonly Scope[]): Sql =>
+  bandRows('ledger', app, [page.until, session.until, ...boundsOfAll(scopes)], TIMES);
 
-/** SQL of both numbers of events in a scope, in the order of `EventCounts`, for rows of the same tables. */
-export const eventsOf = ({ events, sessions }: Scope): Sql =>
-  sql`${eventsWithin('event', events)}, ${eventsWithin('session', sessions)}`;
+/** When the newest event of a band was stored, and the bounds of its times. */
+const TIMES = [sql`max(h.last_insert)`, sql`min(h.oldest)`, sql`max(h.newest)`].map(
+  (at) => sql`toUnixTimestamp64Milli(${at})`,
+);
+
+/** Reads the events that were begun, in bands that end at the bounds of the scopes. */
+export const begunRows = (app: AppId, scopes: readonly Scope[]): Sql =>
+  bandRows('ingest_begun', app, boundsOfAll(scopes));
+
+const boundsOfAll = (scopes: readonly Scope[]): number[] =>
+  scopes.flatMap(({ events, sessions }) =>
+    [events, sessions].flatMap((range) => (range === null ? [] : boundsOf(range))),
+  );
+
+/** Counts the events of the scope. */
+export const eventsIn = (bands: readonly Band[], { events, sessions }: Scope): EventCounts => [
+  eventsWithin(bands, 'event', events),
+  eventsWithin(bands, 'session', sessions),
+];
+
+const eventsWithin = (bands: readonly Band[], kind: string, range: Range | null): number =>
+  range === null ? 0 : eventsBetween(bands, kind, floorTo(range.from, HOUR_MS), range.to + 1);
 
 /** SQL of the numbers of erasures that have begun and that have ended, for rows of `erasures`. */
 export const ERASURES = sql`toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(erasure_id, ended = 1))`;
-
-/** SQL of `starts` and `extent`, for rows of `ledger AS h`. */
-const EXTENTS = join(
-  [
-    sql`minIf(h.oldest, kind = 'session')`,
-    sql`maxIf(h.newest, kind = 'session')`,
-    sql`min(h.oldest)`,
-    sql`max(h.newest)`,
-  ].map((at) => sql`toUnixTimestamp64Milli(${at})`),
-);
-
-const sumIf = (condition: Sql): Sql => sql`toInt64(sumIf(h.events, ${condition}))`;
-const HOUR_STARTS = sql`toUnixTimestamp(h.hour) * 1000`;
 
 type Found = ReadonlyMap<string, readonly number[]>;
 
@@ -126,30 +117,28 @@ export interface Numbers extends State {
   /** Events below the watermarks. */
   readonly sealed: Readonly<Record<FactKind, number>>;
   readonly ledger: Readonly<Record<FactKind, number>>;
-  readonly inScopes: readonly number[];
 }
 
-export function numbersOf(found: Found): Numbers {
+/** Takes the rows of `factRows`, by name, and the bands of `ledgerRows` apart. */
+export function numbersOf(found: Found, bands: readonly Band[], published: PublishedFacts): Numbers {
   const [keptFrom = 0] = found.get('kept') ?? [];
-  const [pageSealed = 0, sessionSealed = 0] = found.get('sealed') ?? [];
-  const [pageLedger = 0, sessionLedger = 0, hours, asOf = 0, sessionEvents = 0, ...more] =
-    found.get('ledger') ?? [];
-  const [firstStart = 0, lastStart = 0, oldest = 0, newest = 0, ...inScopes] = more;
+  const [page = 0, session = 0] = found.get('sealed') ?? [];
+  const ofSessions = bands.filter(({ kind }) => kind === LEDGER_KIND.session);
+  const sessionEvents = ofSessions.reduce((sum, { events }) => sum + events, 0);
   return {
     keptFrom: epochMs(keptFrom),
-    sealed: { page: pageSealed, session: sessionSealed },
-    ledger: { page: pageLedger, session: sessionLedger },
+    sealed: { page, session },
+    ledger: byName(FACT_KINDS, (kind) => eventsBetween(bands, LEDGER_KIND[kind], 0, published[kind].until)),
     ...erasuresOf(found),
     sessionEvents,
-    starts: sessionEvents === 0 ? null : { from: epochMs(firstStart), to: epochMs(lastStart) },
-    extent: sessionEvents === 0 ? null : { from: epochMs(oldest), to: epochMs(newest) },
-    asOf: hours === 0 ? null : epochMs(asOf),
-    inScopes,
+    starts: sessionEvents === 0 ? null : timesOf(ofSessions),
+    extent: sessionEvents === 0 ? null : timesOf(bands),
+    asOf: bands.length === 0 ? null : epochMs(Math.max(...bands.map(({ more: [inserted = 0] }) => inserted))),
   };
 }
 
-/** Takes the numbers of `eventsOf` apart. */
-export const versionsOf = (numbers: readonly number[]): EventCounts[] =>
-  Array.from({ length: numbers.length / 2 }, (_, i) => [numbers[2 * i] ?? 0, numbers[2 * i + 1] ?? 0]);
-
-const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
+/** Rows of an erasure change no bound: they say that the oldest event is later than any, and the newest earlier. */
+const timesOf = (bands: readonly Band[]): Range => ({
+  from: epochMs(Math.min(...bands.map(({ more: [, oldest = 0] }) => oldest))),
+  to: epochMs(Math.max(...bands.map(({ more: [, , newest = 0] }) => newest))),
+});
