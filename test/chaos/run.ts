@@ -24,6 +24,9 @@ const MOST_VISITS = 160;
 const POLLERS = 3;
 const AT_ONCE = 4;
 const REFUSED_MS = 100;
+/** In a step that waits for long, a poller rests after this many questions. */
+const EAGER = 60;
+const REST_MS = 250;
 /** Attempts per question while nothing disturbs it. */
 const ATTEMPTS = 600;
 
@@ -136,7 +139,7 @@ class Story {
   }
 
   async #poll(pause: number, dice: Dice, isOver: () => boolean): Promise<void> {
-    while (!isOver()) {
+    for (let asked = 0; !isOver(); asked++) {
       const site = dice.one(this.#sites);
       const process = dice.one(this.#world.processes);
       const question = dice.one(site.questions);
@@ -146,7 +149,7 @@ class Story {
         if (outcome === 'wrong') site.isSpoiled = true;
         if (outcome === 'refused') await sleep(REFUSED_MS);
       }
-      await sleep(pause);
+      await sleep(asked < EAGER ? pause : REST_MS);
     }
   }
 

@@ -223,7 +223,7 @@ function traffic() {
 /** Resolves when no app has anything left to seal but its last day. */
 const sealed = (): Promise<void> =>
   expect
-    .poll(async () => JSON.stringify(await service.admin('seal', 'status')))
+    .poll(async () => JSON.stringify(await service.admin('seal', 'status')), { interval: 500 })
     .toMatch(/"sealedUntil":"20.*"sealedUntil":"20/);
 
 /** Returns the names of the files in the folder that hold one of the texts. Those that the engine removes do not. */

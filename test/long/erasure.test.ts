@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { openDatabase } from '../../src/clickhouse/database.ts';
-import { onEachBackend } from '../support/backends.ts';
+import { onOneBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { Dead, dying, ErasedStory, watched } from '../support/erasure.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
@@ -9,7 +9,7 @@ import { subjectOn } from '../support/oracle/subject.ts';
 /** Of the writes of an erasure, one in so many is the last one of a process. */
 const STRIDE = 29;
 
-onEachBackend((on) => {
+onOneBackend((on) => {
   let subject: Awaited<ReturnType<typeof subjectOn>>;
   beforeAll(async () => {
     subject = await subjectOn(on.db);

@@ -15,7 +15,7 @@ import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { RunEnded } from '../../src/facts/runs.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
-import { onEachBackend } from '../support/backends.ts';
+import { onOneBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import type { Subject } from '../support/oracle/compare.ts';
@@ -40,7 +40,7 @@ const story = () =>
     probes: 1,
   });
 
-onEachBackend((on) => {
+onOneBackend((on) => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await subjectOn(on.db);

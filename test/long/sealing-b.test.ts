@@ -7,4 +7,4 @@ const SHARE = 0.3;
 const on = oracleStore();
 
 testSealing(on, Number(process.env['SEALING_RANGES'] ?? 200) * SHARE);
-testWeeksOfSealing(on, 4);
+testWeeksOfSealing(on);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe } from 'vitest';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { bridgeProcess } from './bridge-process.ts';
+import { byChance } from './chance.ts';
 import { serverStore, type TestStore, testStore } from './store.ts';
 
 /** A kind of store. `stop` ends the parts that `open` started, after the store was closed. */
@@ -23,11 +24,21 @@ const BRIDGE: Backend = {
 /** With `npm run test:cluster`, the first one is a bridge already. */
 const BACKENDS = process.env['STORE'] === 'cluster' ? [GIVEN] : [GIVEN, BRIDGE];
 
+type Tests = (on: { readonly store: TestStore; readonly db: Database }) => void;
+
 /** Describes `tests` on each backend. Each gets an empty store, which exists within the tests. */
-export function onEachBackend(
-  tests: (on: { readonly store: TestStore; readonly db: Database }) => void,
-): void {
-  describe.each(BACKENDS)('on $name', ({ open }) => {
+export function onEachBackend(tests: Tests): void {
+  on(BACKENDS, tests);
+}
+
+/** Describes long tests on one backend, by chance; with BACKENDS=all on each of them. */
+export function onOneBackend(tests: Tests): void {
+  const backends = BACKENDS.slice(byChance(BACKENDS.length));
+  on(process.env['BACKENDS'] === 'all' ? BACKENDS : backends.slice(0, 1), tests);
+}
+
+function on(backends: readonly Backend[], tests: Tests): void {
+  describe.each(backends)('on $name', ({ open }) => {
     let store: TestStore;
     let stop: () => Promise<void>;
     beforeAll(async () => {
