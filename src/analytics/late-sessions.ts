@@ -63,6 +63,7 @@ async function readVersions(
   }));
   const where = sql`${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
         AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`;
+  const columns = mergedFor([single]);
   const isOfFacts = isHeld('session', [...new Set(asked.map(({ late }) => late))]);
   const rows = await db.rows(
     {
@@ -70,8 +71,8 @@ async function readVersions(
       sql: sql`SELECT started, session_id, sign, ${sessionSql([single])}
 FROM
 (
-    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${sessionColumns(mergedFor([single]))}
-    FROM ${rowsFromEvents(where, sql`, session_id, ${isOfFacts} AS is_held`)} AS s
+    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${sessionColumns(columns)}
+    FROM ${rowsFromEvents(where, columns, sql`, session_id, ${isOfFacts} AS is_held`)} AS s
     ARRAY JOIN if(s.is_held, [-1, 1], [1]) AS sign
     GROUP BY s.started_at, s.session_id, sign
 )`,

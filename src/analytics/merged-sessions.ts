@@ -42,7 +42,8 @@ export function mergedSessions(
   const fromEvents = columns.some((column) => OF_ALL_EVENTS.has(column))
     ? rowsFromEvents
     : contextsFromEvents;
-  const rows = range.from >= keptFrom ? sql`sessions` : fromEvents(sql`${started} AND ${inHours([events])}`);
+  const rows =
+    range.from >= keptFrom ? sql`sessions` : fromEvents(sql`${started} AND ${inHours([events])}`, columns);
   return sql`
 SELECT s.started_at AS started_at, s.session AS session, ${sessionColumns(columns)}
 FROM ${rows} AS s

@@ -15,6 +15,7 @@ import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
 import type { ClusterLayout } from './cluster-layout.ts';
 import { ONE_SHARD, type Shards, shardsOf } from './shards.ts';
 import { identifier, type Sql, sql } from './sql.ts';
+import { withValues } from './values.ts';
 
 /** The place of the data. No other file knows which of the two it is. */
 export type StoreLocation =
@@ -105,6 +106,9 @@ const FEW_THREADS = sql`output_format_parallel_formatting = 0, input_format_para
 /** Compiling expressions costs a second of a processor after each start, and questions gain nothing from it. */
 const NO_COMPILER = sql`compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`;
 
+/** In bytes. The values of a statement are in its text. */
+const LONGEST_STATEMENT = 64 * 1024 ** 2;
+
 /** Opens the store and creates its database. Throws the engine's or the network's own error. */
 export async function connect(location: StoreLocation): Promise<Connections> {
   if (!DATABASE_NAME.test(location.database)) throw new Error(`not a database name: ${location.database}`);
@@ -131,7 +135,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     // Sealing reads the most rows, and keeps the compiler.
     const own = lane === 'seal' ? FEW_THREADS : sql`${FEW_THREADS}, ${NO_COMPILER}`;
     await client.command({
-      query: sql`SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}, ${own}`,
+      query: sql`SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}, max_query_size = ${LONGEST_STATEMENT}, ${own}`,
     });
     return client;
   };
@@ -146,7 +150,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   return {
     kind: 'embedded',
     places: placesOf('embedded', 1),
-    at: (lane, slot) => pick(lanes[lane], slot),
+    at: (lane, slot) => withoutBinding(pick(lanes[lane], slot)),
     // A failed statement may leave partial output, which would come out in front of the next answer: possibly
     // another caller's. A statement without output discards it.
     clear: (lane, slot) =>
@@ -166,6 +170,14 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     },
   };
 }
+
+/** The same client, which puts values into the text of statements. */
+const withoutBinding = (client: ClickHouseClient): Client => ({
+  command: ({ query, query_params = {}, ...others }) =>
+    client.command({ ...others, query: withValues(query, query_params) }),
+  exec: ({ query, query_params = {}, ...others }) =>
+    client.exec({ ...others, query: withValues(query, query_params) }),
+});
 
 /** The optional package of the embedded engine is missing, or does not run here. */
 export class EngineUnusable extends Error {

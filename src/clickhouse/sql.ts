@@ -19,7 +19,8 @@ const COMMA = sql`, `;
 export const join = (parts: readonly Sql[], separator: Sql = COMMA): Sql => parts.join(separator) as Sql;
 
 /** A string literal with this value. */
-export const quoted = (value: string): Sql => `'${value.replace(/[\\']/g, '\\$&')}'` as Sql;
+export const quoted = (value: string): Sql =>
+  `'${value.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'` as Sql;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 

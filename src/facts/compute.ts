@@ -1,6 +1,6 @@
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from './kinds.ts';
-import { sessionColumns } from './session-columns.ts';
+import { SESSION_COLUMNS, sessionColumns } from './session-columns.ts';
 import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
 import { UTM } from './tables.ts';
 
@@ -89,8 +89,8 @@ const EVENTS = sql`${STARTED}
         AND toStartOfHour(timestamp) >= toDateTime(intDiv({from:Int64}, 1000), 'UTC')
         AND toStartOfHour(timestamp) <= toDateTime(intDiv({to:Int64}, 1000) + 86400, 'UTC')`;
 const FROM_EVENTS: Rows = {
-  whole: rowsFromEvents(EVENTS),
-  contexts: contextsFromEvents(EVENTS),
+  whole: rowsFromEvents(EVENTS, SESSION_COLUMNS),
+  contexts: contextsFromEvents(EVENTS, ['visitor']),
 };
 const FROM_SESSIONS: Rows = { whole: sql`sessions`, contexts: sql`sessions` };
 

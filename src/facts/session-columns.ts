@@ -42,6 +42,27 @@ const COLUMNS = {
     ),
 } as const satisfies Readonly<Record<string, (of: States) => Sql>>;
 export type SessionColumn = keyof typeof COLUMNS;
+export const SESSION_COLUMNS = Object.keys(COLUMNS) as SessionColumn[];
+
+/** The columns of `sessions` that these columns are made of. */
+export function statesOf(columns: readonly SessionColumn[]): ReadonlySet<string> {
+  const states = new Set<string>();
+  const note = (state: string): Sql => {
+    states.add(state);
+    return sql``;
+  };
+  const noted: States = {
+    sum: note,
+    first: note,
+    last: note,
+    coordinate: note,
+    get lastOffset() {
+      return note('last_offset');
+    },
+  };
+  for (const column of columns) COLUMNS[column](noted);
+  return states;
+}
 
 /** SQL of these columns, each under its name, for rows grouped by session, or in another form. */
 export const sessionColumns = (columns: readonly SessionColumn[], form = GROUPED): Sql =>

@@ -1,4 +1,5 @@
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
+import { type SessionColumn, statesOf } from './session-columns.ts';
 
 /*
  * Rows with the columns of `sessions`, made from events. Sealed sessions are deleted from `sessions` after a
@@ -45,22 +46,23 @@ const STATES: Readonly<Record<string, Sql>> = {
   longitude: first(sql`longitude`)(sql`toFloat64(0)`),
 };
 
-const COLUMNS = Object.entries(STATES).map(([column, state]) => sql`${state} AS ${identifier(column)}`);
-
 /**
  * Returns a subquery in the place of `sessions`: one row for each event that satisfies `where`, plus `more`
- * columns of `events`.
+ * columns of `events`. It has the states of these columns of a session. Each state takes time to plan.
  */
-export const rowsFromEvents = (where: Sql, more = sql``): Sql => sql`(
+export function rowsFromEvents(where: Sql, columns: readonly SessionColumn[], more = sql``): Sql {
+  const states = [...statesOf(columns)].map((name) => sql`${STATES[name] ?? sql``} AS ${identifier(name)}`);
+  return sql`(
     WITH toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS at
-    SELECT app_id, started_at, sipHash64(session_id) AS session,
-        ${join(COLUMNS, sql`,\n        `)}${more}
+    SELECT ${join([sql`app_id`, sql`started_at`, sql`sipHash64(session_id) AS session`, ...states], sql`,\n        `)}${more}
     FROM events
     WHERE ${where}
 )`;
+}
 
 /**
  * The same, with only the rows that have a context: at least one for each session. Enough if only the context
  * is needed.
  */
-export const contextsFromEvents = (where: Sql): Sql => rowsFromEvents(sql`${where} AND has_context = 1`);
+export const contextsFromEvents = (where: Sql, columns: readonly SessionColumn[]): Sql =>
+  rowsFromEvents(sql`${where} AND has_context = 1`, columns);

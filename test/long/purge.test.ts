@@ -9,6 +9,7 @@ import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import { Memory } from '../../src/facts/memory.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
+import { SESSION_COLUMNS } from '../../src/facts/session-columns.ts';
 import { rowsFromEvents } from '../../src/facts/session-rows.ts';
 import { unseal } from '../../src/facts/unseal.ts';
 import { ingestionOn, NOW, REQUEST } from '../store/ingestion-support.ts';
@@ -224,7 +225,10 @@ WHERE database = currentDatabase() AND table = 'sessions' AND merge != ''`,
       ),
     )}
 FROM ${rows} AS s WHERE app_id = ${quoted(app)} GROUP BY started_at, session`;
-  const [view, events] = [merged(sql`sessions`), merged(rowsFromEvents(sql`app_id = ${quoted(app)}`))];
+  const [view, events] = [
+    merged(sql`sessions`),
+    merged(rowsFromEvents(sql`app_id = ${quoted(app)}`, SESSION_COLUMNS)),
+  ];
   const { rows, bare, differences } = await store.db.queryOne({
     name: 'differences',
     sql: sql`SELECT (SELECT count() FROM (${view})) AS rows,

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
+import { withValues } from '../../src/clickhouse/values.ts';
+
+const APP = '6f439299-1c36-4c27-acf0-c6b5de995239';
+
+test('each value stands in its place, with its type', () => {
+  const statement = sql`SELECT {n:Int64}, {isOn:Bool} WHERE app_id = {app:UUID} AND id IN {ids:Array(String)} AND hour < toDateTime({at:DateTime64(3, 'UTC')})`;
+  const values = { app: APP, n: -5, isOn: true, ids: ["it's", 'a\\b', 'c\0d', ''], at: '2026-01-01 00:00:00' };
+  expect(withValues(statement, values)).toBe(
+    `SELECT CAST(-5 AS Int64), CAST(true AS Bool) WHERE app_id = CAST('${APP}' AS UUID) AND id IN CAST(['it\\'s', 'a\\\\b', 'c\\0d', ''] AS Array(String)) AND hour < toDateTime(CAST('2026-01-01 00:00:00' AS DateTime64(3, 'UTC')))`,
+  );
+});
+
+test.each([
+  ['a value', sql`SELECT {a:String}, {b:String}`, { a: '{b:String}', b: "' OR 1" }],
+  ['a text of the statement', sql`SELECT {a:String}, ${quoted("{b:String} ' \\")}`, { a: 'x', b: "' OR 1" }],
+])('what looks like a place in %s is none', (_, statement: Sql, values) => {
+  const text = withValues(statement, values);
+  expect(text.match(/CAST/g)).toHaveLength(_ === 'a value' ? 2 : 1);
+  expect(text).toContain('{b:String}');
+});
+
+test('a place without a value, and a value without a literal, are errors', () => {
+  expect(() => withValues(sql`SELECT {a:String}`, { b: 'x' })).toThrow('no value for {a:String}');
+  expect(() => withValues(sql`SELECT {toString:String}`, { b: 'x' })).toThrow('no value for {toString:String}');
+  expect(() => withValues(sql`SELECT {a:String}`, { a: {} })).toThrow('no literal');
+});
+
+test('names are checked', () => {
+  expect(withValues(sql`SELECT 1 FROM {t:Identifier}`, { t: 'events' })).toBe('SELECT 1 FROM events');
+  expect(() => withValues(sql`SELECT 1 FROM {t:Identifier}`, { t: 'a b' })).toThrow('not a name');
+});
