@@ -20,6 +20,7 @@ const SQL_CASTS = [
 /** Each of them says why the text is nobody's input. */
 const UNCHECKED_SQL = [
   'src/clickhouse/migrate.ts',
+  'src/clickhouse/values.ts',
   'src/clickhouse/cluster-schema.ts',
   'src/ingestion/rehearsal.ts',
 ];

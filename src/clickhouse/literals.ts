@@ -4,7 +4,7 @@ import { join, quoted, type Sql, sql } from './sql.ts';
 
 /*
  * Values that are glued into statements: whole numbers and an app's UUID, both checked here, and nothing
- * else. Literals cost the engine a third of the time of bound params. Text from a caller is never glued in.
+ * else. Literals cost a server a third of the time of bound params. Text from a caller is never glued in.
  */
 
 /** An Int64 literal, for epoch ms and counts. */

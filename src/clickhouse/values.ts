@@ -9,13 +9,13 @@ import { identifier, join, quoted, type Sql, sql, unchecked } from './sql.ts';
 /** Texts in quotes are skipped: what looks like a place in them is none. */
 const PLACE = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\{(\w+):([^{}]+)\}/gs;
 
-/** Returns the statement with the values in it. Throws if a place has no value, or one without a literal. */
+/** Returns the statement with the values in it. A place without a value stays, for which the engine has an error. */
 export function withValues(statement: Sql, params: Readonly<Record<string, unknown>>): Sql {
   if (Object.keys(params).length === 0) return statement;
   const text = statement.replace(PLACE, (found: string, name?: string, type?: string) => {
     if (name === undefined || type === undefined) return found;
     const value = Object.hasOwn(params, name) ? params[name] : undefined;
-    if (value === undefined) throw new Error(`no value for {${name}:${type}}`);
+    if (value === undefined) return found;
     return type === 'Identifier' ? identifier(String(value)) : `CAST(${literal(value)} AS ${type})`;
   });
   // The rest is text of a statement as before, and each value is a checked literal.
@@ -24,7 +24,8 @@ export function withValues(statement: Sql, params: Readonly<Record<string, unkno
 
 function literal(value: unknown): Sql {
   if (typeof value === 'string') return quoted(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return unchecked(`${value}`);
+  if (typeof value === 'number') return sql`${value}`;
+  if (typeof value === 'boolean') return value ? sql`true` : sql`false`;
   if (Array.isArray(value)) return sql`[${join(value.map(literal))}]`;
   throw new Error(`no literal for a value of type ${typeof value}`);
 }

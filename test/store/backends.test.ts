@@ -158,6 +158,18 @@ onEachBackend((on) => {
     expect(answers).toEqual(ats.map((at) => [expect.objectContaining({ at })]));
   });
 
+  test('a statement with values does not wait for a slow one on another lane', async () => {
+    const name = 'slow';
+    const slow = db.queryOne(SLOW, { name }, { lane: 'seal' });
+    let isOver = false;
+    const ended = slow.finally(() => {
+      isOver = true;
+    });
+    await db.queryOne(SAMPLE_TOTAL, { name }, { lane: 'lookup' });
+    expect(isOver).toBe(false);
+    expect(await ended).toEqual({ name });
+  });
+
   test('many statements at once each get their own answer', async () => {
     const ats = Array.from({ length: 60 }, (_, i) => START + i);
     const answers = await Promise.all(ats.map((at) => db.queryOne(TIME, { at })));
@@ -243,6 +255,12 @@ const SAMPLE_TOTAL: Query<{ rows: number; amount: number; rolledUp: number }> = 
           (SELECT sum(amount) FROM sample_totals WHERE name = {name:String}) AS rolledUp
         FROM samples WHERE name = {name:String}`,
   row: z.object({ rows: z.number(), amount: z.number(), rolledUp: z.number() }),
+};
+
+const SLOW: Query<{ name: string }> = {
+  name: 'slow',
+  sql: sql`SELECT {name:String} AS name, sleep(3)`,
+  row: z.object({ name: z.string() }),
 };
 
 const SESSION = {

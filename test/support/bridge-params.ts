@@ -1,14 +1,13 @@
 /**
- * Converts the `param_*` values of a request for the engine's binder. On the wire a value is text in the form
- * of its declared type: escaped like TSV, arrays as literals (`['a','b']`). The binder takes the value
- * itself.
+ * Reads the `param_*` values of a request. On the wire a value is text in the form of its declared type: escaped like
+ * TSV, arrays as literals (`['a','b']`).
  */
 export function bindParams(sql: string, search: URLSearchParams): Record<string, unknown> {
   const bound: Record<string, unknown> = {};
   for (const [key, text] of search) {
     if (!key.startsWith('param_')) continue;
     const name = key.slice('param_'.length);
-    bound[name] = isArray(sql, name) ? parseArray(text) : text === '\\N' ? null : unescapeText(text);
+    bound[name] = isArray(sql, name) ? parseArray(text) : unescapeText(text);
   }
   return bound;
 }
@@ -25,7 +24,7 @@ function parseArray(text: string): unknown[] {
   if (!text.startsWith('[') || !text.endsWith(']')) throw new Error(`not an array: ${text}`);
   return [...text.slice(1, -1).matchAll(ELEMENT)].map(([, quoted, bare]) => {
     if (quoted !== undefined) return unescapeText(quoted);
-    return /^-?\d+$/.test(bare ?? '') ? BigInt(bare ?? '') : Number(bare);
+    return Number(bare);
   });
 }
 

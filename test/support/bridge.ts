@@ -3,6 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
+import { unchecked } from '../../src/clickhouse/sql.ts';
+import { withValues } from '../../src/clickhouse/values.ts';
 import { type BridgeCluster, CLUSTER_SETTINGS, clusterConfig, sessionSettings } from './bridge-cluster.ts';
 import { bindParams } from './bridge-params.ts';
 
@@ -231,6 +233,7 @@ class Engine {
       session: new Session(dataDir, { connectionArgs: [`--config-file=${config}`] }),
       database: 'default',
     }));
+    for (const { session } of this.#all) session.query('SET max_query_size = 67108864');
     this.#idle = [...this.#all];
   }
 
@@ -244,10 +247,7 @@ class Engine {
         connection.database = database;
       }
       const { session } = connection;
-      const bound = Object.keys(params).length > 0;
-      const result = await (bound
-        ? session.queryBindAsync(sql, params, { format })
-        : session.queryAsync(sql, { format }));
+      const result = await session.queryAsync(withValues(unchecked(sql), params), { format });
       return { bytes: result.bytes(), rows: result.rowsRead, elapsed: result.elapsed };
     } catch (error) {
       // The engine puts its output from before the error in front of the next answer. This statement takes it
