@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quoted, type Sql, sql } from '../../src/clickhouse/sql.ts';
+import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { withValues } from '../../src/clickhouse/values.ts';
 
 const APP = '6f439299-1c36-4c27-acf0-c6b5de995239';
@@ -18,13 +18,12 @@ test('each value stands in its place, with its type', () => {
   );
 });
 
-test.each([
-  ['a value', sql`SELECT {a:String}, {b:String}`, { a: '{b:String}', b: "' OR 1" }],
-  ['a text of the statement', sql`SELECT {a:String}, ${quoted("{b:String} ' \\")}`, { a: 'x', b: "' OR 1" }],
-])('what looks like a place in %s is none', (_, statement: Sql, values) => {
-  const text = withValues(statement, values);
-  expect(text.match(/CAST/g)).toHaveLength(_ === 'a value' ? 2 : 1);
-  expect(text).toContain('{b:String}');
+test('what looks like a place in a value or in a text of the statement is none', () => {
+  const text = withValues(sql`SELECT {a:String}, ${quoted("{b:String} ' \\")}, {b:String}`, {
+    a: '{b:String}',
+    b: "' OR 1",
+  });
+  expect(text).toBe("SELECT CAST('{b:String}' AS String), '{b:String} \\' \\\\', CAST('\\' OR 1' AS String)");
 });
 
 test('a place without a value stays; a value without a literal is an error', () => {
