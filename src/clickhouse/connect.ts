@@ -15,7 +15,7 @@ import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
 import type { ClusterLayout } from './cluster-layout.ts';
 import { ONE_SHARD, type Shards, shardsOf } from './shards.ts';
 import { identifier, type Sql, sql } from './sql.ts';
-import { withValues } from './values.ts';
+import { MOST_TEXT_BYTES, withValues } from './values.ts';
 
 /** The place of the data. No other file knows which of the two it is. */
 export type StoreLocation =
@@ -106,9 +106,6 @@ const FEW_THREADS = sql`output_format_parallel_formatting = 0, input_format_para
 /** Compiling expressions costs a second of a processor after each start, and questions gain nothing from it. */
 const NO_COMPILER = sql`compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0`;
 
-/** In bytes. The values of a statement are in its text. */
-const LONGEST_STATEMENT = 64 * 1024 ** 2;
-
 /** Opens the store and creates its database. Throws the engine's or the network's own error. */
 export async function connect(location: StoreLocation): Promise<Connections> {
   if (!DATABASE_NAME.test(location.database)) throw new Error(`not a database name: ${location.database}`);
@@ -127,7 +124,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   const connection = embeddedConnection(createChdbConnection, path);
   // The first one in the process decides with which settings the engine starts.
   const engine = new Session(path, { connectionArgs: [`--config-file=${ENGINE_CONFIG}`] });
-  const open = async (lane: Lane): Promise<ClickHouseClient> => {
+  const open = async (lane: Lane): Promise<LaneClient> => {
     const client = createClient({ connection: connection() });
     // The `database` option is ignored here. USE and SET last as long as the connection: they are the lane's
     // settings profile.
@@ -135,14 +132,14 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     // Sealing reads the most rows, and keeps the compiler.
     const own = lane === 'seal' ? FEW_THREADS : sql`${FEW_THREADS}, ${NO_COMPILER}`;
     await client.command({
-      query: sql`SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}, max_query_size = ${LONGEST_STATEMENT}, ${own}`,
+      query: sql`SET max_execution_time = ${LANES[lane].seconds}, max_memory_usage = ${LANES[lane].memory}, max_query_size = ${MOST_TEXT_BYTES}, ${own}`,
     });
-    return client;
+    return withoutBinding(client);
   };
   const first = createClient({ connection: connection() });
   await first.command({ query: sql`CREATE DATABASE IF NOT EXISTS ${identifier(location.database)}` });
   await first.close();
-  const lanes: Record<Lane, ClickHouseClient[]> = { read: [], lookup: [], health: [], write: [], seal: [] };
+  const lanes: Record<Lane, LaneClient[]> = { read: [], lookup: [], health: [], write: [], seal: [] };
   for (const lane of LANE_NAMES) {
     for (let i = 0; i < LANES[lane].places.embedded; i++) lanes[lane].push(await open(lane));
   }
@@ -150,7 +147,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   return {
     kind: 'embedded',
     places: placesOf('embedded', 1),
-    at: (lane, slot) => withoutBinding(pick(lanes[lane], slot)),
+    at: (lane, slot) => pick(lanes[lane], slot),
     // A failed statement may leave partial output, which would come out in front of the next answer: possibly
     // another caller's. A statement without output discards it.
     clear: (lane, slot) =>
@@ -171,12 +168,15 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   };
 }
 
+type LaneClient = Client & Pick<ClickHouseClient, 'close'>;
+
 /** The same client, which puts values into the text of statements. */
-const withoutBinding = (client: ClickHouseClient): Client => ({
+const withoutBinding = (client: ClickHouseClient): LaneClient => ({
   command: ({ query, query_params = {}, ...others }) =>
     client.command({ ...others, query: withValues(query, query_params) }),
   exec: ({ query, query_params = {}, ...others }) =>
     client.exec({ ...others, query: withValues(query, query_params) }),
+  close: () => client.close(),
 });
 
 /** The optional package of the embedded engine is missing, or does not run here. */
@@ -295,7 +295,7 @@ async function createDatabases(
   }
 }
 
-function pick(clients: readonly ClickHouseClient[], slot: number): ClickHouseClient {
+function pick(clients: readonly LaneClient[], slot: number): LaneClient {
   const client = clients[slot];
   if (client === undefined) throw new Error(`no connection in slot ${slot}`);
   return client;

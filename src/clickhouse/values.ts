@@ -6,6 +6,9 @@ import { identifier, join, quoted, type Sql, sql, unchecked } from './sql.ts';
  * statement of seconds. Statements without bound values run side by side.
  */
 
+/** The engine's limit of a statement's text, for which its own default is too small. */
+export const MOST_TEXT_BYTES = 64 * 1024 ** 2;
+
 /** Texts in quotes are skipped: what looks like a place in them is none. */
 const PLACE = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\{(\w+):([^{}]+)\}/gs;
 

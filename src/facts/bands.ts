@@ -35,17 +35,20 @@ export function bandRows(
 WHERE ${ofApp(app)} GROUP BY h.kind, roundDown(toUnixTimestamp(h.hour), [${join([...starts])}]) AS band`;
 }
 
+/** Whether a row with this name is a band of the table. */
+export const isBandOf = (table: string, name: string): boolean => name.startsWith(`${table} `);
+
 /** Takes the rows of the table apart. Other rows are left out. */
 export const bandsOf = (
   table: string,
   rows: readonly (readonly [name: string, numbers: readonly number[]])[],
 ): Band[] =>
   rows.flatMap(([name, [start = 0, events = 0, ...more]]) =>
-    name.startsWith(`${table} `) ? { kind: name.slice(table.length + 1), start, events, more } : [],
+    isBandOf(table, name) ? { kind: name.slice(table.length + 1), start, events, more } : [],
   );
 
 /** The bounds of the hours that contain some of the range. */
-export const boundsOf = ({ from, to }: Range): number[] => [
+export const boundsOf = ({ from, to }: Range): readonly [from: number, to: number] => [
   floorTo(from, HOUR_MS),
   floorTo(to, HOUR_MS) + HOUR_MS,
 ];

@@ -3,7 +3,7 @@ import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
-import { bandsOf } from './bands.ts';
+import { bandsOf, isBandOf } from './bands.ts';
 import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { type LateHour, lateHours } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
@@ -82,7 +82,7 @@ export async function readSnapshots(
   // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
   const rows = await db.rows(query, { lane: 'lookup' });
   const bands = bandsOf('ledger', rows);
-  const ofFacts = () => new Map(rows.filter(([name]) => !name.startsWith('ledger ')));
+  const ofFacts = () => new Map(rows.filter(([name]) => !isBandOf('ledger', name)));
   const facts = isKnown ? last.facts : { found: ofFacts(), stamp, until: now() + FACTS_MS };
   const { found } = facts;
   const latest = publishedIn(found);

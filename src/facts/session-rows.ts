@@ -51,7 +51,10 @@ const STATES: Readonly<Record<string, Sql>> = {
  * columns of `events`. It has the states of these columns of a session. Each state takes time to plan.
  */
 export function rowsFromEvents(where: Sql, columns: readonly SessionColumn[], more = sql``): Sql {
-  const states = [...statesOf(columns)].map((name) => sql`${STATES[name] ?? sql``} AS ${identifier(name)}`);
+  const needed = statesOf(columns);
+  const states = Object.entries(STATES).flatMap(([name, state]) =>
+    needed.has(name) ? sql`${state} AS ${identifier(name)}` : [],
+  );
   return sql`(
     WITH toUInt32(toUnixTimestamp64Milli(timestamp) - toUnixTimestamp64Milli(started_at)) AS at
     SELECT ${join([sql`app_id`, sql`started_at`, sql`sipHash64(session_id) AS session`, ...states], sql`,\n        `)}${more}

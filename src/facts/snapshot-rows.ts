@@ -3,7 +3,7 @@ import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
+import { type EpochMs, epochMs, type Range } from '../domain/time.ts';
 import { type Band, bandRows, boundsOf, eventsBetween } from './bands.ts';
 import { FACT_KINDS, type FactKind, LEDGER_KIND } from './kinds.ts';
 import { type Published, type PublishedFacts, publishedOf, publishedRows, without } from './published.ts';
@@ -85,12 +85,12 @@ const boundsOfAll = (scopes: readonly Scope[]): number[] =>
 
 /** Counts the events of the scope. */
 export const eventsIn = (bands: readonly Band[], { events, sessions }: Scope): EventCounts => [
-  eventsWithin(bands, 'event', events),
+  eventsWithin(bands, 'page', events),
   eventsWithin(bands, 'session', sessions),
 ];
 
-const eventsWithin = (bands: readonly Band[], kind: string, range: Range | null): number =>
-  range === null ? 0 : eventsBetween(bands, kind, floorTo(range.from, HOUR_MS), range.to + 1);
+const eventsWithin = (bands: readonly Band[], kind: FactKind, range: Range | null): number =>
+  range === null ? 0 : eventsBetween(bands, LEDGER_KIND[kind], ...boundsOf(range));
 
 /** SQL of the numbers of erasures that have begun and that have ended, for rows of `erasures`. */
 export const ERASURES = sql`toInt64(uniqExact(erasure_id)), toInt64(uniqExactIf(erasure_id, ended = 1))`;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
-import { byChance } from '../support/chance.ts';
+import { printedSeed } from '../support/chance.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { askAbout, expectAgreement, type Subject } from '../support/oracle/compare.ts';
 import { oracleStore } from '../support/oracle/store.ts';
@@ -28,7 +28,7 @@ test.each(PLANS.map((repairs) => ({ repairs })))(
   'answers are exact with late events in most hours, repairs $repairs',
   { timeout: 0 },
   async ({ repairs }) => {
-    const seed = byChance(1e9);
+    const seed = printedSeed(`late events, repairs ${repairs}`);
     const traffic = randomTraffic({
       seed,
       from: START,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byChance } from '../support/chance.ts';
+import { printedSeed } from '../support/chance.ts';
 import { caseArbitrary } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement } from '../support/oracle/compare.ts';
@@ -29,7 +29,6 @@ test('every endpoint answers as a brute-force count does', { timeout: 0 }, async
 test('every endpoint answers as a brute-force count does on weeks of traffic', { timeout: 0 }, async () => {
   const options = { apps: 2, sessions: 1_500, visitors: 400, days: 35, probes: 6 };
   const from = new Date('2022-08-25T00:00:00Z').getTime();
-  const seed = byChance(1e9);
-  process.stdout.write(`oracle: weeks of traffic, seed ${seed}\n`);
+  const seed = printedSeed('weeks of traffic');
   await expectAgreement(on.subject, randomTraffic({ seed, from, ...options }));
 });

@@ -28,16 +28,16 @@ type Tests = (on: { readonly store: TestStore; readonly db: Database }) => void;
 
 /** Describes `tests` on each backend. Each gets an empty store, which exists within the tests. */
 export function onEachBackend(tests: Tests): void {
-  on(BACKENDS, tests);
+  describeOn(BACKENDS, tests);
 }
 
 /** Describes long tests on one backend, by chance; with BACKENDS=all on each of them. */
 export function onOneBackend(tests: Tests): void {
-  const backends = BACKENDS.slice(byChance(BACKENDS.length));
-  on(process.env['BACKENDS'] === 'all' ? BACKENDS : backends.slice(0, 1), tests);
+  const one = byChance(BACKENDS.length);
+  describeOn(process.env['BACKENDS'] === 'all' ? BACKENDS : BACKENDS.slice(one, one + 1), tests);
 }
 
-function on(backends: readonly Backend[], tests: Tests): void {
+function describeOn(backends: readonly Backend[], tests: Tests): void {
   describe.each(backends)('on $name', ({ open }) => {
     let store: TestStore;
     let stop: () => Promise<void>;

@@ -2,14 +2,14 @@
  * Reads the `param_*` values of a request. On the wire a value is text in the form of its declared type: escaped like
  * TSV, arrays as literals (`['a','b']`).
  */
-export function bindParams(sql: string, search: URLSearchParams): Record<string, unknown> {
-  const bound: Record<string, unknown> = {};
+export function readParams(sql: string, search: URLSearchParams): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
   for (const [key, text] of search) {
     if (!key.startsWith('param_')) continue;
     const name = key.slice('param_'.length);
-    bound[name] = isArray(sql, name) ? parseArray(text) : unescapeText(text);
+    values[name] = isArray(sql, name) ? parseArray(text) : unescapeText(text);
   }
-  return bound;
+  return values;
 }
 
 const isArray = (sql: string, name: string): boolean =>

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { Session } from 'chdb';
 import { unchecked } from '../../src/clickhouse/sql.ts';
-import { withValues } from '../../src/clickhouse/values.ts';
+import { MOST_TEXT_BYTES, withValues } from '../../src/clickhouse/values.ts';
 import { type BridgeCluster, CLUSTER_SETTINGS, clusterConfig, sessionSettings } from './bridge-cluster.ts';
-import { bindParams } from './bridge-params.ts';
+import { readParams } from './bridge-params.ts';
 
 /** The embedded engine behind ClickHouse's HTTP interface, for tests without a server. */
 export interface Bridge {
@@ -134,7 +134,7 @@ function parseRequest(search: URLSearchParams, body: string, isOfCluster: boolea
   const sql = query === null ? body : body === '' ? query : `${query}\n${body}`;
   return {
     sql,
-    params: bindParams(query ?? body, search),
+    params: readParams(query ?? body, search),
     database: search.get('database') ?? 'default',
     format: search.get('default_format') ?? 'TabSeparated',
   };
@@ -233,7 +233,7 @@ class Engine {
       session: new Session(dataDir, { connectionArgs: [`--config-file=${config}`] }),
       database: 'default',
     }));
-    for (const { session } of this.#all) session.query('SET max_query_size = 67108864');
+    for (const { session } of this.#all) session.query(`SET max_query_size = ${MOST_TEXT_BYTES}`);
     this.#idle = [...this.#all];
   }
 

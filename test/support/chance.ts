@@ -17,3 +17,10 @@ export function byChance(below: number): number {
   const digest = createHash('sha256').update(`${SEED} ${test} ${numbers}`).digest();
   return digest.readUIntBE(0, 6) % below;
 }
+
+/** Returns a seed by chance, and prints it, so that a failed story can be repeated. */
+export function printedSeed(of: string): number {
+  const seed = byChance(1e9);
+  process.stdout.write(`${of}: seed ${seed}\n`);
+  return seed;
+}

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
-import { byChance } from './chance.ts';
+import { printedSeed } from './chance.ts';
 import { type Case, casesWith } from './generate.ts';
 import { randomTraffic } from './generate-traffic.ts';
 import { askAbout, expectAgreement, type Hooks, type Subject } from './oracle/compare.ts';
@@ -113,8 +113,7 @@ export function testWeeksOfSealing(on: OracleStore): void {
       { days: 36, hours: 1, keptHours: 200, repairs: false },
       { days: 20, hours: 5, keptHours: 2, repairs: true },
     ];
-    const seed = byChance(1e9);
-    process.stdout.write(`weeks of sealing: seed ${seed}\n`);
+    const seed = printedSeed('weeks of sealing');
     const story = randomTraffic({ seed, from, ...options });
     await expectAgreement(on.subject, story, sealingAt(on.store, story, from, runs));
   });
