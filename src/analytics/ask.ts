@@ -2,10 +2,9 @@ import type { Database } from '../clickhouse/database.ts';
 import type { Sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
-import type { LateSession } from '../facts/late.ts';
+import type { FactKind } from '../facts/kinds.ts';
 import type { LateHour } from '../facts/late-hours.ts';
 import type { Cache } from '../facts/memory.ts';
-import type { LateKey } from './late.ts';
 
 /** An app's facts at one snapshot, the input of every question. */
 export interface AppFacts {
@@ -16,9 +15,9 @@ export interface AppFacts {
   /** The first and last instant with an event or the start of a session; null without data. */
   readonly extent: Range | null;
   /** Facts by the start of sessions. */
-  sessions(): Promise<SessionFacts>;
+  readonly sessions: SessionFacts;
   /** Facts by the time of events. */
-  pages(): Promise<PageFacts>;
+  readonly pages: PageFacts;
   readonly events: EventFacts;
 }
 
@@ -45,14 +44,14 @@ export interface EventFacts {
 export interface Facts {
   readonly db: Database;
   readonly app: AppId;
+  readonly kind: FactKind;
   /** SQL condition on tables of facts: rows of the app, without those of dead runs. */
   readonly where: Sql;
   /** The watermark: facts answer before this instant, raw rows from it on. */
   readonly until: EpochMs;
   /** The memory for facts before `until`. */
   readonly cache: Cache;
-  /** The sealed sessions with late events, and the hours in which they are. */
-  readonly lateSessions: readonly LateSession[];
+  /** Hours before `until` with late events. */
   readonly lateHours: readonly LateHour[];
 }
 
@@ -71,8 +70,6 @@ export interface PageFacts extends Facts {
   readonly version: number;
   /** The memory for raw rows from the watermark on, of any version. */
   readonly live: Cache;
-  /** Corrections to the facts for late events. */
-  late(): Promise<readonly LateKey[]>;
 }
 
 const BEGINNING = epochMs(0);

@@ -3,14 +3,11 @@ import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import type { FactKind } from '../facts/kinds.ts';
-import { lateSessions } from '../facts/late.ts';
 import { type LateHour, MOST_LATE_HOURS } from '../facts/late-hours.ts';
-import type { Memory } from '../facts/memory.ts';
+import type { Cache, Memory } from '../facts/memory.ts';
 import { without } from '../facts/published.ts';
 import type { Snapshot } from '../facts/read-snapshots.ts';
-import type { AppFacts, EventFacts, Facts, PageFacts, SessionFacts } from './ask.ts';
-import type { LateKey } from './late.ts';
-import { readLateKeys } from './late-pages.ts';
+import type { AppFacts, EventFacts, Facts } from './ask.ts';
 import { ofApp } from './sql.ts';
 
 export interface FactsDeps {
@@ -22,55 +19,36 @@ export interface FactsDeps {
   readonly patched: boolean;
 }
 
-/**
- * Gives access to an app's facts at the snapshot. Parts that only some questions need are read when they ask
- * for them.
- */
+/** Gives access to an app's facts at the snapshot. */
 export function createFacts(deps: FactsDeps): AppFacts {
+  const { db, app, memory, snapshot } = deps;
+  const { keptFrom, sessionEvents: version, published, erasures, starts, extent } = snapshot;
   const events = eventFacts(deps);
-  let sessions: Promise<SessionFacts> | undefined;
-  let pages: Promise<PageFacts> | undefined;
+  const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
+  const live = (name: string, { kind, until }: Facts): Cache =>
+    memory.of(`${name} ${published[kind].step} ${until} ${erasures}`);
   return {
-    db: deps.db,
-    app: deps.app,
-    starts: deps.snapshot.starts,
-    extent: deps.snapshot.extent,
+    db,
+    app,
+    starts,
+    extent,
     events,
-    sessions: () => (sessions ??= sessionFacts(deps)),
-    pages: () => (pages ??= pageFacts(deps, events)),
+    sessions: { ...sessions, keptFrom, version, live: live('open', sessions) },
+    pages: { ...pages, events, version, live: live('tail', pages) },
   };
 }
 
-async function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: FactKind): Promise<Facts> {
+function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: FactKind): Facts {
   const { until, step, horizon, dead } = snapshot.published[kind];
   const lateHours = snapshot.late[kind];
-  const cache = memory.of(`${kind} ${step} ${snapshot.erasures}`);
-  const of = { db, app, where: sql`${ofApp(app)}${without(sql`run`, dead)}` };
-  const late = patched ? await lateSessions(db, cache, app, kind, lateHours) : null;
+  const of = { db, app, kind, where: sql`${ofApp(app)}${without(sql`run`, dead)}` };
   const [first] = lateHours;
-  if (late === null && first !== undefined) {
-    // Nothing comes late for hours before the horizon. If it did, no raw rows could tell the right answer.
-    if (first.hour < horizon)
-      throw new Error(`events of ${app} came in for hours whose raw rows have expired`);
-    const nothing = { lateSessions: [], lateHours: [], cache: memory.of(null) };
-    return { ...of, ...nothing, until: epochMs(first.hour) };
+  if (patched || first === undefined) {
+    return { ...of, until, cache: memory.of(`${kind} ${step} ${snapshot.erasures}`), lateHours };
   }
-  return { ...of, until, cache, lateSessions: late ?? [], lateHours };
-}
-
-async function sessionFacts(deps: FactsDeps): Promise<SessionFacts> {
-  const facts = await factsOf(deps, 'session');
-  const { keptFrom, sessionEvents, published, erasures } = deps.snapshot;
-  const live = deps.memory.of(`open ${published.session.step} ${facts.until} ${erasures}`);
-  return { ...facts, keptFrom, version: sessionEvents, live };
-}
-
-async function pageFacts(deps: FactsDeps, events: EventFacts): Promise<PageFacts> {
-  const facts = await factsOf(deps, 'page');
-  const { published, sessionEvents, erasures } = deps.snapshot;
-  const live = deps.memory.of(`tail ${published.page.step} ${facts.until} ${erasures}`);
-  let read: Promise<readonly LateKey[]> | undefined;
-  return { ...facts, events, version: sessionEvents, live, late: () => (read ??= readLateKeys(facts)) };
+  // Nothing comes late for hours before the horizon. If it did, no raw rows could tell the right answer.
+  if (first.hour < horizon) throw new Error(`events of ${app} came in for hours whose raw rows have expired`);
+  return { ...of, until: epochMs(first.hour), cache: memory.of(null), lateHours: [] };
 }
 
 function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {

@@ -3,7 +3,7 @@ import { edgeKeys } from './key-edges.ts';
 import { type KeyQuestion, named, summed } from './key-question.ts';
 import { edgeRows, type KeyGroup, type KeySums, kindOf, NO_SUMS, sealedRows } from './key-rows.ts';
 import { readTail } from './key-tail.ts';
-import { lateKeySums } from './late-pages.ts';
+import { lateKeySums, lateKeys } from './late-pages.ts';
 import { metIn } from './met-before.ts';
 import { byText, descending } from './order.ts';
 import { isWide, type Plan } from './plan.ts';
@@ -51,7 +51,7 @@ export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kind
     edgesAreAsked
       ? edgeKeys(facts, pieces, group, asked.sums)
       : load('key edges', edgeRows(facts, pieces, group)),
-    facts.late(),
+    lateKeys(facts),
   ]);
   const others = byKind(group, [
     ...tail.sums.map((own) => rowOf(asked, own)),

@@ -2,11 +2,11 @@ import { inEachHour } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
-import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
+import { hourOf, isHeld, lateSessions } from '../facts/late.ts';
 import type { LateHour } from '../facts/late-hours.ts';
 import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
-import type { LateKey } from './late.ts';
+import { bySession, type Changes, changesOf, MOST_LATE_SESSIONS, sessionName } from './late.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory, TooLarge } from './rows.ts';
 import { ofApp } from './sql.ts';
@@ -16,6 +16,24 @@ import { ofApp } from './sql.ts';
  * count and adds what they should count. A late event also changes later hours, in which `prevAt` of its pair
  * moves.
  */
+
+/** A correction to the counts of a session and pair in a sealed hour: to be added (1) or subtracted (-1). */
+export interface LateKey {
+  readonly sign: 1 | -1;
+  /** Epoch ms. */
+  readonly hour: number;
+  /** The kind and the key. */
+  readonly pair: string;
+  readonly events: number;
+  readonly engagedMs: number;
+  readonly engagements: number;
+  /**
+   * The pair's last occurrence before the hour (epoch ms); -1 if there is none. Only for pages and errors.
+   */
+  readonly prevAt: number;
+  /** The pair's first occurrence in the hour. */
+  readonly firstAt: number;
+}
 
 /**
  * Returns the corrections for the plan's sealed hours. Edges and the tail are read from raw events, late ones
@@ -44,42 +62,17 @@ export const lateKeySums = (
     return { pair, events: 0, sessions: -sign, engagedMs: 0, engagements: 0 };
   });
 
-/** Limits of one statement: sessions that it names, and events that it returns. */
-const MOST_NAMED = 500;
+/** Limit of events that one statement returns. */
 const MOST_EVENTS = 200_000;
 
 /** Returns the corrections for all sessions with late events. Throws `TooLarge` if their events are. */
-export async function readLateKeys(facts: Facts): Promise<readonly LateKey[]> {
-  const { lateSessions, lateHours } = facts;
-  if (lateSessions.length === 0) return [];
-  const byKey = new Map(lateSessions.map((session) => [keyOf(session, lateHours), session]));
-  const found = await facts.cache.recallEach(
-    `late keys ${facts.app}`,
-    [...byKey.keys()],
-    async (unknown) => {
-      const read = new Map<string, readonly LateKey[]>();
-      for (let at = 0; at < unknown.length; at += MOST_NAMED) {
-        const keys = unknown.slice(at, at + MOST_NAMED);
-        const sessions = keys.flatMap((key) => byKey.get(key) ?? []);
-        const events = await readEvents(facts, sessions);
-        for (const [i, key] of keys.entries()) {
-          const session = sessions[i];
-          const own = events.filter(([started, id]) => started === session?.startedAt && id === session.id);
-          read.set(key, changesOf(own));
-        }
-      }
-      return read;
-    },
-    (changes) => 3 * changes.length,
+export const lateKeys = (facts: Facts): Promise<readonly LateKey[]> =>
+  changesOf(
+    facts,
+    'keys',
+    (hours) => readChanges(facts, hours),
+    () => 3,
   );
-  return [...byKey.keys()].flatMap((key) => found.get(key) ?? []);
-}
-
-/** Cache key of a session: it changes when another event comes late in one of the session's hours. */
-const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): string => {
-  const own = hours.filter(({ hour }) => hour + HOUR_MS > startedAt && hour <= startedAt + DAY_MS);
-  return `${startedAt} ${id} ${own.map(({ hour, committed }) => `${hour}:${committed}`).join(' ')}`;
-};
 
 /**
  * The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether
@@ -88,13 +81,14 @@ const keyOf = ({ startedAt, id }: LateSession, hours: readonly LateHour[]): stri
 const EVENT = rowOf([number, text, number, text, number, number, number]);
 type Event = ReturnType<typeof EVENT.parse>;
 
-async function readEvents(
+async function readChanges(
   { db, app, until, lateHours }: Facts,
-  sessions: readonly LateSession[],
-): Promise<readonly Event[]> {
-  const ranges = sessions.map(({ startedAt }) => ({
-    from: epochMs(startedAt),
-    to: epochMs(Math.min(startedAt + DAY_MS, until - 1)),
+  hours: readonly LateHour[],
+): Promise<Changes<LateKey>> {
+  // A session lasts at most 24 h, so its events lie within a day of any of them.
+  const ranges = hours.map(({ hour }) => ({
+    from: epochMs(hour - DAY_MS),
+    to: epochMs(Math.min(hour + HOUR_MS + DAY_MS, until) - 1),
   }));
   const events = await rowsForMemory(
     db,
@@ -103,20 +97,20 @@ async function readEvents(
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
     ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
 FROM events
-WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
-    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})
+WHERE ${ofApp(app)} AND ${inEachHour(ranges)}
+    AND (session_id, started_at) IN (${lateSessions(app, 'page', hours)} LIMIT ${MOST_LATE_SESSIONS + 1})
 LIMIT ${MOST_EVENTS + 1}`,
       row: EVENT,
     },
-    {},
-    { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
+    { searches: true },
   );
   if (events.length > MOST_EVENTS) throw new TooLarge();
-  return events;
+  const sessions = bySession(events.map((event) => [sessionName(event[0], event[1]), event] as const));
+  return new Map([...sessions].map(([name, own]) => [name, differences(own)]));
 }
 
 /** Compares a session's events that the facts hold with all of its events. */
-function changesOf(events: readonly Event[]): LateKey[] {
+function differences(events: readonly Event[]): LateKey[] {
   const inOrder = events.toSorted(([, , a], [, , b]) => a - b);
   const held = keysOf(inOrder.filter((event) => event[6] === 1));
   const now = keysOf(inOrder);

@@ -2,92 +2,85 @@ import { inEachHour } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { epochMs } from '../domain/time.ts';
-import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
+import { isHeld, lateSessions } from '../facts/late.ts';
 import type { LateHour } from '../facts/late-hours.ts';
 import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
+import { GROUPED_FEW } from '../facts/session-states.ts';
 import type { SessionFacts } from './ask.ts';
-import { mergedFor, SESSION_PART, type Single, type SingleSession, sessionSql } from './singles.ts';
+import { bySession, type Changes, changesOf, MOST_LATE_SESSIONS, sessionName } from './late.ts';
+import {
+  mergedFor,
+  namesOf,
+  SESSION_PART,
+  type SessionPart,
+  type Single,
+  type SingleSession,
+  sessionSql,
+  singleSession,
+} from './singles.ts';
 import { ofApp } from './sql.ts';
 
-/** Limit of sessions that one statement names. */
-const MOST_NAMED = 500;
-
-/**
- * Returns the sealed sessions with late events: each once as the facts count it, to be subtracted, and once
- * as it is now. They are kept until another event comes late in their hour.
- */
-export async function lateVersions(facts: SessionFacts, single: Single): Promise<readonly SingleSession[]> {
-  const hours = new Map(facts.lateHours.map((late) => [late.hour, late]));
-  const byKey = new Map<string, { session: LateSession; late: LateHour }>();
-  for (const session of facts.lateSessions) {
-    const late = hours.get(hourOf(session.startedAt));
-    if (late !== undefined)
-      byKey.set(`${session.startedAt} ${session.id} ${late.committed}`, { session, late });
-  }
-  if (byKey.size === 0) return [];
-  const found = await facts.cache.recallEach(
-    `late ${facts.app} ${single.name}`,
-    [...byKey.keys()],
-    async (unknown) => {
-      const read = new Map<string, readonly SingleSession[]>();
-      for (let at = 0; at < unknown.length; at += MOST_NAMED) {
-        const keys = unknown.slice(at, at + MOST_NAMED);
-        const versions = await readVersions(
-          facts,
-          single,
-          keys.flatMap((key) => byKey.get(key) ?? []),
-        );
-        for (const key of keys) {
-          const session = byKey.get(key)?.session;
-          read.set(key, versions.get(`${session?.startedAt} ${session?.id}`) ?? []);
-        }
-      }
-      return read;
-    },
-    (versions) => versions.length * (5 + single.columns.length),
-  );
-  return [...byKey.keys()].flatMap((key) => found.get(key) ?? []);
+/** A version of a session: -1 as the facts count it, 1 as it is now. With its keys and values in several ways. */
+interface Version extends Pick<SingleSession, 'sign' | 'startedAt' | 'visitor'> {
+  readonly parts: readonly SessionPart[];
 }
 
-const VERSION = rowOf([number, text, number, text, SESSION_PART]);
+/**
+ * Returns the sealed sessions with late events, in each of these ways to count them: each once as the facts count it,
+ * to be subtracted, and once as it is now.
+ */
+export async function lateVersions(
+  facts: SessionFacts,
+  singles: readonly Single[],
+): Promise<SingleSession[][]> {
+  const columns = mergedFor(singles);
+  const versions = await changesOf<Version>(
+    facts,
+    `sessions, ${namesOf(singles)}`,
+    (hours) => readVersions(facts, singles, hours),
+    () => 5 + columns.length,
+  );
+  return singles.map((single, i) =>
+    versions.map(({ sign, startedAt, visitor, parts }) => ({
+      sign,
+      ...singleSession(single, startedAt, visitor, parts[i]),
+    })),
+  );
+}
+
+const VERSION = rowOf([number, text, number, text], SESSION_PART);
 
 async function readVersions(
   { db, app }: SessionFacts,
-  single: Single,
-  asked: readonly { readonly session: LateSession; readonly late: LateHour }[],
-): Promise<ReadonlyMap<string, readonly SingleSession[]>> {
-  const ranges = asked.map(({ session: { startedAt }, late }) => ({
-    from: epochMs(startedAt),
-    to: epochMs(Math.max(startedAt, late.lastEvent)),
+  singles: readonly Single[],
+  hours: readonly LateHour[],
+): Promise<Changes<Version>> {
+  const ranges = hours.map(({ hour, lastEvent }) => ({
+    from: epochMs(hour),
+    to: epochMs(Math.max(hour, lastEvent)),
   }));
-  const where = sql`${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
-        AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`;
-  const columns = mergedFor([single]);
-  const isOfFacts = isHeld('session', [...new Set(asked.map(({ late }) => late))]);
+  const where = sql`${ofApp(app)} AND ${inEachHour(ranges)}
+        AND (session_id, started_at) IN (${lateSessions(app, 'session', hours)} LIMIT ${MOST_LATE_SESSIONS + 1})`;
+  const columns = mergedFor(singles);
   const rows = await db.rows(
     {
-      name: `late sessions, ${single.name}`,
-      sql: sql`SELECT started, session_id, sign, ${sessionSql([single])}
+      name: `late sessions, ${namesOf(singles)}`,
+      sql: sql`SELECT started, session_id, sign, ${sessionSql(singles)}
 FROM
 (
-    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${sessionColumns(columns)}
-    FROM ${rowsFromEvents(where, columns, sql`, session_id, ${isOfFacts} AS is_held`)} AS s
+    SELECT toUnixTimestamp64Milli(s.started_at) AS started, s.session_id AS session_id, sign, ${sessionColumns(columns, GROUPED_FEW)}
+    FROM ${rowsFromEvents(where, columns, sql`, session_id, ${isHeld('session', hours)} AS is_held`)} AS s
     ARRAY JOIN if(s.is_held, [-1, 1], [1]) AS sign
     GROUP BY s.started_at, s.session_id, sign
 )`,
       row: VERSION,
     },
-    {},
-    { ids: asked.map(({ session }) => session.id), starts: asked.map(({ session }) => session.startedAt) },
+    { searches: true },
   );
-  const found = new Map<string, SingleSession[]>();
-  for (const [startedAt, id, sign, visitor, [keys, values]] of rows) {
-    const key = `${startedAt} ${id}`;
-    const version = { sign: sign < 0 ? -1 : 1, startedAt, visitor, keys, values } as const;
-    const own = found.get(key);
-    if (own === undefined) found.set(key, [version]);
-    else own.push(version);
-  }
-  return found;
+  const versions = rows.map(([startedAt, id, sign, visitor, ...parts]): [string, Version] => [
+    sessionName(startedAt, id),
+    { sign: sign < 0 ? -1 : 1, startedAt, visitor, parts },
+  ]);
+  return bySession(versions);
 }

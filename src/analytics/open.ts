@@ -19,81 +19,90 @@ export interface Open {
 
 export const NOTHING_OPEN: Open = { unsealed: [], late: [] };
 
-/**
- * Returns the open sessions; null if too many are unsealed, or if `sessions` does not hold all of them.
- * Questions about the same version share one reading.
- */
-export const readOpen = (facts: SessionFacts, single: Single): Promise<Open | null> =>
-  facts.live.latest(`open ${facts.app} ${single.name}`, facts.version, async () => {
-    const [{ slots, visitors }, late] = await Promise.all([
-      unsealed(facts, single),
-      lateVersions(facts, single),
-    ]);
-    const read = await slots;
-    if (read === null) return null;
-    return {
-      unsealed: [...read.values()].flatMap(({ sessions }) => sessions),
-      late: late.map((session) => visitors.of(session)),
-    };
-  });
+interface Read extends Open {
+  readonly slots: Slots;
+}
 
-/** The unsealed sessions, as they were read last for a way to count them. */
+/** The open sessions, as they were read last for a way to count them. */
 interface Kept {
   readonly visitors: Visitors;
   readonly version: number;
   /** A promise holds on to the request that made it, so it gives way to its value. */
-  readonly slots: Slots | null | Promise<Slots | null>;
+  readonly read: Read | null | Promise<Read | null>;
   /** The last version for which a question counted them in this way. */
   askedAt: number;
 }
 
 /**
- * Several questions about an app are usually polled, so one statement reads the sessions for all that was asked about
- * the version before.
+ * Returns the open sessions; null if too many are unsealed, or if `sessions` does not hold all of them. Throws
+ * `TooManyLate`. Questions about the same version share one reading. Several questions about an app are usually polled,
+ * so it is for all ways to count sessions that were asked for at the version before.
  */
-async function unsealed(facts: SessionFacts, single: Single): Promise<Kept> {
+export async function readOpen(facts: SessionFacts, single: Single): Promise<Open | null> {
   const { live, version, app } = facts;
-  const keyOf = ({ name }: Single): string => `unsealed ${app} ${name}`;
+  const keyOf = ({ name }: Single): string => `open ${app} ${name}`;
   const known = live.get<Kept>(keyOf(single));
   if (known?.version === version) {
     known.askedAt = version;
-    return known;
+    return known.read;
   }
   const together = SINGLES.flatMap((each) => {
     const before = live.get<Kept>(keyOf(each));
     const isAsked = each === single || (known !== undefined && before?.askedAt === known.version);
     return isAsked ? { single: each, before, visitors: before?.visitors ?? new Visitors() } : [];
   });
-  const reading = forOthersToo(async () => {
-    const readers = together.map(async (each) => ({ ...each, known: await slotsOf(each.before) }));
-    return readSlots(facts, await Promise.all(readers));
-  });
+  const reading = forOthersToo(() => readTogether(facts, together));
   const kept = together.map(({ single: each, visitors, before }, i) => {
-    const slots = reading.then((all) => all?.[i] ?? null);
-    const own: Kept = {
-      version,
-      visitors,
-      slots,
-      askedAt: each === single ? version : (before?.askedAt ?? 0),
-    };
-    live.set(keyOf(each), own, 0);
-    slots.then(
-      (read) => {
-        if (live.get(keyOf(each)) === own) live.set(keyOf(each), { ...own, slots: read }, 0);
+    const read = reading.then((all) => all?.[i] ?? null);
+    const askedAt = each === single ? version : (before?.askedAt ?? 0);
+    const own: Kept = { version, visitors, read, askedAt };
+    const key = keyOf(each);
+    live.set(key, own, 0);
+    read.then(
+      (value) => {
+        if (live.get(key) === own) live.set(key, { ...own, read: value }, 0);
       },
       () => {
-        if (live.get(keyOf(each)) === own) live.delete(keyOf(each));
+        if (live.get(key) === own) live.delete(key);
       },
     );
     return own;
   });
-  return kept[together.findIndex((each) => each.single === single)] as Kept;
+  return (kept[together.findIndex((each) => each.single === single)] as Kept).read;
+}
+
+interface Reader {
+  readonly single: Single;
+  readonly visitors: Visitors;
+  readonly before: Kept | undefined;
+}
+
+/** Reads the open sessions for each of the readers. */
+async function readTogether(facts: SessionFacts, readers: readonly Reader[]): Promise<Read[] | null> {
+  const [slots, late] = await Promise.all([
+    Promise.all(readers.map(async (each) => ({ ...each, known: await slotsOf(each.before) }))).then((known) =>
+      readSlots(facts, known),
+    ),
+    lateVersions(
+      facts,
+      readers.map(({ single }) => single),
+    ),
+  ]);
+  if (slots === null) return null;
+  return readers.map(({ visitors }, i) => {
+    const own = slots[i] ?? NO_SLOTS;
+    return {
+      slots: own,
+      unsealed: [...own.values()].flatMap(({ sessions }) => sessions),
+      late: (late[i] ?? []).map((session) => visitors.of(session)),
+    };
+  });
 }
 
 /** The slots that were read last; none if that failed. */
 async function slotsOf(kept: Kept | undefined): Promise<Slots> {
   try {
-    return (await kept?.slots) ?? NO_SLOTS;
+    return (await kept?.read)?.slots ?? NO_SLOTS;
   } catch {
     return NO_SLOTS;
   }

@@ -26,7 +26,7 @@ export async function singlesOf(
   edges: readonly Span[],
   ever = false,
 ): Promise<Row[]> {
-  const isSealed = grid.to < facts.until && facts.lateSessions.length === 0;
+  const isSealed = grid.to < facts.until && facts.lateHours.length === 0;
   const [hours, open] = await Promise.all([
     hoursOf(facts.db, edgeSource(facts, single), edges),
     isSealed ? NOTHING_OPEN : readOpen(facts, single),
@@ -34,7 +34,7 @@ export async function singlesOf(
   const sums = new Sums(single, grid);
   for (const { part, hour } of hours) sums.addHour(hour, part);
   if (open === null) {
-    if (facts.lateSessions.length > 0) throw new TooManyLate();
+    if (facts.lateHours.length > 0) throw new TooManyLate();
     return [...sums.rows(), ...(await countTail(facts, single, grid))];
   }
   sums.addSessions(open.unsealed);

@@ -1,4 +1,4 @@
-import { listOf, number, text, tupleOf } from '../clickhouse/row.ts';
+import { type Checked, listOf, number, text, tupleOf } from '../clickhouse/row.ts';
 import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import type { SessionColumn } from '../facts/session-columns.ts';
@@ -160,6 +160,18 @@ export const sessionSql = (singles: readonly Single[]): Sql =>
   ]);
 /** The keys and values in a row of the result. */
 export const SESSION_PART = tupleOf([listOf(text), listOf(number)]);
+export type SessionPart = Checked<typeof SESSION_PART>;
+
+/** Returns a session in one of the ways in which a row has it. */
+export const singleSession = (
+  { visits }: Single,
+  startedAt: number,
+  visitor: string,
+  [keys, values]: SessionPart = [[], []],
+): Omit<SingleSession, 'sign'> => ({ startedAt, visitor: visits === null ? '' : visitor, keys, values });
+
+/** The names of several ways to count sessions, as one text. */
+export const namesOf = (singles: readonly Single[]): string => singles.map(({ name }) => name).join(', ');
 
 /** SQL of the name of a `visitor` (UInt128). */
 export const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;

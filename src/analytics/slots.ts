@@ -3,7 +3,7 @@ import { join, sql } from '../clickhouse/sql.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { finalSessions } from './merged-sessions.ts';
-import { mergedFor, SESSION_PART, type Single, sessionSql } from './singles.ts';
+import { mergedFor, namesOf, SESSION_PART, type Single, sessionSql, singleSession } from './singles.ts';
 import { inRanges, int, ofApp } from './sql.ts';
 import type { OpenSession, Visitors } from './visitors.ts';
 
@@ -95,22 +95,20 @@ async function readSessions(
     changed.length <= MOST_NAMED ? sql`${SLOT_OF_START} IN (${join(changed.map(int))})` : sql`true`;
   const rows = await facts.db.rows(
     {
-      name: `unsealed sessions, ${singles.map(({ name }) => name).join(', ')}`,
+      name: `unsealed sessions, ${namesOf(singles)}`,
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), events, ${sessionSql(singles)}
 FROM (${finalSessions(facts.app, range, columns, only)})`,
       row: SESSION,
     },
     { parallel: true },
   );
-  return readers.map(({ visitors, single: { visits } }, i) => {
+  return readers.map(({ visitors, single }, i) => {
     const read = new Map(changed.map((slot) => [slot, { events: 0, sessions: [] as OpenSession[] }]));
     for (const [startedAt, events, name, ...parts] of rows) {
       const slot = read.get(floorTo(startedAt, SLOT_MS) / SLOT_MS);
       if (slot === undefined) continue;
-      const [keys, values] = parts[i] ?? [[], []];
-      const visitor = visits === null ? '' : name;
       slot.events += events;
-      slot.sessions.push(visitors.of({ sign: 1, startedAt, visitor, keys, values }));
+      slot.sessions.push(visitors.of({ sign: 1, ...singleSession(single, startedAt, name, parts[i]) }));
     }
     for (const { sessions } of read.values()) sessions.sort((a, b) => a.startedAt - b.startedAt);
     return read;

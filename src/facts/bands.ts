@@ -35,16 +35,13 @@ export function bandRows(
 WHERE ${ofApp(app)} GROUP BY h.kind, roundDown(toUnixTimestamp(h.hour), [${join([...starts])}]) AS band`;
 }
 
-/** Whether a row with this name is a band of the table. */
-export const isBandOf = (table: string, name: string): boolean => name.startsWith(`${table} `);
-
 /** Takes the rows of the table apart. Other rows are left out. */
 export const bandsOf = (
   table: string,
   rows: readonly (readonly [name: string, numbers: readonly number[]])[],
 ): Band[] =>
   rows.flatMap(([name, [start = 0, events = 0, ...more]]) =>
-    isBandOf(table, name) ? { kind: name.slice(table.length + 1), start, events, more } : [],
+    name.startsWith(`${table} `) ? { kind: name.slice(table.length + 1), start, events, more } : [],
   );
 
 /** The bounds of the hours that contain some of the range. */

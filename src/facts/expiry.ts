@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { DAY_MS, type EpochMs, floorTo } from '../domain/time.ts';
+import { appId } from '../domain/ids.ts';
+import { DAY_MS, type EpochMs, epochMs, floorTo } from '../domain/time.ts';
 import { FACT_KINDS, type FactKind } from './kinds.ts';
-import { lateHours } from './late-hours.ts';
+import { readLateHours } from './late-hours.ts';
 import { appsOf, groupsOfRuns, withRuns } from './run-groups.ts';
 import { type AppState, deadRuns, MAX_SECONDS, readStates } from './seal-states.ts';
 import type { SealDeps } from './stretch.ts';
@@ -147,8 +148,9 @@ async function firstLate(
   limit: number,
 ): Promise<number> {
   if (late === 0) return limit;
-  const [first] = await lateHours(db, app, kind, { until: limit, dead: await deadRuns(db, kind, [app]) });
-  return first?.hour ?? limit;
+  const facts = { until: epochMs(limit), dead: await deadRuns(db, kind, [app]) };
+  const hours = await readLateHours(db, appId(app), { [kind]: facts });
+  return hours[kind][0]?.hour ?? limit;
 }
 
 /** Apps whose horizons lie a session's length or more beyond what is deleted. */

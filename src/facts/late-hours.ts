@@ -1,8 +1,12 @@
-import { z } from 'zod';
-import type { Database, Query } from '../clickhouse/database.ts';
-import { type Sql, sql } from '../clickhouse/sql.ts';
+import type { Database } from '../clickhouse/database.ts';
+import { anyOf, bucket, ofApp } from '../clickhouse/literals.ts';
+import { number, rowOf } from '../clickhouse/row.ts';
+import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import { byName } from '../domain/by-name.ts';
+import type { AppId } from '../domain/ids.ts';
 import { HOUR_MS } from '../domain/time.ts';
-import { type FactKind, LEDGER_KIND } from './kinds.ts';
+import { FACT_KINDS, type FactKind, LEDGER_KIND } from './kinds.ts';
+import { type Published, without } from './published.ts';
 
 /** A sealed hour whose facts do not hold all committed events, or may not, because a visitor is being erased. */
 export interface LateHour {
@@ -24,54 +28,72 @@ export interface LateHour {
   readonly lastEvent: number;
 }
 
+/** In order of time, by kind of facts. */
+export type LateHours = { readonly [Kind in FactKind]: readonly LateHour[] };
+
 /** If more hours of a kind are late, raw rows answer from the first one on. */
 export const MOST_LATE_HOURS = 500;
 
-const LATE_HOUR = z.object({
-  hour: z.number(),
-  committed: z.number(),
-  held: z.number(),
-  insertedUntil: z.number(),
-  lastEvent: z.number(),
-});
-/** The hours of the events that are being erased. Their counts in the ledger may fall to those of the facts. */
-const ERASED_HOURS: { readonly [Kind in FactKind]: Sql } = {
-  page: sql`arrayJoin(hours)`,
-  session: sql`toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC')`,
-};
-const erasedHours = (kind: FactKind): Sql => sql`
-    UNION ALL
-    SELECT hour, 0, 0, toInt64(0), toInt64(0), 1 FROM
-    (SELECT ${ERASED_HOURS[kind]} AS hour FROM erased_sessions WHERE app_id = {app:UUID} AND session_id != '')
-    WHERE toUnixTimestamp(hour) * 1000 < {until:Int64}`;
+type Facts = Pick<Published, 'until' | 'dead'>;
+/** The kinds of facts whose late hours are sought. */
+type Sought = { readonly [Kind in FactKind]?: Facts };
 
-const lateHoursQuery = (kind: FactKind, isErasing: boolean): Query<LateHour> => ({
-  name: 'late hours',
-  sql: sql`SELECT toUnixTimestamp(h.hour) * 1000 AS hour, sum(in_ledger) AS committed, sum(in_facts) AS held, max(inserted_until) AS insertedUntil,
-    max(last_event_ms) AS lastEvent
+/** The number of a kind: in the ledger, in the facts and here. */
+const NUMBER = { page: 1, session: 2 } as const;
+
+/**
+ * SQL of the hours of these kinds whose counts differ. At most one more than MOST_LATE_HOURS of each kind. Each part of
+ * a union takes the engine as long as a small statement, so one part covers both kinds.
+ */
+function lateRows(app: AppId, sought: Sought, isErasing: boolean): Sql {
+  const ofKinds = (conditionOf: (kind: FactKind, facts: Facts) => Sql): Sql => {
+    const conditions = FACT_KINDS.flatMap((kind) => {
+      const facts = sought[kind];
+      return facts === undefined ? [] : sql`hour < ${bucket(facts.until)} AND ${conditionOf(kind, facts)}`;
+    });
+    return sql`${ofApp(app)} AND ${anyOf(conditions)}`;
+  };
+  const erased = sql`
+    UNION ALL
+    SELECT facts, hour, 0, 0, toInt64(0), ${NO_TIME}, 1
+    FROM (SELECT app_id, arrayJoin(${ERASED_HOURS}) AS of_facts, of_facts.1 AS facts, of_facts.2 AS hour FROM erased_sessions WHERE session_id != '')
+    WHERE ${ofKinds((kind) => sql`facts = ${NUMBER[kind]}`)}`;
+  return sql`SELECT facts, toUnixTimestamp(hour) * 1000, sum(in_ledger), sum(in_facts), max(inserted), toUnixTimestamp64Milli(max(last))
 FROM
 (
-    SELECT hour, events AS in_ledger, 0 AS in_facts, toInt64(0) AS inserted_until, toUnixTimestamp64Milli(last_event) AS last_event_ms, 0 AS erased FROM ledger
-    WHERE app_id = {app:UUID} AND kind = {ledgerKind:String} AND toUnixTimestamp(hour) * 1000 < {until:Int64}
+    SELECT toUInt8(kind) AS facts, hour, events AS in_ledger, 0 AS in_facts, toInt64(0) AS inserted, last_event AS last, 0 AS erased FROM ledger
+    WHERE ${ofKinds((kind) => sql`kind = ${quoted(LEDGER_KIND[kind])}`)}
     UNION ALL
-    SELECT hour, 0, events, inserted_until, toInt64(0), 0 FROM sealed_hours
-    WHERE app_id = {app:UUID} AND kind = {kind:String} AND run NOT IN {dead:Array(UInt64)} AND toUnixTimestamp(hour) * 1000 < {until:Int64}${isErasing ? erasedHours(kind) : sql``}
-) AS h
-GROUP BY h.hour HAVING committed != held OR max(erased) = 1 ORDER BY h.hour LIMIT ${MOST_LATE_HOURS + 1}`,
-  row: LATE_HOUR,
-});
+    SELECT toUInt8(kind), hour, 0, events, inserted_until, ${NO_TIME}, 0 FROM sealed_hours
+    WHERE ${ofKinds((kind, { dead }) => sql`kind = ${quoted(kind)}${without(sql`run`, dead)}`)}${isErasing ? erased : sql``}
+)
+GROUP BY facts, hour HAVING sum(in_ledger) != sum(in_facts) OR max(erased) = 1 ORDER BY hour LIMIT ${MOST_LATE_HOURS + 1} BY facts`;
+}
 
-/** Reads the late hours in order, at most one more than MOST_LATE_HOURS. */
-export function lateHours(
+const NO_TIME = sql`toDateTime64(0, 3, 'UTC')`;
+
+/** The hours of events that are being erased, by kind. Their counts in the ledger may fall to those of the facts. */
+const ERASED_HOURS = sql`arrayConcat(arrayMap(hour -> (${NUMBER.page}, hour), hours),
+        [(${NUMBER.session}, toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC'))])`;
+
+/** Returns the number of late events. */
+export const lateIn = (hours: readonly LateHour[]): number =>
+  hours.reduce((sum, { committed, held }) => sum + committed - held, 0);
+
+const ROW = rowOf([number, number, number, number, number, number]);
+
+/** Reads the late hours of these kinds. At most one more than MOST_LATE_HOURS of each kind. */
+export async function readLateHours(
   db: Database,
-  app: string,
-  kind: FactKind,
-  {
-    until,
-    dead,
-    isErasing = false,
-  }: { readonly until: number; readonly dead: readonly number[]; readonly isErasing?: boolean },
-): Promise<readonly LateHour[]> {
-  const params = { app, kind, ledgerKind: LEDGER_KIND[kind], until, dead };
-  return db.query(lateHoursQuery(kind, isErasing), params, { lane: 'lookup' });
+  app: AppId,
+  sought: Sought,
+  isErasing = false,
+): Promise<LateHours> {
+  const query = { name: 'late hours', sql: lateRows(app, sought, isErasing), row: ROW };
+  const rows = await db.rows(query, { lane: 'lookup' });
+  return byName(FACT_KINDS, (kind) =>
+    rows.flatMap(([facts, hour, committed, held, insertedUntil, lastEvent]) =>
+      facts === NUMBER[kind] ? { hour, committed, held, insertedUntil, lastEvent } : [],
+    ),
+  );
 }

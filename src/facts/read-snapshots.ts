@@ -3,9 +3,9 @@ import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
-import { bandsOf, isBandOf } from './bands.ts';
+import { bandsOf } from './bands.ts';
 import { FACT_KINDS, type FactKind } from './kinds.ts';
-import { type LateHour, lateHours } from './late-hours.ts';
+import { type LateHours, lateIn, MOST_LATE_HOURS, readLateHours } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
@@ -23,8 +23,8 @@ import {
 /** The state of an app's data at a moment. */
 export interface Snapshot extends State {
   readonly published: PublishedFacts;
-  /** In order of time. If more than MOST_LATE_HOURS are late, only the first ones. */
-  readonly late: { readonly [Kind in FactKind]: readonly LateHour[] };
+  /** If more than MOST_LATE_HOURS are late, only the first ones. */
+  readonly late: LateHours;
   /** While it is unchanged, all rows that this snapshot refers to exist. */
   readonly era: string;
   /**
@@ -49,12 +49,15 @@ const FACTS_MS = MINUTE_MS;
 export interface LastRead extends Pick<Snapshot, 'published' | 'late'> {
   /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
   readonly counted: { readonly [Kind in FactKind]: string };
+  /** More events were late than the time before: the next time, late hours are read at once. */
+  readonly grows: boolean;
   readonly facts: FactsRead;
 }
 
 const NOTHING_READ: Omit<LastRead, 'published'> = {
   late: { page: [], session: [] },
   counted: { page: '', session: '' },
+  grows: false,
   facts: { found: new Map(), stamp: null, until: 0 },
 };
 
@@ -79,11 +82,13 @@ export async function readSnapshots(
   const query = isKnown
     ? { name: 'snapshot, new events', sql: ledgerSql, row: ROW }
     : { name: 'snapshot', sql: sql`${factRows(app, published)}\nUNION ALL\n${ledgerSql}`, row: ROW };
-  // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
-  const rows = await db.rows(query, { lane: 'lookup' });
+  const [rows, early] = await Promise.all([
+    // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
+    db.rows(query, { lane: 'lookup' }),
+    last.grows ? readLateHours(db, app, published) : null,
+  ]);
   const bands = bandsOf('ledger', rows);
-  const ofFacts = () => new Map(rows.filter(([name]) => !isBandOf('ledger', name)));
-  const facts = isKnown ? last.facts : { found: ofFacts(), stamp, until: now() + FACTS_MS };
+  const facts = isKnown ? last.facts : { found: new Map(rows), stamp, until: now() + FACTS_MS };
   const { found } = facts;
   const latest = publishedIn(found);
   if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
@@ -96,13 +101,19 @@ export async function readSnapshots(
     const { step, horizon, dead } = published[kind];
     return [step, horizon, dead.length, erasures, ledger[kind], sealed[kind]].join(' ');
   });
-  const lateOf = (kind: FactKind): Promise<readonly LateHour[]> | readonly LateHour[] => {
-    if (isErasing) return lateHours(db, app, kind, { ...published[kind], isErasing });
-    if (ledger[kind] === sealed[kind]) return [];
-    return counted[kind] === last.counted[kind] ? last.late[kind] : lateHours(db, app, kind, published[kind]);
+  const isLate = (kind: FactKind): boolean => ledger[kind] !== sealed[kind];
+  const grows = FACT_KINDS.some((kind) => isLate(kind) && counted[kind] !== last.counted[kind]);
+  /** Whether hours that were read beside the ledger hold all late events that it counts. */
+  const areAll = (hours: LateHours): boolean =>
+    FACT_KINDS.every(
+      (kind) => hours[kind].length <= MOST_LATE_HOURS && lateIn(hours[kind]) >= ledger[kind] - sealed[kind],
+    );
+  const lateHours = (): Promise<LateHours> | LateHours => {
+    if (isErasing) return readLateHours(db, app, published, true);
+    if (!grows) return byName(FACT_KINDS, (kind) => (isLate(kind) ? last.late[kind] : []));
+    return early !== null && areAll(early) ? early : readLateHours(db, app, published);
   };
-  const [page, session] = await Promise.all([lateOf('page'), lateOf('session')]);
-  const late = { page, session };
+  const late = await lateHours();
   const state = {
     ...own,
     published,
@@ -112,7 +123,7 @@ export async function readSnapshots(
   };
   return {
     snapshots: scopes.map((scope) => ({ ...state, version: eventsIn(bands, scope) })),
-    read: { published, late, counted, facts },
+    read: { published, late, counted, grows, facts },
   };
 }
 

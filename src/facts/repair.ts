@@ -1,7 +1,8 @@
-import type { EpochMs, Span } from '../domain/time.ts';
+import { appId } from '../domain/ids.ts';
+import { type EpochMs, epochMs, type Span } from '../domain/time.ts';
 import { eventsIn, type HourCounts, ledgerHours } from './hour-counts.ts';
 import type { FactKind } from './kinds.ts';
-import { lateHours, MOST_LATE_HOURS } from './late-hours.ts';
+import { MOST_LATE_HOURS, readLateHours } from './late-hours.ts';
 import { withRuns } from './run-groups.ts';
 import { MAX_EVENTS } from './seal.ts';
 import { sealHours } from './seal-hours.ts';
@@ -24,19 +25,19 @@ export async function repair(
   deps: SealDeps,
   now: EpochMs,
   kind: FactKind,
-  { app, step }: AppState,
+  { app: name, step }: AppState,
 ): Promise<void> {
   const started = performance.now();
   const { db } = deps;
+  const app = appId(name);
   await withRuns(db, kind, [app], 2, async (run, withdrawal) => {
     const [state] = await readStates({ db, only: [app] }, kind, now, true);
     if (state === undefined || state.step !== step) return;
     const { until } = state;
     const dead = await deadRuns(db, kind, [app]);
     // Nothing comes late for hours before the horizon. If it did all the same, their facts would have to stay.
-    const late = (await lateHours(db, app, kind, { until, dead })).filter(
-      ({ hour }) => hour >= state.horizon,
-    );
+    const hours = await readLateHours(db, app, { [kind]: { until: epochMs(until), dead } });
+    const late = hours[kind].filter(({ hour }) => hour >= state.horizon);
     const [first] = late;
     if (first === undefined) return;
     const ledger = await ledgerHours(db, { kind, apps: [app], from: first.hour, to: until });

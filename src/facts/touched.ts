@@ -1,14 +1,13 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { inEachHour, inMs } from '../clickhouse/literals.ts';
+import { inEachHour, inMs, ofApp } from '../clickhouse/literals.ts';
 import { identifier, join, sql } from '../clickhouse/sql.ts';
-import { appId } from '../domain/ids.ts';
+import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { sessionRows } from './compute.ts';
 import type { FactKind } from './kinds.ts';
-import { lateSessions } from './late.ts';
+import { areKnown, lateSessions } from './late.ts';
 import type { LateHour } from './late-hours.ts';
-import { Memory } from './memory.ts';
 import { sessionColumns } from './session-columns.ts';
 import { UTM } from './tables.ts';
 
@@ -25,7 +24,7 @@ export const MOST_HOURS = 48;
 /** Late hours of an app. */
 export interface Touched {
   readonly db: Database;
-  readonly app: string;
+  readonly app: AppId;
   readonly kind: FactKind;
   /** In order. */
   readonly late: readonly LateHour[];
@@ -67,24 +66,21 @@ const HOUR_ROW: z.ZodType<{ hour: number }> = z.object({ hour: z.number() });
  * they may lie.
  */
 async function hoursOfSessions({ db, app }: Touched, late: readonly LateHour[]): Promise<number[]> {
-  const sessions = await lateSessions(db, new Memory(0).of(null), appId(app), 'page', late);
-  if (sessions === null) {
-    return late.flatMap(({ hour }) => Array.from({ length: SESSION_HOURS }, (_, i) => hour + i * HOUR_MS));
+  const following = late.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour + DAY_MS) }));
+  if (!(await areKnown(db, app, 'page', late))) {
+    return following.flatMap(({ from }) =>
+      Array.from({ length: SESSION_HOURS }, (_, i) => from + i * HOUR_MS),
+    );
   }
-  const [first] = late;
-  const ranges = sessions.map(({ startedAt }) => ({
-    from: epochMs(Math.max(startedAt, first?.hour ?? 0)),
-    to: epochMs(startedAt + DAY_MS),
-  }));
   const rows = await db.query(
     {
       name: 'seal: hours of late sessions',
       sql: sql`SELECT DISTINCT toUnixTimestamp(toStartOfHour(timestamp)) * 1000 AS hour FROM events
-WHERE app_id = {app:UUID} AND type IN ('pageview', 'error') AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
-    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
+WHERE ${ofApp(app)} AND type IN ('pageview', 'error') AND ${inEachHour(following)}
+    AND (session_id, started_at) IN (${lateSessions(app, 'page', late)})`,
       row: HOUR_ROW,
     },
-    { app, ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
+    {},
     { lane: 'seal' },
   );
   return rows.map(({ hour }) => hour);

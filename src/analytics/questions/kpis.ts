@@ -12,7 +12,7 @@ export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparis
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const periods = [previous, current];
   const [sessions, events] = await Promise.all([
-    sessionTotals(await facts.sessions(), periods),
+    sessionTotals(facts.sessions, periods),
     eventTotals(facts.events, periods),
   ]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));

@@ -37,7 +37,7 @@ export async function locations(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Location[]> {
-  const session = await facts.sessions();
+  const session = facts.sessions;
   const pieces = plan(closed(range), session.until);
   const [sealed, singles] = await Promise.all([
     sealedPlaces(session, pieces),

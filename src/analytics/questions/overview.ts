@@ -15,7 +15,7 @@ const TOP = 10;
 
 export async function overview(facts: AppFacts, range: OpenRange): Promise<ExtendedOverview> {
   const bounds = closed(range);
-  const [page, session] = await Promise.all([facts.pages(), facts.sessions()]);
+  const { pages: page, sessions: session } = facts;
   // The slowest part starts first.
   const [listed, keys, [totals]] = await Promise.all([
     topValues(session, plan(bounds, session.until), TOP),

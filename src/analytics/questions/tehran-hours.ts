@@ -27,7 +27,7 @@ interface TehranHour {
 /** Returns the hours of `range` (whole Tehran hours) with data. */
 async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]> {
   const grid = byHour(range);
-  const session = await facts.sessions();
+  const session = facts.sessions;
   const hours = { start: range.from, end: Math.min(session.until, range.to + 1) };
   const [sealed, singles, views] = await Promise.all([
     hours.start < hours.end ? sealedHours(session, grid, hours) : [],
@@ -101,7 +101,7 @@ function sumByCell<Key extends string | number>(
  * first does not have.
  */
 async function countedOnce(facts: AppFacts, hours: readonly TehranHour[]): Promise<TehranHour[]> {
-  const session = await facts.sessions();
+  const session = facts.sessions;
   const starts = new Map(hours.map((hour) => [hour.start, hour]));
   return Promise.all(
     hours.map(async (hour) => {

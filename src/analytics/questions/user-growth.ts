@@ -17,7 +17,7 @@ export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<Gro
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
   const [sessions, events] = await Promise.all([
-    sessionsByDay(await facts.sessions(), bounded),
+    sessionsByDay(facts.sessions, bounded),
     eventSums(facts.events, [bounded], byDay(bounded), () => sql`intDiv(toUnixTimestamp(bucket), 86400)`),
   ]);
   const [sessionsOf, eventsOf] = [sumByKey(sessions), sumByKey(events)];

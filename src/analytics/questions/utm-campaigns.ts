@@ -24,7 +24,7 @@ const ORDER = (a: UtmCampaign, b: UtmCampaign): number =>
   nullsLast(a.content, b.content);
 
 export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<UtmCampaign[]> {
-  const session = await facts.sessions();
+  const session = facts.sessions;
   const pieces = plan(closed(range), session.until);
   const rows = await Promise.all([
     sealedCampaigns(session, pieces),
