@@ -27,12 +27,24 @@ export default {
       'stores-know-no-business',
       'clickhouse/ and redis/ import none of the parts that use them.',
       { path: '^src/(clickhouse|redis)/' },
-      { path: '^src/(http|endpoints|analytics|facts|ingestion|metadata|management|cli)/' },
+      { path: '^src/(http|endpoints|analytics|facts|snapshots|ingestion|metadata|management|cli)/' },
+    ),
+    only(
+      'snapshots-stand-below-facts',
+      'The state of the data is known without the facts and the questions.',
+      { path: '^src/snapshots/' },
+      { path: '^src/(facts|analytics)/' },
+    ),
+    only(
+      'facts-stand-below-questions',
+      'Facts are computed and tables described without the questions.',
+      { path: '^src/facts/' },
+      { path: '^src/analytics/' },
     ),
     only(
       'questions-know-no-http',
       'The questions do not know their callers.',
-      { path: '^src/(analytics|facts|ingestion|metadata)/' },
+      { path: '^src/(analytics|facts|snapshots|ingestion|metadata)/' },
       { path: '^src/(http|endpoints|management|cli)/' },
     ),
     ...Object.entries(HTTP_ROOMS).map(([room, below]) =>
@@ -105,7 +117,7 @@ export default {
       'oracle-stands-alone',
       'The oracle shares no code with the queries; only subject.ts runs them, for the comparison.',
       { path: '^test/support/oracle', pathNot: 'subject\\.ts$' },
-      { path: '^src/(analytics|facts|clickhouse)/', dependencyTypesNot: ['type-only'] },
+      { path: '^src/(analytics|facts|snapshots|clickhouse)/', dependencyTypesNot: ['type-only'] },
     ),
     only(
       'no-dev-in-src',

@@ -1,7 +1,7 @@
 import { createAnalytics } from '../src/analytics/analytics.ts';
+import { Memory } from '../src/analytics/memory.ts';
 import type { StatementStats } from '../src/clickhouse/database.ts';
 import { readConfig } from '../src/config.ts';
-import { Memory } from '../src/facts/memory.ts';
 import { casesOf } from './cases.ts';
 import { type Live, MERGES_MS, measureLive } from './live.ts';
 import { type Measured, type MeasuredLive, measure } from './measure.ts';

@@ -7,7 +7,7 @@ import type { StoreLocation } from '../src/clickhouse/connect.ts';
 import { type Database, openDatabase, type StatementStats } from '../src/clickhouse/database.ts';
 import { type Migration, migrate, readMigrations } from '../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../src/clickhouse/sql.ts';
-import type { FactKind } from '../src/facts/kinds.ts';
+import type { FactKind } from '../src/domain/fact-kinds.ts';
 import { seal } from '../src/facts/pass.ts';
 import { purgeSessions } from '../src/facts/purge.ts';
 import type { Stretch } from '../src/facts/stretch.ts';

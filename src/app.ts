@@ -6,8 +6,6 @@ import { AppError } from './domain/errors.ts';
 import type { Forgetting } from './domain/forgetting.ts';
 import type { Clock } from './domain/time.ts';
 import type { Services } from './endpoints/endpoint.ts';
-import type { ReadBegun } from './facts/begun.ts';
-import type { ReadSnapshot } from './facts/snapshots.ts';
 import type { AnswerSource } from './http/answer/answers.ts';
 import type { ConsoleParts } from './http/console/console.ts';
 import { consoleReference } from './http/console/openapi.ts';
@@ -25,6 +23,8 @@ import { type HealthDeps, servicePages } from './http/routes/health.ts';
 import { publicApi } from './http/routes/public-api.ts';
 import type { Principal } from './metadata/types.ts';
 import type { RedisLink } from './redis/link.ts';
+import type { ReadBegun } from './snapshots/begun.ts';
+import type { ReadSnapshot } from './snapshots/snapshots.ts';
 
 export interface AppDeps extends Services, HealthDeps {
   readonly analytics: SteadyAnalytics;

@@ -1,13 +1,13 @@
 import type { Database } from '../clickhouse/database.ts';
 import { asQuestion } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
-import { Memory } from '../facts/memory.ts';
-import type { Snapshot } from '../facts/read-snapshots.ts';
-import { createSnapshots, type ReadSnapshot } from '../facts/snapshots.ts';
-import { untilSteady } from '../facts/steady.ts';
+import type { Snapshot } from '../snapshots/read.ts';
+import { createSnapshots, type ReadSnapshot } from '../snapshots/snapshots.ts';
+import { untilSteady } from '../snapshots/steady.ts';
 import type { AppFacts } from './ask.ts';
 import { createFacts } from './facts.ts';
 import { TooManyLate } from './late.ts';
+import { Memory } from './memory.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';

@@ -1,10 +1,10 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { Sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../domain/time.ts';
-import type { FactKind } from '../facts/kinds.ts';
-import type { LateHour } from '../facts/late-hours.ts';
-import type { Cache } from '../facts/memory.ts';
+import type { LateHour } from '../snapshots/late-hours.ts';
+import type { Cache } from './memory.ts';
 
 /** An app's facts at one snapshot, the input of every question. */
 export interface AppFacts {

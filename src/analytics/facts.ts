@@ -1,13 +1,13 @@
 import type { Database } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, HOUR_MS, type Span } from '../domain/time.ts';
-import type { FactKind } from '../facts/kinds.ts';
-import { type LateHour, MOST_LATE_HOURS } from '../facts/late-hours.ts';
-import type { Cache, Memory } from '../facts/memory.ts';
-import { without } from '../facts/published.ts';
-import type { Snapshot } from '../facts/read-snapshots.ts';
+import { type LateHour, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
+import { without } from '../snapshots/published.ts';
+import type { Snapshot } from '../snapshots/read.ts';
 import type { AppFacts, EventFacts, Facts } from './ask.ts';
+import type { Cache, Memory } from './memory.ts';
 import { ofApp } from './sql.ts';
 
 export interface FactsDeps {

@@ -2,7 +2,7 @@ import type { Database } from '../clickhouse/database.ts';
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../domain/time.ts';
-import type { Cache } from '../facts/memory.ts';
+import type { Cache } from './memory.ts';
 import type { Span } from './plan.ts';
 import { rowsForMemory } from './rows.ts';
 import { int } from './sql.ts';

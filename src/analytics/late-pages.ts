@@ -3,7 +3,7 @@ import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld, lateSessions } from '../facts/late.ts';
-import type { LateHour } from '../facts/late-hours.ts';
+import type { LateHour } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
 import { bySession, type Changes, changesOf, MOST_LATE_SESSIONS, sessionName } from './late.ts';

@@ -3,10 +3,10 @@ import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { epochMs } from '../domain/time.ts';
 import { isHeld, lateSessions } from '../facts/late.ts';
-import type { LateHour } from '../facts/late-hours.ts';
 import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import { GROUPED_FEW } from '../facts/session-states.ts';
+import type { LateHour } from '../snapshots/late-hours.ts';
 import type { SessionFacts } from './ask.ts';
 import { bySession, type Changes, changesOf, MOST_LATE_SESSIONS, sessionName } from './late.ts';
 import {

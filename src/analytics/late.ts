@@ -1,5 +1,5 @@
 import { areKnown } from '../facts/late.ts';
-import { type LateHour, MOST_LATE_HOURS } from '../facts/late-hours.ts';
+import { type LateHour, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
 
 /**

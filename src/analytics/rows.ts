@@ -1,7 +1,7 @@
 import type { Database, Params, Query, RunOptions } from '../clickhouse/database.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
-import type { Cache } from '../facts/memory.ts';
+import type { Cache } from './memory.ts';
 
 /** A part of an answer: a key, and sums that are added to those of other rows with the same key. */
 export type Row = readonly [key: string, ...sums: number[]];

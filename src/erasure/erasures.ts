@@ -4,16 +4,16 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
+import { FACT_KINDS } from '../domain/fact-kinds.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
 import { type Clock, type EpochMs, epochMs, toIso } from '../domain/time.ts';
-import { horizonOf } from '../facts/horizon.ts';
-import { FACT_KINDS } from '../facts/kinds.ts';
 import { type Deleted, resealHours } from '../facts/reseal.ts';
 import { withRuns } from '../facts/run-groups.ts';
 import { RunEnded } from '../facts/runs.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import { dropMarkedRows } from '../metadata/erasing.ts';
+import { horizonOf } from '../snapshots/horizon.ts';
 import {
   correctBounds,
   deleteEvents,

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
-import type { FactKind } from '../facts/kinds.ts';
 import type { Deleted } from '../facts/reseal.ts';
 import { MAX_SECONDS } from '../facts/seal-states.ts';
 import {

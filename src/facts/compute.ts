@@ -1,5 +1,5 @@
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
-import type { FactKind } from './kinds.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import { SESSION_COLUMNS, sessionColumns } from './session-columns.ts';
 import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
 import { UTM } from './tables.ts';

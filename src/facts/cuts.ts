@@ -1,7 +1,7 @@
 import { anyOf, inMs, inSpans } from '../clickhouse/literals.ts';
 import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import { DAY_MS, type Span } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
 import { bucketsOf, COARSE_UNITS, GRAINED, type Grained, inBuckets, inFinest } from './tables.ts';
 
 /** The rows of a table that belong to some hours. */

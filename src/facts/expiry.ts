@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
+import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import { appId } from '../domain/ids.ts';
 import { DAY_MS, type EpochMs, epochMs, floorTo } from '../domain/time.ts';
-import { FACT_KINDS, type FactKind } from './kinds.ts';
-import { readLateHours } from './late-hours.ts';
+import { readLateHours } from '../snapshots/late-hours.ts';
 import { appsOf, groupsOfRuns, withRuns } from './run-groups.ts';
 import { type AppState, deadRuns, MAX_SECONDS, readStates } from './seal-states.ts';
 import type { SealDeps } from './stretch.ts';

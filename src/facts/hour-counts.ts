@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
+import { type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
 import type { Span } from '../domain/time.ts';
-import { type FactKind, LEDGER_KIND } from './kinds.ts';
 import { MAX_SECONDS } from './seal-states.ts';
 
 /** Numbers of events by app and hour. */

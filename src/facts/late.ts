@@ -2,10 +2,10 @@ import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
 import { number, rowOf } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
-import type { LateHour } from './late-hours.ts';
+import type { LateHour } from '../snapshots/late-hours.ts';
 
 /*
  * Finds the events that the facts of an hour do not hold. Facts hold the events that were inserted before

@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
+import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import type { EpochMs } from '../domain/time.ts';
-import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { repair } from './repair.ts';
 import { appsOf, groupsOfRuns } from './run-groups.ts';
 import { RunEnded } from './runs.ts';

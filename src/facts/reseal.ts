@@ -1,6 +1,6 @@
+import type { FactKind } from '../domain/fact-kinds.ts';
 import { type EpochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { eventsIn, type HourCounts, ledgerHours, sealedHours } from './hour-counts.ts';
-import type { FactKind } from './kinds.ts';
 import { withRuns } from './run-groups.ts';
 import type { Run } from './runs.ts';
 import { MAX_EVENTS } from './seal.ts';

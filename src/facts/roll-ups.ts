@@ -1,7 +1,7 @@
 import { inMs } from '../clickhouse/literals.ts';
 import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import { DAY_MS, type Span } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
 import { COARSE_UNITS, GRAINED, type Grained, inBuckets, inFinest, UTM } from './tables.ts';
 
 /** A statement about `{apps}`: the run `{run}` writes, and rows of `{dead}` runs are ignored. */

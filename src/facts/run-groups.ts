@@ -1,5 +1,5 @@
 import type { Database } from '../clickhouse/database.ts';
-import type { FactKind } from './kinds.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import { Run } from './runs.ts';
 
 /** Limit of one run. */

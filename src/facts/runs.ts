@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import type { Shards } from '../clickhouse/shards.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
-import type { FactKind } from './kinds.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 
 /*
  * Sealing writes to a dozen tables in a dozen statements, and a process can stop between two of them, for a

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
+import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
 import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
-import { FACT_KINDS, type FactKind, LEDGER_KIND } from './kinds.ts';
 
 /**
  * How long after its end an hour may be sealed: inserts of live traffic that were under way have landed by

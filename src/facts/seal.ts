@@ -1,6 +1,6 @@
+import type { FactKind } from '../domain/fact-kinds.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { type HourCounts, ledgerHours } from './hour-counts.ts';
-import type { FactKind } from './kinds.ts';
 import { appsOf, withRuns } from './run-groups.ts';
 import { sealHours } from './seal-hours.ts';
 import { type AppState, readStates, startOf } from './seal-states.ts';

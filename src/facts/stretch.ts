@@ -1,7 +1,7 @@
 import type { Database } from '../clickhouse/database.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import { type EpochMs, epochMs, type Span } from '../domain/time.ts';
 import { eventsIn, type HourCounts } from './hour-counts.ts';
-import type { FactKind } from './kinds.ts';
 import type { AppState } from './seal-states.ts';
 
 /** Passed to everything that seals. */

@@ -1,7 +1,7 @@
 import { inSpans } from '../clickhouse/literals.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import { DAY_MS, floorTo, type Span } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
 
 /** A table of sums by bucket. */
 export interface Grained {

@@ -2,12 +2,12 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { inEachHour, inMs, ofApp } from '../clickhouse/literals.ts';
 import { identifier, join, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
+import type { LateHour } from '../snapshots/late-hours.ts';
 import { sessionRows } from './compute.ts';
-import type { FactKind } from './kinds.ts';
 import { areKnown, lateSessions } from './late.ts';
-import type { LateHour } from './late-hours.ts';
 import { sessionColumns } from './session-columns.ts';
 import { UTM } from './tables.ts';
 

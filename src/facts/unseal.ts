@@ -1,5 +1,5 @@
+import { FACT_KINDS } from '../domain/fact-kinds.ts';
 import type { EpochMs } from '../domain/time.ts';
-import { FACT_KINDS } from './kinds.ts';
 import { appsOf, groupsOfRuns, withRuns } from './run-groups.ts';
 import { readStates } from './seal-states.ts';
 import type { SealDeps } from './stretch.ts';

@@ -88,7 +88,7 @@ function workOf(group: readonly Waiting[]): Work {
  *    forever.
  * 3. The verdict is written. If another process took this one for dead, its verdict came first and stands.
  * 4. `ingest_begun` counts the events. From now on an answer may hold some of them, and no such answer is
- *    cached (`facts/begun.ts`).
+ *    cached (`snapshots/begun.ts`).
  * 5. The events are inserted from the journal in one block, views included. The flush's id is the token.
  * 6. `ledger` counts the events. They are committed: from now on no answer leaves one out.
  * 7. The batches are marked as stored, and their senders get their answer.

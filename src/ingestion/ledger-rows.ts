@@ -1,7 +1,7 @@
 import { dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import { extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
-import type { Span } from '../facts/underway.ts';
+import type { Span } from '../snapshots/underway.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 

@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
-import type { Span, Underway } from '../facts/underway.ts';
+import type { Span, Underway } from '../snapshots/underway.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Flush, Journal } from './journal.ts';
 import type { OpenFlush } from './journal-sql.ts';

@@ -1,6 +1,6 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppError } from '../domain/errors.ts';
-import type { Underway } from '../facts/underway.ts';
+import type { Underway } from '../snapshots/underway.ts';
 import type { Held } from './batch-buffer.ts';
 import { Flusher, type StoredFlush } from './flusher.ts';
 import type { Journal } from './journal.ts';

@@ -4,7 +4,7 @@ import { sql } from '../clickhouse/sql.ts';
 import { type AppId, appId } from '../domain/ids.ts';
 import { acceptedFrom } from '../domain/retention.ts';
 import { toIso } from '../domain/time.ts';
-import { horizonOf } from '../facts/horizon.ts';
+import { horizonOf } from '../snapshots/horizon.ts';
 import { type Apps, appLock } from './apps.ts';
 import { RETENTIONS, retentionColumns } from './retention-rows.ts';
 import type { MetadataParts } from './rows.ts';

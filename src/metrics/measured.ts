@@ -4,7 +4,7 @@ import type { LastBackups } from '../backup/backups.ts';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { every, type Job, type Repeated } from '../domain/every.ts';
-import { FACT_KINDS } from '../facts/kinds.ts';
+import { FACT_KINDS } from '../domain/fact-kinds.ts';
 import type { SealState } from '../facts/seal-states.ts';
 
 /** The space of a file system, in bytes. */

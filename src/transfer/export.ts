@@ -4,10 +4,10 @@ import { identifier, join, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, HOUR_MS, toIso } from '../domain/time.ts';
-import { horizonOf } from '../facts/horizon.ts';
-import { ERASURES } from '../facts/snapshot-rows.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
 import type { MovedApp } from '../metadata/moved-apps.ts';
+import { horizonOf } from '../snapshots/horizon.ts';
+import { ERASURES } from '../snapshots/rows.ts';
 import type { Piece } from './archive.ts';
 import { APP, type AppPiece, BATCHES, COLUMNS, COUNTS, type CountsPiece, EVENTS, packed } from './format.ts';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { Memory } from '../../src/analytics/memory.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { Memory } from '../../src/facts/memory.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { sealStates } from '../../src/facts/seal-states.ts';
 import type { Stretch } from '../../src/facts/stretch.ts';

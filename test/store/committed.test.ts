@@ -11,9 +11,9 @@ import { onBehalfOf } from '../../src/domain/caller.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs, toIso } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
-import { createSnapshots } from '../../src/facts/snapshots.ts';
 import { unseal } from '../../src/facts/unseal.ts';
 import { createCommitted } from '../../src/ingestion/committed.ts';
+import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
 import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
 

@@ -7,7 +7,7 @@ import { sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
-import { createSnapshots } from '../../src/facts/snapshots.ts';
+import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
 

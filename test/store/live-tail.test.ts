@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { Memory } from '../../src/analytics/memory.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { Memory } from '../../src/facts/memory.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { commitEvents } from '../support/ledger.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';

@@ -6,8 +6,8 @@ import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { createSealer } from '../../src/facts/sealer.ts';
-import { createSnapshots, type ReadSnapshot } from '../../src/facts/snapshots.ts';
 import { unseal } from '../../src/facts/unseal.ts';
+import { createSnapshots, type ReadSnapshot } from '../../src/snapshots/snapshots.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
 

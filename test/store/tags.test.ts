@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import * as scopes from '../../src/analytics/scopes.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { createSnapshots } from '../../src/facts/snapshots.ts';
+import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { oracleStore } from '../support/oracle/store.ts';
 import { testTags } from '../support/tags.ts';
 

@@ -6,7 +6,7 @@ import * as scopes from '../../src/analytics/scopes.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
-import { createSnapshots } from '../../src/facts/snapshots.ts';
+import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { type Case, caseArbitrary } from './generate.ts';
 import { expectAgreement, type Subject } from './oracle/compare.ts';
 import type { OracleStore } from './oracle/store.ts';

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import type { Begun } from '../../src/facts/begun.ts';
-import { publishedOf } from '../../src/facts/published.ts';
-import type { Snapshot } from '../../src/facts/read-snapshots.ts';
 import { type AnswerSource, Answers, type Asked } from '../../src/http/answer/answers.ts';
 import { Bodies } from '../../src/http/forms/bodies.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
+import type { Begun } from '../../src/snapshots/begun.ts';
+import { publishedOf } from '../../src/snapshots/published.ts';
+import type { Snapshot } from '../../src/snapshots/read.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'analytics-answers-'));
 const bodies = new Bodies(join(folder, 'bodies'));

@@ -5,10 +5,10 @@ import { asQuestion, currentCaller, forOthersToo, Shared } from '../../domain/ca
 import type { AccountId, AppId } from '../../domain/ids.ts';
 import { toIso } from '../../domain/time.ts';
 import { traced } from '../../domain/work.ts';
-import { isSameVersion, type ReadBegun } from '../../facts/begun.ts';
-import type { Snapshot } from '../../facts/read-snapshots.ts';
-import type { ReadSnapshot } from '../../facts/snapshots.ts';
-import { untilSteady } from '../../facts/steady.ts';
+import { isSameVersion, type ReadBegun } from '../../snapshots/begun.ts';
+import type { Snapshot } from '../../snapshots/read.ts';
+import type { ReadSnapshot } from '../../snapshots/snapshots.ts';
+import { untilSteady } from '../../snapshots/steady.ts';
 import type { Bodies, Body } from '../forms/bodies.ts';
 import { writeJson } from '../forms/json-lines.ts';
 import { codeVersion } from './code-version.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import type { Snapshot } from './read-snapshots.ts';
+import type { Snapshot } from './read.ts';
 
 /** A value that rests on a snapshot, and the app's era after it was computed. */
 interface Attempt<Value> {

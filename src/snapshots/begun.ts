@@ -3,8 +3,8 @@ import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { bandsOf } from './bands.ts';
 import { byScope } from './by-scope.ts';
-import type { Snapshot } from './read-snapshots.ts';
-import { begunRows, eraOf, erasuresOf, eventsIn, ROW, type Scope, stateRows } from './snapshot-rows.ts';
+import type { Snapshot } from './read.ts';
+import { begunRows, eraOf, erasuresOf, eventsIn, ROW, type Scope, stateRows } from './rows.ts';
 import type { ReadSnapshot } from './snapshots.ts';
 import type { Underway } from './underway.ts';
 

@@ -2,10 +2,10 @@ import { bucket, ofApp } from '../clickhouse/literals.ts';
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
+import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, type Range } from '../domain/time.ts';
 import { type Band, bandRows, boundsOf, eventsBetween } from './bands.ts';
-import { FACT_KINDS, type FactKind, LEDGER_KIND } from './kinds.ts';
 import { type Published, type PublishedFacts, publishedOf, publishedRows, without } from './published.ts';
 
 /* The statement of a snapshot, and what its rows say. */

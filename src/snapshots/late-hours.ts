@@ -3,9 +3,9 @@ import { anyOf, bucket, ofApp } from '../clickhouse/literals.ts';
 import { number, rowOf } from '../clickhouse/row.ts';
 import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
+import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { HOUR_MS } from '../domain/time.ts';
-import { FACT_KINDS, type FactKind, LEDGER_KIND } from './kinds.ts';
 import { type Published, without } from './published.ts';
 
 /** A sealed hour whose facts do not hold all committed events, or may not, because a visitor is being erased. */

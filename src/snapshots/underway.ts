@@ -1,5 +1,5 @@
 import { type EpochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
-import type { Scope } from './snapshot-rows.ts';
+import type { Scope } from './rows.ts';
 
 /**
  * The hours that one flush touches in an app: by the events' own times, and by the starts of their sessions.

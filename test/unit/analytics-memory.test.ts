@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { Memory } from '../../src/analytics/memory.ts';
 import { appId } from '../../src/domain/ids.ts';
-import { Memory } from '../../src/facts/memory.ts';
 
 /** Asks a memory for a value. Each value says how often one was loaded. */
 function asking(memory: Memory) {

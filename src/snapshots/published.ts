@@ -1,8 +1,8 @@
 import { int, ofApp } from '../clickhouse/literals.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
+import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs } from '../domain/time.ts';
-import type { FactKind } from './kinds.ts';
 
 /** The published state of an app's facts of one kind (see runs.ts). */
 export interface Published {

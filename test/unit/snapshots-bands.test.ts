@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
-import { bandRows, bandsOf, eventsBetween } from '../../src/facts/bands.ts';
-import { publishedOf } from '../../src/facts/published.ts';
-import { eventsIn, numbersOf } from '../../src/facts/snapshot-rows.ts';
+import { bandRows, bandsOf, eventsBetween } from '../../src/snapshots/bands.ts';
+import { publishedOf } from '../../src/snapshots/published.ts';
+import { eventsIn, numbersOf } from '../../src/snapshots/rows.ts';
 
 const APP = appId('6f439299-1c36-4c27-acf0-c6b5de995239');
 const [FIRST, LAST] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 3)];

@@ -1,10 +1,10 @@
 import type { Database } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
+import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { bandsOf } from './bands.ts';
-import { FACT_KINDS, type FactKind } from './kinds.ts';
 import { type LateHours, lateIn, MOST_LATE_HOURS, readLateHours } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type Row,
   type Scope,
   type State,
-} from './snapshot-rows.ts';
+} from './rows.ts';
 
 /** The state of an app's data at a moment. */
 export interface Snapshot extends State {
