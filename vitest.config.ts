@@ -20,6 +20,66 @@ const LONG = [
   'faults/start',
 ];
 
+/**
+ * What `npm test` leaves to `npm run test:long`, so that it takes a few minutes: folders, and the files of other folders
+ * that take longest. Without TESTS, all tests run that the command line names.
+ */
+const LONGER = [
+  ...['long', 'faults', 'browser', 'bench'].map((folder) => `test/${folder}/**/*.test.ts`),
+  ...[
+    'http/client',
+    'http/management/admin',
+    'http/management/backup',
+    'http/management/erasure',
+    'http/management/import',
+    'http/management/measured',
+    'http/management/snippets',
+    'http/management/terminal',
+    'http/management/transfer',
+    'http/process',
+    'http/retention',
+    'http/sdk-events/503',
+    'http/tracing',
+    'security/input',
+    'security/secrets',
+    'store/backup',
+    'store/cluster',
+    'store/deletion-traces',
+    'store/demo',
+    'store/erasure',
+    'store/import-survives',
+    'store/ingestion-away',
+    'store/ingestion-clocks',
+    'store/ingestion-crash',
+    'store/ingestion-repeated',
+    'store/large-rows',
+    'store/metadata-account-deletion',
+    'store/metadata-changes',
+    'store/metadata-deletion',
+    'store/moved-ranges',
+    'store/moving',
+    'store/oracle-import',
+    'store/processes',
+    'store/question',
+    'store/retention',
+    'store/sealed-cache',
+    'store/sealing-stuck',
+    'store/sealing-two',
+    'store/tags',
+    'store/tokens',
+    'store/transfer',
+    'store/upgrade',
+    'unit/code-version',
+    'unit/scripts',
+  ].map((name) => `test/${name}.test.ts`),
+];
+const ALL = ['test/**/*.test.ts'];
+const PARTS: Readonly<Record<string, { readonly include: string[]; readonly exclude: string[] }>> = {
+  quick: { include: ALL, exclude: [...LONGER, 'test/containers/**'] },
+  long: { include: LONGER, exclude: [] },
+};
+const part = PARTS[process.env['TESTS'] ?? ''] ?? { include: ALL, exclude: [] };
+
 /** What `npm run test:cluster` leaves out of `store` and `http`, and why. */
 const NOT_ON_A_CLUSTER = {
   'store/cluster': 'is a cluster by itself, in npm test',
@@ -54,9 +114,9 @@ const leftOut = (): string[] =>
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    include: part.include,
     // `npm run test:packages` and `npm run test:alerts` run them, each with a setup of its own.
-    exclude: [...configDefaults.exclude, 'test/packages/**', 'test/alerts/**', ...leftOut()],
+    exclude: [...configDefaults.exclude, 'test/packages/**', 'test/alerts/**', ...part.exclude, ...leftOut()],
     globalSetup: 'test/support/global-setup.ts',
     // The embedded engine holds one data folder per process, so each file gets its own process.
     pool: 'forks',

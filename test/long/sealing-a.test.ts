@@ -7,4 +7,4 @@ import { testSealing } from '../support/sealing.ts';
  */
 const SHARE = 0.7;
 
-testSealing(oracleStore(), Number(process.env['SEALING_RANGES'] ?? 200) * SHARE);
+testSealing(oracleStore(), Number(process.env['SEALING_RANGES'] ?? 120) * SHARE);

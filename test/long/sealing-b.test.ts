@@ -6,5 +6,5 @@ const SHARE = 0.3;
 
 const on = oracleStore();
 
-testSealing(on, Number(process.env['SEALING_RANGES'] ?? 200) * SHARE);
+testSealing(on, Number(process.env['SEALING_RANGES'] ?? 120) * SHARE);
 testWeeksOfSealing(on);

@@ -6,7 +6,7 @@ import { sql } from '../../src/clickhouse/sql.ts';
 import { accountId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { exported } from '../../src/transfer/export.ts';
-import { onEachBackend } from '../support/backends.ts';
+import { onOneBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { Dead, dying, ErasedStory } from '../support/erasure.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
@@ -18,7 +18,7 @@ const ERASURES = {
 };
 
 // `npm run test:long` stops an erasure at each of its writes.
-onEachBackend((on) => {
+onOneBackend((on) => {
   let subject: Awaited<ReturnType<typeof subjectOn>>;
   beforeAll(async () => {
     subject = await subjectOn(on.db);

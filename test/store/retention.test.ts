@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
 import { expire } from '../../src/facts/expiry.ts';
 import { seal } from '../../src/facts/pass.ts';
-import { onEachBackend } from '../support/backends.ts';
+import { onOneBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { instantsOf } from '../support/generate.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
@@ -14,7 +14,7 @@ import { ingestionOn, newApp, REQUEST } from './ingestion-support.ts';
 
 const DAY = 24 * 3_600_000;
 
-onEachBackend((on) => {
+onOneBackend((on) => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await subjectOn(on.db);

@@ -4,7 +4,11 @@ import { CHROMIUM } from '../browser/chromium.ts';
 import { bridgeProcess } from './bridge-process.ts';
 import { hasDocker, startContainers } from './containers.ts';
 
-const PROGRAMS = { 'redis-server': 'redis-server', chromium: CHROMIUM };
+const PROGRAMS = {
+  'redis-server': 'redis-server',
+  // No test of `npm test` opens a browser.
+  ...(process.env['TESTS'] === 'quick' ? {} : { chromium: CHROMIUM }),
+};
 
 /**
  * Runs before all tests. Names missing programs, builds dist/, which tests of whole processes run, and starts the
