@@ -12,7 +12,7 @@ import { forAll } from './random.ts';
 import type { TestStore } from './store.ts';
 
 /** Ranges for each store of data. */
-const PER_CASE = 20;
+const PER_CASE = Number(process.env['SEALING_PER_STORE'] ?? 20);
 /** Of these, ranges that are also asked for after every run, so that their rows are cached. */
 const REPEATED = 2;
 const HOUR = 3_600_000;
