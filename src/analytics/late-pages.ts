@@ -1,7 +1,7 @@
 import { inEachHour } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
+import { DAY_MS, epochMs } from '../domain/time.ts';
 import { hourOf, isHeld, lateSessions } from '../facts/late.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
@@ -81,14 +81,22 @@ export const lateKeys = (facts: Facts): Promise<readonly LateKey[]> =>
 const EVENT = rowOf([number, text, number, text, number, number, number]);
 type Event = ReturnType<typeof EVENT.parse>;
 
+const SESSION = rowOf([text, number]);
+
 async function readChanges(
   { db, app, until, lateHours }: Facts,
   hours: readonly LateHour[],
 ): Promise<Changes<LateKey>> {
-  // A session lasts at most 24 h, so its events lie within a day of any of them.
-  const ranges = hours.map(({ hour }) => ({
-    from: epochMs(hour - DAY_MS),
-    to: epochMs(Math.min(hour + HOUR_MS + DAY_MS, until) - 1),
+  const named = await db.rows({
+    name: 'late sessions, keys',
+    sql: sql`SELECT session_id, toUnixTimestamp64Milli(started_at) FROM (${lateSessions(app, 'page', hours)} LIMIT ${MOST_LATE_SESSIONS + 1})`,
+    row: SESSION,
+  });
+  if (named.length === 0) return new Map();
+  // Their starts bound the events. Without them, those of two days would be read instead of one.
+  const ranges = named.map(([, startedAt]) => ({
+    from: epochMs(startedAt),
+    to: epochMs(Math.min(startedAt + DAY_MS, until - 1)),
   }));
   const events = await rowsForMemory(
     db,
@@ -97,12 +105,13 @@ async function readChanges(
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
     ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
 FROM events
-WHERE ${ofApp(app)} AND ${inEachHour(ranges)}
-    AND (session_id, started_at) IN (${lateSessions(app, 'page', hours)} LIMIT ${MOST_LATE_SESSIONS + 1})
+WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
+    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})
 LIMIT ${MOST_EVENTS + 1}`,
       row: EVENT,
     },
-    { searches: true },
+    {},
+    { ids: named.map(([id]) => id), starts: named.map(([, startedAt]) => startedAt) },
   );
   if (events.length > MOST_EVENTS) throw new TooLarge();
   const sessions = bySession(events.map((event) => [sessionName(event[0], event[1]), event] as const));
