@@ -63,13 +63,13 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
     of: (spans) => {
       const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
-      return memory.of(isKept ? `event ${step} ${snapshot.erasures} ${lateIn(hours, spans)}` : null);
+      return memory.of(isKept ? `event ${step} ${snapshot.erasures} ${lateVersion(hours, spans)}` : null);
     },
   };
 }
 
 /** Identifies the late events in the hours of the spans: the text changes with each new one. */
-const lateIn = (hours: readonly LateHour[], spans: readonly Span[]): string =>
+const lateVersion = (hours: readonly LateHour[], spans: readonly Span[]): string =>
   hours
     .filter(({ hour }) => spans.some(({ start, end }) => hour < end && hour + HOUR_MS > start))
     .map(({ hour, committed }) => `${hour}:${committed}`)

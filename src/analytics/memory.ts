@@ -121,7 +121,7 @@ export class Cache {
     key: string,
     names: readonly string[],
     load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
-    countOf: (value: Value) => number = () => 2,
+    countOf: (value: Value) => number,
   ): Promise<ReadonlyMap<string, Value>> {
     if (this.#values === null) return load(names);
     const known = this.get<Map<string, Value>>(key) ?? new Map<string, Value>();

@@ -79,15 +79,13 @@ interface Reader {
 
 /** Reads the open sessions for each of the readers. */
 async function readTogether(facts: SessionFacts, readers: readonly Reader[]): Promise<Read[] | null> {
-  const [slots, late] = await Promise.all([
-    Promise.all(readers.map(async (each) => ({ ...each, known: await slotsOf(each.before) }))).then((known) =>
-      readSlots(facts, known),
-    ),
-    lateVersions(
+  const unsealed = async () =>
+    readSlots(
       facts,
-      readers.map(({ single }) => single),
-    ),
-  ]);
+      await Promise.all(readers.map(async (each) => ({ ...each, known: await slotsOf(each.before) }))),
+    );
+  const singles = readers.map(({ single }) => single);
+  const [slots, late] = await Promise.all([unsealed(), lateVersions(facts, singles)]);
   if (slots === null) return null;
   return readers.map(({ visitors }, i) => {
     const own = slots[i] ?? NO_SLOTS;

@@ -24,7 +24,7 @@ export function isHeld(kind: FactKind, hours: readonly LateHour[]): Sql {
   return sql`toUnixTimestamp64Milli(inserted_at) <= transform(toUInt32(${hour}), [${starts}]::Array(UInt32), [${reads}], toInt64(${int(Number.MAX_SAFE_INTEGER)}))`;
 }
 
-/** SQL condition on a raw event: the facts of these hours hold it, or should. */
+/** SQL condition on a raw event: it belongs to the facts of these hours. */
 function ofHours(app: AppId, kind: FactKind, hours: readonly LateHour[]): Sql {
   const ranges = hours.map(({ hour, lastEvent }) => ({
     from: epochMs(hour),

@@ -77,7 +77,7 @@ const ERASED_HOURS = sql`arrayConcat(arrayMap(hour -> (${NUMBER.page}, hour), ho
         [(${NUMBER.session}, toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC'))])`;
 
 /** Returns the number of late events. */
-export const lateIn = (hours: readonly LateHour[]): number =>
+export const lateEvents = (hours: readonly LateHour[]): number =>
   hours.reduce((sum, { committed, held }) => sum + committed - held, 0);
 
 const ROW = rowOf([number, number, number, number, number, number]);

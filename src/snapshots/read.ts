@@ -5,7 +5,7 @@ import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { bandsOf } from './bands.ts';
-import { type LateHours, lateIn, MOST_LATE_HOURS, readLateHours } from './late-hours.ts';
+import { type LateHours, lateEvents, MOST_LATE_HOURS, readLateHours } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
@@ -106,7 +106,8 @@ export async function readSnapshots(
   /** Whether hours that were read beside the ledger hold all late events that it counts. */
   const areAll = (hours: LateHours): boolean =>
     FACT_KINDS.every(
-      (kind) => hours[kind].length <= MOST_LATE_HOURS && lateIn(hours[kind]) >= ledger[kind] - sealed[kind],
+      (kind) =>
+        hours[kind].length <= MOST_LATE_HOURS && lateEvents(hours[kind]) >= ledger[kind] - sealed[kind],
     );
   const lateHours = (): Promise<LateHours> | LateHours => {
     if (isErasing) return readLateHours(db, app, published, true);

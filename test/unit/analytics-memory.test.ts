@@ -60,10 +60,15 @@ test('of values by name, only missing ones are loaded', async () => {
   const memory = new Memory(1_000_000);
   const asked: (readonly string[])[] = [];
   const ask = async (version: string | null, ...names: string[]) => {
-    const found = await memory.of(version).recallEach('lengths', names, async (unknown) => {
-      asked.push(unknown);
-      return new Map(unknown.map((name) => [name, name.length]));
-    });
+    const found = await memory.of(version).recallEach(
+      'lengths',
+      names,
+      async (unknown) => {
+        asked.push(unknown);
+        return new Map(unknown.map((name) => [name, name.length]));
+      },
+      () => 1,
+    );
     return names.map((name) => found.get(name));
   };
   expect(await ask('a', 'x', 'yy')).toEqual([1, 2]);
@@ -85,6 +90,7 @@ test('values by name take room, and go when there is none', async () => {
         loaded += unknown.length;
         return new Map(unknown.map((name) => [name, 1]));
       },
+      () => 2,
     );
   await ask('a', 150);
   await ask('a', 250);
