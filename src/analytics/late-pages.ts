@@ -1,15 +1,12 @@
-import { inEachHour } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { DAY_MS, epochMs } from '../domain/time.ts';
-import { hourOf, isHeld, lateSessions } from '../facts/late.ts';
-import type { LateHour } from '../snapshots/late-hours.ts';
+import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
 import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
-import { bySession, type Changes, changesOf, MOST_LATE_SESSIONS, sessionName } from './late.ts';
+import { bySession, type Changes, changesOf, ofSessions, sessionName } from './late.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory, TooLarge } from './rows.ts';
-import { ofApp } from './sql.ts';
+import { instant } from './sql.ts';
 
 /*
  * Corrections to page facts for sessions with late events: for each hour and pair, subtracts what the facts
@@ -70,7 +67,7 @@ export const lateKeys = (facts: Facts): Promise<readonly LateKey[]> =>
   changesOf(
     facts,
     'keys',
-    (hours) => readChanges(facts, hours),
+    (sessions) => readChanges(facts, sessions),
     () => 3,
   );
 
@@ -81,23 +78,11 @@ export const lateKeys = (facts: Facts): Promise<readonly LateKey[]> =>
 const EVENT = rowOf([number, text, number, text, number, number, number]);
 type Event = ReturnType<typeof EVENT.parse>;
 
-const SESSION = rowOf([text, number]);
-
 async function readChanges(
   { db, app, until, lateHours }: Facts,
-  hours: readonly LateHour[],
+  sessions: readonly LateSession[],
 ): Promise<Changes<LateKey>> {
-  const named = await db.rows({
-    name: 'late sessions, keys',
-    sql: sql`SELECT session_id, toUnixTimestamp64Milli(started_at) FROM (${lateSessions(app, 'page', hours)} LIMIT ${MOST_LATE_SESSIONS + 1})`,
-    row: SESSION,
-  });
-  if (named.length === 0) return new Map();
-  // Their starts bound the events. Without them, those of two days would be read instead of one.
-  const ranges = named.map(([, startedAt]) => ({
-    from: epochMs(startedAt),
-    to: epochMs(Math.min(startedAt + DAY_MS, until - 1)),
-  }));
+  const { where, params } = ofSessions(app, sessions);
   const events = await rowsForMemory(
     db,
     {
@@ -105,17 +90,16 @@ async function readChanges(
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
     ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
 FROM events
-WHERE ${ofApp(app)} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}
-    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})
+WHERE ${where} AND timestamp < ${instant(until)}
 LIMIT ${MOST_EVENTS + 1}`,
       row: EVENT,
     },
-    {},
-    { ids: named.map(([id]) => id), starts: named.map(([, startedAt]) => startedAt) },
+    { searches: true },
+    params,
   );
   if (events.length > MOST_EVENTS) throw new TooLarge();
-  const sessions = bySession(events.map((event) => [sessionName(event[0], event[1]), event] as const));
-  return new Map([...sessions].map(([name, own]) => [name, differences(own)]));
+  const found = bySession(events.map((event) => [sessionName(event[0], event[1]), event] as const));
+  return new Map([...found].map(([name, own]) => [name, differences(own)]));
 }
 
 /** Compares a session's events that the facts hold with all of its events. */

@@ -1,14 +1,12 @@
-import { inEachHour } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { epochMs } from '../domain/time.ts';
-import { isHeld, lateSessions } from '../facts/late.ts';
+import { isHeld, type LateSession } from '../facts/late.ts';
 import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import { GROUPED_FEW } from '../facts/session-states.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
 import type { SessionFacts } from './ask.ts';
-import { bySession, type Changes, changesOf, MOST_LATE_SESSIONS, sessionName } from './late.ts';
+import { bySession, type Changes, changesOf, ofSessions, sessionName } from './late.ts';
 import {
   mergedFor,
   namesOf,
@@ -19,7 +17,6 @@ import {
   sessionSql,
   singleSession,
 } from './singles.ts';
-import { ofApp } from './sql.ts';
 
 /** A version of a session: -1 as the facts count it, 1 as it is now. With its keys and values in several ways. */
 interface Version extends Pick<SingleSession, 'sign' | 'startedAt' | 'visitor'> {
@@ -38,7 +35,7 @@ export async function lateVersions(
   const versions = await changesOf<Version>(
     facts,
     `sessions, ${namesOf(singles)}`,
-    (hours) => readVersions(facts, singles, hours),
+    (sessions, hours) => readVersions(facts, singles, sessions, hours),
     () => 5 + columns.length,
   );
   return singles.map((single, i) =>
@@ -54,18 +51,14 @@ const VERSION = rowOf([number, text, number, text], SESSION_PART);
 async function readVersions(
   { db, app }: SessionFacts,
   singles: readonly Single[],
+  sessions: readonly LateSession[],
   hours: readonly LateHour[],
 ): Promise<Changes<Version>> {
-  const ranges = hours.map(({ hour, lastEvent }) => ({
-    from: epochMs(hour),
-    to: epochMs(Math.max(hour, lastEvent)),
-  }));
-  const where = sql`${ofApp(app)} AND ${inEachHour(ranges)}
-        AND (session_id, started_at) IN (${lateSessions(app, 'session', hours)} LIMIT ${MOST_LATE_SESSIONS + 1})`;
+  const { where, params } = ofSessions(app, sessions);
   const columns = mergedFor(singles);
   const rows = await db.rows(
     {
-      name: `late sessions, ${namesOf(singles)}`,
+      name: `versions, ${namesOf(singles)}`,
       sql: sql`SELECT started, session_id, sign, ${sessionSql(singles)}
 FROM
 (
@@ -77,6 +70,7 @@ FROM
       row: VERSION,
     },
     { searches: true },
+    params,
   );
   const versions = rows.map(([startedAt, id, sign, visitor, ...parts]): [string, Version] => [
     sessionName(startedAt, id),

@@ -1,6 +1,6 @@
 import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
-import { number, rowOf } from '../clickhouse/row.ts';
+import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
@@ -41,27 +41,47 @@ export function lateSessions(app: AppId, kind: FactKind, hours: readonly LateHou
     WHERE ${ofHours(app, kind, hours)} AND inserted_at >= fromUnixTimestamp64Milli(${first}, 'UTC') AND NOT ${isHeld(kind, hours)}`;
 }
 
-const HELD = rowOf([number, number]);
+/** A session, by its id and start (epoch ms). */
+export interface LateSession {
+  readonly id: string;
+  readonly startedAt: number;
+}
+
+const FOUND = rowOf([number, number, number, text]);
 const FEW_HOURS = 4;
 
-/** Tells whether the late events of these hours are known. */
-export async function areKnown(
-  db: Database,
-  app: AppId,
-  kind: FactKind,
+/**
+ * Finds the sessions with late events of each of these hours; null for an hour whose late events are unknown, and for
+ * all hours if there are more than `most` sessions.
+ */
+export async function findLate(
+  { db, app, kind }: { readonly db: Database; readonly app: AppId; readonly kind: FactKind },
   hours: readonly LateHour[],
-): Promise<boolean> {
+  most: number,
+): Promise<ReadonlyMap<number, readonly LateSession[] | null>> {
+  const limit = most + hours.length;
   const rows = await db.rows(
     {
-      name: 'late hours: held events',
-      sql: sql`SELECT toUnixTimestamp(toStartOfHour(${AT[kind]})) * 1000 AS hour, countIf(${isHeld(kind, hours)}) FROM events
-WHERE ${ofHours(app, kind, hours)} GROUP BY hour`,
-      row: HELD,
+      name: 'late sessions',
+      sql: sql`SELECT toUnixTimestamp(hour) * 1000, held, toUnixTimestamp64Milli(session.1), session.2
+FROM
+(
+    SELECT toStartOfHour(${AT[kind]}) AS hour, countIf(${isHeld(kind, hours)} AS is_held) AS held,
+        groupUniqArrayIf(${most + 1})((started_at, session_id), NOT is_held) AS late
+    FROM events WHERE ${ofHours(app, kind, hours)} GROUP BY hour
+)
+ARRAY JOIN emptyArrayToSingle(late) AS session LIMIT ${limit + 1}`,
+      row: FOUND,
     },
     { parallel: hours.length > FEW_HOURS },
   );
-  const counts = new Map(rows);
-  return hours.every(({ hour, held }) => (counts.get(hour) ?? 0) === held);
+  const held = new Map(rows.map(([hour, count]) => [hour, count]));
+  const sessions = new Map(hours.map(({ hour }) => [hour, [] as LateSession[]]));
+  // An hour without late events has one row, without a session.
+  for (const [hour, , startedAt, id] of rows) if (id !== '') sessions.get(hour)?.push({ id, startedAt });
+  const isKnown = (late: LateHour): boolean =>
+    rows.length <= limit && (held.get(late.hour) ?? 0) === late.held;
+  return new Map(hours.map((late) => [late.hour, isKnown(late) ? (sessions.get(late.hour) ?? []) : null]));
 }
 
 /** Returns the start of the hour that contains `ms`. */

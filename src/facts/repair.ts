@@ -8,12 +8,7 @@ import { MAX_EVENTS } from './seal.ts';
 import { sealHours } from './seal-hours.ts';
 import { type AppState, areKept, deadRuns, readStates } from './seal-states.ts';
 import { described, type SealDeps } from './stretch.ts';
-import { type Touched, touchedHours } from './touched.ts';
-
-/**
- * If more events are late, for example after an import, everything from the first of them on is sealed again.
- */
-const MOST_REPAIRED = 100_000;
+import { MOST_REPAIRED, type Touched, touchedHours } from './touched.ts';
 
 /**
  * Seals hours of an app again that got late events, as many as one run should. Opens two runs together: the

@@ -7,7 +7,7 @@ import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
 import { sessionRows } from './compute.ts';
-import { areKnown, lateSessions } from './late.ts';
+import { findLate, lateSessions } from './late.ts';
 import { sessionColumns } from './session-columns.ts';
 import { UTM } from './tables.ts';
 
@@ -20,6 +20,8 @@ import { UTM } from './tables.ts';
 const SESSION_HOURS = 25;
 /** Limit of one repair. */
 export const MOST_HOURS = 48;
+/** If more events are late, for example after an import, everything from the first of them on is sealed again. */
+export const MOST_REPAIRED = 100_000;
 
 /** Late hours of an app. */
 export interface Touched {
@@ -67,7 +69,8 @@ const HOUR_ROW: z.ZodType<{ hour: number }> = z.object({ hour: z.number() });
  */
 async function hoursOfSessions({ db, app }: Touched, late: readonly LateHour[]): Promise<number[]> {
   const following = late.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour + DAY_MS) }));
-  if (!(await areKnown(db, app, 'page', late))) {
+  const sessions = await findLate({ db, app, kind: 'page' }, late, MOST_REPAIRED);
+  if ([...sessions.values()].includes(null)) {
     return following.flatMap(({ from }) =>
       Array.from({ length: SESSION_HOURS }, (_, i) => from + i * HOUR_MS),
     );
