@@ -256,3 +256,40 @@ test('late hours are read again only when they may have changed', async () => {
   await counts(HOUR + 3_600, 4);
   expect(await look()).toEqual([[3, 4], 1]);
 });
+
+test('the sessions with late events are found once for all questions, as are their events of later hours', async () => {
+  const HOUR = 3_600_000;
+  const app = newApp();
+  const start = NOW - 100 * HOUR;
+  const analytics = createAnalytics({ db });
+  const send = (...hours: number[]) => {
+    const events = hours.map((hour) => {
+      return { type: 'pageview', timestamp: toIso(epochMs(start + hour * HOUR)), path: '/' };
+    });
+    const session = { id: 's', visitorId: 'v', startedAt: toIso(epochMs(start)), events };
+    return ingestionOn(db).accept(app, { batchId: randomUUID(), sessions: [session] }, REQUEST);
+  };
+  const range = { from: epochMs(start + 2 * HOUR), to: NOW };
+  const answers = async () => [
+    [...(await analytics.pageviews(app.id, range))],
+    [...(await analytics.timeSpent(app.id, range))],
+    await analytics.utmCampaigns(app.id, { from: null, to: null }),
+    await analytics.locations(app.id, { from: null, to: null }),
+    await analytics.kpis(app.id, { from: epochMs(start), to: NOW }),
+  ];
+  await send(0, 20);
+  await seal({ db, only: [app.id] }, NOW);
+  await answers();
+  for (const late of [10, 15]) {
+    await send(late);
+    statements.length = 0;
+    const corrected = await answers();
+    expect(statements.filter((name) => name === 'late sessions')).toHaveLength(2);
+    expect(statements.filter((name) => name.startsWith('versions') || name === 'late keys')).not.toEqual([]);
+    expect(corrected[0]).toMatchObject([{ path: '/', views: late === 10 ? 2 : 3, uniqueSessions: 1 }]);
+    expect(corrected).toEqual(await answers());
+  }
+  const corrected = await answers();
+  await unseal({ db, only: [app.id] }, NOW);
+  expect(await answers()).toEqual(corrected);
+});
