@@ -27,6 +27,7 @@ export class Hour {
   readonly #width: number;
   /** The position of the first row of each second. */
   readonly #seconds = new Uint32Array(SECONDS + 1);
+  #sums: Uint32Array | null = null;
 
   constructor(start: number, byKey: readonly RowsOfKey[], others: number) {
     this.#start = start;
@@ -72,13 +73,47 @@ export class Hour {
       const key = this.rows[i + 1] as number;
       if (isCounted(i)) counts[key] = (counts[key] as number) + 1;
     });
-    const found = new Map<string, number>();
-    for (const [key, name] of this.keys.entries()) {
-      const count = counts[key] as number;
-      if (count > 0) found.set(name, count);
-    }
-    return found;
+    return this.#named(counts);
   }
+
+  /** Counts all rows of a part by key. Whole seconds are added up once and kept, so this is for few keys. */
+  countAll({ start, end }: Span): ReadonlyMap<string, number> {
+    const { length } = this.keys;
+    const bySecond = this.#sumsBySecond();
+    const first = Math.ceil((start - this.#start) / SECOND_MS);
+    const last = Math.max(first, secondOf(end - this.#start));
+    const counts = Float64Array.from(
+      this.keys,
+      (_, key) => (bySecond[last * length + key] as number) - (bySecond[first * length + key] as number),
+    );
+    const add = (i: number): void => {
+      const key = this.rows[i + 1] as number;
+      counts[key] = (counts[key] as number) + 1;
+    };
+    this.forEach({ start, end: Math.min(this.#start + first * SECOND_MS, end) }, add);
+    this.forEach({ start: this.#start + last * SECOND_MS, end }, add);
+    return this.#named(counts);
+  }
+
+  /** For each second and key, the number of rows before the second. */
+  #sumsBySecond(): Uint32Array {
+    if (this.#sums !== null) return this.#sums;
+    const { length } = this.keys;
+    const sums = new Uint32Array((SECONDS + 1) * length);
+    for (let i = 0; i < this.rows.length; i += this.#width) {
+      const at =
+        (secondOf((this.rows[i] as number) - this.#start) + 1) * length + (this.rows[i + 1] as number);
+      sums[at] = (sums[at] as number) + 1;
+    }
+    for (let i = length; i < sums.length; i++) sums[i] = (sums[i] as number) + (sums[i - length] as number);
+    this.#sums = sums;
+    return sums;
+  }
+
+  #named = (counts: Float64Array): ReadonlyMap<string, number> =>
+    new Map(
+      this.keys.map((name, key) => [name, counts[key] as number] as const).filter(([, count]) => count > 0),
+    );
 
   /** Returns the number of positions before the second. */
   #before = (second: number): number => this.#seconds[Math.min(Math.max(second, 0), SECONDS)] as number;

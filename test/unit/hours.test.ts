@@ -35,6 +35,9 @@ test('any part of an hour visits exactly the rows in it', async () => {
     const expected: Record<string, number> = {};
     for (const { key } of inPart) expected[key] = (expected[key] ?? 0) + 1;
     expect(counts).toEqual(expected);
+    for (const counted of [hour.countAll({ start, end }), hour.countAll({ start, end })]) {
+      expect(Object.fromEntries(counted)).toEqual(expected);
+    }
   });
 });
 

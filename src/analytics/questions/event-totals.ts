@@ -93,7 +93,7 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
     parts,
   );
   return cuts.map(({ part, hour }): Row => {
-    const counts = hour.countByKey(part);
+    const counts = hour.countAll(part);
     return [
       `${sliceOf(grid, part.start)}`,
       ...EVENT_SUM_NAMES.map((name) => counts.get(EVENT_SUMS[name]) ?? 0),
