@@ -27,6 +27,7 @@ export class Hour {
   readonly #width: number;
   /** The position of the first row of each second. */
   readonly #seconds = new Uint32Array(SECONDS + 1);
+  /** For each second and key, the number of rows before the second; null until all rows of a part are counted. */
   #sums: Uint32Array | null = null;
 
   constructor(start: number, byKey: readonly RowsOfKey[], others: number) {
@@ -95,7 +96,6 @@ export class Hour {
     return this.#named(counts);
   }
 
-  /** For each second and key, the number of rows before the second. */
   #sumsBySecond(): Uint32Array {
     if (this.#sums !== null) return this.#sums;
     const { length } = this.keys;

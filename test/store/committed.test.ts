@@ -257,7 +257,7 @@ test('late hours are read again only when they may have changed', async () => {
   expect(await look()).toEqual([[3, 4], 1]);
 });
 
-test('the sessions with late events are found once for all questions, as are their events of later hours', async () => {
+test('late sessions are found once for all questions, and their events of later hours are read', async () => {
   const HOUR = 3_600_000;
   const app = newApp();
   const start = NOW - 100 * HOUR;
