@@ -9,13 +9,22 @@ import { FinishingServer } from '../../src/http/server/finishing-server.ts';
 /** Larger than the buffers at both ends of a connection. */
 const LARGE = 'x'.repeat(32 * 1024 * 1024);
 
+/** As long as a turn of the event loop of a loaded server may take. */
+const BUSY_MS = 10;
+
+function keepBusy(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
 let server: FinishingServer;
 let url: string;
 let port: number;
 beforeEach(async () => {
-  server = new FinishingServer({ keepAliveTimeout: 65_000 }, (req, res) =>
-    res.end(req.url === '/large' ? LARGE : 'small'),
-  );
+  server = new FinishingServer({ keepAliveTimeout: 65_000 }, (req, res) => {
+    if (req.url === '/busy') keepBusy(BUSY_MS);
+    res.end(req.url === '/large' ? LARGE : 'small');
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   ({ port } = server.address() as AddressInfo);
@@ -40,31 +49,31 @@ async function receivedSlowly(path: string, pauseMs: number): Promise<string> {
   return text;
 }
 
-/** Connects, counts the connections, and sends what each of them received. */
+/** Connects and asks, counts the requests that were sent, and then sends what each connection received. */
 const CALLERS = `
   const { connect } = require('node:net');
-  const { parentPort, workerData: { port, connected } } = require('node:worker_threads');
+  const { parentPort, workerData: { port, sent } } = require('node:worker_threads');
   const received = () => new Promise((resolve) => {
     let text = '';
     const count = () => {
-      Atomics.add(connected, 0, 1);
-      Atomics.notify(connected, 0);
+      Atomics.add(sent, 0, 1);
+      Atomics.notify(sent, 0);
     };
-    const socket = connect(port, '127.0.0.1', count);
-    socket.write('GET /small HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n');
+    const socket = connect(port, '127.0.0.1');
+    socket.write('GET /busy HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n', count);
     socket.on('data', (chunk) => { text += chunk; });
-    socket.on('error', (error) => { count(); resolve(String(error)); });
+    socket.on('error', (error) => resolve(String(error)));
     socket.on('end', () => resolve(text));
   });
   Promise.all(Array.from({ length: 50 }, received)).then((answers) => parentPort.postMessage(answers));
 `;
 
-test('connections that still wait in the queue of the system are answered', async () => {
-  const connected = new Int32Array(new SharedArrayBuffer(4));
-  const callers = new Worker(CALLERS, { eval: true, workerData: { port, connected } });
+test('a loaded server answers connections that still wait in the queue of the system', async () => {
+  const sent = new Int32Array(new SharedArrayBuffer(4));
+  const callers = new Worker(CALLERS, { eval: true, workerData: { port, sent } });
   const answered = once(callers, 'message');
   // This thread, which is the server's, accepts none of them meanwhile.
-  for (let before = 0; before < 50; before = Atomics.load(connected, 0)) Atomics.wait(connected, 0, before);
+  for (let before = 0; before < 50; before = Atomics.load(sent, 0)) Atomics.wait(sent, 0, before);
   await server.finish();
   const [answers] = (await answered) as [string[]];
   expect(answers).toHaveLength(50);

@@ -2,21 +2,25 @@ import { type RequestListener, Server, type ServerOptions } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * A server that ends still accepts connections for this many turns of the event loop. The system hands
- * waiting connections over one by one, and resets the rest when the server stops listening.
+ * A server that ends still accepts connections, until none has come for this many turns of the event loop. The system
+ * hands waiting connections over one by one, and resets the rest when the server stops listening.
  */
-const LAST_TURNS = 20;
+const QUIET_TURNS = 20;
 const TURN_MS = 5;
+/** The longest that it still accepts connections. */
+const ACCEPT_MS = 2_000;
 const IDLE_MS = 50;
 /** The longest that the end waits for requests that have begun. */
 const FINISH_MS = 20_000;
 
 /** A server that ends without losing a request. */
 export class FinishingServer extends Server {
+  #accepted = 0;
   #underWay = 0;
 
   constructor(options: ServerOptions, listener: RequestListener) {
     super(options, listener);
+    this.on('connection', () => this.#accepted++);
     for (const event of ['request', 'checkContinue', 'checkExpectation'] as const) {
       this.on(event, (_req, res) => {
         this.#underWay++;
@@ -33,10 +37,10 @@ export class FinishingServer extends Server {
     if (this.#underWay === 0) super.closeIdleConnections();
   }
 
-  /** Stops listening. Resolves when every request that has begun is answered, after 20 s at the latest. */
+  /** Stops listening. Resolves when every request that has begun is answered, after 22 s at the latest. */
   async finish(): Promise<void> {
     if (!this.listening) return;
-    for (let turn = 0; turn < LAST_TURNS; turn++) await sleep(TURN_MS);
+    await this.#acceptWaiting();
     await new Promise<void>((resolve) => {
       // A connection becomes idle only after its last answer, so idle ones are closed again and again.
       const idle = setInterval(() => this.closeIdleConnections(), IDLE_MS);
@@ -47,5 +51,15 @@ export class FinishingServer extends Server {
         resolve();
       });
     });
+  }
+
+  /** Accepts the connections that wait in the queue of the system. */
+  async #acceptWaiting(): Promise<void> {
+    const end = performance.now() + ACCEPT_MS;
+    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < end; ) {
+      const before = this.#accepted;
+      await sleep(TURN_MS);
+      quiet = this.#accepted === before ? quiet + 1 : 0;
+    }
   }
 }
