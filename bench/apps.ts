@@ -40,7 +40,7 @@ const Overview = z.object({ page: z.object({ pageviews: z.number() }) });
 export async function benchApps(recording: Recording, options: AppsOptions): Promise<void> {
   const { progress, signal } = recording;
   progress.say('apps: starting');
-  const service = await running({}, { detached: true });
+  const service = await running();
   const labels = { ...options };
   const memory = (name: string): void => {
     const { rssMiB, peakMiB } = heldBy(service.pid);

@@ -23,7 +23,7 @@ export async function benchOverload(recording: Recording, seconds: number, event
   const { progress } = recording;
   progress.begin('overload', 3);
   progress.step('apps and data');
-  const service = await running({}, { detached: true });
+  const service = await running();
   try {
     const flood = await service.newTenant();
     const others = await Promise.all(Array.from({ length: OTHERS }, () => service.newTenant()));

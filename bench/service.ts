@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Admin, adminOf } from '../test/support/admin.ts';
+import { endTogether } from '../test/support/end-together.ts';
 import { program } from '../test/support/program.ts';
 
 type Settings = Readonly<Record<string, string>>;
@@ -37,8 +38,7 @@ export async function startService(dataDir: string, more: Settings = {}): Promis
     // The terminal's Ctrl+C is for the bench alone, which stops the service.
     detached: true,
   });
-  const killAtExit = (): void => void child.kill('SIGKILL');
-  process.once('exit', killAtExit);
+  const leave = endTogether(child);
   const exited = once(child, 'exit');
   let line: string | undefined;
   while (line === undefined) {
@@ -57,7 +57,7 @@ export async function startService(dataDir: string, more: Settings = {}): Promis
     stop: async () => {
       child.kill('SIGTERM');
       await exited;
-      process.off('exit', killAtExit);
+      leave();
     },
   };
 }

@@ -60,7 +60,7 @@ export async function benchSoak(
 ): Promise<void> {
   const { progress } = recording;
   progress.say('soak: making apps');
-  const service = await running(SETTINGS, { detached: true });
+  const service = await running(SETTINGS);
   const stretches: Stretch[] = [];
   try {
     const sites = await Sites.open(service);

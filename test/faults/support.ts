@@ -36,20 +36,14 @@ export interface Running extends ServiceProcess {
 export const SECRET = 'a management secret of more than 32 characters';
 
 /** Starts the service. The rate limit is high unless `settings` lower it. */
-export async function running(
-  settings: Readonly<Record<string, string>> = {},
-  how: { readonly detached?: boolean } = {},
-): Promise<Running> {
+export async function running(settings: Readonly<Record<string, string>> = {}): Promise<Running> {
   const dataDir = settings['DATA_DIR'] ?? mkdtempSync(join(tmpdir(), 'analytics-faults-'));
-  const service = await serviceProcess(
-    {
-      DATA_DIR: dataDir,
-      PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
-      MANAGEMENT_JWT_SECRET: SECRET,
-      ...settings,
-    },
-    how,
-  );
+  const service = await serviceProcess({
+    DATA_DIR: dataDir,
+    PUBLIC_API_REQUESTS_PER_MINUTE: '1000000',
+    MANAGEMENT_JWT_SECRET: SECRET,
+    ...settings,
+  });
   const ask = (path: string, asked: Ask = {}): Promise<Answer> => send(service.url, path, asked);
   const newKey = async (account: string) => {
     const { keyId, apiKey } = Key.parse(await service.admin('key', 'create', '--account', account));

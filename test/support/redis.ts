@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { removeFolder } from '../../src/remove-folder.ts';
+import { endTogether } from './end-together.ts';
 
 /** A Redis for a test. Other tests may use it too, with other keys. */
 export interface TestRedis {
@@ -41,16 +42,15 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
   const url = `redis://127.0.0.1:${port}`;
   const folder = mkdtempSync(join(tmpdir(), 'analytics-redis-'));
   let server: ChildProcess | null = null;
+  let leave = (): void => undefined;
 
   const kill = async (): Promise<void> => {
     if (server === null) return;
     const ended = new Promise((resolve) => server?.once('exit', resolve));
     server.kill('SIGKILL');
     await ended;
+    leave();
     server = null;
-  };
-  const killAtExit = (): void => {
-    server?.kill('SIGKILL');
   };
   const start = async (): Promise<void> => {
     if (server !== null) return;
@@ -60,14 +60,14 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
       // Detached: the terminal's Ctrl+C is not for it, but for its user, who stops it.
       { stdio: 'ignore', detached: true },
     );
+    leave = endTogether(server);
     // Rejects if the program is missing.
     await once(server, 'spawn');
     await withClient(url, async (client) => client.ping());
   };
-  process.once('exit', killAtExit);
   if (started) {
     await start().catch((error: unknown) => {
-      process.off('exit', killAtExit);
+      leave();
       removeFolder(folder);
       throw error;
     });
@@ -86,7 +86,6 @@ export async function localRedis({ started = true } = {}): Promise<LocalRedis> {
         await client.script('FLUSH');
       }),
     close: async () => {
-      process.off('exit', killAtExit);
       await kill();
       removeFolder(folder);
     },

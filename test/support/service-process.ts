@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { z } from 'zod';
 import { type Admin, adminOf } from './admin.ts';
+import { endTogether } from './end-together.ts';
 import { program, ROOT } from './program.ts';
 
 /** The service as started by `npm start`, in its own process. */
@@ -27,25 +28,20 @@ export interface ServiceProcess {
 
 const Listening = z.object({ msg: z.literal('listening'), url: z.string(), managementUrl: z.string() });
 
-/**
- * Resolves when it listens, on free ports unless `settings` name others. Rejects with its output. `detached`: the
- * terminal's Ctrl+C does not reach it.
- */
-export async function serviceProcess(
-  settings: Readonly<Record<string, string>>,
-  { detached = false } = {},
-): Promise<ServiceProcess> {
+/** Resolves when it listens, on free ports unless `settings` name others. Rejects with its output. */
+export async function serviceProcess(settings: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const env = { PORT: '0', MANAGEMENT_PORT: '0', LOG_LEVEL: 'info', ...settings };
   const child = spawn(await program(), ['serve'], {
     cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
-    detached,
+    // In a session of its own. Linux shares the processor among sessions, and the engine's threads, which have a lower
+    // priority, get hardly any of it beside the tests in the same session.
+    detached: true,
   });
-  const killAtExit = (): void => void child.kill('SIGKILL');
-  process.once('exit', killAtExit);
+  const leave = endTogether(child);
   const exited = once(child, 'exit').then(([code]): number | null => {
-    process.off('exit', killAtExit);
+    leave();
     return typeof code === 'number' ? code : null;
   });
   const printed: string[] = [];
