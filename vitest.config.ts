@@ -121,8 +121,9 @@ export default defineConfig({
     // The embedded engine holds one data folder per process, so each file gets its own process.
     pool: 'forks',
     isolate: true,
-    // Many tests wait for a process or a clock, so two for each core keep it busy. More make tests wait for each other.
-    maxWorkers: Math.min(8, 2 * availableParallelism()),
+    // Many tests wait for a process or a clock, so one more than there are cores keeps them busy. More make tests wait for
+    // each other.
+    maxWorkers: Math.min(8, availableParallelism() + 1),
     sequence: { sequencer: LongFirst },
     // These end what hangs. A test that waits must not fail because a loaded machine is slow.
     testTimeout: 240_000,

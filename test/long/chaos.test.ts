@@ -6,7 +6,7 @@ import { byChance } from '../support/chance.ts';
  * Steps of a short run; `npm run test:chaos` sets the number. Over the bridge a step takes three times as
  * long.
  */
-const STEPS = { embedded: 4, bridge: 2 };
+const STEPS = { embedded: 3, bridge: 1 };
 
 test.each(['embedded', 'bridge'] as const)(
   'no answer is wrong while everything moves: %s',

@@ -34,7 +34,7 @@ const DAYS = 4;
 const DEATHS = 2;
 const VISITORS = 8;
 const CLIENTS = 2;
-/** Between two questions of a client. */
+/** The shortest pause of a client. It rests as long as an answer took, so that a slow machine has time for the erasure. */
 const PAUSE_MS = 10;
 const AGENT = [...USER_AGENTS.keys()].find((agent) => agent.includes('Firefox')) ?? '';
 
@@ -125,8 +125,9 @@ class Clients {
     const client = async (_: unknown, first: number): Promise<void> => {
       for (let turn = first * 3; !isOver(); turn++) {
         const question = this.#questions[turn % this.#questions.length];
+        const asked = performance.now();
         const isAnswered = question !== undefined && (await this.#ask(question).catch(() => false));
-        await sleep(isAnswered ? PAUSE_MS : 3 * PAUSE_MS);
+        await sleep(Math.max(isAnswered ? PAUSE_MS : 3 * PAUSE_MS, performance.now() - asked));
       }
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));

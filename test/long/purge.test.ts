@@ -21,7 +21,6 @@ const DAY = 24 * HOUR;
 const CUT = NOW - 36 * HOUR;
 const RANGES: readonly OpenRange[] = [
   { from: null, to: null },
-  { from: epochMs(NOW - 10 * DAY + 1), to: NOW },
   { from: epochMs(NOW - 101 * HOUR), to: epochMs(NOW - 29 * HOUR) },
 ];
 

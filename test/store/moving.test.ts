@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestService, testService } from '../http/support.ts';
 import { siteOf, storeAndAsk } from '../support/moving.ts';
 
-// `npm run test:long` runs 200 rounds, and the same over two processes.
+// `npm run test:long` runs more, and the same over two processes.
 const ROUNDS = 15;
 
 let service: TestService;
