@@ -1,21 +1,3 @@
--- edges, places
-SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
-FROM
-(
-    SELECT
-        started_at AS at,
-        arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)])) AS key,
-        [toInt64(at % 3600000)] AS row
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
-)
-GROUP BY
-    hour,
-    key;
-
 -- locations
 SELECT
     place,
@@ -23,6 +5,20 @@ SELECT
 FROM session_places AS p
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
 GROUP BY place;
+
+-- parts of hours, places
+SELECT
+    key AS name,
+    count()
+FROM
+(
+    SELECT
+        started_at AS at,
+        arrayJoin(if(place = '', CAST('[]', 'Array(String)'), [toString(place)])) AS key
+    FROM session_facts
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
+)
+GROUP BY name;
 
 -- unsealed sessions, places
 SELECT

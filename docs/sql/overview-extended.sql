@@ -1,39 +1,3 @@
--- edges, lists
-SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
-FROM
-(
-    SELECT
-        started_at AS at,
-        arrayJoin(arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))) AS key,
-        [toInt64(at % 3600000)] AS row
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
-)
-GROUP BY
-    hour,
-    key;
-
--- edges, totals
-SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
-FROM
-(
-    SELECT
-        started_at AS at,
-        '' AS key,
-        [toInt64(at % 3600000), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
-)
-GROUP BY
-    hour,
-    key;
-
 -- lists
 SELECT
     key,
@@ -44,6 +8,46 @@ GROUP BY key
 ORDER BY
     sessions DESC,
     key ASC;
+
+-- parts of hours, lists
+SELECT
+    key AS name,
+    count()
+FROM
+(
+    SELECT
+        started_at AS at,
+        arrayJoin(arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))) AS key
+    FROM session_facts
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
+)
+GROUP BY name;
+
+-- parts of hours, totals
+SELECT
+    toString(intDiv(at - 1794910830123, 265168644)) AS name,
+    count(),
+    sum(value0),
+    sum(value1),
+    sum(value2),
+    sum(value3),
+    sum(value4),
+    countIf(prev < greatest(toInt64(1794910830123), 1794910830123 + (intDiv(at - 1794910830123, 265168644) * 265168644))),
+    countIf(prev = -1)
+FROM
+(
+    SELECT
+        started_at AS at,
+        prev,
+        bounced AS value0,
+        duration_ms AS value1,
+        pageviews AS value2,
+        clicks AS value3,
+        errors > 0 AS value4
+    FROM session_facts
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
+)
+GROUP BY name;
 
 -- returning, totals
 SELECT
@@ -67,23 +71,13 @@ FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1795132800000) AND (started_at < 1795172400000)) AND (prev >= 1794960000000))
 GROUP BY key;
 
--- returns of an edge, totals
+-- returns of a part, totals
 SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
-FROM
-(
-    SELECT
-        prev AS at,
-        '' AS key,
-        [toInt64(at % 3600000), toInt64(started_at)] AS row
-    FROM session_returns
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794909600000) AND (prev < 1794913200000))
-)
-GROUP BY
-    hour,
-    key;
+    toString(0) AS name,
+    count()
+FROM session_returns
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794910830123) AND (prev < 1794913200000)) AND ((started_at >= 1794913200000) AND (started_at < 1795172400000))
+GROUP BY name;
 
 -- session sums
 SELECT

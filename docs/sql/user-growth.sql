@@ -1,39 +1,3 @@
--- edges, events
-SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
-FROM
-(
-    SELECT
-        toUnixTimestamp64Milli(timestamp) AS at,
-        type AS key,
-        [toInt64(at % 3600000)] AS row
-    FROM events
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'click', 'error')) AND (toStartOfHour(timestamp) IN (1794909600))
-)
-GROUP BY
-    hour,
-    key;
-
--- edges, totals
-SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
-FROM
-(
-    SELECT
-        started_at AS at,
-        '' AS key,
-        [toInt64(at % 3600000), toInt64(prev), toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)] AS row
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
-)
-GROUP BY
-    hour,
-    key;
-
 -- event sums
 SELECT
     toString(intDiv(toUnixTimestamp(bucket), 86400)) AS slice,
@@ -44,46 +8,41 @@ FROM traffic AS t
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
 GROUP BY slice;
 
--- returning, totals
+-- parts of hours, events
 SELECT
-    toString(toUInt8(0)) AS key,
-    count() AS n
-FROM session_facts
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794913200000) AND (started_at < 1794960000000)) AND (prev >= 1794913200000))
-GROUP BY key;
+    toString(intDiv(toUnixTimestamp64Milli(timestamp) - 0, 86400000)) AS slice,
+    countIf(type = 'pageview'),
+    countIf(type = 'click'),
+    countIf(type = 'error')
+FROM events
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794909600, 1795172400)) AND (((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))))
+GROUP BY slice;
 
--- returns of an edge, totals
+-- parts of hours, totals
 SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
+    toString(intDiv(at - 0, 86400000)) AS name,
+    count(),
+    sum(value0),
+    sum(value1),
+    sum(value2),
+    sum(value3),
+    sum(value4),
+    countIf(prev < greatest(toInt64(1794910830123), 0 + (intDiv(at - 0, 86400000) * 86400000))),
+    countIf(prev = -1)
 FROM
 (
     SELECT
-        prev AS at,
-        '' AS key,
-        [toInt64(at % 3600000), toInt64(started_at)] AS row
-    FROM session_returns
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794909600000) AND (prev < 1794913200000))
+        started_at AS at,
+        prev,
+        bounced AS value0,
+        duration_ms AS value1,
+        pageviews AS value2,
+        clicks AS value3,
+        errors > 0 AS value4
+    FROM session_facts
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794960000000))
 )
-GROUP BY
-    hour,
-    key;
-
--- session sums
-SELECT
-    toString(toUInt8(0)) AS key,
-    sum(s.sessions),
-    sum(s.bounces),
-    sum(s.duration_ms),
-    sum(s.pageviews),
-    sum(s.clicks),
-    sum(s.with_errors),
-    sum(s.sessions),
-    sum(s.new_visitors)
-FROM session_sums AS s
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794915000), (1, 1794916800), (1, 1794918600), (1, 1794920400), (1, 1794922200), (1, 1794924000), (1, 1794925800), (1, 1794927600), (1, 1794929400), (1, 1794931200), (1, 1794933000), (1, 1794934800), (1, 1794936600), (1, 1794938400), (1, 1794940200), (1, 1794942000), (1, 1794943800), (1, 1794945600), (1, 1794947400), (1, 1794949200), (1, 1794951000), (1, 1794952800), (1, 1794954600), (1, 1794956400), (1, 1794958200)))
-GROUP BY key;
+GROUP BY name;
 
 -- session sums by day
 SELECT
@@ -99,16 +58,6 @@ SELECT
 FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((grain = 2) AND ((bucket >= 1794960000) AND (bucket < 1795132800))) OR ((grain = 1) AND ((bucket >= 1795132800) AND (bucket < 1795172400))))
 GROUP BY day;
-
--- unsealed events
-SELECT
-    toString(intDiv(toUnixTimestamp64Milli(timestamp) - 0, 86400000)) AS slice,
-    countIf(type = 'pageview'),
-    countIf(type = 'click'),
-    countIf(type = 'error')
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
-GROUP BY slice;
 
 -- unsealed sessions, totals
 SELECT

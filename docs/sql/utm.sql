@@ -1,20 +1,19 @@
--- edges, campaigns
+-- parts of hours, campaigns
 SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
+    key AS name,
+    count(),
+    countIf(prev < greatest(toInt64(1794910830123), 1794910830123 + (intDiv(at - 1794910830123, 265168644) * 265168644))),
+    countIf(prev = -1)
 FROM
 (
     SELECT
         started_at AS at,
         arrayJoin(if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')])) AS key,
-        [toInt64(at % 3600000), toInt64(prev)] AS row
+        prev
     FROM utm_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794909600000) AND (started_at < 1794913200000))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
 )
-GROUP BY
-    hour,
-    key;
+GROUP BY name;
 
 -- returning, campaigns
 SELECT
@@ -38,23 +37,13 @@ FROM utm_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1795132800000) AND (started_at < 1795172400000)) AND (prev >= 1794960000000))
 GROUP BY key;
 
--- returns of an edge, campaigns
+-- returns of a part, campaigns
 SELECT
-    intDiv(at, 3600000) * 3600000 AS hour,
-    toString(key),
-    groupArrayArray(row)
-FROM
-(
-    SELECT
-        prev AS at,
-        arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS key,
-        [toInt64(at % 3600000), toInt64(started_at)] AS row
-    FROM utm_returns
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794909600000) AND (prev < 1794913200000))
-)
-GROUP BY
-    hour,
-    key;
+    arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0') AS name,
+    count()
+FROM utm_returns
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794910830123) AND (prev < 1794913200000)) AND ((started_at >= 1794913200000) AND (started_at < 1795172400000))
+GROUP BY name;
 
 -- unsealed sessions, campaigns
 SELECT

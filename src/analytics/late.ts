@@ -50,7 +50,11 @@ async function sessionsIn(facts: Facts, hours: readonly LateHour[]): Promise<rea
   const grown = hours.filter(({ hour, committed }) => known.get(hour)?.committed !== committed);
   const found = new Map(known);
   if (grown.length > 0) {
-    const read = await findLate(facts, grown, MOST_LATE_SESSIONS);
+    const version = grown.map(({ hour, committed }) => `${hour}:${committed}`).join(' ');
+    // Questions of the same moment share one reading.
+    const read = await cache.latest(`finding late ${app}`, version, () =>
+      findLate(facts, grown, MOST_LATE_SESSIONS),
+    );
     for (const { hour, committed } of grown) found.set(hour, { committed, sessions: read.get(hour) ?? null });
     let size = 0;
     for (const { sessions } of found.values()) size += 2 + 2 * (sessions?.length ?? 0);

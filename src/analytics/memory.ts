@@ -7,7 +7,7 @@ import type { AppId } from '../domain/ids.ts';
 const ENTRY_BYTES = 1_000;
 const VALUE_BYTES = 100;
 const DEFAULT_BYTES = 64 * 1024 ** 2;
-/** Limit of the list of keys that were asked for once. */
+/** Limit of the list of keys that were asked for. */
 const MOST_ASKED = 10_000;
 
 /**
@@ -16,7 +16,7 @@ const MOST_ASKED = 10_000;
  */
 export class Memory {
   readonly #values: LRUCache<string, object> | null;
-  readonly #asked = new LRUCache<string, true>({ max: MOST_ASKED });
+  readonly #asked = new LRUCache<string, number>({ max: MOST_ASKED });
 
   /** Holds about `maxBytes` at most; 0 turns it off. */
   constructor(maxBytes = DEFAULT_BYTES) {
@@ -51,10 +51,10 @@ interface Latest<Value> {
 /** The memory of one version of the data. Callers must not modify what it returns. */
 export class Cache {
   readonly #values: LRUCache<string, object> | null;
-  readonly #asked: LRUCache<string, true>;
+  readonly #asked: LRUCache<string, number>;
   readonly #version: string;
 
-  constructor(values: LRUCache<string, object> | null, asked: LRUCache<string, true>, version: string) {
+  constructor(values: LRUCache<string, object> | null, asked: LRUCache<string, number>, version: string) {
     this.#values = values;
     this.#asked = asked;
     this.#version = version;
@@ -135,16 +135,16 @@ export class Cache {
   }
 
   /**
-   * Notes that `key` is asked for, and returns whether it was asked for before. For what is worth keeping only
-   * from the second time on. False if nothing is kept.
+   * Notes that `key` is asked for, and returns whether it is kept or was asked for so many `times` before. For what is
+   * worth keeping only from the next time on. False if nothing is kept.
    */
-  noteAsked(key: string): boolean {
+  noteAsked(key: string, times = 1): boolean {
     if (this.#values === null) return false;
     const own = this.#keyOf(key);
     const short = createHash('sha1').update(own).digest('base64');
-    const isKnown = this.#values.has(own) || this.#asked.has(short);
-    this.#asked.set(short, true);
-    return isKnown;
+    const before = this.#asked.get(short) ?? 0;
+    this.#asked.set(short, before + 1);
+    return before >= times || this.#values.has(own);
   }
 
   #keyOf = (key: string): string => `${this.#version} ${key}`;

@@ -1,8 +1,8 @@
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionFacts } from './ask.ts';
-import { hoursOf } from './hours.ts';
+import { byTurn, type HourSource, hoursOf } from './hours.ts';
 import { type Plan, planReturns, type ReturnsPlan, spanOf } from './plan.ts';
-import { keptRows, type Row } from './rows.ts';
+import { keptRows, ROW, type Row } from './rows.ts';
 import { type Single, type Visits, visitorsRow } from './singles.ts';
 import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty } from './sql.ts';
 
@@ -69,23 +69,33 @@ async function fromEdges(
   const edges = plans.flatMap(({ left, sealed }, index) =>
     left === null || isEmpty(sealed) ? [] : { ...spanOf(left), sealed, index },
   );
-  const cuts = await hoursOf(
-    db,
-    {
-      name: `returns of an edge, ${name}`,
-      at: sql`prev`,
-      key,
-      others: [sql`started_at`],
-      from: (hours) => sql`FROM ${returns} WHERE ${where} AND ${inMs(sql`prev`, hours)}`,
-      memoryOf: () => cache,
-    },
-    edges,
+  const source: HourSource = {
+    name: `returns of an edge, ${name}`,
+    at: sql`prev`,
+    key,
+    others: [sql`started_at`],
+    from: (hours) => sql`FROM ${returns} WHERE ${where} AND ${inMs(sql`prev`, hours)}`,
+    countedTimes: 2,
+    memoryOf: () => cache,
+  };
+  const { inMemory, inStore } = byTurn(source, edges);
+  const parts = inStore.map(
+    ({ sealed, index, ...part }) =>
+      sql`SELECT ${keys === null ? sql`toString(${index})` : key} AS name, count() FROM ${returns}
+WHERE ${where} AND ${inMs(sql`prev`, [part])} AND ${inMs(sql`started_at`, [sealed])} GROUP BY name`,
   );
-  return cuts.flatMap(({ part, hour }) => {
+  const [cuts, counted] = await Promise.all([
+    hoursOf(db, source, inMemory),
+    parts.length === 0
+      ? []
+      : db.rows({ name: `returns of a part, ${name}`, sql: join(parts, sql`\nUNION ALL\n`), row: ROW }),
+  ]);
+  const known = cuts.flatMap(({ part, hour }) => {
     const counts = hour.countByKey(part, (at) => {
       const startedAt = hour.rows[at + 2] as number;
       return startedAt >= part.sealed.start && startedAt < part.sealed.end;
     });
     return [...counts].map(([key, n]): Row => [keys === null ? `${part.index}` : key, n]);
   });
+  return [...known, ...counted];
 }

@@ -1,20 +1,20 @@
-import { join, type Sql, sql } from '../clickhouse/sql.ts';
-import { epochMs, type Range } from '../domain/time.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { SessionFacts } from './ask.ts';
-import { type Grid, sinceOf, sinceSql, sliceOf, sliceSql } from './grid.ts';
-import { type Hour, hoursOf } from './hours.ts';
+import { type Grid, sinceOf, sliceOf } from './grid.ts';
+import type { Hour } from './hour.ts';
+import { byTurn, type HourSource, hoursOf, type Turns } from './hours.ts';
 import { TooManyLate } from './late.ts';
 import { type Link, linksOf } from './links.ts';
-import { mergedSessions } from './merged-sessions.ts';
 import { NOTHING_OPEN, readOpen } from './open.ts';
 import { type Plan, type Span, spanOf } from './plan.ts';
-import { ROW, type Row } from './rows.ts';
-import { keysOf, mergedFor, type Single, widthOf } from './singles.ts';
-import { edgeRanges, inMs, int } from './sql.ts';
+import type { Row } from './rows.ts';
+import { countParts, countTail } from './session-counts.ts';
+import { type Single, widthOf } from './singles.ts';
+import { edgeRanges, inMs } from './sql.ts';
 import type { OpenSession } from './visitors.ts';
 
 /**
- * Counts sessions one by one: those of the plans' edges, and the open sessions of the grid's range. Returns a
+ * Counts sessions one by one: those of the edges, and the open sessions of the grid's range. Returns a
  * row for each slice (its number), or for each key if the sessions have keys: the number of sessions, their
  * values, and the visitors and new visitors of each slice. New visitors are right only with `ever`, which
  * looks up all earlier sessions.
@@ -23,38 +23,41 @@ export async function singlesOf(
   facts: SessionFacts,
   single: Single,
   grid: Grid,
-  edges: readonly Span[],
+  { inMemory, inStore }: Turns<Span>,
   ever = false,
 ): Promise<Row[]> {
   const isSealed = grid.to < facts.until && facts.lateHours.length === 0;
-  const [hours, open] = await Promise.all([
-    hoursOf(facts.db, edgeSource(facts, single), edges),
+  const [hours, counted, open] = await Promise.all([
+    hoursOf(facts.db, edgeSource(facts, single), inMemory),
+    countParts(facts, single, grid, inStore),
     isSealed ? NOTHING_OPEN : readOpen(facts, single),
   ]);
   const sums = new Sums(single, grid);
   for (const { part, hour } of hours) sums.addHour(hour, part);
   if (open === null) {
     if (facts.lateHours.length > 0) throw new TooManyLate();
-    return [...sums.rows(), ...(await countTail(facts, single, grid))];
+    return [...counted, ...sums.rows(), ...(await countTail(facts, single, grid))];
   }
   sums.addSessions(open.unsealed);
   sums.addSessions(open.late);
   // Where a slice begins after the watermark, all sealed sessions lie before it.
   const isNeeded = (at: number): boolean => ever || sinceOf(grid, sliceOf(grid, at)) < facts.until;
   sums.addLinks(await linksOf(facts, single, open, isNeeded));
-  return sums.rows();
+  return [...counted, ...sums.rows()];
 }
 
 /** The edges of the plans. */
-export const edgesOf = (plans: readonly Plan[]): Span[] => plans.flatMap(edgeRanges).map(spanOf);
+export const edgesOf = (facts: SessionFacts, single: Single, plans: readonly Plan[]): Turns<Span> =>
+  byTurn(edgeSource(facts, single), plans.flatMap(edgeRanges).map(spanOf));
 
-const edgeSource = ({ where, cache }: SessionFacts, single: Single) => ({
+const edgeSource = ({ where, cache }: SessionFacts, single: Single): HourSource => ({
   name: `edges, ${single.name}`,
   at: sql`started_at`,
   key: single.keys === null ? sql`''` : sql`arrayJoin(${single.keys})`,
   others: [...(single.visits === null ? [] : [sql`prev`]), ...single.values],
   from: (hours: readonly Span[]) =>
     sql`FROM ${single.table} WHERE ${where} AND ${inMs(sql`started_at`, hours)}`,
+  countedTimes: 2,
   memoryOf: () => cache,
 });
 
@@ -130,51 +133,4 @@ class Sums {
     this.#sums.set(name, own);
     return own;
   }
-}
-
-/** Counts the unsealed sessions of the grid's range in the store. */
-async function countTail(facts: SessionFacts, single: Single, grid: Grid): Promise<Row[]> {
-  const tail = { from: epochMs(Math.max(grid.from, facts.until)), to: grid.to };
-  if (tail.from > tail.to) return [];
-  const slice = sliceSql(grid, sql`at`);
-  const key = single.keys === null ? sql`toString(${slice})` : sql`key`;
-  const values = single.values.map((_, i) => sql`sum(value${i})`);
-  const visitors =
-    single.visits === null ? [] : [sql`countIf(prev < ${sinceSql(grid, slice)})`, sql`countIf(prev = -1)`];
-  return facts.db.rows(
-    {
-      name: `tail, ${single.name}`,
-      sql: sql`SELECT ${join([sql`${key} AS name`, sql`count()`, ...values, ...visitors])}
-FROM (${tailRows(facts, single, tail)}) GROUP BY name`,
-      row: ROW,
-    },
-    { parallel: true },
-  );
-}
-
-/** SQL of the tail's sessions, one row (at, key, value0 …) for each key; with prev if visitors are counted. */
-export function tailRows(facts: SessionFacts, single: Single, tail: Range): Sql {
-  const { where, until } = facts;
-  const { visits, values } = single;
-  const named = values.map((value, i) => sql`${value} AS value${i}`);
-  const rowsOf = (range: Range, visitor: Sql) =>
-    sql`SELECT toUnixTimestamp64Milli(started_at) AS at, session, ${visitor}${join([sql`arrayJoin(${keysOf(single)}) AS key`, ...named])}
-    FROM (${mergedSessions(facts, range, mergedFor([single]))})`;
-  if (visits === null) return rowsOf(tail, sql``);
-  // Earlier sessions of the tail are the prev of later ones.
-  const all = { from: until, to: tail.to };
-  return sql`SELECT * FROM
-(
-    SELECT *, lagInFrame(at, 1, toInt64(-1)) OVER (PARTITION BY visitor, key ORDER BY at, session
-        ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING) AS prev
-    FROM
-    (
-        ${rowsOf(all, sql`visitor, `)}
-        UNION ALL
-        SELECT max(started_at), 0, visitor, ${join([sql`${visits.key} AS key`, ...values.map(() => sql`0`)])} FROM ${visits.table}
-        WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT visitor FROM (${mergedSessions(facts, all, ['visitor'])}))
-        GROUP BY visitor, key
-    )
-)
-WHERE at >= ${int(tail.from)}`;
 }

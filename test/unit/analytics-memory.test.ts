@@ -109,6 +109,8 @@ test('a key is noted when it is asked for, and everything is forgotten after cle
   const cache = memory.of('a');
   expect([cache.noteAsked('list'), cache.noteAsked('list')]).toEqual([false, true]);
   expect(memory.of('b').noteAsked('list')).toBe(false);
+  const times = [1, 2, 3].map(() => cache.noteAsked('hour', 2));
+  expect(times).toEqual([false, false, true]);
   expect([memory.of(null).noteAsked('list'), memory.of(null).noteAsked('list')]).toEqual([false, false]);
   const ask = asking(memory);
   await ask('a');

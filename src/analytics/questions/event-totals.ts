@@ -4,7 +4,7 @@ import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import type { EventFacts } from '../ask.ts';
 import { EVENT_SUMS } from '../figures.ts';
 import { byPeriod, type Grid, sliceOf, sliceSql } from '../grid.ts';
-import { hoursOf } from '../hours.ts';
+import { byTurn, type HourSource, hoursOf } from '../hours.ts';
 import { type Plan, plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { planEvents } from '../retention.ts';
 import { keptRows, ROW, type Row, sumByKey } from '../rows.ts';
@@ -46,10 +46,11 @@ export async function eventSums(
 ): Promise<Row[]> {
   const plans = planEvents(facts, ranges, facts.until, 'day');
   const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
+  const { inMemory, inStore } = byTurn(edgeSource(facts), plans.flatMap(edgeRanges).map(spanOf));
   const [whole, edges, ends, hours] = await Promise.all([
     sumsOfHours(facts, plans, sliceOfBucket(plans)),
-    sealedEdges(facts, plans.flatMap(edgeRanges).map(spanOf), grid),
-    liveEdges(facts, tails.flatMap(edgeRanges), grid),
+    fromHours(facts, inMemory, grid),
+    fromStore(facts, [...inStore.map(rangeOf), ...tails.flatMap(edgeRanges)], grid),
     unsealedHours(
       facts,
       'utc',
@@ -77,21 +78,19 @@ WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)} GROUP BY slice`;
   return keptRows(db, of(hours), 'event sums', statement);
 }
 
-/** Counts events by type in parts of sealed hours. */
-async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], grid: Grid): Promise<Row[]> {
-  const cuts = await hoursOf(
-    db,
-    {
-      name: 'edges, events',
-      at: sql`toUnixTimestamp64Milli(timestamp)`,
-      key: sql`type`,
-      others: [],
-      from: (hours) =>
-        sql`FROM events WHERE ${ofApp(app)} AND type IN (${join(TYPES)}) AND ${inHours(hours.map(rangeOf))}`,
-      memoryOf: (hour) => of([hour]),
-    },
-    parts,
-  );
+const edgeSource = ({ app, of }: EventFacts): HourSource => ({
+  name: 'edges, events',
+  at: sql`toUnixTimestamp64Milli(timestamp)`,
+  key: sql`type`,
+  others: [],
+  from: (hours) =>
+    sql`FROM events WHERE ${ofApp(app)} AND type IN (${join(TYPES)}) AND ${inHours(hours.map(rangeOf))}`,
+  memoryOf: (hour) => of([hour]),
+});
+
+/** Counts events by type in parts of sealed hours, from these hours in memory. */
+async function fromHours(facts: EventFacts, parts: readonly Span[], grid: Grid): Promise<Row[]> {
+  const cuts = await hoursOf(facts.db, edgeSource(facts), parts);
   return cuts.map(({ part, hour }): Row => {
     const counts = hour.countAll(part);
     return [
@@ -101,12 +100,12 @@ async function sealedEdges({ db, app, of }: EventFacts, parts: readonly Span[], 
   });
 }
 
-/** Counts events in parts of hours that are not sealed. */
-async function liveEdges({ db, app }: EventFacts, parts: readonly Range[], grid: Grid): Promise<Row[]> {
+/** Counts events by type in parts of hours. */
+async function fromStore({ db, app }: EventFacts, parts: readonly Range[], grid: Grid): Promise<Row[]> {
   if (parts.length === 0) return [];
   const slice = sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`);
   return db.rows({
-    name: 'unsealed events',
+    name: 'parts of hours, events',
     sql: sql`SELECT toString(${slice}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
 FROM events WHERE ${ofApp(app)} AND ${eventsIn(parts)} GROUP BY slice`,
     row: ROW,

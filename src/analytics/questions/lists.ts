@@ -29,7 +29,7 @@ export async function topValues(
 ): Promise<(list: Dimension) => Listed[]> {
   const [sealed, singles] = await Promise.all([
     sealedLists(facts, pieces),
-    singlesOf(facts, LISTS, asOne(pieces.range), edgesOf([pieces])),
+    singlesOf(facts, LISTS, asOne(pieces.range), edgesOf(facts, LISTS, [pieces])),
   ]);
   const others = byLetter(singles);
   const wanted = { limit: count, isListed: (row: Row) => (row[1] as number) > 0 };

@@ -41,7 +41,7 @@ export async function locations(
   const pieces = plan(closed(range), session.until);
   const [sealed, singles] = await Promise.all([
     sealedPlaces(session, pieces),
-    singlesOf(session, PLACES, asOne(pieces.range), edgesOf([pieces])),
+    singlesOf(session, PLACES, asOne(pieces.range), edgesOf(session, PLACES, [pieces])),
   ]);
   return sealed.with(singles.map(locationOf), { limit, isListed: ({ count }) => count > 0 });
 }

@@ -24,7 +24,7 @@ export async function sessionTotals(
   const plans = ranges.map((range) => plan(range, facts.until));
   const rows = await Promise.all([
     totalsOfHours(facts, plans),
-    singlesOf(facts, TOTALS, grid, edgesOf(plans), ever),
+    singlesOf(facts, TOTALS, grid, edgesOf(facts, TOTALS, plans), ever),
   ]);
   const sums = sumByKey(rows.flat());
   return ranges.map((_, i) => totalsOf(sums.get(`${i}`)));

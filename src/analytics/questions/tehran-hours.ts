@@ -8,7 +8,7 @@ import { type Span, spanOf } from '../plan.ts';
 import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
 import { ratio } from '../rounding.ts';
 import { keptRows, type Row, sumByKey } from '../rows.ts';
-import { singlesOf } from '../sessions.ts';
+import { edgesOf, singlesOf } from '../sessions.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { inSpans, ofApp } from '../sql.ts';
 import { activityWindow, heatmapWindow, type TehranTime, tehranTime } from '../tehran.ts';
@@ -31,7 +31,7 @@ async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]>
   const hours = { start: range.from, end: Math.min(session.until, range.to + 1) };
   const [sealed, singles, views] = await Promise.all([
     hours.start < hours.end ? sealedHours(session, grid, hours) : [],
-    singlesOf(session, TOTALS, grid, []),
+    singlesOf(session, TOTALS, grid, edgesOf(session, TOTALS, [])),
     pageviewsByHour(facts, grid),
   ]);
   const sums = sumByKey([...sealed, ...singles]);

@@ -37,10 +37,19 @@ async function sessionsByDay(facts: SessionFacts, range: Range): Promise<Row[]> 
   const pieces = plan(range, facts.until);
   const firstDay = { from: range.from, to: epochMs(Math.min(dayOf(range.from) + DAY_MS - 1, range.to)) };
   const start = range.from === dayOf(range.from) ? range.from : firstDay.to + 1;
+  const cutDay = plan(firstDay, facts.until);
+  const edges = edgesOf(facts, TOTALS, [pieces]);
+  const isCut = (part: Span): boolean => part.start === range.from && start !== range.from;
   const [cut, whole, singles] = await Promise.all([
-    start === range.from ? [] : totalsOfHours(facts, [plan(firstDay, facts.until)]),
+    start === range.from || edges.inStore.some(isCut) ? [] : totalsOfHours(facts, [cutDay]),
     totalsOfDays(facts, { start, end: Math.max(pieces.sealed.end, start) }),
-    singlesOf(facts, TOTALS, byDay(range), edgesOf([pieces])),
+    singlesOf(facts, TOTALS, byDay(range), {
+      inMemory: edges.inMemory,
+      // The store counts the rest of the day together with its first hour.
+      inStore: edges.inStore.map((part) =>
+        isCut(part) ? { start: part.start, end: Math.max(part.end, cutDay.sealed.end) } : part,
+      ),
+    }),
   ]);
   const day = `${dayOf(range.from) / DAY_MS}`;
   return [...cut.map(([, ...sums]): Row => [day, ...sums]), ...whole, ...singles];

@@ -29,7 +29,7 @@ export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<U
   const rows = await Promise.all([
     sealedCampaigns(session, pieces),
     returning(session, CAMPAIGNS, [pieces]),
-    singlesOf(session, CAMPAIGNS, asOne(pieces.range), edgesOf([pieces])),
+    singlesOf(session, CAMPAIGNS, asOne(pieces.range), edgesOf(session, CAMPAIGNS, [pieces])),
   ]);
   return [...sumByKey(rows.flat())]
     .map(([key, [sessions = 0, visitors = 0]]) => {
