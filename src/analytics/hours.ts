@@ -24,7 +24,7 @@ export interface HourSource {
   readonly others: readonly Sql[];
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
-  /** The store counts parts of the hour for so many questions. The next one reads the whole hour. */
+  /** The store counts parts of the hour for so many questions, 1 by default. The next one reads the whole hour. */
   readonly countedTimes?: number;
   /** True if hours that are too large for memory are answered in another way: they throw `TooLarge`. */
   readonly isLimited?: boolean;
@@ -55,6 +55,7 @@ export interface Turns<Part extends Span> {
   readonly inStore: readonly Part[];
 }
 
+/** Notes that the hours of the parts are asked for, and splits the parts by what answers them now. */
 export function byTurn<Part extends Span>(source: HourSource, parts: readonly Part[]): Turns<Part> {
   const asked = new Set(
     startsOf(parts).filter((start) => {
