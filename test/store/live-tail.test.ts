@@ -116,7 +116,7 @@ test('if all questions are polled, each part of the tail is read once after an e
   expect(ofState).toHaveLength(db.exclusive ? 1 : 2 * POLLED.length);
   expect(statements.filter((each) => !/^(insert|snapshot)/.test(each)).sort()).toEqual([
     'key tail',
-    'unsealed events',
+    'parts of hours, events',
     'unsealed sessions, totals, lists, places, campaigns',
     'unsealed slots',
     'unsealed traffic',
