@@ -3,7 +3,7 @@ import { sql } from '../clickhouse/sql.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, HOUR_MS, type Span } from '../domain/time.ts';
-import { type LateHour, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
+import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
 import { without } from '../snapshots/published.ts';
 import type { Snapshot } from '../snapshots/read.ts';
 import type { AppFacts, EventFacts, Facts } from './ask.ts';
@@ -63,14 +63,13 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
     of: (spans) => {
       const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
-      return memory.of(isKept ? `event ${step} ${snapshot.erasures} ${lateVersion(hours, spans)}` : null);
+      return memory.of(
+        isKept ? `event ${step} ${snapshot.erasures} ${lateVersion(lateIn(hours, spans))}` : null,
+      );
     },
   };
 }
 
-/** Identifies the late events in the hours of the spans: the text changes with each new one. */
-const lateVersion = (hours: readonly LateHour[], spans: readonly Span[]): string =>
-  hours
-    .filter(({ hour }) => spans.some(({ start, end }) => hour < end && hour + HOUR_MS > start))
-    .map(({ hour, committed }) => `${hour}:${committed}`)
-    .join(' ');
+/** The late hours that the spans touch. */
+const lateIn = (hours: readonly LateHour[], spans: readonly Span[]): LateHour[] =>
+  hours.filter(({ hour }) => spans.some(({ start, end }) => hour < end && hour + HOUR_MS > start));

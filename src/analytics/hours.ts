@@ -12,7 +12,7 @@ import { int } from './sql.ts';
  * Edges are answered from whole hours in memory. While a poller's range moves by milliseconds, its edges stay
  * within the same hours, and any part of an hour is counted here, without a statement. To read a whole hour takes longer
  * than to count a part of it, so the store counts the parts at first. Events are read at the second question and
- * sessions at the third, so that neither takes longer than the first one.
+ * sessions at the third, so that no question reads both.
  */
 
 /** What is read of an hour. */
@@ -60,7 +60,7 @@ export function byTurn<Part extends Span>(source: HourSource, parts: readonly Pa
   const asked = new Set(
     startsOf(parts).filter((start) => {
       const { memory, key } = hourIn(source, start);
-      return memory.noteAsked(key, source.countedTimes);
+      return memory.get(key) !== undefined || memory.noteAsked(key, source.countedTimes);
     }),
   );
   const wasAsked = ({ start }: Span): boolean => asked.has(floorTo(start, HOUR_MS));

@@ -3,7 +3,7 @@ import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { floorTo, HOUR_MS } from '../domain/time.ts';
 import { findLate, type LateSession } from '../facts/late.ts';
-import { type LateHour, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
+import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
 import { bucket, ofApp } from './sql.ts';
 
@@ -50,9 +50,8 @@ async function sessionsIn(facts: Facts, hours: readonly LateHour[]): Promise<rea
   const grown = hours.filter(({ hour, committed }) => known.get(hour)?.committed !== committed);
   const found = new Map(known);
   if (grown.length > 0) {
-    const version = grown.map(({ hour, committed }) => `${hour}:${committed}`).join(' ');
     // Questions of the same moment share one reading.
-    const read = await cache.latest(`finding late ${app}`, version, () =>
+    const read = await cache.latest(`finding late ${app}`, lateVersion(grown), () =>
       findLate(facts, grown, MOST_LATE_SESSIONS),
     );
     for (const { hour, committed } of grown) found.set(hour, { committed, sessions: read.get(hour) ?? null });

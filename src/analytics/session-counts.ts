@@ -10,7 +10,7 @@ import { inMs, int } from './sql.ts';
 
 /* Sums of sessions that the store counts. */
 
-/** Counts the sealed sessions of these parts of hours in the store. */
+/** Counts the sealed sessions of these spans in the store. */
 export async function countParts(
   { db, where }: SessionFacts,
   single: Single,

@@ -31,6 +31,10 @@ export interface LateHour {
 /** In order of time, by kind of facts. */
 export type LateHours = { readonly [Kind in FactKind]: readonly LateHour[] };
 
+/** Identifies the late events of these hours: the text changes with each new one. */
+export const lateVersion = (hours: readonly LateHour[]): string =>
+  hours.map(({ hour, committed }) => `${hour}:${committed}`).join(' ');
+
 /** If more hours of a kind are late, raw rows answer from the first one on. */
 export const MOST_LATE_HOURS = 500;
 

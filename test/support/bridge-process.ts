@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { removeFolder } from '../../src/remove-folder.ts';
+import { endTogether } from './end-together.ts';
 import { scriptBeside } from './program.ts';
 
 /** A bridge in its own process on its own folder. */
@@ -44,8 +45,7 @@ export async function bridgeProcess(port = 0, cluster = OF_ALL, zookeeper = ''):
       BRIDGE_ZOOKEEPER: zookeeper,
     },
   });
-  const killAtExit = (): void => void bridge.kill('SIGKILL');
-  process.once('exit', killAtExit);
+  const leave = endTogether(bridge);
   const url = await firstLine(bridge);
   return {
     url,
@@ -60,7 +60,7 @@ export async function bridgeProcess(port = 0, cluster = OF_ALL, zookeeper = ''):
     hang: () => void bridge.kill('SIGSTOP'),
     resume: () => void bridge.kill('SIGCONT'),
     close: async () => {
-      process.off('exit', killAtExit);
+      leave();
       const ended = once(bridge, 'exit');
       bridge.kill('SIGKILL');
       await ended;

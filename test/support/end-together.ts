@@ -2,9 +2,12 @@ import type { ChildProcess } from 'node:child_process';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
+/** All listeners of this file. */
+const ENDING = new Set<NodeJS.SignalsListener>();
+
 /**
- * Kills a detached child when this process ends, also by a signal that nobody else here handles. Returns a function that
- * leaves the child alone from then on.
+ * Kills the child when this process ends, also by a signal that nobody else here handles. Returns a function that leaves
+ * the child alone from then on.
  */
 export function endTogether(child: ChildProcess): () => void {
   const kill = (): void => void child.kill('SIGKILL');
@@ -12,8 +15,8 @@ export function endTogether(child: ChildProcess): () => void {
     const others = process.listeners(signal).filter((listener) => !ENDING.has(listener));
     if (others.length > 0) return;
     kill();
-    // The listener is gone, so the signal ends this process.
     leave();
+    // No listener is left, so the signal ends this process.
     process.kill(process.pid, signal);
   };
   const leave = (): void => {
@@ -26,5 +29,3 @@ export function endTogether(child: ChildProcess): () => void {
   for (const signal of SIGNALS) process.on(signal, end);
   return leave;
 }
-
-const ENDING = new Set<NodeJS.SignalsListener>();

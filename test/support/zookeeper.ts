@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeFolder } from '../../src/remove-folder.ts';
+import { endTogether } from './end-together.ts';
 import { freePort } from './redis.ts';
 
 const JAR = '/usr/share/java/zookeeper.jar';
@@ -31,10 +32,9 @@ export async function startZooKeeper(): Promise<ZooKeeper> {
     ['-Xmx64m', '-cp', JAR, 'org.apache.zookeeper.server.ZooKeeperServerMain', config],
     { stdio: 'ignore' },
   );
-  const killAtExit = (): void => void server.kill('SIGKILL');
-  process.once('exit', killAtExit);
+  const leave = endTogether(server);
   const close = async (): Promise<void> => {
-    process.off('exit', killAtExit);
+    leave();
     if (server.exitCode === null) {
       const ended = once(server, 'exit');
       server.kill('SIGKILL');

@@ -39,7 +39,7 @@ async function sessionsByDay(facts: SessionFacts, range: Range): Promise<Row[]> 
   const start = range.from === dayOf(range.from) ? range.from : firstDay.to + 1;
   const cutDay = plan(firstDay, facts.until);
   const edges = edgesOf(facts, TOTALS, [pieces]);
-  const isCut = (part: Span): boolean => part.start === range.from && start !== range.from;
+  const isCut = (part: Span): boolean => part.start === range.from;
   const [cut, whole, singles] = await Promise.all([
     start === range.from || edges.inStore.some(isCut) ? [] : totalsOfHours(facts, [cutDay]),
     totalsOfDays(facts, { start, end: Math.max(pieces.sealed.end, start) }),
