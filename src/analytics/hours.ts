@@ -2,7 +2,7 @@ import type { Database } from '../clickhouse/database.ts';
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../domain/time.ts';
-import { Hour, type RowsOfKey } from './hour.ts';
+import { Hour } from './hour.ts';
 import type { Cache } from './memory.ts';
 import type { Span } from './plan.ts';
 import { rowsForMemory } from './rows.ts';
@@ -22,6 +22,8 @@ export interface HourSource {
   readonly at: Sql;
   readonly key: Sql;
   readonly others: readonly Sql[];
+  /** SQL of numbers. Rows of a key with the same ones repeat each other. */
+  readonly repeats?: readonly Sql[];
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
   /** The store counts parts of the hour for so many questions, 1 by default. The next one reads the whole hour. */
@@ -38,8 +40,9 @@ export interface Cut<Part extends Span> {
   readonly hour: Hour;
 }
 
-const ROW = rowOf([number, text, listOf(number)]);
-const NOTHING = new Hour(0, [], 0);
+/** The hour, its keys, and the columns of its rows. */
+const ROW = rowOf([number, listOf(text)], listOf(number));
+const NOTHING = new Hour(0, { keys: [], times: [], keyNumbers: [], others: [], repeats: [] });
 
 const hourIn = (source: HourSource, start: number) => {
   const hour = { start, end: start + HOUR_MS };
@@ -85,33 +88,44 @@ export async function hoursOf<Part extends Span>(
     for (const { hour, key, memory } of unknown) {
       const own = read.get(hour.start) ?? NOTHING;
       found.set(hour.start, own);
-      memory.set(key, own, own.rows.length / 10 + own.keys.length);
+      memory.set(key, own, own.size / 10);
     }
   }
   return parts.map((part) => ({ part, hour: found.get(floorTo(part.start, HOUR_MS)) ?? NOTHING }));
 }
 
+/** Reads hours by column. The store numbers the texts of the rows: to send and compare each of them would take longer. */
 async function readHours(
   db: Database,
-  { name, at, key, others, isLimited, from }: HourSource,
+  { name, at, key, others, repeats = [], isLimited, from }: HourSource,
   hours: readonly Span[],
 ): Promise<ReadonlyMap<number, Hour>> {
-  const numbers = [sql`at % ${int(HOUR_MS)}`, ...others];
+  const more = [...others, ...repeats];
+  const column = (i: number): Sql => sql`groupArray(toInt64(column${i}))`;
   const query = {
     name,
-    sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, toString(key), groupArrayArray(row) FROM
+    sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, arrayDistinct(groupArray(key) AS keys), groupArray(at % ${int(HOUR_MS)}), ${join(
+      [
+        sql`arrayEnumerateDense(keys)`,
+        ...others.map((_, i) => column(i)),
+        ...(repeats.length === 0
+          ? []
+          : [sql`arrayEnumerateDense(${join(repeats.map((_, i) => column(others.length + i)))})`]),
+      ],
+    )}
+FROM
 (
-    SELECT ${at} AS at, ${key} AS key, [${join(numbers.map((number) => sql`toInt64(${number})`))}] AS row ${from(hours)}
+    SELECT ${join([sql`${at} AS at`, sql`toString(${key}) AS key`, ...more.map((value, i) => sql`${value} AS column${i}`)])}
+    ${from(hours)}
 )
-GROUP BY hour, key`,
+GROUP BY hour`,
     row: ROW,
   };
   const rows = await (isLimited === true ? rowsForMemory(db, query) : db.rows(query));
-  const byHour = new Map<number, RowsOfKey[]>();
-  for (const [hour, key, numbers] of rows) {
-    const known = byHour.get(hour);
-    if (known === undefined) byHour.set(hour, [[key, numbers]]);
-    else known.push([key, numbers]);
-  }
-  return new Map([...byHour].map(([hour, byKey]) => [hour, new Hour(hour, byKey, others.length)]));
+  return new Map(
+    rows.map(([hour, keys, times = [], keyNumbers = [], ...columns]) => {
+      const [own, [repeated = []]] = [columns.slice(0, others.length), columns.slice(others.length)];
+      return [hour, new Hour(hour, { keys, times, keyNumbers, others: own, repeats: repeated })];
+    }),
+  );
 }

@@ -7,7 +7,7 @@ import { type HourSource, hoursOf } from './hours.ts';
 import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, pairOf } from './key-rows.ts';
 import { type Plan, rangeOf, type Span, spanOf } from './plan.ts';
 import type { Row } from './rows.ts';
-import { edgeRanges, inHours, inMs, inSpans, isEmpty, ofApp } from './sql.ts';
+import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from './sql.ts';
 
 /** Counts the keys of the plan's edges, and subtracts pairs that are counted twice because of them. */
 export async function edgeKeys(
@@ -31,31 +31,19 @@ export async function edgeKeys(
   ];
 }
 
-const MS = sql`toUnixTimestamp64Milli(timestamp)`;
-/** Marks an engagement, in the place of the time at which the pair occurred before. */
-const ENGAGEMENT = -2;
+/** The duration of what is not an engagement. */
+const NO_ENGAGEMENT = -1;
 
-/**
- * The events of an hour by pair, of all kinds, so that all questions share them. A row is an event: its time,
- * the time of the session's event before with the same key (-1: none in the hour), and its duration.
- */
+/** The events of an hour by pair, of all kinds, so that all questions share them, with their engagement (ms). */
 const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   name: 'edges, keys',
-  at: sql`event.1`,
-  key: sql`pair`,
-  others: [sql`event.2`, sql`event.3`],
-  from: (hours) => sql`
-    FROM
-    (
-        SELECT ${pairOf(EVERYTHING)} AS pair,
-            arraySort(groupArrayIf(${MS}, type != 'engagement')) AS met,
-            arrayJoin(arrayConcat(
-                arrayMap((one, before) -> (one, before, toInt64(0)), met, arraySlice(arrayPushFront(met, toInt64(-1)), 1, length(met))),
-                groupArrayIf((${MS}, toInt64(${ENGAGEMENT}), toInt64(duration_ms)), type = 'engagement'))) AS event
-        FROM events
-        WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}
-        GROUP BY pair, session_id, started_at, toStartOfHour(timestamp)
-    )`,
+  at: sql`toUnixTimestamp64Milli(timestamp)`,
+  key: pairOf(EVERYTHING),
+  others: [sql`if(type = 'engagement', toInt64(duration_ms), ${int(NO_ENGAGEMENT)})`],
+  // A session, its start, and apart from engagement. The store numbers two integers fastest.
+  repeats: [sql`sipHash64(session_id)`, sql`toUnixTimestamp64Milli(started_at) * 2 + (type = 'engagement')`],
+  from: (hours) =>
+    sql`FROM events WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}`,
   isLimited: true,
   memoryOf: (hour) => events.of([hour]),
 });
@@ -65,23 +53,25 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
  * arrays, because an hour has tens of thousands of events.
  */
 function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair: string) => boolean): Row[] {
-  const { keys, rows } = hour;
+  const { keys, keyOf, before } = hour;
+  const engaged = hour.others[0] as Float64Array;
   const all = byName(KEY_SUMS, () => new Float64Array(keys.length));
   const { events, sessions, engagedMs, engagements } = all;
   const add = (to: Float64Array, key: number, n: number): void => {
     to[key] = (to[key] as number) + n;
   };
-  hour.forEach(part, (i) => {
-    const key = rows[i + 1] as number;
-    const before = rows[i + 2] as number;
-    if (before === ENGAGEMENT) {
-      add(engagements, key, 1);
-      add(engagedMs, key, rows[i + 3] as number);
-    } else {
+  const [first, end] = hour.rowsIn(part);
+  for (let row = first; row < end; row++) {
+    const key = keyOf[row] as number;
+    const ms = engaged[row] as number;
+    if (ms === NO_ENGAGEMENT) {
       add(events, key, 1);
-      if (before < part.start) add(sessions, key, 1);
+      if ((before[row] as number) < part.start) add(sessions, key, 1);
+    } else {
+      add(engagements, key, 1);
+      add(engagedMs, key, ms);
     }
-  });
+  }
   const asked = sums.map((sum) => ({ values: all[sum], isOfPairs: sum === 'sessions' }));
   const found: Row[] = [];
   for (const [key, pair] of keys.entries()) {
@@ -133,5 +123,6 @@ async function metBeforeRightEdge({ db, where, cache }: PageFacts, { right, rang
   const [cut] = await hoursOf(db, source, [spanOf(right)]);
   if (cut === undefined) return [];
   const { part, hour } = cut;
-  return hour.countByKey(part, (at) => (hour.rows[at + 2] as number) >= range.from);
+  const [prevs] = hour.others;
+  return hour.countByKey(part, (row) => (prevs?.[row] as number) >= range.from);
 }

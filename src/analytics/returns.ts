@@ -91,8 +91,9 @@ WHERE ${where} AND ${inMs(sql`prev`, [part])} AND ${inMs(sql`started_at`, [seale
       : db.rows({ name: `returns of a part, ${name}`, sql: join(parts, sql`\nUNION ALL\n`), row: ROW }),
   ]);
   const known = cuts.flatMap(({ part, hour }) => {
-    const counts = hour.countByKey(part, (at) => {
-      const startedAt = hour.rows[at + 2] as number;
+    const [starts] = hour.others;
+    const counts = hour.countByKey(part, (row) => {
+      const startedAt = starts?.[row] as number;
       return startedAt >= part.sealed.start && startedAt < part.sealed.end;
     });
     return [...counts].map(([key, n]): Row => [keys === null ? `${part.index}` : key, n]);

@@ -76,21 +76,22 @@ class Sums {
 
   /** Adds the sessions of a part of an hour. */
   addHour(hour: Hour, part: Span): void {
-    const { keys, rows } = hour;
-    const { visits, values } = this.#single;
-    const value = visits === null ? 2 : 3;
+    const { keys, times, keyOf } = hour;
+    const { visits } = this.#single;
+    const [prev, values] =
+      visits === null ? [undefined, hour.others] : [hour.others[0], hour.others.slice(1)];
     const byKey = new Array<number[] | undefined>(this.#single.keys === null ? 0 : keys.length);
-    hour.forEach(part, (i) => {
-      const at = rows[i] as number;
-      const key = rows[i + 1] as number;
+    const [first, end] = hour.rowsIn(part);
+    for (let row = first; row < end; row++) {
+      const at = times[row] as number;
+      const key = keyOf[row] as number;
       const own = byKey[key] ?? this.#of(keys[key] as string, at);
       if (key < byKey.length) byKey[key] = own;
       own[0] = (own[0] as number) + 1;
-      for (let n = 0; n < values.length; n++) {
-        own[1 + n] = (own[1 + n] as number) + (rows[i + value + n] as number);
-      }
-      if (visits !== null) this.#addVisitor(own, at, rows[i + 2] as number, 1);
-    });
+      for (const [n, column] of values.entries())
+        own[1 + n] = (own[1 + n] as number) + (column[row] as number);
+      if (prev !== undefined) this.#addVisitor(own, at, prev[row] as number, 1);
+    }
   }
 
   addSessions(sessions: readonly OpenSession[]): void {

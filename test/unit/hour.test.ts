@@ -19,18 +19,24 @@ const part = fc
   .tuple(instant, fc.oneof(instant, fc.constant(HOUR)))
   .map(([a, b]) => ({ start: START + Math.min(a, b), end: START + Math.max(a, b) }));
 
-test('any part of an hour visits exactly the rows in it', async () => {
+test('any part of an hour has exactly the rows in it, and what came before each', async () => {
   await forAll(fc.tuple(fc.array(row), part), ([rows, { start, end }]) => {
-    const byKey = grouped(rows);
-    const hour = new Hour(START, byKey, 1);
-    const visited: string[] = [];
-    hour.forEach({ start, end }, (i) => {
-      visited.push(`${hour.rows[i]} ${hour.keys[hour.rows[i + 1] as number]} ${hour.rows[i + 2]}`);
+    const keys = [...new Set(rows.map(({ key }) => key))];
+    const hour = new Hour(START, {
+      keys,
+      times: rows.map(({ at }) => at),
+      keyNumbers: rows.map(({ key }) => 1 + keys.indexOf(key)),
+      others: [rows.map(({ other }) => other)],
+      repeats: rows.map(({ other }) => 2 + other),
     });
+    const [first, last] = hour.rowsIn({ start, end });
+    const found = Array.from({ length: last - first }, (_, i) => first + i);
     const inPart = rows.filter(({ at }) => START + at >= start && START + at < end);
-    expect(visited.sort()).toEqual(
-      inPart.map(({ at, key, other }) => `${START + at} ${key} ${other}`).sort(),
-    );
+    expect(
+      found
+        .map((i) => `${hour.times[i]} ${hour.keys[hour.keyOf[i] as number]} ${hour.others[0]?.[i]}`)
+        .sort(),
+    ).toEqual(inPart.map(({ at, key, other }) => `${START + at} ${key} ${other}`).sort());
     const counts = Object.fromEntries(hour.countByKey({ start, end }));
     const expected: Record<string, number> = {};
     for (const { key } of inPart) expected[key] = (expected[key] ?? 0) + 1;
@@ -38,11 +44,11 @@ test('any part of an hour visits exactly the rows in it', async () => {
     for (const counted of [hour.countAll({ start, end }), hour.countAll({ start, end })]) {
       expect(Object.fromEntries(counted)).toEqual(expected);
     }
+    // What is in the part occurs there first where it did not occur in the part before.
+    const firsts = found.filter((i) => (hour.before[i] as number) < start);
+    const different = new Set(inPart.map(({ key, other }) => `${key} ${other}`));
+    expect(firsts.map((i) => `${keys[hour.keyOf[i] as number]} ${hour.others[0]?.[i]}`).sort()).toEqual(
+      [...different].sort(),
+    );
   });
 });
-
-function grouped(rows: readonly { readonly at: number; readonly key: string; readonly other: number }[]) {
-  const byKey = new Map<string, number[]>();
-  for (const { at, key, other } of rows) byKey.set(key, [...(byKey.get(key) ?? []), at, other]);
-  return [...byKey];
-}
