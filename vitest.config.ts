@@ -74,11 +74,27 @@ const LONGER = [
   ].map((name) => `test/${name}.test.ts`),
 ];
 const ALL = ['test/**/*.test.ts'];
-const PARTS: Readonly<Record<string, { readonly include: string[]; readonly exclude: string[] }>> = {
-  quick: { include: ALL, exclude: [...LONGER, 'test/containers/**'] },
-  long: { include: LONGER, exclude: [] },
+/** The tests of functions, without a store or a service. */
+const UNIT = 'test/unit/**/*.test.ts';
+
+interface Part {
+  readonly include: string[];
+  readonly unit: string[];
+  readonly exclude: string[];
+  /** Milliseconds. */
+  readonly timeout: number;
+}
+const WHOLE: Part = { include: ALL, unit: [UNIT], exclude: [], timeout: 240_000 };
+const PARTS: Readonly<Record<string, Part>> = {
+  quick: { ...WHOLE, exclude: [...LONGER, 'test/containers/**'] },
+  long: {
+    include: LONGER,
+    unit: LONGER.filter((name) => name.startsWith('test/unit/')),
+    exclude: [],
+    timeout: 1_200_000,
+  },
 };
-const part = PARTS[process.env['TESTS'] ?? ''] ?? { include: ALL, exclude: [] };
+const part = PARTS[process.env['TESTS'] ?? ''] ?? WHOLE;
 
 /** What `npm run test:cluster` leaves out of `store` and `http`, and why. */
 const NOT_ON_A_CLUSTER = {
@@ -112,22 +128,29 @@ const leftOut = (): string[] =>
     ? Object.keys(NOT_ON_A_CLUSTER).map((name) => `test/${name}.test.ts`)
     : [];
 
+/** `npm run test:packages` and `npm run test:alerts` run them, each with a setup of its own. */
+const ELSEWHERE = ['test/packages/**', 'test/alerts/**'];
+const exclude = [...configDefaults.exclude, ...ELSEWHERE, ...part.exclude, ...leftOut()];
 export default defineConfig({
   test: {
-    include: part.include,
-    // `npm run test:packages` and `npm run test:alerts` run them, each with a setup of its own.
-    exclude: [...configDefaults.exclude, 'test/packages/**', 'test/alerts/**', ...part.exclude, ...leftOut()],
+    projects: [
+      // They leave nothing behind in their process, so files follow each other in it: half of their time was to start one.
+      { extends: true, test: { name: 'unit', include: part.unit, exclude, isolate: false } },
+      // The embedded engine holds one data folder per process, so each file gets its own process.
+      {
+        extends: true,
+        test: { name: 'store', include: part.include, exclude: [...exclude, UNIT], isolate: true },
+      },
+    ],
     globalSetup: 'test/support/global-setup.ts',
-    // The embedded engine holds one data folder per process, so each file gets its own process.
     pool: 'forks',
-    isolate: true,
     // Many tests wait for a process or a clock, so one more than there are cores keeps them busy. More make tests wait for
     // each other.
     maxWorkers: Math.min(8, availableParallelism() + 1),
     sequence: { sequencer: LongFirst },
     // These end what hangs. A test that waits must not fail because a loaded machine is slow.
-    testTimeout: 240_000,
-    hookTimeout: 240_000,
+    testTimeout: part.timeout,
+    hookTimeout: part.timeout,
     expect: { poll: { timeout: 200_000 } },
     env: { UV_THREADPOOL_SIZE: '16' },
   },
