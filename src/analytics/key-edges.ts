@@ -1,13 +1,31 @@
 import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
 import type { Hour } from './hour.ts';
-import { type HourSource, hoursOf } from './hours.ts';
+import { byTurn, type HourSource, hoursOf } from './hours.ts';
 import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, pairOf } from './key-rows.ts';
 import { type Plan, rangeOf, type Span, spanOf } from './plan.ts';
 import type { Row } from './rows.ts';
 import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from './sql.ts';
+
+/**
+ * Splits the edges by what counts them now. The store counts both at first. The two hours are read into memory by
+ * different questions, because it takes as long as a question to read one.
+ */
+export function edgesByTurn(
+  facts: PageFacts,
+  pieces: Plan,
+): { readonly inMemory: Plan; readonly inStore: Plan } {
+  const isRead = (edge: Range | null, countedTimes: number): boolean =>
+    edge !== null && byTurn({ ...eventsOf(facts), countedTimes }, [spanOf(edge)]).inMemory.length > 0;
+  const { left, right } = pieces;
+  const [isLeftRead, isRightRead] = [isRead(left, 1), isRead(right, 2)];
+  return {
+    inMemory: { ...pieces, left: isLeftRead ? left : null, right: isRightRead ? right : null },
+    inStore: { ...pieces, left: isLeftRead ? null : left, right: isRightRead ? null : right },
+  };
+}
 
 /** Counts the keys of the plan's edges, and subtracts pairs that are counted twice because of them. */
 export async function edgeKeys(

@@ -1,5 +1,5 @@
 import type { Sql } from '../clickhouse/sql.ts';
-import { edgeKeys } from './key-edges.ts';
+import { edgeKeys, edgesByTurn } from './key-edges.ts';
 import { type KeyQuestion, named, summed } from './key-question.ts';
 import { edgeRows, type KeyGroup, type KeySums, kindOf, NO_SUMS, sealedRows } from './key-rows.ts';
 import { readTail } from './key-tail.ts';
@@ -35,10 +35,8 @@ export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kind
       ? Promise.resolve([])
       : rowsForMemory(facts.db, { name, sql: summed(asked, rows), row: ROW }, options);
   const sealed = sealedRows(facts, pieces, group);
-  const edgesAreAsked = facts.cache.noteAsked(
-    `edges ${facts.app} ${pieces.sealed.start} ${pieces.sealed.end} ${group.types}`,
-  );
-  const [hours, tail, edges, late] = await Promise.all([
+  const { inMemory, inStore } = edgesByTurn(facts, pieces);
+  const [hours, tail, kept, counted, late] = await Promise.all([
     sealed === null
       ? new Map<string, Ranked<Row>>()
       : facts.cache.recall(
@@ -47,15 +45,14 @@ export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kind
           (lists) => [...lists.values()].reduce((sum, { size }) => sum + 3 * size, 0),
         ),
     readTail(facts, pieces, group),
-    // A whole hour of events takes longer to read than a part: it is read when it was asked for twice.
-    edgesAreAsked
-      ? edgeKeys(facts, pieces, group, asked.sums)
-      : load('key edges', edgeRows(facts, pieces, group)),
+    edgeKeys(facts, inMemory, group, asked.sums),
+    load('key edges', edgeRows(facts, inStore, group)),
     lateKeys(facts),
   ]);
   const others = byKind(group, [
     ...tail.sums.map((own) => rowOf(asked, own)),
-    ...edges.map(withName),
+    ...kept.map(withName),
+    ...counted.map(withName),
     ...lateKeySums(late, pieces, group).map((own) => rowOf(asked, own)),
     ...metIn(tail.met, pieces.range).map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
   ]);
