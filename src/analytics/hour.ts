@@ -68,8 +68,21 @@ export class Hour {
 
   /** Counts all rows of a part by key, without visiting them. For few keys. */
   countAll({ start, end }: Span): ReadonlyMap<string, number> {
-    this.#timesByKey ??= this.keys.map((_, key) => this.times.filter((_at, row) => this.keyOf[row] === key));
+    this.#timesByKey ??= this.#split();
     return this.#named(this.#timesByKey.map((times) => countBefore(times, end) - countBefore(times, start)));
+  }
+
+  #split(): readonly Float64Array[] {
+    const counts = new Uint32Array(this.keys.length);
+    for (const key of this.keyOf) counts[key] = (counts[key] as number) + 1;
+    const split = this.keys.map((_, key) => new Float64Array(counts[key] as number));
+    for (let row = this.times.length - 1; row >= 0; row--) {
+      const key = this.keyOf[row] as number;
+      const place = (counts[key] as number) - 1;
+      counts[key] = place;
+      (split[key] as Float64Array)[place] = this.times[row] as number;
+    }
+    return split;
   }
 
   #named = (counts: ArrayLike<number>): ReadonlyMap<string, number> =>
@@ -80,14 +93,28 @@ export class Hour {
 
 /* Loops over typed arrays: with `from` and a function, this takes ten times as long. */
 
-/** Returns the positions of the instants in order. Numbers that hold both are sorted much faster than pairs. */
+/** An instant of an hour has two digits of so many bits. */
+const DIGIT_BITS = 11;
+const DIGITS = 1 << DIGIT_BITS;
+
+/** Returns the positions of the instants (ms of the hour) in order, sorted by one digit after the other. */
 function orderOf(times: readonly number[]): Uint32Array {
-  const { length } = times;
-  const both = new Float64Array(length);
-  for (let i = 0; i < length; i++) both[i] = (times[i] as number) * length + i;
-  both.sort();
-  const order = new Uint32Array(length);
-  for (let i = 0; i < length; i++) order[i] = (both[i] as number) % length;
+  let order = new Uint32Array(times.length);
+  for (let i = 0; i < order.length; i++) order[i] = i;
+  for (const shift of [0, DIGIT_BITS]) {
+    const digitOf = (i: number): number => ((times[i] as number) >>> shift) % DIGITS;
+    const places = new Uint32Array(DIGITS + 1);
+    for (const i of order) places[digitOf(i) + 1] = (places[digitOf(i) + 1] as number) + 1;
+    for (let digit = 0; digit < DIGITS; digit++)
+      places[digit + 1] = (places[digit + 1] as number) + (places[digit] as number);
+    const next = new Uint32Array(order.length);
+    for (const i of order) {
+      const place = places[digitOf(i)] as number;
+      places[digitOf(i)] = place + 1;
+      next[place] = i;
+    }
+    order = next;
+  }
   return order;
 }
 

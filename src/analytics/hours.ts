@@ -11,8 +11,8 @@ import { int } from './sql.ts';
 /*
  * Edges are answered from whole hours in memory. While a poller's range moves by milliseconds, its edges stay
  * within the same hours, and any part of an hour is counted here, without a statement. To read a whole hour takes longer
- * than to count a part of it, so the store counts the parts at first. Events are read at the second question and
- * sessions at the third, so that no question reads both.
+ * than to count a part of it, so the store counts the parts at first. Then one question after the other reads one of the
+ * hours, those of events first, so that none takes much longer than the first.
  */
 
 /** What is read of an hour. */
@@ -26,7 +26,10 @@ export interface HourSource {
   readonly repeats?: readonly Sql[];
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
-  /** The store counts parts of the hour for so many questions, 1 by default. The next one reads the whole hour. */
+  /**
+   * The store counts parts of the first hour for so many questions, 1 by default, and those of each further hour for one
+   * more. The next question reads the whole hour.
+   */
   readonly countedTimes?: number;
   /** True if hours that are too large for memory are answered in another way: they throw `TooLarge`. */
   readonly isLimited?: boolean;
@@ -61,9 +64,9 @@ export interface Turns<Part extends Span> {
 /** Notes that the hours of the parts are asked for, and splits the parts by what answers them now. */
 export function byTurn<Part extends Span>(source: HourSource, parts: readonly Part[]): Turns<Part> {
   const asked = new Set(
-    startsOf(parts).filter((start) => {
+    startsOf(parts).filter((start, i) => {
       const { memory, key } = hourIn(source, start);
-      return memory.get(key) !== undefined || memory.noteAsked(key, source.countedTimes);
+      return memory.get(key) !== undefined || memory.noteAsked(key, (source.countedTimes ?? 1) + i);
     }),
   );
   const wasAsked = ({ start }: Span): boolean => asked.has(floorTo(start, HOUR_MS));
@@ -104,7 +107,7 @@ async function readHours(
   const column = (i: number): Sql => sql`groupArray(toInt64(column${i}))`;
   const query = {
     name,
-    sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, arrayDistinct(groupArray(key) AS keys), groupArray(at % ${int(HOUR_MS)}), ${join(
+    sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, arrayMap(one -> toString(one), arrayDistinct(groupArray(key) AS keys)), groupArray(at % ${int(HOUR_MS)}), ${join(
       [
         sql`arrayEnumerateDense(keys)`,
         ...others.map((_, i) => column(i)),
@@ -115,7 +118,7 @@ async function readHours(
     )}
 FROM
 (
-    SELECT ${join([sql`${at} AS at`, sql`toString(${key}) AS key`, ...more.map((value, i) => sql`${value} AS column${i}`)])}
+    SELECT ${join([sql`${at} AS at`, sql`${key} AS key`, ...more.map((value, i) => sql`${value} AS column${i}`)])}
     ${from(hours)}
 )
 GROUP BY hour`,

@@ -9,21 +9,17 @@ import { type Plan, rangeOf, type Span, spanOf } from './plan.ts';
 import type { Row } from './rows.ts';
 import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from './sql.ts';
 
-/**
- * Splits the edges by what counts them now. The store counts both at first. The two hours are read into memory by
- * different questions, because it takes as long as a question to read one.
- */
+/** Splits the edges by what counts them now. */
 export function edgesByTurn(
   facts: PageFacts,
   pieces: Plan,
 ): { readonly inMemory: Plan; readonly inStore: Plan } {
-  const isRead = (edge: Range | null, countedTimes: number): boolean =>
-    edge !== null && byTurn({ ...eventsOf(facts), countedTimes }, [spanOf(edge)]).inMemory.length > 0;
   const { left, right } = pieces;
-  const [isLeftRead, isRightRead] = [isRead(left, 1), isRead(right, 2)];
+  const { inStore } = byTurn(eventsOf(facts), edgeRanges(pieces).map(spanOf));
+  const isCounted = (edge: Range | null): boolean => inStore.some(({ start }) => start === edge?.from);
   return {
-    inMemory: { ...pieces, left: isLeftRead ? left : null, right: isRightRead ? right : null },
-    inStore: { ...pieces, left: isLeftRead ? null : left, right: isRightRead ? null : right },
+    inMemory: { ...pieces, left: isCounted(left) ? null : left, right: isCounted(right) ? null : right },
+    inStore: { ...pieces, left: isCounted(left) ? left : null, right: isCounted(right) ? right : null },
   };
 }
 

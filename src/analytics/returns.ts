@@ -75,7 +75,7 @@ async function fromEdges(
     key,
     others: [sql`started_at`],
     from: (hours) => sql`FROM ${returns} WHERE ${where} AND ${inMs(sql`prev`, hours)}`,
-    countedTimes: 2,
+    countedTimes: 3,
     memoryOf: () => cache,
   };
   const { inMemory, inStore } = byTurn(source, edges);

@@ -57,7 +57,7 @@ const edgeSource = ({ where, cache }: SessionFacts, single: Single): HourSource 
   others: [...(single.visits === null ? [] : [sql`prev`]), ...single.values],
   from: (hours: readonly Span[]) =>
     sql`FROM ${single.table} WHERE ${where} AND ${inMs(sql`started_at`, hours)}`,
-  countedTimes: 2,
+  countedTimes: 3,
   memoryOf: () => cache,
 });
 
