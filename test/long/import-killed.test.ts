@@ -15,7 +15,7 @@ import { program } from '../support/program.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 
 /** More lines with IMPORT_LINES. */
-const LINES = Number(process.env['IMPORT_LINES'] ?? 100_000);
+const LINES = Number(process.env['IMPORT_LINES'] ?? 60_000);
 const DEATHS = 5;
 /** The requests of the import, at least: 4 MiB are about 13,000 lines. */
 const CHUNKS = Math.floor(LINES / 15_000);

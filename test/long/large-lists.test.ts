@@ -26,6 +26,9 @@ const REPRESENTATIONS = [
   ['text/csv', 'br'],
 ] as const;
 
+/** The forms whose first answer is measured, each by a new process: they are written in different ways. */
+const FIRST: ReadonlySet<string> = new Set(['application/json', 'application/vnd.apache.parquet']);
+
 let service: Running;
 let tenant: Tenant;
 let small: App;
@@ -181,7 +184,7 @@ describe('with a store of its own', () => {
 
   test('the first answer of a process, computed and written: at most 100 MiB above idle', async () => {
     const above: Record<string, number> = {};
-    for (const [accept, coding] of REPRESENTATIONS) {
+    for (const [accept, coding] of REPRESENTATIONS.filter(([accept]) => FIRST.has(accept))) {
       await service.remove();
       service = await running(settings());
       for (let time = 0; time < 10; time++)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestService, testService } from '../http/support.ts';
 import { siteOf, storeAndAsk } from '../support/moving.ts';
 
-const ROUNDS = Number(process.env['MOVING_ROUNDS'] ?? 75);
+const ROUNDS = Number(process.env['MOVING_ROUNDS'] ?? 50);
 
 let service: TestService;
 

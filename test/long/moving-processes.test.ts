@@ -8,7 +8,7 @@ import { newSite, storeAndAsk } from '../support/moving.ts';
 import { type LocalRedis, localRedis } from '../support/redis.ts';
 import { type ServiceProcess, serviceProcess } from '../support/service-process.ts';
 
-const ROUNDS = Number(process.env['MOVING_ROUNDS'] ?? 75);
+const ROUNDS = Number(process.env['MOVING_ROUNDS'] ?? 50);
 
 let bridge: BridgeProcess;
 let redis: LocalRedis;

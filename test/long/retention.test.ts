@@ -54,7 +54,7 @@ onOneBackend((on) => {
         return subject;
       },
     },
-    Number(process.env['RETENTION_RANGES'] ?? 25),
+    Number(process.env['RETENTION_RANGES'] ?? 15),
   );
 
   const MODES: readonly Mode[] = ['paused', 'dead, but its statement goes on', 'dead', 'cut off'];

@@ -13,7 +13,8 @@ import { ingestionOn, NOW, REQUEST } from './ingestion-support.ts';
 
 const HOUR = 3_600_000;
 const DAYS = 3;
-const PATHS = 6_000;
+/** 9 MB of text: a list of up to 8 MiB is kept. */
+const PATHS = 4_500;
 const PATH_LENGTH = 2_000;
 const SESSIONS = 3_000;
 
@@ -44,22 +45,22 @@ const QUESTIONS: Readonly<
   overview: (of, range) => analytics.overview(of, range),
 };
 
-/** Asks repeatedly: the first question comes from the store, later ones from memory if it holds the rows. */
-async function expectSame(): Promise<void> {
+/** Asks so many times: the first question comes from the store, later ones from memory if it holds the rows. */
+async function expectSame(times: number): Promise<void> {
   for (const [name, ask] of Object.entries(QUESTIONS)) {
     for (const [where, range] of Object.entries(RANGES)) {
       const expected = await ask(twin, range);
-      for (let time = 0; time < 3; time++)
+      for (let time = 0; time < times; time++)
         expect(await ask(app, range), `${name}, ${where}`).toEqual(expected);
     }
   }
 }
 
 test('the rows are counted right, and read for memory once', async () => {
-  await expectSame();
+  await expectSame(3);
   const forMemory = vi.spyOn(store.db, 'rowsUpTo');
   const lists = vi.spyOn(store.db, 'list');
-  await expectSame();
+  await expectSame(1);
   const sealed = forMemory.mock.calls.map(([{ name }]) => name).filter((name) => name === 'sealed keys');
   expect(sealed).toEqual([]);
   expect(lists.mock.calls.map(([{ name }]) => name)).toEqual(expect.arrayContaining(['keys', 'top keys']));
@@ -90,7 +91,7 @@ test.each([2, 5_000])('with a late session of %i pages, too', async (pages) => {
     );
     expect(accepted.rejected).toEqual([]);
   }
-  await expectSame();
+  await expectSame(1);
 });
 
 const pathOf = (page: number): string => `/${page}/${'x'.repeat(PATH_LENGTH)}`;
