@@ -87,7 +87,7 @@ export async function measure(
 }
 
 /** Moves of the ends before the measurement, in ms. All caches are filled then. */
-const ASKED_MS = [0, 1, 2, 3];
+const ASKED_MS = [0, 1, 2, 3, 4, 5, 6];
 
 /**
  * Fills the store's and the process's caches, records the reads, and asks the raw question for the first

@@ -11,7 +11,7 @@ import { type EpochMs, epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { commitEvents } from '../support/ledger.ts';
-import type { TestedApp } from '../support/oracle/compare.ts';
+import { type TestedApp, UNTIL_CACHED } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { testLocation } from '../support/store.ts';
@@ -85,14 +85,8 @@ const NOTHING = Object.fromEntries(Object.keys(QUESTIONS).map((name) => [name, [
 const AT = { from: epochMs(START + 7 * HOUR + 123_456), to: epochMs(START + 5 * DAY + 2 * HOUR + 1_234_567) };
 const moved = (ms: number): Range => ({ from: epochMs(AT.from + ms), to: epochMs(AT.to + ms) });
 
-/**
- * After so many questions, everything is in memory: the KPIs have edges in three hours, and the fourth to the sixth question
- * each read the sessions of one.
- */
-const TIMES = 6;
-
 test('a repeated range is read from memory', async () => {
-  for (let time = 0; time < TIMES; time++) await readFor(AT);
+  for (let time = 0; time < UNTIL_CACHED; time++) await readFor(AT);
   expect(await readFor(AT)).toEqual(NOTHING);
 });
 
@@ -123,7 +117,8 @@ const namesIn = (read: Record<string, string[]>): string[] => Object.values(read
 
 test('if its ends move within their hours, these hours are read once and counted to the ms', async () => {
   const read: string[][] = [];
-  for (let time = 0; time < TIMES; time++) read.push(namesIn(await readFor(moved(DAY + time * 1_234))));
+  for (let time = 0; time < UNTIL_CACHED; time++)
+    read.push(namesIn(await readFor(moved(DAY + time * 1_234))));
   expect(read[0]).toEqual(expect.arrayContaining(PARTS));
   expect(read.flat()).toEqual(expect.arrayContaining(HOURS));
   for (const ms of [4_322, -5_000, 60_000]) expect(await readFor(moved(DAY + ms))).toEqual(NOTHING);
@@ -228,7 +223,7 @@ test('late events count at once, and after the next run everything is cached aga
 
   await seal({ db, only: [app.id] }, LATER);
   expect(Object.values(await readFor(AT)).flat()).not.toEqual([]);
-  for (let time = 1; time < TIMES; time++) await readFor(AT);
+  for (let time = 1; time < UNTIL_CACHED; time++) await readFor(AT);
   expect(await readFor(AT)).toEqual(NOTHING);
   expect(await analytics.pageviews(app.id, AT)).toEqual(after);
 });

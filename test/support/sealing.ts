@@ -6,7 +6,7 @@ import { purgeSessions } from '../../src/facts/purge.ts';
 import { printedSeed } from './chance.ts';
 import { type Case, casesWith } from './generate.ts';
 import { randomTraffic } from './generate-traffic.ts';
-import { askAbout, expectAgreement, type Hooks, type Subject } from './oracle/compare.ts';
+import { askAbout, expectAgreement, type Hooks, type Subject, UNTIL_CACHED } from './oracle/compare.ts';
 import type { OracleStore } from './oracle/store.ts';
 import { forAll } from './random.ts';
 import type { TestStore } from './store.ts';
@@ -66,8 +66,7 @@ function sealingAt({ db }: TestStore, { probes }: Case, start: number, runs: rea
   };
   return {
     afterArrivals: (at) => run(at, 1),
-    // The third time, everything that can be cached is cached.
-    beforeQuestions: (at) => run(at, 3),
+    beforeQuestions: (at) => run(at, UNTIL_CACHED),
   };
 }
 
