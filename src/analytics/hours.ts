@@ -103,24 +103,20 @@ async function readHours(
   { name, at, key, others, repeats = [], isLimited, from }: HourSource,
   hours: readonly Span[],
 ): Promise<ReadonlyMap<number, Hour>> {
-  const more = [...others, ...repeats];
   const column = (i: number): Sql => sql`groupArray(toInt64(column${i}))`;
+  const same = repeats.map((_, i) => column(others.length + i));
+  const columns = [
+    sql`arrayMap(one -> toString(one), arrayDistinct(groupArray(key) AS keys))`,
+    sql`groupArray(at % ${int(HOUR_MS)})`,
+    sql`arrayEnumerateDense(keys)`,
+    ...others.map((_, i) => column(i)),
+    ...(same.length === 0 ? [] : [sql`arrayEnumerateDense(${join(same)})`]),
+  ];
+  const numbers = [...others, ...repeats].map((value, i) => sql`${value} AS column${i}`);
   const query = {
     name,
-    sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, arrayMap(one -> toString(one), arrayDistinct(groupArray(key) AS keys)), groupArray(at % ${int(HOUR_MS)}), ${join(
-      [
-        sql`arrayEnumerateDense(keys)`,
-        ...others.map((_, i) => column(i)),
-        ...(repeats.length === 0
-          ? []
-          : [sql`arrayEnumerateDense(${join(repeats.map((_, i) => column(others.length + i)))})`]),
-      ],
-    )}
-FROM
-(
-    SELECT ${join([sql`${at} AS at`, sql`${key} AS key`, ...more.map((value, i) => sql`${value} AS column${i}`)])}
-    ${from(hours)}
-)
+    sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, ${join(columns)}
+FROM (SELECT ${join([sql`${at} AS at`, sql`${key} AS key`, ...numbers])} ${from(hours)})
 GROUP BY hour`,
     row: ROW,
   };
