@@ -45,9 +45,9 @@ export class Hour {
     }
   }
 
-  /** The number of numbers and texts in it. */
-  get size(): number {
-    return this.times.length * (2 + this.others.length) + this.before.length + this.keys.length;
+  /** The number of numbers in it. */
+  get numbers(): number {
+    return this.times.length * (2 + this.others.length) + this.before.length;
   }
 
   /** Returns the position of the first row of a part, and of the first one after it. */

@@ -91,7 +91,7 @@ export async function hoursOf<Part extends Span>(
     for (const { hour, key, memory } of unknown) {
       const own = read.get(hour.start) ?? NOTHING;
       found.set(hour.start, own);
-      memory.set(key, own, own.size / 10);
+      memory.set(key, own, own.numbers / 10 + own.keys.length);
     }
   }
   return parts.map((part) => ({ part, hour: found.get(floorTo(part.start, HOUR_MS)) ?? NOTHING }));
