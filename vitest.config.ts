@@ -77,6 +77,7 @@ const ALL = ['test/**/*.test.ts'];
 /** The tests of functions, without a store or a service. */
 const UNIT = 'test/unit/**/*.test.ts';
 
+/** Some of the tests: the files, and those of them that are unit tests. */
 interface Part {
   readonly include: string[];
   readonly unit: string[];
@@ -131,6 +132,7 @@ const leftOut = (): string[] =>
 /** `npm run test:packages` and `npm run test:alerts` run them, each with a setup of its own. */
 const ELSEWHERE = ['test/packages/**', 'test/alerts/**'];
 const exclude = [...configDefaults.exclude, ...ELSEWHERE, ...part.exclude, ...leftOut()];
+
 export default defineConfig({
   test: {
     projects: [
@@ -139,7 +141,7 @@ export default defineConfig({
       // The embedded engine holds one data folder per process, so each file gets its own process.
       {
         extends: true,
-        test: { name: 'store', include: part.include, exclude: [...exclude, UNIT], isolate: true },
+        test: { name: 'other', include: part.include, exclude: [...exclude, UNIT], isolate: true },
       },
     ],
     globalSetup: 'test/support/global-setup.ts',

@@ -37,6 +37,9 @@ export interface HourSource {
   memoryOf(hour: Span): Cache;
 }
 
+/** The `countedTimes` of sessions: the questions before read the hours of events. */
+export const AFTER_EVENTS = 3;
+
 /** A part of an hour, with the hour. */
 export interface Cut<Part extends Span> {
   readonly part: Part;
@@ -122,8 +125,8 @@ GROUP BY hour`,
   };
   const rows = await (isLimited === true ? rowsForMemory(db, query) : db.rows(query));
   return new Map(
-    rows.map(([hour, keys, times = [], keyNumbers = [], ...columns]) => {
-      const [own, [repeated = []]] = [columns.slice(0, others.length), columns.slice(others.length)];
+    rows.map(([hour, keys, times = [], keyNumbers = [], ...more]) => {
+      const [own, [repeated = []]] = [more.slice(0, others.length), more.slice(others.length)];
       return [hour, new Hour(hour, { keys, times, keyNumbers, others: own, repeats: repeated })];
     }),
   );

@@ -54,7 +54,8 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   at: sql`toUnixTimestamp64Milli(timestamp)`,
   key: pairOf(EVERYTHING),
   others: [sql`if(type = 'engagement', toInt64(duration_ms), ${int(NO_ENGAGEMENT)})`],
-  // A session, its start, and apart from engagement. The store numbers two integers fastest.
+  // The session, and its start: twice the ms, and one more for engagement, which is no occurrence of the pair. The store
+  // numbers two integers fastest.
   repeats: [sql`sipHash64(session_id)`, sql`toUnixTimestamp64Milli(started_at) * 2 + (type = 'engagement')`],
   from: (hours) =>
     sql`FROM events WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}`,
@@ -68,7 +69,7 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
  */
 function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair: string) => boolean): Row[] {
   const { keys, keyOf, before } = hour;
-  const engaged = hour.others[0] as Float64Array;
+  const [engaged] = hour.others;
   const all = byName(KEY_SUMS, () => new Float64Array(keys.length));
   const { events, sessions, engagedMs, engagements } = all;
   const add = (to: Float64Array, key: number, n: number): void => {
@@ -77,7 +78,7 @@ function sumsIn(part: Span, hour: Hour, sums: readonly KeySum[], isAsked: (pair:
   const [first, end] = hour.rowsIn(part);
   for (let row = first; row < end; row++) {
     const key = keyOf[row] as number;
-    const ms = engaged[row] as number;
+    const ms = engaged?.[row] as number;
     if (ms === NO_ENGAGEMENT) {
       add(events, key, 1);
       if ((before[row] as number) < part.start) add(sessions, key, 1);

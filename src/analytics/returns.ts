@@ -1,6 +1,6 @@
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionFacts } from './ask.ts';
-import { byTurn, type HourSource, hoursOf } from './hours.ts';
+import { AFTER_EVENTS, byTurn, type HourSource, hoursOf } from './hours.ts';
 import { type Plan, planReturns, type ReturnsPlan, spanOf } from './plan.ts';
 import { keptRows, ROW, type Row } from './rows.ts';
 import { type Single, type Visits, visitorsRow } from './singles.ts';
@@ -75,7 +75,7 @@ async function fromEdges(
     key,
     others: [sql`started_at`],
     from: (hours) => sql`FROM ${returns} WHERE ${where} AND ${inMs(sql`prev`, hours)}`,
-    countedTimes: 3,
+    countedTimes: AFTER_EVENTS,
     memoryOf: () => cache,
   };
   const { inMemory, inStore } = byTurn(source, edges);

@@ -2,7 +2,7 @@ import { sql } from '../clickhouse/sql.ts';
 import type { SessionFacts } from './ask.ts';
 import { type Grid, sinceOf, sliceOf } from './grid.ts';
 import type { Hour } from './hour.ts';
-import { byTurn, type HourSource, hoursOf, type Turns } from './hours.ts';
+import { AFTER_EVENTS, byTurn, type HourSource, hoursOf, type Turns } from './hours.ts';
 import { TooManyLate } from './late.ts';
 import { type Link, linksOf } from './links.ts';
 import { NOTHING_OPEN, readOpen } from './open.ts';
@@ -57,7 +57,7 @@ const edgeSource = ({ where, cache }: SessionFacts, single: Single): HourSource 
   others: [...(single.visits === null ? [] : [sql`prev`]), ...single.values],
   from: (hours: readonly Span[]) =>
     sql`FROM ${single.table} WHERE ${where} AND ${inMs(sql`started_at`, hours)}`,
-  countedTimes: 3,
+  countedTimes: AFTER_EVENTS,
   memoryOf: () => cache,
 });
 
@@ -88,8 +88,9 @@ class Sums {
       const own = byKey[key] ?? this.#of(keys[key] as string, at);
       if (key < byKey.length) byKey[key] = own;
       own[0] = (own[0] as number) + 1;
-      for (const [n, column] of values.entries())
-        own[1 + n] = (own[1 + n] as number) + (column[row] as number);
+      for (let n = 0; n < values.length; n++) {
+        own[1 + n] = (own[1 + n] as number) + (values[n]?.[row] as number);
+      }
       if (prev !== undefined) this.#addVisitor(own, at, prev[row] as number, 1);
     }
   }

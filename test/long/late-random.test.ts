@@ -57,7 +57,7 @@ test.each(PLANS.map((repairs) => ({ repairs })))(
       // The last run leaves a tail.
       const now = epochMs(START + (runs === repairs.length ? DAYS - 0.4 : runs + 0.7) * DAY);
       await seal({ db: on.store.db, only: at.apps() }, now, { repairAfterMs });
-      const times = runs === repairs.length ? UNTIL_CACHED : 1;
+      const times = runs === repairs.length ? UNTIL_CACHED : 2;
       for (let time = 0; time < times; time++) await askAbout(at, at.apps(), story.probes.slice(0, 2));
       return at;
     };
