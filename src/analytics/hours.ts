@@ -100,6 +100,12 @@ export async function hoursOf<Part extends Span>(
   return parts.map((part) => ({ part, hour: found.get(floorTo(part.start, HOUR_MS)) ?? NOTHING }));
 }
 
+/**
+ * SQL of a column in its full form. Of a column that is nearly always 0 or '', the store keeps the other values and their
+ * places (sparse). groupArray puts these values first if all rows of a block are of one hour.
+ */
+const full = (column: Sql): Sql => sql`materialize(${column})`;
+
 /** Reads hours by column. The store numbers the texts of the rows: to send and compare each of them would take longer. */
 async function readHours(
   db: Database,
@@ -115,11 +121,11 @@ async function readHours(
     ...others.map((_, i) => column(i)),
     ...(same.length === 0 ? [] : [sql`arrayEnumerateDense(${join(same)})`]),
   ];
-  const numbers = [...others, ...repeats].map((value, i) => sql`${value} AS column${i}`);
+  const numbers = [...others, ...repeats].map((value, i) => sql`${full(value)} AS column${i}`);
   const query = {
     name,
     sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, ${join(columns)}
-FROM (SELECT ${join([sql`${at} AS at`, sql`${key} AS key`, ...numbers])} ${from(hours)})
+FROM (SELECT ${join([sql`${full(at)} AS at`, sql`${full(key)} AS key`, ...numbers])} ${from(hours)})
 GROUP BY hour`,
     row: ROW,
   };

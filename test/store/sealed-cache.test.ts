@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import { Memory } from '../../src/analytics/memory.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
@@ -122,6 +123,42 @@ test('if its ends move within their hours, these hours are read once and counted
   expect(read[0]).toEqual(expect.arrayContaining(PARTS));
   expect(read.flat()).toEqual(expect.arrayContaining(HOURS));
   for (const ms of [4_322, -5_000, 60_000]) expect(await readFor(moved(DAY + ms))).toEqual(NOTHING);
+});
+
+test('values that few sessions of an hour have stay with these sessions', async () => {
+  const rare: TestedApp = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
+  const count = 64;
+  const sessions = Array.from({ length: count }, (_, i) => {
+    const startedAt = START + (i * HOUR) / count;
+    const isRare = i >= count - 3;
+    const event = (type: string, ms: number, more = {}) => ({
+      type,
+      timestamp: startedAt + ms,
+      path: '/',
+      ...more,
+    });
+    return {
+      session: { id: `session-${i}`, visitorId: `visitor-${i}`, startedAt },
+      context: {},
+      events: isRare
+        ? [event('pageview', 0), event('error', 1, { message: 'no' })]
+        : [event('pageview', 0), event('pageview', 1)],
+    };
+  });
+  const { accepted } = await deliver(rare, randomUUID(), sessions as never[]);
+  expect(accepted).toBe(2 * count);
+  await seal({ db, only: [rare.id] }, LATER);
+  const column = await db.queryOne({
+    name: 'columns stored by their rare values',
+    sql: sql`SELECT count() AS parts FROM system.parts_columns WHERE table LIKE 'session_facts%' AND column IN ('bounced', 'errors') AND serialization_kind = 'Sparse'`,
+    row: z.object({ parts: z.number() }),
+  });
+  expect(column.parts).toBeGreaterThan(0);
+  for (let time = 0; time < UNTIL_CACHED; time++) {
+    const range = { from: epochMs(START + HOUR / 2 + time), to: epochMs(START + 2 * HOUR) };
+    for (const [name, ask] of Object.entries(QUESTIONS))
+      expect(await ask(analytics, rare.id, range), name).toEqual(await ask(fresh, rare.id, range));
+  }
 });
 
 const LOOK_UPS = ['visits, last totals', 'visits, last campaigns'];
