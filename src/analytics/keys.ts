@@ -144,7 +144,7 @@ const NOTHING_TWICE: Twice = new Map();
 
 /**
  * Reads a list from all rows of the question, and how many sessions count twice in them, by pair. If too many do for
- * memory, the statement subtracts them itself.
+ * memory, the statement subtracts them itself, also for the next questions.
  */
 async function fromStore<Row extends readonly unknown[]>(
   asked: KeyQuestion,
@@ -159,8 +159,13 @@ async function fromStore<Row extends readonly unknown[]>(
   ];
   const read = (...more: (Sql | null)[]): Promise<Iterable<Row>> =>
     facts.db.list(query(unionAll([...all, ...more], NO_ROWS)), { parallel: isWide(pieces) });
-  const [rows, twice] = await Promise.all([read(), metTwice(asked, pieces)]);
-  return twice === null ? [await read(metRows(facts, pieces, group)), NOTHING_TWICE] : [rows, twice];
+  const tooMany = `too many continue ${facts.app} ${group.types}`;
+  if (facts.cache.get(tooMany) === undefined) {
+    const [rows, twice] = await Promise.all([read(), metTwice(asked, pieces)]);
+    if (twice !== null) return [rows, twice];
+    facts.cache.set(tooMany, {}, 0);
+  }
+  return [await read(metRows(facts, pieces, group)), NOTHING_TWICE];
 }
 
 /** Returns how many sessions count twice, by pair; null if they are too many for memory. */
