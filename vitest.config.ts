@@ -3,21 +3,40 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The longest files of each command, which run first. If they began last, one worker would run them alone.
+ * The longest files of each command, those that take most processor time first. They run first: if they began last, one
+ * worker would run them alone. Each part of a command (--shard) gets as many of them.
  */
 const LONG = [
+  'store/large-rows',
+  'long/large-lists',
+  'long/erasure.',
+  'long/bench-local',
+  'long/moving-processes',
+  'long/erasure-killed',
+  'long/moving-killed',
+  'long/backup-killed',
+  'browser/console-analytics',
+  'long/import-killed',
+  'store/backup',
   'long/sealing-two',
+  'long/purge',
+  'long/retention',
+  'faults/start.',
+  'long/ingestion-service-crash',
+  'long/chaos',
+  'browser/docs-page',
+  'http/management/admin',
+  'long/sealing-killed',
+  'store/processes',
+  'browser/console-looks',
+  'long/tags',
+  'long/ingestion-refused',
+  'browser/console-apps',
+  'long/moving-embedded',
+  'browser/sdk-delivers',
+  'long/oracle',
   'long/sealing-a',
   'long/sealing-b',
-  'long/moving-processes',
-  'long/moving-embedded',
-  'long/chaos',
-  'long/tags',
-  'long/oracle',
-  'long/purge',
-  'long/moving-killed',
-  'browser/sdk-delivers',
-  'faults/start',
 ];
 
 /**
@@ -117,11 +136,24 @@ const NOT_ON_A_CLUSTER = {
 
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean =>
-      LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
-    const sorted = await super.sort(files);
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+    return longFirst(await super.sort(files));
   }
+
+  /** Deals the files in turn. Each file is always in the same part. */
+  override async shard(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const { index, count } = this.ctx.config.shard ?? { index: 1, count: 1 };
+    const byName = files.toSorted((a, b) => (a.moduleId < b.moduleId ? -1 : 1));
+    return longFirst(byName).filter((_, i) => i % count === index - 1);
+  }
+}
+
+/** Puts the longest files first, in the order of `LONG`, and leaves the others in their order. */
+function longFirst(files: readonly TestSpecification[]): TestSpecification[] {
+  const rank = ({ moduleId }: TestSpecification): number => {
+    const place = LONG.findIndex((name) => moduleId.includes(`/test/${name}`));
+    return place === -1 ? LONG.length : place;
+  };
+  return files.toSorted((a, b) => rank(a) - rank(b));
 }
 
 const leftOut = (): string[] =>
