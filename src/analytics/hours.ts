@@ -101,31 +101,29 @@ export async function hoursOf<Part extends Span>(
 }
 
 /**
- * SQL of a column in its full form. Of a column that is nearly always 0 or '', the store keeps the other values and their
- * places (sparse). groupArray puts these values first if all rows of a block are of one hour.
+ * Reads hours by column. The store numbers the texts of the rows: to send and compare each of them would take longer. One
+ * array holds whole rows: several arrays may have their values in different orders.
  */
-const full = (column: Sql): Sql => sql`materialize(${column})`;
-
-/** Reads hours by column. The store numbers the texts of the rows: to send and compare each of them would take longer. */
 async function readHours(
   db: Database,
   { name, at, key, others, repeats = [], isLimited, from }: HourSource,
   hours: readonly Span[],
 ): Promise<ReadonlyMap<number, Hour>> {
-  const column = (i: number): Sql => sql`groupArray(toInt64(column${i}))`;
+  const numbers = [...others, ...repeats].map((value) => sql`toInt64(${value})`);
+  const row = join([key, sql`at % ${int(HOUR_MS)}`, ...numbers]);
+  const column = (i: number): Sql => sql`rows.${int(3 + i)}`;
   const same = repeats.map((_, i) => column(others.length + i));
   const columns = [
-    sql`arrayMap(one -> toString(one), arrayDistinct(groupArray(key) AS keys))`,
-    sql`groupArray(at % ${int(HOUR_MS)})`,
+    sql`arrayMap(each -> toString(each), arrayDistinct((groupArray(one_row) AS rows).1 AS keys))`,
+    sql`rows.2`,
     sql`arrayEnumerateDense(keys)`,
     ...others.map((_, i) => column(i)),
     ...(same.length === 0 ? [] : [sql`arrayEnumerateDense(${join(same)})`]),
   ];
-  const numbers = [...others, ...repeats].map((value, i) => sql`${full(value)} AS column${i}`);
   const query = {
     name,
     sql: sql`SELECT intDiv(at, ${int(HOUR_MS)}) * ${int(HOUR_MS)} AS hour, ${join(columns)}
-FROM (SELECT ${join([sql`${full(at)} AS at`, sql`${full(key)} AS key`, ...numbers])} ${from(hours)})
+FROM (SELECT ${at} AS at, (${row}) AS one_row ${from(hours)})
 GROUP BY hour`,
     row: ROW,
   };
