@@ -1,7 +1,4 @@
 import { afterAll, beforeAll } from 'vitest';
-import { z } from 'zod';
-import type { Database } from '../../../src/clickhouse/database.ts';
-import { identifier, sql } from '../../../src/clickhouse/sql.ts';
 import { type TestStore, testStore } from '../store.ts';
 import type { Subject } from './compare.ts';
 import { subjectOn } from './subject.ts';
@@ -18,7 +15,6 @@ export function oracleStore(): OracleStore {
   let subject: Subject;
   beforeAll(async () => {
     store = await testStore();
-    await storeSparsely(store.db);
     subject = await subjectOn(store.db);
   });
   afterAll(async () => {
@@ -32,23 +28,4 @@ export function oracleStore(): OracleStore {
       return subject;
     },
   };
-}
-
-const TABLES = {
-  name: 'tables of rows',
-  sql: sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
-  row: z.object({ name: z.string() }),
-};
-
-/**
- * Has the engine store columns sparsely if half of their values are 0 or ''. It handles such columns in its own ways, and
- * small tests would hardly have any. Tables of a cluster stay as they are.
- */
-async function storeSparsely(db: Database): Promise<void> {
-  for (const { name } of await db.query(TABLES)) {
-    await db.command(
-      'store sparsely',
-      sql`ALTER TABLE ${identifier(name)} MODIFY SETTING ratio_of_defaults_for_sparse_serialization = 0.5`,
-    );
-  }
 }
