@@ -3,11 +3,11 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The longest files of each command, those that take most time first. They run first: if they began last, one worker would
- * run them alone. Each part of a command (--shard) gets as many of them.
+ * The longest files, those that take most time first. They run first: if they began last, one worker would run them alone.
+ * The parts of a command (--shard) share them, so that each part takes about as long.
  */
 const LONG = [
-  'long/erasure.',
+  'long/erasure',
   'long/bench-local',
   'browser/console-analytics',
   'long/backup-killed',
@@ -26,7 +26,7 @@ const LONG = [
   'long/sealing-two',
   'long/sealing-killed',
   'long/purge',
-  'faults/start.',
+  'faults/start',
   'long/moving-processes',
   'browser/sdk-delivers',
   'http/management/admin',
@@ -156,7 +156,7 @@ class LongFirst extends BaseSequencer {
 /** Puts the longest files first, in the order of `LONG`, and leaves the others in their order. */
 function longFirst(files: readonly TestSpecification[]): TestSpecification[] {
   const rank = ({ moduleId }: TestSpecification): number => {
-    const place = LONG.findIndex((name) => moduleId.includes(`/test/${name}`));
+    const place = LONG.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
     return place === -1 ? LONG.length : place;
   };
   return files.toSorted((a, b) => rank(a) - rank(b));

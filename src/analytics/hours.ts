@@ -102,7 +102,7 @@ export async function hoursOf<Part extends Span>(
 
 /**
  * Reads hours by column. The store numbers the texts of the rows: to send and compare each of them would take longer. One
- * array holds whole rows: several arrays may have their values in different orders.
+ * array holds whole rows, because the values of two arrays may come in different orders.
  */
 async function readHours(
   db: Database,

@@ -143,8 +143,8 @@ type Twice = ReadonlyMap<string, number>;
 const NOTHING_TWICE: Twice = new Map();
 
 /**
- * Reads a list from all rows of the question, and how many sessions count twice in them, by pair. If too many do for
- * memory, the statement subtracts them itself, also for the next questions.
+ * Reads a list from all rows of the question, and how many sessions count twice in them, by pair. If they are too many
+ * for memory, the statement subtracts them itself, and so do those of the next questions.
  */
 async function fromStore<Row extends readonly unknown[]>(
   asked: KeyQuestion,

@@ -67,7 +67,7 @@ test('the rows are counted right, and read for memory once', async () => {
   expect(lists.mock.calls.map(([{ name }]) => name)).toEqual(expect.arrayContaining(['keys', 'top keys']));
 });
 
-test('sessions that continue in the tail are subtracted by the statement, which is noted', async () => {
+test('sessions that continue in the tail are subtracted by the statement, and the next question does not look for them', async () => {
   const unasked = createAnalytics({ db: store.db });
   const pageviews = async (of: AppId) => [...(await unasked.pageviews(of, RANGES['a range until now']))];
   const expected = await pageviews(twin);

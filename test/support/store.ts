@@ -1,8 +1,9 @@
-import { z } from 'zod';
 import type { StoreLocation } from '../../src/clickhouse/connect.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
+import { FACT_KINDS } from '../../src/domain/fact-kinds.ts';
+import { CUTS } from '../../src/facts/cuts.ts';
 import { embeddedPlace, newDatabase, type Place } from '../../src/testing/place.ts';
 
 /** A database for one test, removed by `close`. */
@@ -95,22 +96,15 @@ async function openStore({ location, remove }: Place): Promise<TestStore> {
   };
 }
 
-const FACTS = {
-  name: 'tables of facts',
-  sql: sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'
-    AND name IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'run')`,
-  row: z.object({ name: z.string() }),
-};
-
 /**
  * Has the engine keep a column of facts sparsely if half of its values are 0 or ''. It has code of its own for such
- * columns, and small tests would seldom have any. Tables of a cluster stay as they are.
+ * columns, and small tests would seldom have any.
  */
 async function storeSparsely(db: Database): Promise<void> {
-  for (const { name } of await db.query(FACTS)) {
+  for (const table of new Set(FACT_KINDS.flatMap((kind) => CUTS[kind].map((cut) => cut.table)))) {
     await db.command(
       'store sparsely',
-      sql`ALTER TABLE ${identifier(name)} MODIFY SETTING ratio_of_defaults_for_sparse_serialization = 0.5`,
+      sql`ALTER TABLE ${db.shards.stored(table)} MODIFY SETTING ratio_of_defaults_for_sparse_serialization = 0.5`,
     );
   }
 }
