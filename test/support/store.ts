@@ -5,6 +5,7 @@ import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { FACT_KINDS } from '../../src/domain/fact-kinds.ts';
 import { CUTS } from '../../src/facts/cuts.ts';
 import { embeddedPlace, newDatabase, type Place } from '../../src/testing/place.ts';
+import { byChance } from './chance.ts';
 
 /** A database for one test, removed by `close`. */
 export interface TestStore {
@@ -80,7 +81,7 @@ const serverLocation = (server: {
 async function openStore({ location, remove }: Place): Promise<TestStore> {
   const db = await openDatabase(location);
   await migrate(db);
-  await storeSparsely(db);
+  await storeAsIfLarge(db);
   return {
     location,
     db,
@@ -96,15 +97,21 @@ async function openStore({ location, remove }: Place): Promise<TestStore> {
   };
 }
 
+/** The tables that questions read most. */
+const LARGE = ['events', 'sessions', ...FACT_KINDS.flatMap((kind) => CUTS[kind].map((cut) => cut.table))];
+
 /**
- * Has the engine keep a column of facts sparsely if half of its values are 0 or ''. It has code of its own for such
- * columns, and small tests would seldom have any.
+ * Has the engine keep a small store in the forms of a large one. It has code of its own for each of them.
+ *
+ * - Sparse: of a column that is 0 or '' in half of its rows, the other values alone.
+ * - Wide, in every second store by chance: a file for each column, also in a part of a few rows.
  */
-async function storeSparsely(db: Database): Promise<void> {
-  for (const table of new Set(FACT_KINDS.flatMap((kind) => CUTS[kind].map((cut) => cut.table)))) {
+async function storeAsIfLarge(db: Database): Promise<void> {
+  const wide = byChance(2) === 0 ? sql`, min_rows_for_wide_part = 0, min_bytes_for_wide_part = 0` : sql``;
+  for (const table of new Set(LARGE)) {
     await db.command(
-      'store sparsely',
-      sql`ALTER TABLE ${db.shards.stored(table)} MODIFY SETTING ratio_of_defaults_for_sparse_serialization = 0.5`,
+      'store as if large',
+      sql`ALTER TABLE ${db.shards.stored(table)} MODIFY SETTING ratio_of_defaults_for_sparse_serialization = 0.5${wide}`,
     );
   }
 }
