@@ -12,7 +12,7 @@ import {
   TIMES,
   tailRows,
 } from './key-rows.ts';
-import { CONTINUING, continuing, type Met, metOf } from './met-before.ts';
+import { continuing, type Met, metOf } from './met-before.ts';
 import { isWide, type Plan } from './plan.ts';
 import { rowsForMemory } from './rows.ts';
 
@@ -27,36 +27,17 @@ const NO_TAIL: Tail = { sums: [], met: [] };
 /** Each group contains those before it. */
 const WIDER = [TIMES, PAGES, EVERYTHING];
 
-/** What was asked about an app's tail last. */
-interface Asked {
-  readonly version: number;
-  readonly range: string;
-  /** The places in `WIDER` of the widest group that was asked for, and of the one that was read. */
-  readonly asked: number;
-  readonly read: number;
-}
-
-/**
- * Reads the plan's tail. Questions about the same tail and version share one reading. The reading covers all groups that
- * were asked for at the version before, because several questions about an app are usually polled.
- */
+/** Reads the plan's tail. Questions about the same tail and version share one reading of the widest group. */
 export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup): Promise<Tail> {
   const { tail } = pieces;
   if (tail === null) return NO_TAIL;
   const { live, app, version } = facts;
-  const range = `${tail.from} ${tail.to}`;
-  const last = live.get<Asked>(`asked of tail ${app}`);
-  const before = last?.range === range ? last : undefined;
-  const own = WIDER.indexOf(group);
-  const { asked, read } =
-    before?.version === version
-      ? { asked: Math.max(before.asked, own), read: Math.max(before.read, own) }
-      : { asked: own, read: Math.max(before?.asked ?? own, own) };
-  live.set(`asked of tail ${app}`, { version, range, asked, read } satisfies Asked, 0);
-  const wide = WIDER[read] ?? group;
+  const of = `${version} ${tail.from} ${tail.to}`;
+  const place = Math.max(...live.noteNeeded(`groups of tail ${app}`, of, facts, WIDER.indexOf(group)));
+  const wide = WIDER[place] ?? group;
   const { sums, met } = await live.latest(
     `tail ${app}`,
-    `${version} ${range} ${read}`,
+    `${of} ${place}`,
     () => readRows(facts, pieces, tail, wide),
     (found) => 5 * found.sums.length + 2 * found.met.length,
   );
@@ -68,7 +49,7 @@ export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup):
   };
 }
 
-const ROW = rowOf([text, number, number, number, number, listOf(CONTINUING)]);
+const ROW = rowOf([text, number, number, number, number, listOf(text)]);
 
 async function readRows(facts: PageFacts, pieces: Plan, tail: Range, group: KeyGroup): Promise<Tail> {
   const sought = continuing(facts, tail, group);

@@ -48,6 +48,17 @@ interface Latest<Value> {
   readonly value: Value | Promise<Value>;
 }
 
+/** What questions need of a version of what changes often. */
+interface Needs<Name> {
+  readonly version: number | string;
+  /** Belongs to the first question. */
+  readonly by: object;
+  /** Whether other questions need something, too. */
+  isShared: boolean;
+  readonly names: Set<Name>;
+  readonly before: ReadonlySet<Name>;
+}
+
 /** The memory of one version of the data. Callers must not modify what it returns. */
 export class Cache {
   readonly #values: LRUCache<string, object> | null;
@@ -111,6 +122,22 @@ export class Cache {
       if (this.get(key) === reading) this.delete(key);
       throw error;
     }
+  }
+
+  /**
+   * Notes that a question needs `name` of a version; `by` is an object of that question alone. Returns what to read
+   * together: all that is needed of this version, and of the version before if several questions needed it, because they
+   * are usually polled.
+   */
+  noteNeeded<Name>(key: string, version: number | string, by: object, name: Name): ReadonlySet<Name> {
+    const last = this.get<Needs<Name>>(key);
+    const isKnown = last?.version === version;
+    const before = last?.isShared === true ? last.names : new Set<Name>();
+    const needs = isKnown ? last : { version, by, isShared: false, names: new Set<Name>(), before };
+    needs.names.add(name);
+    needs.isShared ||= needs.by !== by;
+    this.set(key, needs, 0);
+    return new Set([...needs.before, ...needs.names]);
   }
 
   /**

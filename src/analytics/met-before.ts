@@ -1,4 +1,4 @@
-import { type Checked, listOf, number, rowOf, text, tupleOf } from '../clickhouse/row.ts';
+import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
@@ -14,6 +14,8 @@ import { eventsIn, instant, int, ofApp } from './sql.ts';
  */
 
 const STARTED = sql`toUnixTimestamp64Milli(started_at)`;
+/** SQL of a session's start (epoch ms) and id, as one text. */
+const SESSION = sql`concat(toString(${STARTED}), ' ', session_id)`;
 
 /**
  * SQL of the sessions that began before the tail, over its events; and SQL condition on the events of these sessions
@@ -26,21 +28,17 @@ export function continuing(
 ): { readonly session: Sql; readonly where: Sql } | null {
   if (paired === null || tail.from > until) return null;
   return {
-    session: sql`(${STARTED}, session_id)`,
+    session: SESSION,
     where: sql`${paired} AND started_at < ${instant(tail.from)}`,
   };
 }
-export const CONTINUING = tupleOf([number, text]);
-/** A session's start and id. */
-type Session = Checked<typeof CONTINUING>;
-
 /** Limit of session starts in the text of a statement. */
 const MOST_STARTS = 2_000;
 
 const startedAt = (starts: readonly number[]): Sql => sql`${STARTED} IN (${join(starts.map(int))})`;
 
-const PAIR = rowOf([text, listOf(CONTINUING)]);
-const MET = rowOf([number, text, text, number]);
+const PAIR = rowOf([text, listOf(text)]);
+const MET = rowOf([text, text, number]);
 
 /** A pair on both sides of the start of a tail. */
 export interface Met {
@@ -88,22 +86,21 @@ export const metIn = (met: readonly Met[], range: Range): string[] =>
 /** Looks up which of the pairs of the tail occurred before it, in the same session. */
 export async function metOf(
   facts: PageFacts,
-  pairs: readonly (readonly [pair: string, sessions: readonly Session[]])[],
+  pairs: readonly (readonly [pair: string, sessions: readonly string[]])[],
   group: KeyGroup,
 ): Promise<Met[]> {
   const { paired } = group;
-  const sessions = [...new Set(pairs.flatMap(([, own]) => own.map(textOf)))];
+  const sessions = [...new Set(pairs.flatMap(([, own]) => own))];
   if (paired === null || sessions.length === 0) return [];
   const before = await pairsBefore(facts, sessions, group, paired);
   return pairs.flatMap(([pair, own]) =>
     own.flatMap((session) => {
-      const last = before.get(textOf(session))?.get(pair);
+      const last = before.get(session)?.get(pair);
       return last === undefined ? [] : { pair, last };
     }),
   );
 }
 
-const textOf = ([started, id]: Session): string => `${started} ${id}`;
 const startOf = (session: string): number => Number(session.slice(0, session.indexOf(' ')));
 
 /** Returns the pairs of each session before the watermark, each with its last occurrence (epoch ms). */
@@ -123,14 +120,12 @@ const pairsBefore = (
         const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(until - 1) };
         const rows = await rowsForMemory(db, {
           name: 'met before',
-          sql: sql`SELECT ${STARTED} AS started, session_id, ${pairOf(group)} AS pair, max(toUnixTimestamp64Milli(timestamp))
+          sql: sql`SELECT ${SESSION} AS session, ${pairOf(group)} AS pair, max(toUnixTimestamp64Milli(timestamp))
 FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
-GROUP BY started, session_id, pair`,
+GROUP BY session, pair`,
           row: MET,
         });
-        for (const [started, session, pair, last] of rows) {
-          met.get(textOf([started, session]))?.set(pair, last);
-        }
+        for (const [session, pair, last] of rows) met.get(session)?.set(pair, last);
       }
       return met;
     },

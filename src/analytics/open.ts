@@ -29,33 +29,27 @@ interface Kept {
   readonly version: number;
   /** A promise holds on to the request that made it, so it gives way to its value. */
   readonly read: Read | null | Promise<Read | null>;
-  /** The last version for which a question counted them in this way. */
-  askedAt: number;
 }
 
 /**
  * Returns the open sessions; null if too many are unsealed, or if `sessions` does not hold all of them. Throws
- * `TooManyLate`. Questions about the same version share one reading. Several questions about an app are usually polled,
- * so it is for all ways to count sessions that were asked for at the version before.
+ * `TooManyLate`. Questions about the same version share one reading.
  */
 export async function readOpen(facts: SessionFacts, single: Single): Promise<Open | null> {
   const { live, version, app } = facts;
   const keyOf = ({ name }: Single): string => `open ${app} ${name}`;
+  const needed = live.noteNeeded(`ways to count ${app}`, version, facts, single);
   const known = live.get<Kept>(keyOf(single));
-  if (known?.version === version) {
-    known.askedAt = version;
-    return known.read;
-  }
+  if (known?.version === version) return known.read;
   const together = SINGLES.flatMap((each) => {
     const before = live.get<Kept>(keyOf(each));
-    const isAsked = each === single || (known !== undefined && before?.askedAt === known.version);
-    return isAsked ? { single: each, before, visitors: before?.visitors ?? new Visitors() } : [];
+    const isRead = before?.version === version || !needed.has(each);
+    return isRead ? [] : { single: each, before, visitors: before?.visitors ?? new Visitors() };
   });
   const reading = forOthersToo(() => readTogether(facts, together));
-  const kept = together.map(({ single: each, visitors, before }, i) => {
+  const kept = together.map(({ single: each, visitors }, i) => {
     const read = reading.then((all) => all?.[i] ?? null);
-    const askedAt = each === single ? version : (before?.askedAt ?? 0);
-    const own: Kept = { version, visitors, read, askedAt };
+    const own: Kept = { version, visitors, read };
     const key = keyOf(each);
     live.set(key, own, 0);
     read.then(

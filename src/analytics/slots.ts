@@ -17,6 +17,8 @@ const SLOT_MS = 10_000;
 const MOST_SLOTS = 20_000;
 /** Up to this many changed slots, the statement names each. */
 const MOST_NAMED = 2_000;
+/** With up to this many events, the sessions of changed slots are read on one core, which takes less processor time. */
+const FEW_EVENTS = 20_000;
 
 interface Slot {
   readonly events: number;
@@ -62,11 +64,7 @@ export async function readSlots(facts: SessionFacts, readers: readonly Reader[])
     readers.some(({ known }) => known.get(slot)?.events !== events),
   );
   if (changed.length === 0) return readers.map(({ known }) => known);
-  const read = await readSessions(
-    facts,
-    readers,
-    changed.map(([slot]) => slot),
-  );
+  const read = await readSessions(facts, readers, changed);
   return readers.map(({ known }, i) => {
     const slots = new Map<number, Slot>();
     for (const [slot] of counts) {
@@ -83,8 +81,9 @@ const SESSION = rowOf([number, number, text], SESSION_PART);
 async function readSessions(
   facts: SessionFacts,
   readers: readonly Reader[],
-  changed: readonly number[],
+  counts: SlotCounts,
 ): Promise<Slots[]> {
+  const changed = counts.map(([slot]) => slot);
   const range = {
     from: epochMs(Math.max((changed[0] ?? 0) * SLOT_MS, facts.until)),
     to: epochMs(((changed.at(-1) ?? 0) + 1) * SLOT_MS - 1),
@@ -100,7 +99,7 @@ async function readSessions(
 FROM (${finalSessions(facts.app, range, columns, only)})`,
       row: SESSION,
     },
-    { parallel: true },
+    { parallel: counts.reduce((sum, [, events]) => sum + events, 0) > FEW_EVENTS },
   );
   return readers.map(({ visitors, single }, i) => {
     const read = new Map(changed.map((slot) => [slot, { events: 0, sessions: [] as OpenSession[] }]));

@@ -125,6 +125,24 @@ test('if all questions are polled, each part of the tail is read once after an e
   expect(after).toEqual(await ask(fresh));
 });
 
+test('if each question is asked after other events, each reads what it needs', async () => {
+  const readBy = async (ask: (of: Analytics) => Promise<unknown>): Promise<string[]> => {
+    await send(visit('one', 25, 1));
+    statements = [];
+    const answer = await ask(analytics);
+    const read = statements.filter((each) => each.startsWith('unsealed sessions')).sort();
+    expect(answer).toEqual(await ask(fresh));
+    return read;
+  };
+  const overview = (of: Analytics) => of.overview(app, RANGE);
+  await readBy(overview);
+  for (let time = 0; time < 2; time++) {
+    expect(await readBy((of) => of.kpis(app, RANGE))).toEqual(['unsealed sessions, totals']);
+    expect(await readBy((of) => of.locations(app, RANGE))).toEqual(['unsealed sessions, places']);
+    expect(await readBy(overview)).toEqual(['unsealed sessions, lists', 'unsealed sessions, totals']);
+  }
+});
+
 test('what is no longer asked is no longer read', async () => {
   const readAfterAnEvent = async (): Promise<string[]> => {
     await send(visit('two', 20.25, 1));
