@@ -11,8 +11,9 @@ import { int } from './sql.ts';
 /*
  * Edges are answered from whole hours in memory. While a poller's range moves by milliseconds, its edges stay
  * within the same hours, and any part of an hour is counted here, without a statement. To read a whole hour takes longer
- * than to count a part of it, so the store counts the parts at first. Then one question after the other reads one of the
- * hours, those of events first, so that none takes much longer than the first.
+ * than to count a part of it, so the store counts the parts for three questions: a range that is asked for no more often
+ * never pays for memory. Then one question after the other reads one of the hours, those of events first, so that none
+ * takes more than half as long again as the first.
  */
 
 /** What is read of an hour. */
@@ -27,7 +28,7 @@ export interface HourSource {
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
   /**
-   * The store counts parts of the first hour for so many questions, 1 by default, and those of each further hour for one
+   * The store counts parts of the first hour for so many questions, 3 by default, and those of each further hour for one
    * more. The next question reads the whole hour.
    */
   readonly countedTimes?: number;
@@ -38,7 +39,7 @@ export interface HourSource {
 }
 
 /** The `countedTimes` of sessions: the questions before read the hours of events. */
-export const AFTER_EVENTS = 3;
+export const AFTER_EVENTS = 5;
 
 /** A part of an hour, with the hour. */
 export interface Cut<Part extends Span> {
@@ -69,7 +70,7 @@ export function byTurn<Part extends Span>(source: HourSource, parts: readonly Pa
   const asked = new Set(
     startsOf(parts).filter((start, i) => {
       const { memory, key } = hourIn(source, start);
-      return memory.get(key) !== undefined || memory.noteAsked(key, (source.countedTimes ?? 1) + i);
+      return memory.get(key) !== undefined || memory.noteAsked(key, (source.countedTimes ?? 3) + i);
     }),
   );
   const wasAsked = ({ start }: Span): boolean => asked.has(floorTo(start, HOUR_MS));

@@ -59,6 +59,8 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   repeats: [sql`sipHash64(session_id)`, sql`toUnixTimestamp64Milli(started_at) * 2 + (type = 'engagement')`],
   from: (hours) =>
     sql`FROM events WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}`,
+  // The first question does not ask for hours.
+  countedTimes: 2,
   isLimited: true,
   memoryOf: (hour) => events.of([hour]),
 });

@@ -77,9 +77,9 @@ export async function expectAnswers(
 
 /**
  * After so many questions about a range, everything that can be cached is cached: the KPIs have edges in three hours, and
- * the fourth to the sixth question each read the sessions of one.
+ * the sixth to the eighth question each read the sessions of one.
  */
-export const UNTIL_CACHED = 6;
+export const UNTIL_CACHED = 8;
 
 /** Asks questions and ignores the answers. Results cached now must not spoil later answers. */
 export async function askAbout(
