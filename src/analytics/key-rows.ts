@@ -53,6 +53,9 @@ const OF_PAGES = sql`type IN (${PAGES.types})`;
 /** Pages without their sessions: reads less. */
 export const TIMES: KeyGroup = { ...PAGES, paired: null };
 
+/** SQL condition on the events of pairs whose distinct sessions are counted. */
+export const PAIRED = sql`type IN ('pageview', 'error')`;
+
 /** Pages, errors, clicks and custom events together: one statement is faster than four. */
 export const EVERYTHING: KeyGroup = {
   kinds: ['page', 'error', 'click', 'custom'],
@@ -60,7 +63,7 @@ export const EVERYTHING: KeyGroup = {
   kind: sql`if(${OF_PAGES}, 'page', toString(type))`,
   key: sql`if(${OF_PAGES}, path, label)`,
   name: sql`if(key = '', '(none)', key)`,
-  paired: sql`type IN ('pageview', 'error')`,
+  paired: PAIRED,
 };
 
 /** The sums of a key: its events, the distinct sessions of these, and the engagement with a page. */

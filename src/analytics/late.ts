@@ -65,6 +65,14 @@ async function sessionsIn(facts: Facts, hours: readonly LateHour[]): Promise<rea
   return unique.size <= MOST_LATE_SESSIONS ? [...unique.values()] : null;
 }
 
+/** Returns the names of all sessions with late events. Throws `TooManyLate`. */
+export async function lateNames(facts: Facts): Promise<ReadonlySet<string>> {
+  if (facts.lateHours.length === 0) return new Set();
+  const sessions = await sessionsIn(facts, facts.lateHours);
+  if (sessions === null) throw new TooManyLate();
+  return new Set(sessions.map(({ startedAt, id }) => sessionName(startedAt, id)));
+}
+
 /** SQL condition on a raw event: it belongs to one of these sessions. With its parameters. */
 export function ofSessions(
   app: AppId,

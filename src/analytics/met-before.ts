@@ -1,8 +1,9 @@
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
-import { DAY_MS, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
+import { DAY_MS, epochMs, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
-import { type KeyGroup, onlySessions, pairOf } from './key-rows.ts';
+import { EVERYTHING, type KeyGroup, onlySessions, PAIRED, pairOf } from './key-rows.ts';
+import { lateNames } from './late.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory } from './rows.ts';
 import { eventsIn, instant, int, ofApp } from './sql.ts';
@@ -89,10 +90,9 @@ export async function metOf(
   pairs: readonly (readonly [pair: string, sessions: readonly string[]])[],
   group: KeyGroup,
 ): Promise<Met[]> {
-  const { paired } = group;
   const sessions = [...new Set(pairs.flatMap(([, own]) => own))];
-  if (paired === null || sessions.length === 0) return [];
-  const before = await pairsBefore(facts, sessions, group, paired);
+  if (group.paired === null || sessions.length === 0) return [];
+  const before = await pairsBefore(facts, sessions);
   return pairs.flatMap(([pair, own]) =>
     own.flatMap((session) => {
       const last = before.get(session)?.get(pair);
@@ -103,31 +103,41 @@ export async function metOf(
 
 const startOf = (session: string): number => Number(session.slice(0, session.indexOf(' ')));
 
-/** Returns the pairs of each session before the watermark, each with its last occurrence (epoch ms). */
-const pairsBefore = (
-  { db, app, until, events }: PageFacts,
-  sessions: readonly string[],
-  group: KeyGroup,
-  paired: Sql,
-): Promise<ReadonlyMap<string, ReadonlyMap<string, number>>> =>
-  events.of([{ start: until - DAY_MS - HOUR_MS, end: until }]).recallEach<ReadonlyMap<string, number>>(
-    `met before ${app} ${paired} ${int(until)}`,
-    sessions,
-    async (unknown) => {
-      const met = new Map(unknown.map((session) => [session, new Map<string, number>()]));
-      for (let at = 0; at < unknown.length; at += MOST_STARTS) {
-        const starts = unknown.slice(at, at + MOST_STARTS).map(startOf);
-        const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(until - 1) };
-        const rows = await rowsForMemory(db, {
-          name: 'met before',
-          sql: sql`SELECT ${SESSION} AS session, ${pairOf(group)} AS pair, max(toUnixTimestamp64Milli(timestamp))
-FROM events WHERE ${ofApp(app)} AND ${paired} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
+/** The pairs of each session before the watermark, each with its last occurrence (epoch ms). */
+type PairsBefore = ReadonlyMap<string, ReadonlyMap<string, number>>;
+
+/** Returns these pairs. They are kept, except those of sessions with late events, which may get more. */
+async function pairsBefore(facts: PageFacts, sessions: readonly string[]): Promise<PairsBefore> {
+  const late = await lateNames(facts);
+  const [kept, changing] = await Promise.all([
+    facts.cache.recallEach<ReadonlyMap<string, number>>(
+      `met before ${facts.app}`,
+      sessions.filter((session) => !late.has(session)),
+      (unknown) => readPairs(facts, unknown),
+      (pairs) => 3 * pairs.size,
+    ),
+    readPairs(
+      facts,
+      sessions.filter((session) => late.has(session)),
+    ),
+  ]);
+  return changing.size === 0 ? kept : new Map([...kept, ...changing]);
+}
+
+/** Reads the pairs of these sessions of all kinds, so that all questions share them. */
+async function readPairs({ db, app, until }: PageFacts, sessions: readonly string[]): Promise<PairsBefore> {
+  const met = new Map(sessions.map((session) => [session, new Map<string, number>()]));
+  for (let at = 0; at < sessions.length; at += MOST_STARTS) {
+    const starts = sessions.slice(at, at + MOST_STARTS).map(startOf);
+    const sealed = { from: epochMs(Math.min(...starts)), to: epochMs(until - 1) };
+    const rows = await rowsForMemory(db, {
+      name: 'met before',
+      sql: sql`SELECT ${SESSION} AS session, ${pairOf(EVERYTHING)} AS pair, max(toUnixTimestamp64Milli(timestamp))
+FROM events WHERE ${ofApp(app)} AND ${PAIRED} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
 GROUP BY session, pair`,
-          row: MET,
-        });
-        for (const [session, pair, last] of rows) met.get(session)?.set(pair, last);
-      }
-      return met;
-    },
-    (pairs) => 3 * pairs.size,
-  );
+      row: MET,
+    });
+    for (const [session, pair, last] of rows) met.get(session)?.set(pair, last);
+  }
+  return met;
+}

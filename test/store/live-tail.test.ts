@@ -10,6 +10,7 @@ import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { commitEvents } from '../support/ledger.ts';
+import { UNTIL_CACHED } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { testLocation } from '../support/store.ts';
@@ -105,7 +106,7 @@ test('if all questions are polled, each part of the tail is read once after an e
     for (const one of POLLED) answers.push(await one(of));
     return answers;
   };
-  for (let time = 0; time < 3; time++) await ask(analytics);
+  for (let time = 0; time < UNTIL_CACHED; time++) await ask(analytics);
   await send(visit('one', 25, 1));
   const before = await ask(analytics);
   await send(visit('one', 25, 1));
