@@ -13,7 +13,7 @@ import { int } from './sql.ts';
  * within the same hours, and any part of an hour is counted here, without a statement. To read a whole hour takes longer
  * than to count a part of it, so the store counts the parts for three questions: a range that is asked for no more often
  * never pays for memory. Then one question after the other reads one of the hours, those of events first, so that none
- * takes more than half as long again as the first.
+ * takes more than about half as long again as the first.
  */
 
 /** What is read of an hour. */
@@ -28,7 +28,7 @@ export interface HourSource {
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
   /**
-   * The store counts parts of the first hour for so many questions, 3 by default, and those of each further hour for one
+   * The store counts parts of the first hour for so many questions (`COUNTED` by default), and those of each further hour for one
    * more. The next question reads the whole hour.
    */
   readonly countedTimes?: number;
@@ -38,8 +38,10 @@ export interface HourSource {
   memoryOf(hour: Span): Cache;
 }
 
-/** The `countedTimes` of sessions: the questions before read the hours of events. */
-export const AFTER_EVENTS = 5;
+/** For so many questions, the store counts parts of hours of events. */
+export const COUNTED = 3;
+/** The `countedTimes` of sessions: the two questions before read the hours of events. */
+export const AFTER_EVENTS = COUNTED + 2;
 
 /** A part of an hour, with the hour. */
 export interface Cut<Part extends Span> {
@@ -70,7 +72,7 @@ export function byTurn<Part extends Span>(source: HourSource, parts: readonly Pa
   const asked = new Set(
     startsOf(parts).filter((start, i) => {
       const { memory, key } = hourIn(source, start);
-      return memory.get(key) !== undefined || memory.noteAsked(key, (source.countedTimes ?? 3) + i);
+      return memory.get(key) !== undefined || memory.noteAsked(key, (source.countedTimes ?? COUNTED) + i);
     }),
   );
   const wasAsked = ({ start }: Span): boolean => asked.has(floorTo(start, HOUR_MS));

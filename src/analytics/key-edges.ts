@@ -3,7 +3,7 @@ import { byName } from '../domain/by-name.ts';
 import { DAY_MS, type Range } from '../domain/time.ts';
 import type { PageFacts } from './ask.ts';
 import type { Hour } from './hour.ts';
-import { byTurn, type HourSource, hoursOf } from './hours.ts';
+import { byTurn, COUNTED, type HourSource, hoursOf } from './hours.ts';
 import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, pairOf } from './key-rows.ts';
 import { type Plan, rangeOf, type Span, spanOf } from './plan.ts';
 import type { Row } from './rows.ts';
@@ -60,7 +60,7 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   from: (hours) =>
     sql`FROM events WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}`,
   // The first question does not ask for hours.
-  countedTimes: 2,
+  countedTimes: COUNTED - 1,
   isLimited: true,
   memoryOf: (hour) => events.of([hour]),
 });

@@ -65,14 +65,6 @@ async function sessionsIn(facts: Facts, hours: readonly LateHour[]): Promise<rea
   return unique.size <= MOST_LATE_SESSIONS ? [...unique.values()] : null;
 }
 
-/** Returns the names of all sessions with late events. Throws `TooManyLate`. */
-export async function lateNames(facts: Facts): Promise<ReadonlySet<string>> {
-  if (facts.lateHours.length === 0) return new Set();
-  const sessions = await sessionsIn(facts, facts.lateHours);
-  if (sessions === null) throw new TooManyLate();
-  return new Set(sessions.map(({ startedAt, id }) => sessionName(startedAt, id)));
-}
-
 /** SQL condition on a raw event: it belongs to one of these sessions. With its parameters. */
 export function ofSessions(
   app: AppId,
@@ -127,4 +119,13 @@ export async function changesOf<Change>(
   }
   if (changes === null) throw new TooManyLate();
   return [...changes.values()].flat();
+}
+
+/** Returns the names of all sessions with late events. Throws `TooManyLate`. */
+export async function lateNames(facts: Facts): Promise<ReadonlySet<string>> {
+  const read = async (sessions: readonly LateSession[]): Promise<Changes<string>> => {
+    const names = sessions.map(({ startedAt, id }) => sessionName(startedAt, id));
+    return bySession(names.map((name) => [name, name]));
+  };
+  return new Set(await changesOf(facts, 'names', read, () => 1));
 }

@@ -11,7 +11,7 @@ import { eventsIn, instant, int, ofApp } from './sql.ts';
 /*
  * Corrects sessions that begin before the tail and continue in it: if a pair occurs on both sides, both count
  * it, so one is subtracted. The pairs of such a session before the tail, which are sealed, are read once and
- * kept.
+ * kept, unless events of the session are late.
  */
 
 const STARTED = sql`toUnixTimestamp64Milli(started_at)`;
@@ -33,6 +33,7 @@ export function continuing(
     where: sql`${paired} AND started_at < ${instant(tail.from)}`,
   };
 }
+
 /** Limit of session starts in the text of a statement. */
 const MOST_STARTS = 2_000;
 
@@ -95,7 +96,7 @@ export async function metOf(
   const before = await pairsBefore(facts, sessions);
   return pairs.flatMap(([pair, own]) =>
     own.flatMap((session) => {
-      const last = before.get(session)?.get(pair);
+      const last = before(session)?.get(pair);
       return last === undefined ? [] : { pair, last };
     }),
   );
@@ -106,8 +107,11 @@ const startOf = (session: string): number => Number(session.slice(0, session.ind
 /** The pairs of each session before the watermark, each with its last occurrence (epoch ms). */
 type PairsBefore = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Returns these pairs. They are kept, except those of sessions with late events, which may get more. */
-async function pairsBefore(facts: PageFacts, sessions: readonly string[]): Promise<PairsBefore> {
+/** Returns these pairs by session. They are kept, except those of sessions with late events, which may get more. */
+async function pairsBefore(
+  facts: PageFacts,
+  sessions: readonly string[],
+): Promise<(session: string) => ReturnType<PairsBefore['get']>> {
   const late = await lateNames(facts);
   const [kept, changing] = await Promise.all([
     facts.cache.recallEach<ReadonlyMap<string, number>>(
@@ -121,7 +125,7 @@ async function pairsBefore(facts: PageFacts, sessions: readonly string[]): Promi
       sessions.filter((session) => late.has(session)),
     ),
   ]);
-  return changing.size === 0 ? kept : new Map([...kept, ...changing]);
+  return (session) => changing.get(session) ?? kept.get(session);
 }
 
 /** Reads the pairs of these sessions of all kinds, so that all questions share them. */
