@@ -98,7 +98,11 @@ async function openStore({ location, remove }: Place): Promise<TestStore> {
 }
 
 /** The tables that questions read most. */
-const LARGE = ['events', 'sessions', ...FACT_KINDS.flatMap((kind) => CUTS[kind].map((cut) => cut.table))];
+const LARGE = new Set([
+  'events',
+  'sessions',
+  ...FACT_KINDS.flatMap((kind) => CUTS[kind].map((cut) => cut.table)),
+]);
 
 /**
  * Has the engine keep a small store in the forms of a large one. It has code of its own for each of them.
@@ -108,7 +112,7 @@ const LARGE = ['events', 'sessions', ...FACT_KINDS.flatMap((kind) => CUTS[kind].
  */
 async function storeAsIfLarge(db: Database): Promise<void> {
   const wide = byChance(2) === 0 ? sql`, min_rows_for_wide_part = 0, min_bytes_for_wide_part = 0` : sql``;
-  for (const table of new Set(LARGE)) {
+  for (const table of LARGE) {
     await db.command(
       'store as if large',
       sql`ALTER TABLE ${db.shards.stored(table)} MODIFY SETTING ratio_of_defaults_for_sparse_serialization = 0.5${wide}`,
