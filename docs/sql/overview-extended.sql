@@ -193,40 +193,13 @@ FROM
 )
 GROUP BY kind;
 
--- unsealed sessions, lists
-SELECT
-    toUnixTimestamp64Milli(started_at),
-    events,
-    '',
-    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)'))
-FROM
-(
-    SELECT
-        s.started_at AS started_at,
-        s.session AS session,
-        s.events AS events,
-        s.technology.3 AS browser,
-        s.technology.4 AS os,
-        s.technology.5 AS device,
-        s.screen.2 AS screen,
-        s.language.2 AS language,
-        ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
-        s.referrer.3 AS referrer,
-        s.country.2 AS country,
-        s.utm_source.2 AS utm_source,
-        s.entry.2 AS entry_page,
-        s.exit.2 AS exit_page
-    FROM sessions AS s
-    FINAL
-    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))
-);
-
--- unsealed sessions, totals
+-- unsealed sessions, totals, lists
 SELECT
     toUnixTimestamp64Milli(started_at),
     events,
     base64Encode(reinterpretAsFixedString(visitor)),
-    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)'))
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)')),
+    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)'))
 FROM
 (
     SELECT
@@ -238,7 +211,18 @@ FROM
         s.pageviews AS pageviews,
         s.clicks AS clicks,
         s.errors AS errors,
-        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
+        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor,
+        s.technology.3 AS browser,
+        s.technology.4 AS os,
+        s.technology.5 AS device,
+        s.screen.2 AS screen,
+        s.language.2 AS language,
+        ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+        s.referrer.3 AS referrer,
+        s.country.2 AS country,
+        s.utm_source.2 AS utm_source,
+        s.entry.2 AS entry_page,
+        s.exit.2 AS exit_page
     FROM sessions AS s
     FINAL
     PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174209999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 10000) IN (179517240, 179517420))

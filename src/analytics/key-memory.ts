@@ -1,13 +1,13 @@
 import type { Sql } from '../clickhouse/sql.ts';
 import { edgeKeys, edgesByTurn } from './key-edges.ts';
 import { type KeyQuestion, named, summed } from './key-question.ts';
-import { edgeRows, type KeyGroup, type KeySums, kindOf, NO_SUMS, sealedRows } from './key-rows.ts';
+import { edgeRows, KEY_SUMS, type KeyGroup, type KeySums, kindOf, sealedRows } from './key-rows.ts';
 import { readTail } from './key-tail.ts';
 import { lateKeySums, lateKeys } from './late-pages.ts';
 import { metIn } from './met-before.ts';
 import { byText, descending } from './order.ts';
 import { isWide, type Plan } from './plan.ts';
-import { byList, type First, Ranked, type Ranking } from './ranked.ts';
+import { byList, Ranked, type Ranking, type Sums } from './ranked.ts';
 import { ROW, type Row, rowsForMemory } from './rows.ts';
 
 const RANKING: Ranking<Row> = {
@@ -20,11 +20,11 @@ const RANKING: Ranking<Row> = {
   order: (a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]),
 };
 
-/** Returns the rows of a kind, in order. */
-export type Kinds = (kind: string, wanted?: First<Row>) => readonly Row[];
+/** Returns the rows of a kind. */
+export type Kinds = (kind: string) => Sums<Row>;
 
 /**
- * Returns the rows of each kind in order. The rows of whole hours are kept. Throws `TooLarge` if rows are too large
+ * Returns the rows of each kind. The rows of whole hours are kept. Throws `TooLarge` if rows are too large
  * for memory.
  */
 export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kinds> {
@@ -54,10 +54,9 @@ export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kind
     ...kept.map(withName),
     ...counted.map(withName),
     ...lateKeySums(late, pieces, group).map((own) => rowOf(asked, own)),
-    ...metIn(tail.met, pieces.range).map((pair) => rowOf(asked, { ...NO_SUMS, pair, sessions: -1 })),
+    ...metIn(tail.met, pieces.range).map((pair) => rowOf(asked, [pair, 0, -1, 0, 0])),
   ]);
-  return (kind, wanted) =>
-    (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? [], wanted);
+  return (kind) => (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? []);
 }
 
 const byKind = ({ kinds: [kind = '', ...others] }: KeyGroup, rows: readonly Row[]) =>
@@ -70,4 +69,9 @@ function withName(row: Row): Row {
   return name === row[0] ? row : [name, ...(row.slice(1) as number[])];
 }
 
-const rowOf = ({ sums }: KeyQuestion, own: KeySums): Row => [named(own.pair), ...sums.map((sum) => own[sum])];
+/** Returns the sums that are asked for. A loop, because a tail has thousands of keys. */
+function rowOf({ sums }: KeyQuestion, own: KeySums): Row {
+  const row: [string, ...number[]] = [named(own[0])];
+  for (const sum of sums) row.push(own[1 + KEY_SUMS.indexOf(sum)] as number);
+  return row;
+}

@@ -70,8 +70,13 @@ export const EVERYTHING: KeyGroup = {
 export const KEY_SUMS = ['events', 'sessions', 'engagedMs', 'engagements'] as const;
 export type KeySum = (typeof KEY_SUMS)[number];
 /** A pair is the kind and the key, such as `page /pricing`. A kind contains no space. */
-export type KeySums = { readonly pair: string } & { readonly [Sum in KeySum]: number };
-export const NO_SUMS = { events: 0, sessions: 0, engagedMs: 0, engagements: 0 };
+export type KeySums = readonly [
+  pair: string,
+  events: number,
+  sessions: number,
+  engagedMs: number,
+  engagements: number,
+];
 
 /** SQL of a key with its kind in front: `page /pricing`. A kind contains no space. */
 export const pairOf = ({ kind, key }: Pick<KeyGroup, 'kind' | 'key'>): Sql =>

@@ -33,7 +33,8 @@ export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup):
   if (tail === null) return NO_TAIL;
   const { live, app, version } = facts;
   const of = `${version} ${tail.from} ${tail.to}`;
-  const place = Math.max(...live.noteNeeded(`groups of tail ${app}`, of, facts, WIDER.indexOf(group)));
+  const needed = await live.noteNeeded(`groups of tail ${app}`, of, facts, WIDER.indexOf(group));
+  const place = Math.max(...needed);
   const wide = WIDER[place] ?? group;
   const { sums, met } = await live.latest(
     `tail ${app}`,
@@ -41,11 +42,11 @@ export async function readTail(facts: PageFacts, pieces: Plan, group: KeyGroup):
     () => readRows(facts, pieces, tail, wide),
     (found) => 5 * found.sums.length + 2 * found.met.length,
   );
-  const isOf = ({ pair }: { readonly pair: string }): boolean => group.kinds.includes(kindOf(pair));
+  const isOf = (pair: string): boolean => group.kinds.includes(kindOf(pair));
   const isPaired = group.paired !== null;
   return {
-    sums: wide === group ? sums : sums.filter(isOf),
-    met: isPaired ? met.filter(isOf) : [],
+    sums: wide === group ? sums : sums.filter(([pair]) => isOf(pair)),
+    met: isPaired ? met.filter(({ pair }) => isOf(pair)) : [],
   };
 }
 
@@ -64,19 +65,9 @@ FROM (${tailRows(facts.app, pieces, group, sql`, ${sessions} AS continuing`) ?? 
     },
     { parallel: isWide(pieces) },
   );
-  const pairs = rows.map(([pair, , , , , own]) => [pair, own] as const);
-  return {
-    sums: rows.map(([pair, events, sessions, engagedMs, engagements]) => ({
-      pair,
-      events,
-      sessions,
-      engagedMs,
-      engagements,
-    })),
-    met: await metOf(
-      facts,
-      pairs.filter(([, own]) => own.length > 0),
-      group,
-    ),
-  };
+  const pairs = rows.flatMap(([pair, , , , , own]) => (own.length === 0 ? [] : [[pair, own] as const]));
+  const sums = rows.map(([pair, events, sessions, engagedMs, engagements]): KeySums => {
+    return [pair, events, sessions, engagedMs, engagements];
+  });
+  return { sums, met: await metOf(facts, pairs, group) };
 }

@@ -8,6 +8,7 @@ import { edgeRows, nameOf, sealedRows, tailRows } from './key-rows.ts';
 import { TooManyLate } from './late.ts';
 import { metBefore, metRows } from './met-before.ts';
 import { isWide, type Plan } from './plan.ts';
+import type { Sums } from './ranked.ts';
 import { planEvents } from './retention.ts';
 import { ROW, type Row, TooLarge } from './rows.ts';
 import { int, unionAll } from './sql.ts';
@@ -23,7 +24,7 @@ export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterabl
   const kinds = await remembered(asked, pieces);
   if (kinds !== null) {
     const at = 1 + sums.indexOf(listed);
-    return kinds(group.kinds[0] ?? '', { limit, isListed: (row) => (row[at] as number) > 0 });
+    return kinds(group.kinds[0] ?? '').first({ limit, isListed: (row) => (row[at] as number) > 0 });
   }
   const having = sql`HAVING sum(r.${identifier(listed)}) > 0`;
   const [rows, twice] = await fromStore(asked, pieces, (all) => ({
@@ -88,20 +89,18 @@ FROM (${summed(asked, all)}) GROUP BY kind`,
   return (kind) => found.get(kind) ?? NO_KEYS;
 }
 
-/** Computes the totals from all rows of a kind, in order. */
-function topOf(rows: readonly Row[], count: number): TopKeys {
-  const top: TopKeys['top'][number][] = [];
-  let [keys, allEvents, allEngagedMs] = [0, 0, 0];
-  for (const row of rows) {
-    const events = row[1] as number;
-    allEvents += events;
-    allEngagedMs += row[3] as number;
-    if (events === 0) continue;
-    keys++;
-    if (top.length < count) top.push({ name: nameOf(row[0]), count: events, sessions: row[2] as number });
-  }
-  return { keys, events: allEvents, engagedMs: allEngagedMs, top };
-}
+const eventsOf = (row: Row): number => row[1] as number;
+const hasEvents = (row: Row): boolean => eventsOf(row) !== 0;
+
+/** Computes the totals from the rows of a kind. */
+const topOf = (rows: Sums<Row>, count: number): TopKeys => ({
+  keys: rows.total((row) => (hasEvents(row) ? 1 : 0)),
+  events: rows.total(eventsOf),
+  engagedMs: rows.total((row) => row[3] as number),
+  top: rows
+    .first({ limit: count, isListed: hasEvents })
+    .map((row) => ({ name: nameOf(row[0]), count: eventsOf(row), sessions: row[2] as number })),
+});
 
 const planOf = ({ facts, range }: KeyQuestion): Plan =>
   planEvents(facts.events, [range], facts.until)[0] as Plan;

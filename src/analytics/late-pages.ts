@@ -1,12 +1,12 @@
 import { number, rowOf, text } from '../clickhouse/row.ts';
-import { sql } from '../clickhouse/sql.ts';
+import { join, sql } from '../clickhouse/sql.ts';
 import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
 import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
 import { bySession, type Changes, changesOf, ofSessions, sessionName } from './late.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory, TooLarge } from './rows.ts';
-import { instant } from './sql.ts';
+import { bucket, instant, ofApp } from './sql.ts';
 
 /*
  * Corrections to page facts for sessions with late events: for each hour and pair, subtracts what the facts
@@ -45,18 +45,13 @@ export const lateKeySums = (
     if (!kinds.some((kind) => pair.startsWith(`${kind} `))) return [];
     const isMet = events > 0 && isPaired(pair);
     if (hour >= sealed.start && hour < sealed.end) {
-      return {
-        pair,
-        events: sign * events,
-        sessions: isMet && prevAt < range.from ? sign : 0,
-        engagedMs: sign * engagedMs,
-        engagements: sign * engagements,
-      };
+      const sessions = isMet && prevAt < range.from ? sign : 0;
+      return [[pair, sign * events, sessions, sign * engagedMs, sign * engagements]];
     }
     // The edge counts each pair once. The facts tell which of these pairs occurred earlier in the range.
     const isRight = right !== null && hour === hourOf(right.from);
     if (!isRight || !isMet || prevAt < range.from || firstAt > right.to) return [];
-    return { pair, events: 0, sessions: -sign, engagedMs: 0, engagements: 0 };
+    return [[pair, 0, -sign, 0, 0]];
   });
 
 /** Limit of events that one statement returns. */
@@ -82,7 +77,13 @@ async function readChanges(
   { db, app, until, lateHours }: Facts,
   sessions: readonly LateSession[],
 ): Promise<Changes<LateKey>> {
-  const { where, params } = ofSessions(app, sessions);
+  const starts = new Set(sessions.map(({ startedAt }) => hourOf(startedAt)));
+  // The ledger has the last event of the sessions that start in an hour.
+  const hours = sql`SELECT toDateTime(arrayJoin(range(toUnixTimestamp(hour), toUnixTimestamp(last_event) + 1, 3600)), 'UTC') FROM ledger
+        WHERE ${ofApp(app)} AND kind = 'session' AND hour IN (${join([...starts].map(bucket))})`;
+  const among = sql`${ofApp(app)} AND timestamp < ${instant(until)} AND toStartOfHour(timestamp) IN (
+        ${hours})`;
+  const { where, params } = ofSessions(sessions, among);
   const events = await rowsForMemory(
     db,
     {
@@ -90,7 +91,7 @@ async function readChanges(
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
     ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
 FROM events
-WHERE ${where} AND timestamp < ${instant(until)}
+WHERE ${where}
 LIMIT ${MOST_EVENTS + 1}`,
       row: EVENT,
     },

@@ -1,6 +1,6 @@
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { isHeld, type LateSession } from '../facts/late.ts';
+import { isHeld, type LateSession, ofHours } from '../facts/late.ts';
 import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import { GROUPED_FEW } from '../facts/session-states.ts';
@@ -54,7 +54,7 @@ async function readVersions(
   sessions: readonly LateSession[],
   hours: readonly LateHour[],
 ): Promise<Changes<Version>> {
-  const { where, params } = ofSessions(app, sessions);
+  const { where, params } = ofSessions(sessions, ofHours(app, 'session', hours));
   const columns = mergedFor(singles);
   const rows = await db.rows(
     {
@@ -69,7 +69,7 @@ FROM
 )`,
       row: VERSION,
     },
-    { searches: true },
+    {},
     params,
   );
   const versions = rows.map(([startedAt, id, sign, visitor, ...parts]): [string, Version] => [

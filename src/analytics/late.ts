@@ -1,11 +1,8 @@
 import type { Params } from '../clickhouse/database.ts';
-import { join, type Sql, sql } from '../clickhouse/sql.ts';
-import type { AppId } from '../domain/ids.ts';
-import { floorTo, HOUR_MS } from '../domain/time.ts';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { findLate, type LateSession } from '../facts/late.ts';
 import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
-import { bucket, ofApp } from './sql.ts';
 
 /**
  * Thrown if late events change more than a question can correct. Raw rows then answer from the first late
@@ -65,22 +62,17 @@ async function sessionsIn(facts: Facts, hours: readonly LateHour[]): Promise<rea
   return unique.size <= MOST_LATE_SESSIONS ? [...unique.values()] : null;
 }
 
-/** SQL condition on a raw event: it belongs to one of these sessions. With its parameters. */
-export function ofSessions(
-  app: AppId,
+/** SQL condition on a raw event: it is `among` those sought, and belongs to one of these sessions. With its parameters. */
+export const ofSessions = (
   sessions: readonly LateSession[],
-): { readonly where: Sql; readonly params: Params } {
-  const hours = new Set(sessions.map(({ startedAt }) => floorTo(startedAt, HOUR_MS)));
-  return {
-    // The ledger bounds their hours. The id is compared alone first, which takes a third of the time of both.
-    where: sql`${ofApp(app)} AND toStartOfHour(timestamp) IN (
-        SELECT toDateTime(arrayJoin(range(toUnixTimestamp(hour), toUnixTimestamp(last_event) + 1, 3600)), 'UTC') FROM ledger
-        WHERE ${ofApp(app)} AND kind = 'session' AND hour IN (${join([...hours].map(bucket))}))
+  among: Sql,
+): { readonly where: Sql; readonly params: Params } => ({
+  // The id is compared alone first, which takes a third of the time of both.
+  where: sql`${among}
     AND session_id IN {ids:Array(String)}
     AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
-    params: { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
-  };
-}
+  params: { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) },
+});
 
 /** What was read of the late events of an app so far. */
 interface Known<Change> {

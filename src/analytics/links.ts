@@ -13,27 +13,25 @@ import type { OpenSession, Visitor } from './visitors.ts';
  * visitor's sealed sessions tell which links disappear and which are new.
  */
 
-/** A session's start, with the start of the same visitor's previous session; -1 if there is none. */
-export interface Link {
-  readonly sign: 1 | -1;
-  readonly key: string;
-  /** Epoch ms. */
-  readonly startedAt: number;
-  readonly prev: number;
-}
+/**
+ * Gets a link that appears (1) or disappears (-1): a session's start, and the start of the same visitor's previous session;
+ * -1 if there is none (epoch ms).
+ */
+export type AddLink = (sign: 1 | -1, key: string, startedAt: number, prev: number) => void;
 
 /**
- * Returns the links that appear or disappear with the open sessions. The first link of a visitor without late
+ * Finds the links that appear or disappear with the open sessions. The first link of a visitor without late
  * sessions leads to the last sealed session, which is looked up if a session `isNeeded` by its start.
  */
-export async function linksOf(
+export async function addLinks(
   facts: SessionFacts,
   single: Single,
   { unsealed, late }: Open,
   isNeeded: (startedAt: number) => boolean,
-): Promise<readonly Link[]> {
+  add: AddLink,
+): Promise<void> {
   const { visits } = single;
-  if (visits === null) return [];
+  if (visits === null) return;
   const sessionsOf = new Map<Visitor, OpenSession[]>();
   for (const session of late) {
     for (const visitor of session.visitors) {
@@ -54,31 +52,31 @@ export async function linksOf(
     allStarts(facts, single.name, visits, [...sessionsOf.keys()]),
     findLast(facts, single.name, visits, [...unknown]),
   ]);
-  const links = newLinks(unsealed, sessionsOf);
-  for (const [visitor, sessions] of sessionsOf)
-    links.push(...changedLinks(visitor.key, sessions, starts(visitor)));
-  return links;
+  addNew(unsealed, sessionsOf, add);
+  for (const [visitor, sessions] of sessionsOf) addChanged(visitor.key, sessions, starts(visitor), add);
 }
 
-/** Returns the links of unsealed sessions, without those of `late` visitors. */
-function newLinks(unsealed: readonly OpenSession[], late: ReadonlyMap<Visitor, unknown>): Link[] {
-  const links: Link[] = [];
-  const before = new Map<Visitor, number>();
+/** Adds the links of unsealed sessions, without those of `late` visitors. */
+function addNew(unsealed: readonly OpenSession[], late: ReadonlyMap<Visitor, unknown>, add: AddLink): void {
+  for (const { visitors } of unsealed) for (const visitor of visitors) visitor.before = visitor.last ?? -1;
   for (const { visitors, startedAt } of unsealed) {
     for (const visitor of visitors) {
       if (late.has(visitor)) continue;
-      const prev = before.get(visitor) ?? visitor.last ?? -1;
-      links.push({ sign: 1, key: visitor.key, startedAt, prev });
-      before.set(visitor, startedAt);
+      add(1, visitor.key, startedAt, visitor.before);
+      visitor.before = startedAt;
     }
   }
-  return links;
 }
 
 const byStart = (a: number, b: number): number => a - b;
 
-/** The links that differ between the sealed sessions and the sessions as they are now. */
-function changedLinks(key: string, sessions: readonly OpenSession[], sealed: readonly number[]): Link[] {
+/** Adds the links that differ between the sealed sessions and the sessions as they are now. */
+function addChanged(
+  key: string,
+  sessions: readonly OpenSession[],
+  sealed: readonly number[],
+  add: AddLink,
+): void {
   if (sealed.length > MOST_VISITS) throw new TooManyLate();
   const before = sealed.toSorted(byStart);
   const now = [...before];
@@ -96,11 +94,10 @@ function changedLinks(key: string, sessions: readonly OpenSession[], sealed: rea
       counts.set(link, (counts.get(link) ?? 0) + sign);
     }
   }
-  return [...counts].flatMap(([link, times]): Link[] => {
+  for (const [link, times] of counts) {
     const [startedAt = 0, prev = -1] = link.split(' ').map(Number);
-    const sign = times < 0 ? -1 : 1;
-    return Array.from({ length: Math.abs(times) }, () => ({ sign, key, startedAt, prev }));
-  });
+    for (let n = 0; n < Math.abs(times); n++) add(times < 0 ? -1 : 1, key, startedAt, prev);
+  }
 }
 
 /** Limit of sessions of one visitor. */

@@ -127,9 +127,14 @@ export class Cache {
   /**
    * Notes that a question needs `name` of a version; `by` is an object of that question alone. Returns what to read
    * together: all that is needed of this version, and of the version before if several questions needed it, because they
-   * are usually polled.
+   * are usually polled. What a question needs at once is noted before the first of it is read.
    */
-  noteNeeded<Name>(key: string, version: number | string, by: object, name: Name): ReadonlySet<Name> {
+  async noteNeeded<Name>(
+    key: string,
+    version: number | string,
+    by: object,
+    name: Name,
+  ): Promise<ReadonlySet<Name>> {
     const last = this.get<Needs<Name>>(key);
     const isKnown = last?.version === version;
     const before = last?.isShared === true ? last.names : new Set<Name>();
@@ -137,6 +142,7 @@ export class Cache {
     needs.names.add(name);
     needs.isShared ||= needs.by !== by;
     this.set(key, needs, 0);
+    await Promise.resolve();
     return new Set([...needs.before, ...needs.names]);
   }
 

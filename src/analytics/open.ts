@@ -2,7 +2,7 @@ import { forOthersToo } from '../domain/caller.ts';
 import type { SessionFacts } from './ask.ts';
 import { lateVersions } from './late-sessions.ts';
 import { SINGLES, type Single } from './singles.ts';
-import { NO_SLOTS, readSlots, type Slots } from './slots.ts';
+import { NO_SLOTS, readSlots, type Slots, sessionsIn } from './slots.ts';
 import { type OpenSession, Visitors } from './visitors.ts';
 
 /*
@@ -38,7 +38,7 @@ interface Kept {
 export async function readOpen(facts: SessionFacts, single: Single): Promise<Open | null> {
   const { live, version, app } = facts;
   const keyOf = ({ name }: Single): string => `open ${app} ${name}`;
-  const needed = live.noteNeeded(`ways to count ${app}`, version, facts, single);
+  const needed = await live.noteNeeded(`ways to count ${app}`, version, facts, single);
   const known = live.get<Kept>(keyOf(single));
   if (known?.version === version) return known.read;
   const together = SINGLES.flatMap((each) => {
@@ -85,7 +85,7 @@ async function readTogether(facts: SessionFacts, readers: readonly Reader[]): Pr
     const own = slots[i] ?? NO_SLOTS;
     return {
       slots: own,
-      unsealed: [...own.values()].flatMap(({ sessions }) => sessions),
+      unsealed: sessionsIn(own),
       late: (late[i] ?? []).map((session) => visitors.of(session)),
     };
   });

@@ -13,10 +13,6 @@ export interface First<Row> {
   isListed(row: Row): boolean;
 }
 
-const ALL: First<unknown> = { limit: Number.MAX_SAFE_INTEGER, isListed: () => true };
-/** The first `limit` of all rows. */
-export const first = (limit: number): First<unknown> => ({ ...ALL, limit });
-
 /** Rows in the order of an answer, one for each key. Created once and read often. */
 export class Ranked<Row> {
   readonly #ranking: Ranking<Row>;
@@ -33,32 +29,10 @@ export class Ranked<Row> {
     return this.#rows.length;
   }
 
-  /** Adds `more`, which may contain the same keys, and returns the first rows in order. */
-  with(more: readonly Row[], { limit, isListed }: First<Row> = ALL): Row[] {
-    const { order } = this.#ranking;
-    const { sums, isReplaced } = this.#added(more);
-    const sorted = sums.sort(order);
-    const found: Row[] = [];
-    let next = 0;
-    const putIn = (row: Row) => {
-      if (isListed(row) && found.length < limit) found.push(row);
-    };
-    for (let number = 0; number < this.#rows.length && found.length < limit; number++) {
-      if (isReplaced(number)) continue;
-      const row = this.#rows[number] as Row;
-      for (let other = sorted[next]; other !== undefined && order(other, row) < 0; other = sorted[++next]) {
-        putIn(other);
-      }
-      putIn(row);
-    }
-    for (; next < sorted.length; next++) putIn(sorted[next] as Row);
-    return found;
-  }
-
-  /** Sums `more` with the rows of the same keys; `isReplaced` tells which rows have such a sum. */
-  #added(more: readonly Row[]): { readonly sums: Row[]; isReplaced(number: number): boolean } {
+  /** Adds `more`, which may contain the same keys. */
+  with(more: readonly Row[]): Sums<Row> {
     const sums: Row[] = [];
-    if (more.length === 0) return { sums, isReplaced: () => false };
+    if (more.length === 0) return new Sums(this.#ranking, this.#rows, () => false, sums);
     const { keyOf, add } = this.#ranking;
     this.#numbers ??= new Map(this.#rows.map((row, number) => [keyOf(row), number]));
     // The position of a row's sum plus one. An array by number: for thousands of keys, a second map by name
@@ -77,8 +51,74 @@ export class Ranked<Row> {
         places[number] = sums.push(add(this.#rows[number] as Row, row));
       }
     }
-    return { sums, isReplaced: (number) => places[number] !== 0 };
+    return new Sums(this.#ranking, this.#rows, (number) => places[number] !== 0, sums);
   }
+}
+
+/** Ranked rows with others added to them. */
+export class Sums<Row> {
+  readonly #ranking: Ranking<Row>;
+  readonly #rows: readonly Row[];
+  readonly #isReplaced: (number: number) => boolean;
+  readonly #sums: readonly Row[];
+
+  /** `isReplaced` tells which of the rows, by number, have a sum. */
+  constructor(
+    ranking: Ranking<Row>,
+    rows: readonly Row[],
+    isReplaced: (number: number) => boolean,
+    sums: readonly Row[],
+  ) {
+    this.#ranking = ranking;
+    this.#rows = rows;
+    this.#isReplaced = isReplaced;
+    this.#sums = sums;
+  }
+
+  /** Returns the first rows that are listed, in order. */
+  first({ limit, isListed }: First<Row>): Row[] {
+    const { order } = this.#ranking;
+    const sums = firstOf(this.#sums.filter(isListed), limit, order);
+    const found: Row[] = [];
+    let next = 0;
+    for (let number = 0; number < this.#rows.length && found.length < limit; number++) {
+      const row = this.#rows[number] as Row;
+      if (this.#isReplaced(number) || !isListed(row)) continue;
+      for (let sum = sums[next]; sum !== undefined && order(sum, row) < 0; sum = sums[++next])
+        found.push(sum);
+      found.push(row);
+    }
+    for (; next < sums.length; next++) found.push(sums[next] as Row);
+    return found.slice(0, limit);
+  }
+
+  /** Adds up a number of all rows. */
+  total(numberOf: (row: Row) => number): number {
+    let total = 0;
+    for (const sum of this.#sums) total += numberOf(sum);
+    for (let number = 0; number < this.#rows.length; number++) {
+      if (!this.#isReplaced(number)) total += numberOf(this.#rows[number] as Row);
+    }
+    return total;
+  }
+}
+
+/** Up to so many rows are found without sorting all. */
+const FEW = 100;
+
+/** Returns the first rows in order. */
+function firstOf<Row>(rows: Row[], limit: number, order: Ranking<Row>['order']): Row[] {
+  if (limit > FEW) return rows.sort(order);
+  const found: Row[] = [];
+  for (const row of rows) {
+    const last = found[limit - 1];
+    if (last !== undefined && order(row, last) > 0) continue;
+    let at = found.length;
+    while (at > 0 && order(row, found[at - 1] as Row) < 0) at--;
+    found.splice(at, 0, row);
+    if (found.length > limit) found.pop();
+  }
+  return found;
 }
 
 /** Groups rows by list, without changing their order. */

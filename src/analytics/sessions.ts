@@ -4,7 +4,7 @@ import { type Grid, sinceOf, sliceOf } from './grid.ts';
 import type { Hour } from './hour.ts';
 import { AFTER_EVENTS, byTurn, type HourSource, hoursOf, type Turns } from './hours.ts';
 import { TooManyLate } from './late.ts';
-import { type Link, linksOf } from './links.ts';
+import { type AddLink, addLinks } from './links.ts';
 import { NOTHING_OPEN, readOpen } from './open.ts';
 import { type Plan, type Span, spanOf } from './plan.ts';
 import type { Row } from './rows.ts';
@@ -38,11 +38,13 @@ export async function singlesOf(
     if (facts.lateHours.length > 0) throw new TooManyLate();
     return [...counted, ...sums.rows(), ...(await countTail(facts, single, grid))];
   }
-  sums.addSessions(open.unsealed);
-  sums.addSessions(open.late);
   // Where a slice begins after the watermark, all sealed sessions lie before it.
   const isNeeded = (at: number): boolean => ever || sinceOf(grid, sliceOf(grid, at)) < facts.until;
-  sums.addLinks(await linksOf(facts, single, open, isNeeded));
+  // The store looks visitors up while the sessions are added.
+  const linked = addLinks(facts, single, open, isNeeded, sums.addLink);
+  sums.addSessions(open.unsealed);
+  sums.addSessions(open.late);
+  await linked;
   return [...counted, ...sums.rows()];
 }
 
@@ -109,13 +111,11 @@ class Sums {
     }
   }
 
-  addLinks(links: readonly Link[]): void {
+  readonly addLink: AddLink = (sign, key, startedAt, prev) => {
     const { from, to } = this.#grid;
-    for (const { sign, key, startedAt, prev } of links) {
-      if (startedAt < from || startedAt > to) continue;
-      this.#addVisitor(this.#of(key, startedAt), startedAt, prev, sign);
-    }
-  }
+    if (startedAt < from || startedAt > to) return;
+    this.#addVisitor(this.#of(key, startedAt), startedAt, prev, sign);
+  };
 
   rows(): Row[] {
     return [...this.#sums].map(([key, sums]) => [`${key}`, ...sums]);

@@ -29,6 +29,13 @@ export type Slots = ReadonlyMap<number, Slot>;
 type SlotCounts = readonly (readonly [slot: number, events: number])[];
 export const NO_SLOTS: Slots = new Map();
 
+/** All sessions, in order of their start. A loop, because there are thousands. */
+export function sessionsIn(slots: Slots): OpenSession[] {
+  const all: OpenSession[] = [];
+  for (const { sessions } of slots.values()) for (const session of sessions) all.push(session);
+  return all;
+}
+
 const SLOT_OF_START = sql`intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
 const SLOT = rowOf([number, number, number]);
 

@@ -7,6 +7,8 @@ export interface Visitor {
   readonly key: string;
   /** The start of the last sealed session: -1 if there is none, null if it was not looked up. */
   last: number | null;
+  /** While links are counted: the start of the session before. A map would take several times as long. */
+  before: number;
 }
 
 /** A session that the facts do not hold as it is now. */
@@ -28,7 +30,7 @@ export class Visitors {
     const text = name + key;
     const known = this.#known.get(text);
     if (known !== undefined) return known;
-    const visitor = { name, key, last: null };
+    const visitor = { name, key, last: null, before: -1 };
     this.#known.set(text, visitor);
     return visitor;
   }

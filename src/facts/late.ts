@@ -25,7 +25,7 @@ export function isHeld(kind: FactKind, hours: readonly LateHour[]): Sql {
 }
 
 /** SQL condition on a raw event: it belongs to the facts of these hours. */
-function ofHours(app: AppId, kind: FactKind, hours: readonly LateHour[]): Sql {
+export function ofHours(app: AppId, kind: FactKind, hours: readonly LateHour[]): Sql {
   const ranges = hours.map(({ hour, lastEvent }) => ({
     from: epochMs(hour),
     to: epochMs(kind === 'page' ? hour : Math.max(hour, lastEvent)),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { first, Ranked, type Ranking } from '../../src/analytics/ranked.ts';
+import { Ranked, type Ranking } from '../../src/analytics/ranked.ts';
 import { forAll } from '../support/random.ts';
 
 interface Row {
@@ -13,6 +13,9 @@ const RANKING: Ranking<Row> = {
   add: (a, b) => ({ ...a, n: a.n + b.n }),
   order: (a, b) => b.n - a.n || (a.key < b.key ? -1 : 1),
 };
+
+/** More than are found without sorting all. */
+const MANY = 1_000;
 
 const rows = fc.array(
   fc.record({ key: fc.constantFrom(...'abcdefghij'), n: fc.integer({ min: -3, max: 3 }) }),
@@ -32,12 +35,16 @@ test('cached rows and others are added up and sorted, repeatedly', async () => {
       const ranked = new Ranked(sorted(kept), RANKING);
       for (const more of others) {
         const expected = sorted([...kept, ...more]);
-        expect(ranked.with(more)).toEqual(expected);
-        expect(ranked.with(more, first(limit))).toEqual(expected.slice(0, limit));
+        const sums = ranked.with(more);
+        expect(sums.first({ limit: MANY, isListed: () => true })).toEqual(expected);
+        expect(sums.first({ limit, isListed: () => true })).toEqual(expected.slice(0, limit));
         const isListed = ({ n }: Row) => n > 0;
-        expect(ranked.with(more, { limit, isListed })).toEqual(expected.filter(isListed).slice(0, limit));
+        expect(sums.first({ limit, isListed })).toEqual(expected.filter(isListed).slice(0, limit));
+        expect(sums.first({ limit: MANY, isListed })).toEqual(expected.filter(isListed));
+        expect(sums.total(({ n }) => n)).toBe(expected.reduce((sum, { n }) => sum + n, 0));
+        expect(sums.total((row) => (isListed(row) ? 1 : 0))).toBe(expected.filter(isListed).length);
       }
-      expect(ranked.with([])).toEqual(sorted(kept));
+      expect(ranked.with([]).first({ limit: MANY, isListed: () => true })).toEqual(sorted(kept));
     },
     { runs: 2_000 },
   );

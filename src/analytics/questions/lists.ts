@@ -37,7 +37,8 @@ export async function topValues(
     const { letter } = DIMENSIONS[list];
     const ranked = sealed.get(letter) ?? new Ranked<Row>([], RANKING);
     return ranked
-      .with(others.get(letter) ?? [], wanted)
+      .with(others.get(letter) ?? [])
+      .first(wanted)
       .map(([key, sessions = 0]) => ({ name: key.slice(letter.length), sessions }));
   };
 }

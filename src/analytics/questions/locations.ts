@@ -43,7 +43,7 @@ export async function locations(
     sealedPlaces(session, pieces),
     singlesOf(session, PLACES, asOne(pieces.range), edgesOf(session, PLACES, [pieces])),
   ]);
-  return sealed.with(singles.map(locationOf), { limit, isListed: ({ count }) => count > 0 });
+  return sealed.with(singles.map(locationOf)).first({ limit, isListed: ({ count }) => count > 0 });
 }
 
 async function sealedPlaces({ db, where, cache }: SessionFacts, pieces: Plan): Promise<Ranked<Location>> {

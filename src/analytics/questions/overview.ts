@@ -16,11 +16,11 @@ const TOP = 10;
 export async function overview(facts: AppFacts, range: OpenRange): Promise<ExtendedOverview> {
   const bounds = closed(range);
   const { pages: page, sessions: session } = facts;
-  // The slowest part starts first.
-  const [listed, keys, [totals]] = await Promise.all([
+  // The totals first: they wait for one statement after the other, and the lists are put together meanwhile.
+  const [[totals], listed, keys] = await Promise.all([
+    sessionTotals(session, [bounds], true),
     topValues(session, plan(bounds, session.until), TOP),
     topKeys({ facts: page, range: bounds, group: EVERYTHING }, TOP),
-    sessionTotals(session, [bounds], true),
   ]);
   if (totals === undefined) throw new Error('overview: no totals');
   const found = {
