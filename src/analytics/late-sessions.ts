@@ -39,10 +39,9 @@ export async function lateVersions(
     () => 5 + columns.length,
   );
   return singles.map((single, i) =>
-    versions.map(({ sign, startedAt, visitor, parts }) => ({
-      sign,
-      ...singleSession(single, startedAt, visitor, parts[i]),
-    })),
+    versions.map(({ sign, startedAt, visitor, parts }) =>
+      singleSession(single, sign, startedAt, visitor, parts[i]),
+    ),
   );
 }
 

@@ -165,10 +165,11 @@ export type SessionPart = Checked<typeof SESSION_PART>;
 /** Returns a session in one of the ways in which a row has it. */
 export const singleSession = (
   { visits }: Single,
+  sign: 1 | -1,
   startedAt: number,
   visitor: string,
   [keys, values]: SessionPart = [[], []],
-): Omit<SingleSession, 'sign'> => ({ startedAt, visitor: visits === null ? '' : visitor, keys, values });
+): SingleSession => ({ sign, startedAt, visitor: visits === null ? '' : visitor, keys, values });
 
 /** The names of several ways to count sessions, as one text. */
 export const namesOf = (singles: readonly Single[]): string => singles.map(({ name }) => name).join(', ');

@@ -3,7 +3,15 @@ import { join, sql } from '../clickhouse/sql.ts';
 import { epochMs, floorTo } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { finalSessions } from './merged-sessions.ts';
-import { mergedFor, namesOf, SESSION_PART, type Single, sessionSql, singleSession } from './singles.ts';
+import {
+  mergedFor,
+  namesOf,
+  SESSION_PART,
+  type SessionPart,
+  type Single,
+  sessionSql,
+  singleSession,
+} from './singles.ts';
 import { inRanges, int, ofApp } from './sql.ts';
 import type { OpenSession, Visitors } from './visitors.ts';
 
@@ -82,7 +90,9 @@ export async function readSlots(facts: SessionFacts, readers: readonly Reader[])
   });
 }
 
+/** The start, the number of events, the visitor, and a part for each way to count. */
 const SESSION = rowOf([number, number, text], SESSION_PART);
+const FIRST_PART = 3;
 
 /** Reads all sessions of these slots, which are in order. */
 async function readSessions(
@@ -110,11 +120,13 @@ FROM (${finalSessions(facts.app, range, columns, only)})`,
   );
   return readers.map(({ visitors, single }, i) => {
     const read = new Map(changed.map((slot) => [slot, { events: 0, sessions: [] as OpenSession[] }]));
-    for (const [startedAt, events, name, ...parts] of rows) {
-      const slot = read.get(floorTo(startedAt, SLOT_MS) / SLOT_MS);
+    // By position, and without copies: there are thousands of rows.
+    for (const row of rows) {
+      const slot = read.get(floorTo(row[0], SLOT_MS) / SLOT_MS);
       if (slot === undefined) continue;
-      slot.events += events;
-      slot.sessions.push(visitors.of({ sign: 1, ...singleSession(single, startedAt, name, parts[i]) }));
+      slot.events += row[1];
+      const part = row[FIRST_PART + i] as SessionPart;
+      slot.sessions.push(visitors.of(singleSession(single, 1, row[0], row[2], part)));
     }
     for (const { sessions } of read.values()) sessions.sort((a, b) => a.startedAt - b.startedAt);
     return read;
