@@ -1,8 +1,7 @@
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
-import { closed, type SessionFacts } from './ask.ts';
+import type { SessionFacts } from './ask.ts';
 import { TooManyLate } from './late.ts';
-import { mergedSessions } from './merged-sessions.ts';
 import type { Open } from './open.ts';
 import { NAME, type Single, type Visits } from './singles.ts';
 import { int, uInt128s } from './sql.ts';
@@ -104,8 +103,8 @@ function addChanged(
 const MOST_VISITS = 10_000;
 /** Up to this many visitors need a few granules; for more the statement uses all cores. */
 const FEW = 200;
-/** If more visitors are unknown, a statement reads all visitors with unsealed sessions instead of naming them. */
-const MOST_NAMED = 2_000;
+/** The most visitors that a statement names. */
+const MOST_NAMED = 10_000;
 
 const STARTS = rowOf([text, text, listOf(number)]);
 const textOf = ({ name, key }: Pick<Visitor, 'name' | 'key'>): string => name + key;
@@ -115,8 +114,6 @@ interface Sought {
   readonly name: string;
   /** SQL of an array of starts. */
   readonly starts: Sql;
-  /** SQL of the visitors among which they are sought; all of these by default. */
-  readonly among?: Sql;
 }
 
 /** Reads starts of the visitors' sealed sessions, by the visitor's name and key as one text. */
@@ -124,7 +121,7 @@ async function sealedStarts(
   { db, where, until }: SessionFacts,
   { table, key }: Visits,
   visitors: readonly Visitor[],
-  { name, starts, among }: Sought,
+  { name, starts }: Sought,
 ): Promise<ReadonlyMap<string, readonly number[]>> {
   if (visitors.length === 0) return new Map();
   const names = [...new Set(visitors.map((visitor) => visitor.name))];
@@ -132,30 +129,27 @@ async function sealedStarts(
     {
       name: `visits, ${name}`,
       sql: sql`SELECT ${NAME}, ${key} AS key, ${starts} FROM ${table}
-WHERE ${where} AND started_at < ${int(until)} AND visitor IN (${among ?? sql`SELECT arrayJoin(${uInt128s(names)})`}) GROUP BY visitor, key`,
+WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT arrayJoin(${uInt128s(names)})) GROUP BY visitor, key`,
       row: STARTS,
     },
-    { searches: among === undefined, parallel: names.length > FEW },
+    { searches: true, parallel: names.length > FEW },
   );
   return new Map(rows.map(([name, key, at]) => [textOf({ name, key }), at]));
 }
 
-/** Finds the last sealed session of each visitor. They have unsealed sessions. */
+/** Finds the last sealed session of each visitor. */
 async function findLast(
   facts: SessionFacts,
   name: string,
   visits: Visits,
   visitors: readonly Visitor[],
 ): Promise<void> {
-  const unsealed = closed({ from: facts.until, to: null });
-  const found = await sealedStarts(facts, visits, visitors, {
-    name: `last ${name}`,
-    starts: sql`[max(started_at)]`,
-    ...(visitors.length > MOST_NAMED
-      ? { among: sql`SELECT visitor FROM (${mergedSessions(facts, unsealed, ['visitor'])}\n)` }
-      : {}),
-  });
-  for (const visitor of visitors) visitor.last = found.get(textOf(visitor))?.[0] ?? -1;
+  const sought = { name: `last ${name}`, starts: sql`[max(started_at)]` };
+  for (let at = 0; at < visitors.length; at += MOST_NAMED) {
+    const own = visitors.slice(at, at + MOST_NAMED);
+    const found = await sealedStarts(facts, visits, own, sought);
+    for (const visitor of own) visitor.last = found.get(textOf(visitor))?.[0] ?? -1;
+  }
 }
 
 /** Returns the sealed sessions of each visitor. They are kept: they change with sealing alone. */

@@ -5,7 +5,7 @@ import { Memory } from '../../src/analytics/memory.ts';
 import type { Analytics } from '../../src/analytics/results.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
-import { sql } from '../../src/clickhouse/sql.ts';
+import { type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
@@ -200,5 +200,61 @@ FROM numbers({sessions:UInt64})`,
     expect(page.entryPages).toEqual([{ path: '/', sessions: 50_110 }]);
     expect(statements).toEqual(expect.arrayContaining(['tail, lists', 'tail, totals']));
     expect(statements).not.toContain('unsealed sessions, lists');
+  }
+});
+
+test('visitors of a large tail are looked up by name, whatever comes in meanwhile', async () => {
+  const large = appId(randomUUID());
+  const start = NOW - 20 * 60_000;
+  const insert = async (rows: Sql): Promise<void> => {
+    const columns = ['session_id', 'visitor_id', 'started_at', 'timestamp'] as const;
+    await db.insertFrom(
+      'events',
+      ['app_id', 'type', 'path', 'has_context', ...columns],
+      sql`SELECT {app:UUID}, 'pageview', '/', 1, session, visitor, fromUnixTimestamp64Milli(at), fromUnixTimestamp64Milli(at + after) FROM (${rows})`,
+      { app: large, start },
+    );
+    await commitEvents(db, [large]);
+  };
+  const one = (session: Sql, visitor: Sql, at: Sql, after: Sql) =>
+    sql`SELECT ${session} AS session, ${visitor} AS visitor, {start:Int64} + ${at} AS at, ${after} AS after`;
+  const before = sql`-30 * 3600000`;
+  await insert(sql`${one(sql`concat('old ', toString(number))`, sql`toString(number)`, sql`number + ${before}`, sql`0`)} FROM numbers(3000)
+UNION ALL ${one(sql`'old'`, sql`'lonely'`, before, sql`0`)}`);
+  await seal({ db, only: [large] }, NOW);
+  await insert(sql`${one(sql`toString(number)`, sql`toString(number % 6000)`, sql`number * 20`, sql`0`)} FROM numbers(21000)
+UNION ALL ${one(sql`'changed'`, sql`'lonely'`, sql`5000`, sql`1000`)}`);
+
+  // After the sessions are read, and before their visitors are looked up, one of them turns out to be another visitor's.
+  let tellRead = (): void => undefined;
+  const isRead = new Promise<void>((resolve) => {
+    tellRead = resolve;
+  });
+  let looked = 0;
+  const slowed = new Proxy(db, {
+    get: (target, name: keyof Database) => {
+      const value = target[name] as unknown;
+      if (typeof value !== 'function') return value;
+      if (name !== 'rows') return value.bind(target);
+      return async (query: { readonly name: string }, ...more: readonly unknown[]) => {
+        if (query.name === 'visits, last totals' && ++looked === 1) {
+          await isRead;
+          await insert(one(sql`'changed'`, sql`'other'`, sql`5000`, sql`0`));
+        }
+        const rows: unknown = await value.call(target, query, ...more);
+        if (query.name.startsWith('unsealed sessions')) tellRead();
+        return rows;
+      };
+    },
+  });
+  const polled = createAnalytics({ db: slowed });
+  const lastHour = { from: epochMs(NOW - HOUR), to: NOW };
+  const visitors = async (of: Analytics) => (await of.overview(large, lastHour)).session;
+  await visitors(polled);
+  expect(looked).toBeGreaterThan(0);
+  expect(await visitors(polled)).toMatchObject({ sessions: 21_001, visitors: 6_001, newVisitors: 3_001 });
+  await insert(one(sql`'next'`, sql`'lonely'`, sql`600000`, sql`0`));
+  for (const each of [polled, fresh]) {
+    expect(await visitors(each)).toMatchObject({ sessions: 21_002, visitors: 6_002, newVisitors: 3_001 });
   }
 });
