@@ -7,7 +7,7 @@ import { lateKeySums, lateKeys } from './late-pages.ts';
 import { metIn } from './met-before.ts';
 import { byText, descending } from './order.ts';
 import { isWide, type Plan } from './plan.ts';
-import { byList, Ranked, type Ranking, type Sums } from './ranked.ts';
+import { byList, Ranked, type RankedSums, type Ranking } from './ranked.ts';
 import { ROW, type Row, rowsForMemory } from './rows.ts';
 
 const RANKING: Ranking<Row> = {
@@ -21,7 +21,7 @@ const RANKING: Ranking<Row> = {
 };
 
 /** Returns the rows of a kind. */
-export type Kinds = (kind: string) => Sums<Row>;
+export type Kinds = (kind: string) => RankedSums<Row>;
 
 /**
  * Returns the rows of each kind. The rows of whole hours are kept. Throws `TooLarge` if rows are too large

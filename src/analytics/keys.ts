@@ -8,7 +8,7 @@ import { edgeRows, nameOf, sealedRows, tailRows } from './key-rows.ts';
 import { TooManyLate } from './late.ts';
 import { metBefore, metRows } from './met-before.ts';
 import { isWide, type Plan } from './plan.ts';
-import type { Sums } from './ranked.ts';
+import type { RankedSums } from './ranked.ts';
 import { planEvents } from './retention.ts';
 import { ROW, type Row, TooLarge } from './rows.ts';
 import { int, unionAll } from './sql.ts';
@@ -93,7 +93,7 @@ const eventsOf = (row: Row): number => row[1] as number;
 const hasEvents = (row: Row): boolean => eventsOf(row) !== 0;
 
 /** Computes the totals from the rows of a kind. */
-const topOf = (rows: Sums<Row>, count: number): TopKeys => ({
+const topOf = (rows: RankedSums<Row>, count: number): TopKeys => ({
   keys: rows.total((row) => (hasEvents(row) ? 1 : 0)),
   events: rows.total(eventsOf),
   engagedMs: rows.total((row) => row[3] as number),

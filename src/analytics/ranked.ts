@@ -30,9 +30,9 @@ export class Ranked<Row> {
   }
 
   /** Adds `more`, which may contain the same keys. */
-  with(more: readonly Row[]): Sums<Row> {
+  with(more: readonly Row[]): RankedSums<Row> {
     const sums: Row[] = [];
-    if (more.length === 0) return new Sums(this.#ranking, this.#rows, () => false, sums);
+    if (more.length === 0) return new RankedSums(this.#ranking, this.#rows, () => false, sums);
     const { keyOf, add } = this.#ranking;
     this.#numbers ??= new Map(this.#rows.map((row, number) => [keyOf(row), number]));
     // The position of a row's sum plus one. An array by number: for thousands of keys, a second map by name
@@ -51,12 +51,12 @@ export class Ranked<Row> {
         places[number] = sums.push(add(this.#rows[number] as Row, row));
       }
     }
-    return new Sums(this.#ranking, this.#rows, (number) => places[number] !== 0, sums);
+    return new RankedSums(this.#ranking, this.#rows, (number) => places[number] !== 0, sums);
   }
 }
 
 /** Ranked rows with others added to them. */
-export class Sums<Row> {
+export class RankedSums<Row> {
   readonly #ranking: Ranking<Row>;
   readonly #rows: readonly Row[];
   readonly #isReplaced: (number: number) => boolean;
