@@ -28,8 +28,8 @@ export interface HourSource {
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
   /**
-   * The store counts parts of the first hour for so many questions (`COUNTED` by default), and those of each further hour for one
-   * more. The next question reads the whole hour.
+   * The store counts parts of the first hour for so many questions (`COUNTED` by default), and those of each further
+   * hour for one more. The next question reads the whole hour.
    */
   readonly countedTimes?: number;
   /** True if hours that are too large for memory are answered in another way: they throw `TooLarge`. */

@@ -69,14 +69,12 @@ export const EVERYTHING: KeyGroup = {
 /** The sums of a key: its events, the distinct sessions of these, and the engagement with a page. */
 export const KEY_SUMS = ['events', 'sessions', 'engagedMs', 'engagements'] as const;
 export type KeySum = (typeof KEY_SUMS)[number];
-/** A pair is the kind and the key, such as `page /pricing`. A kind contains no space. */
-export type KeySums = readonly [
-  pair: string,
-  events: number,
-  sessions: number,
-  engagedMs: number,
-  engagements: number,
-];
+/**
+ * A pair and its sums, in the order of `KEY_SUMS`. A pair is the kind and the key, such as `page /pricing`. A kind
+ * contains no space.
+ */
+export type KeySums = readonly [pair: string, ...sums: NumberEach<typeof KEY_SUMS>];
+type NumberEach<Names extends readonly unknown[]> = { readonly [Place in keyof Names]: number };
 
 /** SQL of a key with its kind in front: `page /pricing`. A kind contains no space. */
 export const pairOf = ({ kind, key }: Pick<KeyGroup, 'kind' | 'key'>): Sql =>

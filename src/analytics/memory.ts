@@ -127,7 +127,7 @@ export class Cache {
   /**
    * Notes that a question needs `name` of a version; `by` is an object of that question alone. Returns what to read
    * together: all that is needed of this version, and of the version before if several questions needed it, because they
-   * are usually polled. What a question needs at once is noted before the first of it is read.
+   * are usually polled.
    */
   async noteNeeded<Name>(
     key: string,
@@ -142,6 +142,7 @@ export class Cache {
     needs.names.add(name);
     needs.isShared ||= needs.by !== by;
     this.set(key, needs, 0);
+    // The other parts of the question note in the same turn what they need.
     await Promise.resolve();
     return new Set([...needs.before, ...needs.names]);
   }
