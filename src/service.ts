@@ -143,6 +143,7 @@ async function start(
   const ingestion = createIngestion({
     db,
     clock,
+    wallClock,
     log,
     locks,
     maxAgeDays,

@@ -60,6 +60,8 @@ export interface SessionFacts extends Facts {
   readonly keptFrom: EpochMs;
   /** The number of committed events. */
   readonly version: number;
+  /** All commits up to here are visible (see `Database.commitsSince`); null if other processes commit, too. */
+  readonly position: number | null;
   /** The memory for open sessions of any version. */
   readonly live: Cache;
 }

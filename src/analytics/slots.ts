@@ -32,18 +32,24 @@ interface Slot {
   readonly events: number;
   readonly sessions: readonly OpenSession[];
 }
-export type Slots = ReadonlyMap<number, Slot>;
+export interface Slots {
+  /** In order of time. */
+  readonly slots: ReadonlyMap<number, Slot>;
+  /** All commits up to here were visible when they were read; null if that is not known. */
+  readonly position: number | null;
+}
 /** The number of events of each slot, in order of time. */
 type SlotCounts = readonly (readonly [slot: number, events: number])[];
-export const NO_SLOTS: Slots = new Map();
+export const NO_SLOTS: Slots = { slots: new Map(), position: null };
 
 /** All sessions, in order of their start. A loop, because there are thousands. */
-export function sessionsIn(slots: Slots): OpenSession[] {
+export function sessionsIn({ slots }: Slots): OpenSession[] {
   const all: OpenSession[] = [];
   for (const { sessions } of slots.values()) for (const session of sessions) all.push(session);
   return all;
 }
 
+const slotOf = (start: number): number => floorTo(start, SLOT_MS) / SLOT_MS;
 const SLOT_OF_START = sql`intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
 const SLOT = rowOf([number, number, number]);
 
@@ -73,21 +79,50 @@ export interface Reader {
  * again. Null if there are too many sessions.
  */
 export async function readSlots(facts: SessionFacts, readers: readonly Reader[]): Promise<Slots[] | null> {
-  const counts = facts.until < facts.keptFrom ? null : await countSlots(facts);
-  if (counts === null) return null;
-  const changed = counts.filter(([slot, events]) =>
-    readers.some(({ known }) => known.get(slot)?.events !== events),
-  );
-  if (changed.length === 0) return readers.map(({ known }) => known);
-  const read = await readSessions(facts, readers, changed);
-  return readers.map(({ known }, i) => {
-    const slots = new Map<number, Slot>();
-    for (const [slot] of counts) {
-      const own = read[i]?.get(slot) ?? known.get(slot);
-      if (own !== undefined) slots.set(slot, own);
+  if (facts.until < facts.keptFrom) return null;
+  const changed = committedSlots(facts, readers) ?? (await countedSlots(facts, readers));
+  if (changed === null) return null;
+  const read = changed.length === 0 ? [] : await readSessions(facts, readers, changed);
+  const { position } = facts;
+  const all = readers.map(({ known }, i) => ({ slots: withRead(known.slots, read[i]), position }));
+  return all.every(isFew) ? all : null;
+}
+
+/** Puts slots that were read in the place of known ones. */
+function withRead(known: Slots['slots'], read: Slots['slots'] = new Map()): Slots['slots'] {
+  const all = new Map([...known, ...read]);
+  return all.size === known.size ? all : new Map([...all].sort(([a], [b]) => a - b));
+}
+
+function isFew({ slots }: Slots): boolean {
+  let count = 0;
+  for (const { sessions } of slots.values()) count += sessions.length;
+  return count <= MOST_OPEN;
+}
+
+/**
+ * Finds the slots of the events that were committed since the readers read, with the number of events that were known
+ * then; null if the commits are not known.
+ */
+function committedSlots({ db, app, until }: SessionFacts, readers: readonly Reader[]): SlotCounts | null {
+  const found = new Map<number, number>();
+  for (const { known } of readers) {
+    const commits = db.commitsSince(app, known.position);
+    if (commits === null) return null;
+    for (const at of commits.flatMap(({ hours }) => hours.flatMap(({ starts }) => starts))) {
+      const slot = slotOf(at);
+      if (at >= until) found.set(slot, known.slots.get(slot)?.events ?? 0);
     }
-    return slots;
-  });
+  }
+  return [...found].sort(([a], [b]) => a - b);
+}
+
+/** Finds the slots whose number of events is not the one that all readers know; null if there are too many sessions. */
+async function countedSlots(facts: SessionFacts, readers: readonly Reader[]): Promise<SlotCounts | null> {
+  const counts = await countSlots(facts);
+  const isChanged = ([slot, events]: SlotCounts[number]): boolean =>
+    readers.some(({ known }) => known.slots.get(slot)?.events !== events);
+  return counts?.filter(isChanged) ?? null;
 }
 
 /** The start, the number of events, the visitor, and a part for each way to count. */
@@ -99,7 +134,7 @@ async function readSessions(
   facts: SessionFacts,
   readers: readonly Reader[],
   counts: SlotCounts,
-): Promise<Slots[]> {
+): Promise<Slots['slots'][]> {
   const changed = counts.map(([slot]) => slot);
   const range = {
     from: epochMs(Math.max((changed[0] ?? 0) * SLOT_MS, facts.until)),
@@ -122,7 +157,7 @@ FROM (${finalSessions(facts.app, range, columns, only)})`,
     const read = new Map(changed.map((slot) => [slot, { events: 0, sessions: [] as OpenSession[] }]));
     // By position, and without copies: there are thousands of rows.
     for (const row of rows) {
-      const slot = read.get(floorTo(row[0], SLOT_MS) / SLOT_MS);
+      const slot = read.get(slotOf(row[0]));
       if (slot === undefined) continue;
       slot.events += row[1];
       const part = row[FIRST_PART + i] as SessionPart;

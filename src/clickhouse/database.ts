@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { currentCaller } from '../domain/caller.ts';
+import type { Commit } from '../domain/commits.ts';
 import { mapped } from '../domain/lists.ts';
 import { type Answer, asObjects, readRows, type Values } from './answer.ts';
 import { type AnswerText, textOf } from './answer-file.ts';
 import { AnswerFiles } from './answer-files.ts';
+import { Commits } from './commits.ts';
 import { type Client, type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
 import { number, type RowParser, rowOf } from './row.ts';
 import { Runner, type Sending } from './runner.ts';
@@ -32,6 +34,8 @@ export interface InsertOptions {
   readonly token?: string;
   /** The apps whose answers the insert changes. If absent: all apps for `ledger`, none for other tables. */
   readonly about?: readonly string[];
+  /** What the insert commits of the apps in `about`, if it does nothing else. Needs a token. */
+  readonly commits?: ReadonlyMap<string, Commit>;
 }
 
 export interface RunOptions {
@@ -81,6 +85,7 @@ class ClickHouseDatabase {
   readonly #writes = new Writes();
   /** Those among them that are not new events. */
   readonly #changes = new Writes();
+  readonly #commits = new Commits();
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
@@ -309,14 +314,23 @@ class ClickHouseDatabase {
     const isOfEvents = table === 'ledger';
     const ended = this.#writes.begin(options.about ?? (isOfEvents ? undefined : []));
     const changed = this.#changes.begin(isOfEvents ? [] : (options.about ?? []));
+    let isDone = false;
     try {
       await this.#runner.run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
         work(client, statement, sending),
       );
+      isDone = true;
     } finally {
       ended();
       changed();
+      this.#note(options, isDone);
     }
+  }
+
+  #note({ token = '', commits }: InsertOptions, isDone: boolean): void {
+    if (commits === undefined || !this.exclusive) return;
+    if (isDone) this.#commits.add(token, commits, (app) => this.#writes.position(app));
+    else this.#commits.fail(token);
   }
 
   /**
@@ -330,6 +344,16 @@ class ClickHouseDatabase {
   /** The same for everything but new events. */
   stampOfChanges(app: string): number | null {
     return this.exclusive ? this.#changes.stamp(app) : null;
+  }
+
+  /** The number of writes about the app that have ended, also during a write; null if other processes write too. */
+  position(app: string): number | null {
+    return this.exclusive ? this.#writes.position(app) : null;
+  }
+
+  /** Returns what was committed after `position`; null if it is not known, or if anything else was written. */
+  commitsSince(app: string, position: number | null): readonly Commit[] | null {
+    return position === null ? null : this.#commits.between(app, position, this.#writes.position(app));
   }
 
   /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `statement` carries its own SETTINGS. */

@@ -43,7 +43,11 @@ export class Writes {
 
   /** A number that changes with every write about the app. Null during a write. */
   stamp(app: string): number | null {
-    if (this.#allBusy > 0 || this.#busy.has(app)) return null;
+    return this.#allBusy > 0 || this.#busy.has(app) ? null : this.position(app);
+  }
+
+  /** The same number, also during a write: it grows by one with the end of each. */
+  position(app: string): number {
     return this.#all + (this.#done.get(app) ?? 0);
   }
 

@@ -29,6 +29,8 @@ import { Writers } from './writers.ts';
 export interface IngestionOptions {
   readonly db: Database;
   readonly clock: Clock;
+  /** The machine's clock, if `clock` is another one. The time of a commit goes by it. */
+  readonly wallClock?: Clock;
   readonly log: IngestLog;
   readonly geo?: Geo;
   /** Locks for imports; within this process unless given. */
@@ -133,7 +135,7 @@ const DUPLICATE: IngestResult = { accepted: 0, rejected: [], duplicate: true };
 
 export function createIngestion(options: IngestionOptions): Ingestion {
   const { db, clock, log, geo, maxAgeDays, underway = new Underway() } = options;
-  const journal = createJournal(db);
+  const journal = createJournal(db, options.wallClock ?? clock);
   const known = db.exclusive ? new KnownBatches() : null;
   const setAside = createSetAside(db);
   const writers = new Writers({

@@ -1,9 +1,10 @@
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
+import type { HourCount } from '../domain/commits.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { mediumSignal, referrerSignal, sourceSignal } from './channels.ts';
 import type { Place } from './context.ts';
-import { type HourCount, hoursOf } from './ledger-rows.ts';
+import { hoursOf } from './ledger-rows.ts';
 import { hostOf, referrerHost } from './referrer.ts';
 import { technologyOf } from './user-agent.ts';
 import type { ValidSession } from './validate.ts';

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, dateTime64 } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
-import type { EpochMs } from '../domain/time.ts';
+import type { HourCount } from '../domain/commits.ts';
+import type { Clock, EpochMs } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, timesOfFlush } from './journal-rows.ts';
 import {
@@ -30,7 +31,7 @@ import {
 import {
   BEGUN_COLUMNS,
   begunRows,
-  type HourCount,
+  commitsOf,
   LEDGER_COLUMNS,
   ledgerLines,
   ledgerRows,
@@ -75,7 +76,7 @@ export type Journal = ReturnType<typeof createJournal>;
  * The statements of exactly-once storing. Each may be sent again with the same arguments and takes effect
  * once. No clock decides anything: a flush is found by its id, and is settled when it is stored or abandoned.
  */
-export function createJournal(db: Database) {
+export function createJournal(db: Database, wallClock: Clock) {
   const rehearsal = createRehearsal(db);
   const verdictOf = async (flush: string): Promise<Verdict | 'none'> =>
     (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
@@ -168,7 +169,10 @@ export function createJournal(db: Database) {
       }
       if (hours.length === 0) return;
       const about = [...new Set(hours.map(({ app }) => app))];
-      await db.insertText('ledger', ledgerLines(hours), { token, about });
+      if (!db.exclusive) return db.insertText('ledger', ledgerLines(hours, null), { token, about });
+      // The store's clock is that of this machine.
+      const at = wallClock();
+      await db.insertText('ledger', ledgerLines(hours, at), { token, about, commits: commitsOf(hours, at) });
     },
 
     /** True if the flush is marked as stored. `batch`: one of its batches. */

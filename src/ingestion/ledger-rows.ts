@@ -1,24 +1,10 @@
 import { dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
-import { extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
+import type { Commit, HourCount } from '../domain/commits.ts';
+import { type EpochMs, extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Span } from '../snapshots/underway.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
-
-/**
- * The number of an app's events in an hour: the events' own hour, or the hour in which their sessions
- * started. Times are epoch ms.
- */
-export interface HourCount {
-  readonly app: string;
-  readonly kind: 'event' | 'session';
-  readonly hour: number;
-  readonly events: number;
-  readonly oldest: number;
-  readonly newest: number;
-  /** The time of the last of these events. */
-  readonly lastEvent: number;
-}
 
 /** The times of a session's events. */
 interface Times extends Pick<ValidSession, 'startedAt'> {
@@ -31,14 +17,15 @@ export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   for (const { startedAt, events } of sessions) {
     const times = events.map(({ timestamp }) => timestamp);
     const { from, to: lastEvent } = extentOf(times);
-    const count = { app, events: times.length, lastEvent };
-    hours.push({ ...count, kind: 'session', hour: hourOf(startedAt), oldest: startedAt, newest: startedAt });
+    const count = { app, events: times.length, lastEvent, starts: [] };
+    const start = { hour: hourOf(startedAt), oldest: startedAt, newest: startedAt, starts: [startedAt] };
+    hours.push({ ...count, kind: 'session', ...start });
     if (hourOf(from) === hourOf(lastEvent)) {
       hours.push({ ...count, kind: 'event', hour: hourOf(from), oldest: from, newest: lastEvent });
     } else {
       for (const at of times) {
         const one = { hour: hourOf(at), events: 1, oldest: at, newest: at, lastEvent: at };
-        hours.push({ app, kind: 'event', ...one });
+        hours.push({ ...count, kind: 'event', ...one });
       }
     }
   }
@@ -49,11 +36,13 @@ const hourOf = (at: number): number => floorTo(at, HOUR_MS);
 
 /** Merges the counts, so that each of an app's hours is there once. */
 export function mergedHours(hours: readonly HourCount[]): HourCount[] {
-  const merged = new Map<string, HourCount>();
+  const merged = new Map<string, HourCount & { readonly starts: number[] }>();
   for (const hour of hours) {
     const key = `${hour.app} ${hour.kind} ${hour.hour}`;
     const known = merged.get(key);
-    merged.set(key, known === undefined ? hour : both(known, hour));
+    const starts = known?.starts ?? [];
+    starts.push(...hour.starts);
+    merged.set(key, { ...(known === undefined ? hour : both(known, hour)), starts });
   }
   return [...merged.values()];
 }
@@ -81,8 +70,8 @@ export function spansOf(hours: readonly HourCount[]): Span[] {
   }));
 }
 
-/** Formats rows of `ledger` as JSON lines. */
-export const ledgerLines = (hours: readonly HourCount[]): string =>
+/** Formats rows of `ledger` as JSON lines. `at`: the time of the write; null for the store's. */
+export const ledgerLines = (hours: readonly HourCount[], at: EpochMs | null): string =>
   hours
     .map(({ app, kind, hour, events, oldest, newest, lastEvent }) =>
       JSON.stringify({
@@ -93,9 +82,21 @@ export const ledgerLines = (hours: readonly HourCount[]): string =>
         oldest: dateTime64(oldest),
         newest: dateTime64(newest),
         last_event: dateTime64(lastEvent),
+        ...(at === null ? {} : { last_insert: dateTime64(at) }),
       }),
     )
     .join('\n');
+
+/** Groups the counts by app. `at`: the time of the write. */
+export function commitsOf(hours: readonly HourCount[], at: EpochMs): ReadonlyMap<string, Commit> {
+  const found = new Map<string, HourCount[]>();
+  for (const hour of hours) {
+    const own = found.get(hour.app);
+    if (own === undefined) found.set(hour.app, [hour]);
+    else own.push(hour);
+  }
+  return new Map([...found].map(([app, own]) => [app, { hours: own, at }]));
+}
 
 export const LEDGER_COLUMNS = ['app_id', 'kind', 'hour', 'events', 'oldest', 'newest', 'last_event'];
 export const BEGUN_COLUMNS = ['app_id', 'kind', 'hour', 'events'];

@@ -4,7 +4,7 @@ import { byName } from '../domain/by-name.ts';
 import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
-import { bandsOf } from './bands.ts';
+import { type Band, bandsOf } from './bands.ts';
 import { type LateHours, lateEvents, MOST_LATE_HOURS, readLateHours } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
@@ -12,12 +12,14 @@ import {
   eraOf,
   eventsIn,
   factRows,
+  ledgerBounds,
   ledgerRows,
   numbersOf,
   ROW,
   type Row,
   type Scope,
   type State,
+  withCommits,
 } from './rows.ts';
 
 /** The state of an app's data at a moment. */
@@ -33,6 +35,8 @@ export interface Snapshot extends State {
    */
   readonly rebuilt: string;
   readonly version: EventCounts;
+  /** All commits up to here were visible when it was read; null if other processes commit, too. */
+  readonly position: number | null;
 }
 
 /** What a snapshot's statement says of facts. Without other writers it holds as long as no such write has begun. */
@@ -45,6 +49,14 @@ interface FactsRead {
 }
 const FACTS_MS = MINUTE_MS;
 
+/** The bands of an app's ledger. */
+interface LedgerRead {
+  readonly bands: readonly Band[];
+  readonly bounds: readonly number[];
+  /** They hold exactly the commits up to here; null if it is not known which they hold. */
+  readonly position: number | null;
+}
+
 /** What the next snapshot begins with. */
 export interface LastRead extends Pick<Snapshot, 'published' | 'late'> {
   /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
@@ -52,6 +64,7 @@ export interface LastRead extends Pick<Snapshot, 'published' | 'late'> {
   /** More events were late than the time before: the next time, late hours are read at once. */
   readonly grows: boolean;
   readonly facts: FactsRead;
+  readonly ledger: LedgerRead;
 }
 
 const NOTHING_READ: Omit<LastRead, 'published'> = {
@@ -59,6 +72,7 @@ const NOTHING_READ: Omit<LastRead, 'published'> = {
   counted: { page: '', session: '' },
   grows: false,
   facts: { found: new Map(), stamp: null, until: 0 },
+  ledger: { bands: [], bounds: [], position: null },
 };
 
 /**
@@ -76,19 +90,9 @@ export async function readSnapshots(
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly read: LastRead }> {
   const last = known ?? { ...NOTHING_READ, published: await readPublished(db, app) };
   const { published } = last;
-  const stamp = db.stampOfChanges(app);
-  const isKnown = stamp !== null && stamp === last.facts.stamp && now() < last.facts.until;
-  const ledgerSql = ledgerRows(app, published, scopes);
-  const query = isKnown
-    ? { name: 'snapshot, new events', sql: ledgerSql, row: ROW }
-    : { name: 'snapshot', sql: sql`${factRows(app, published)}\nUNION ALL\n${ledgerSql}`, row: ROW };
-  const [rows, early] = await Promise.all([
-    // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
-    db.rows(query, { lane: 'lookup' }),
-    last.grows ? readLateHours(db, app, published) : null,
-  ]);
-  const bands = bandsOf('ledger', rows);
-  const facts = isKnown ? last.facts : { found: new Map(rows), stamp, until: now() + FACTS_MS };
+  const position = db.position(app);
+  const { facts, ledger: ledgerRead, early } = await readNumbers(db, app, scopes, now, last);
+  const { bands } = ledgerRead;
   const { found } = facts;
   const latest = publishedIn(found);
   if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
@@ -120,12 +124,61 @@ export async function readSnapshots(
     published,
     late,
     era: eraOf(found),
+    position,
     rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${erasures}`,
   };
   return {
     snapshots: scopes.map((scope) => ({ ...state, version: eventsIn(bands, scope) })),
-    read: { published, late, counted, grows, facts },
+    read: { published, late, counted, grows, facts, ledger: ledgerRead },
   };
+}
+
+interface NumbersRead extends Pick<LastRead, 'facts' | 'ledger'> {
+  /** The late hours, if they were read beside. */
+  readonly early: LateHours | null;
+}
+
+/** Reads what is not known of the state of facts and of the ledger. */
+async function readNumbers(
+  db: Database,
+  app: AppId,
+  scopes: readonly Scope[],
+  now: Elapsed,
+  { published, facts, ledger, grows }: LastRead,
+): Promise<NumbersRead> {
+  const [changes, stamp] = [db.stampOfChanges(app), db.stamp(app)];
+  const isKnown = changes !== null && changes === facts.stamp && now() < facts.until;
+  const bounds = ledgerBounds(published, scopes);
+  const committed = isKnown ? committedLedger(db, app, ledger, bounds) : null;
+  if (committed !== null) return { facts, ledger: committed, early: null };
+  const ledgerSql = ledgerRows(app, bounds);
+  const query = isKnown
+    ? { name: 'snapshot, new events', sql: ledgerSql, row: ROW }
+    : { name: 'snapshot', sql: sql`${factRows(app, published)}\nUNION ALL\n${ledgerSql}`, row: ROW };
+  const [rows, early] = await Promise.all([
+    // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
+    db.rows(query, { lane: 'lookup' }),
+    grows ? readLateHours(db, app, published) : null,
+  ]);
+  const isExact = stamp !== null && db.stamp(app) === stamp;
+  return {
+    facts: isKnown ? facts : { found: new Map(rows), stamp: changes, until: now() + FACTS_MS },
+    ledger: { bands: bandsOf('ledger', rows), bounds, position: isExact ? stamp : null },
+    early,
+  };
+}
+
+/** Adds what was committed since the ledger was read; null if that is not known, or if other bounds are needed. */
+function committedLedger(
+  db: Database,
+  app: AppId,
+  { bands, bounds, position }: LedgerRead,
+  needed: readonly number[],
+): LedgerRead | null {
+  const now = db.stamp(app);
+  const commits = db.commitsSince(app, position);
+  if (now === null || commits === null || !needed.every((bound) => bounds.includes(bound))) return null;
+  return { bands: withCommits(bands, bounds, commits), bounds, position: now };
 }
 
 async function readPublished(db: Database, app: AppId): Promise<PublishedFacts> {

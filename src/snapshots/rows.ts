@@ -2,6 +2,7 @@ import { bucket, ofApp } from '../clickhouse/literals.ts';
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
+import type { Commit } from '../domain/commits.ts';
 import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, epochMs, type Range } from '../domain/time.ts';
@@ -65,9 +66,40 @@ SELECT 'sealed', [${below('page', page)}, ${below('session', session)}] FROM sea
 const below = (kind: FactKind, { until, dead }: Published): Sql =>
   sql`toInt64(sumIf(h.events, kind = ${quoted(kind)} AND h.hour < ${bucket(until)}${without(sql`h.run`, dead)}))`;
 
-/** Reads the events in the ledger, in bands that end at the watermarks of `published` and at the bounds of the scopes. */
-export const ledgerRows = (app: AppId, { page, session }: PublishedFacts, scopes: readonly Scope[]): Sql =>
-  bandRows('ledger', app, [page.until, session.until, ...boundsOfAll(scopes)], TIMES);
+/** The bounds of the bands of the ledger: the watermarks of `published`, and the bounds of the scopes. */
+export const ledgerBounds = ({ page, session }: PublishedFacts, scopes: readonly Scope[]): number[] => [
+  page.until,
+  session.until,
+  ...boundsOfAll(scopes),
+];
+
+/** Reads the events in the ledger, in bands with these bounds. */
+export const ledgerRows = (app: AppId, bounds: readonly number[]): Sql =>
+  bandRows('ledger', app, bounds, TIMES);
+
+/** Adds commits to the bands of the ledger, which have these bounds. */
+export function withCommits(
+  bands: readonly Band[],
+  bounds: readonly number[],
+  commits: readonly Commit[],
+): readonly Band[] {
+  const all = [...bands];
+  for (const { hours, at } of commits) {
+    for (const { kind, hour, events, oldest, newest } of hours) {
+      const start = Math.max(0, ...bounds.filter((bound) => bound <= hour));
+      const place = all.findIndex((band) => band.kind === kind && band.start === start);
+      const own = all[place];
+      if (own === undefined) {
+        all.push({ kind, start, events, more: [at, oldest, newest] });
+        continue;
+      }
+      const [lastAt = at, first = oldest, last = newest] = own.more;
+      const more = [Math.max(lastAt, at), Math.min(first, oldest), Math.max(last, newest)];
+      all[place] = { ...own, events: own.events + events, more };
+    }
+  }
+  return all;
+}
 
 /** When the newest event of a band was stored, and the bounds of its times. */
 const TIMES = [sql`max(h.last_insert)`, sql`min(h.oldest)`, sql`max(h.newest)`].map(

@@ -10,8 +10,8 @@ import type { Scope } from './rows.ts';
 const MOST_APPS = 20_000;
 /** Of each app. */
 const MOST_SCOPES = 64;
-/** Of all apps together, each with its late hours: at most 20 MB. */
-const MOST_REMEMBERED = 100_000;
+/** Of all apps together, each with its late hours and its bands: at most 40 MB. */
+const MOST_REMEMBERED = 200_000;
 /**
  * The longest that an app's snapshots are used while nothing is written. Hours that were sealed after them are answered
  * from raw rows.
@@ -34,7 +34,7 @@ type ReadScopes = (app: AppId, scopes: readonly Scope[]) => Promise<readonly Sna
 export function createSnapshots(db: Database, now: Elapsed = () => performance.now()): ReadSnapshot {
   const last = new LRUCache<AppId, LastRead>({
     maxSize: MOST_REMEMBERED,
-    sizeCalculation: ({ late }) => 1 + late.page.length + late.session.length,
+    sizeCalculation: ({ late, ledger }) => 1 + late.page.length + late.session.length + ledger.bands.length,
   });
   const readScopes: ReadScopes = async (app, scopes) => {
     const { snapshots, read } = await readSnapshots(db, app, scopes, now, last.get(app));

@@ -76,7 +76,11 @@ test('sessions of the tail are read once, and again when they go on', async () =
   expect(await readFor()).toEqual([]);
 
   await send(visit('four', 10, 1), visit('one', 25, 1));
-  expect(await readFor()).toEqual(['unsealed sessions, totals, lists', 'unsealed slots']);
+  // A process that is alone on its store knows to which sessions the new events belong.
+  expect(await readFor()).toEqual([
+    'unsealed sessions, totals, lists',
+    ...(db.exclusive ? [] : ['unsealed slots']),
+  ]);
   expect(await readFor()).toEqual([]);
 
   // A range that ends before a session of the same ten seconds starts, and one that holds it.
@@ -114,12 +118,12 @@ test('if all questions are polled, each part of the tail is read once after an e
   const after = await ask(analytics);
   const ofState = statements.filter((each) => /^snapshot/.test(each));
   // With other writers, each question reads the state before and after.
-  expect(ofState).toHaveLength(db.exclusive ? 1 : 2 * POLLED.length);
+  expect(ofState).toHaveLength(db.exclusive ? 0 : 2 * POLLED.length);
   expect(statements.filter((each) => !/^(insert|snapshot)/.test(each)).sort()).toEqual([
     'key tail',
     'parts of hours, events',
     'unsealed sessions, totals, lists, places, campaigns',
-    'unsealed slots',
+    ...(db.exclusive ? [] : ['unsealed slots']),
     'unsealed traffic',
   ]);
   expect(after).not.toEqual(before);

@@ -27,6 +27,7 @@ const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapsho
   keptFrom: epochMs(0),
   era,
   rebuilt: '',
+  position: null,
   erasures: '0 0',
   isErasing: false,
   version,
