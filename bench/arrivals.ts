@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { wallClock } from '../src/cli/wall-clock.ts';
 import type { Database, Params } from '../src/clickhouse/database.ts';
 import { bucket, int, ofApp } from '../src/clickhouse/literals.ts';
-import { listOf, number, rowOf, text } from '../src/clickhouse/row.ts';
+import { listOf, number, rowOf, text, tupleOf } from '../src/clickhouse/row.ts';
 import { identifier, join, type Sql, sql } from '../src/clickhouse/sql.ts';
 import type { HourCount } from '../src/domain/commits.ts';
-import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
+import { DAY_MS, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { createJournal } from '../src/ingestion/journal.ts';
 import { EVENT_COLUMNS } from '../src/ingestion/journal-rows.ts';
 import { BIG_APP, NOW } from './shape.ts';
@@ -34,21 +34,22 @@ const insertEvents = (db: Database, rows: Sql, params: Params): Promise<void> =>
  */
 async function commit(db: Database, at: number, from: number): Promise<void> {
   const rows = await db.rows({ name: 'new events', sql: newEvents(at, from), row: HOUR });
-  const hours = rows.map(([kind, hour, events, oldest, newest, lastEvent, starts]): HourCount => {
+  const hours = rows.map(([kind, hour, events, oldest, newest, lastEvent, keys]): HourCount => {
+    const sessions = keys.map(([id, startedAt]) => ({ id, startedAt }));
     const times = { hour, oldest, newest, lastEvent };
-    return { app: BIG_APP, kind: kind as HourCount['kind'], events, ...times, starts };
+    return { app: BIG_APP, kind: kind as HourCount['kind'], events, ...times, sessions };
   });
-  await createJournal(db, wallClock).commit(randomUUID(), hours);
+  await createJournal(db).commit(randomUUID(), hours, epochMs(at));
 }
 
-const HOUR = rowOf([text, number, number, number, number, number, listOf(number)]);
+const HOUR = rowOf([text, number, number, number, number, number, listOf(tupleOf([text, number]))]);
 
 const newEvents = (
   at: number,
   from: number,
 ): Sql => sql`SELECT slice.1 AS kind, toUnixTimestamp(toStartOfHour(slice.2)) * 1000 AS hour, count(),
     toUnixTimestamp64Milli(min(slice.2)), toUnixTimestamp64Milli(max(slice.2)), toUnixTimestamp64Milli(max(timestamp)),
-    groupUniqArrayIf(toUnixTimestamp64Milli(started_at), kind = 'session')
+    groupUniqArray((session_id, toUnixTimestamp64Milli(started_at)))
 FROM events ARRAY JOIN [('event', timestamp), ('session', started_at)] AS slice
 WHERE ${ofApp(BIG_APP)} AND toStartOfHour(timestamp) >= ${bucket(floorTo(from, HOUR_MS))}
     AND inserted_at >= fromUnixTimestamp64Milli(${int(at)}, 'UTC')

@@ -49,6 +49,8 @@ export interface Facts {
   readonly where: Sql;
   /** The watermark: facts answer before this instant, raw rows from it on. */
   readonly until: EpochMs;
+  /** All commits up to here are visible (see `Database.commitsSince`); null if other processes commit, too. */
+  readonly position: number | null;
   /** The memory for facts before `until`. */
   readonly cache: Cache;
   /** Hours before `until` with late events. */
@@ -60,8 +62,6 @@ export interface SessionFacts extends Facts {
   readonly keptFrom: EpochMs;
   /** The number of committed events. */
   readonly version: number;
-  /** All commits up to here are visible (see `Database.commitsSince`); null if other processes commit, too. */
-  readonly position: number | null;
   /** The memory for open sessions of any version. */
   readonly live: Cache;
 }

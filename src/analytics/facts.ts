@@ -22,7 +22,7 @@ export interface FactsDeps {
 /** Gives access to an app's facts at the snapshot. */
 export function createFacts(deps: FactsDeps): AppFacts {
   const { db, app, memory, snapshot } = deps;
-  const { keptFrom, sessionEvents: version, position, published, erasures, starts, extent } = snapshot;
+  const { keptFrom, sessionEvents: version, published, erasures, starts, extent } = snapshot;
   const events = eventFacts(deps);
   const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
   const live = (name: string, { kind, until }: Facts): Cache =>
@@ -33,7 +33,7 @@ export function createFacts(deps: FactsDeps): AppFacts {
     starts,
     extent,
     events,
-    sessions: { ...sessions, keptFrom, version, position, live: live('open', sessions) },
+    sessions: { ...sessions, keptFrom, version, live: live('open', sessions) },
     pages: { ...pages, events, version, live: live('tail', pages) },
   };
 }
@@ -41,7 +41,13 @@ export function createFacts(deps: FactsDeps): AppFacts {
 function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: FactKind): Facts {
   const { until, step, horizon, dead } = snapshot.published[kind];
   const lateHours = snapshot.late[kind];
-  const of = { db, app, kind, where: sql`${ofApp(app)}${without(sql`run`, dead)}` };
+  const of = {
+    db,
+    app,
+    kind,
+    position: snapshot.position,
+    where: sql`${ofApp(app)}${without(sql`run`, dead)}`,
+  };
   const [first] = lateHours;
   if (patched || first === undefined) {
     return { ...of, until, cache: memory.of(`${kind} ${step} ${snapshot.erasures}`), lateHours };

@@ -1,9 +1,11 @@
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, sql } from '../clickhouse/sql.ts';
-import { hourOf, isHeld, type LateSession } from '../facts/late.ts';
+import type { SessionKey } from '../domain/commits.ts';
+import { hourOf, isHeld } from '../facts/late.ts';
 import type { Facts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
-import { bySession, type Changes, changesOf, ofSessions, sessionName } from './late.ts';
+import { bySession, type Changes, changesOf, ofSessions } from './late.ts';
+import { sessionName } from './late-search.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory, TooLarge } from './rows.ts';
 import { bucket, instant, ofApp } from './sql.ts';
@@ -75,7 +77,7 @@ type Event = ReturnType<typeof EVENT.parse>;
 
 async function readChanges(
   { db, app, until, lateHours }: Facts,
-  sessions: readonly LateSession[],
+  sessions: readonly SessionKey[],
 ): Promise<Changes<LateKey>> {
   const starts = new Set(sessions.map(({ startedAt }) => hourOf(startedAt)));
   // The ledger has the last event of the sessions that start in an hour.

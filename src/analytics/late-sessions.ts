@@ -1,12 +1,14 @@
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { isHeld, type LateSession, ofHours } from '../facts/late.ts';
+import type { SessionKey } from '../domain/commits.ts';
+import { isHeld, ofHours } from '../facts/late.ts';
 import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import { GROUPED_FEW } from '../facts/session-states.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
 import type { SessionFacts } from './ask.ts';
-import { bySession, type Changes, changesOf, ofSessions, sessionName } from './late.ts';
+import { bySession, type Changes, changesOf, ofSessions } from './late.ts';
+import { sessionName } from './late-search.ts';
 import {
   mergedFor,
   namesOf,
@@ -50,7 +52,7 @@ const VERSION = rowOf([number, text, number, text], SESSION_PART);
 async function readVersions(
   { db, app }: SessionFacts,
   singles: readonly Single[],
-  sessions: readonly LateSession[],
+  sessions: readonly SessionKey[],
   hours: readonly LateHour[],
 ): Promise<Changes<Version>> {
   const { where, params } = ofSessions(sessions, ofHours(app, 'session', hours));

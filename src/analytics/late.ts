@@ -1,8 +1,9 @@
 import type { Params } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
-import { findLate, type LateSession } from '../facts/late.ts';
-import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
+import type { SessionKey } from '../domain/commits.ts';
+import { type LateHour, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
+import { MOST_LATE_SESSIONS, noneLate, sessionName, sessionsIn } from './late-search.ts';
 
 /**
  * Thrown if late events change more than a question can correct. Raw rows then answer from the first late
@@ -10,14 +11,8 @@ import type { Facts } from './ask.ts';
  */
 export class TooManyLate extends Error {}
 
-/** Limit of sessions with late events. */
-const MOST_LATE_SESSIONS = 2_000;
-
 /** What late events change, by the session to which they belong. */
 export type Changes<Change> = ReadonlyMap<string, readonly Change[]>;
-
-/** The name of a session in `Changes`. */
-export const sessionName = (startedAt: number, id: string): string => `${startedAt} ${id}`;
 
 /** Groups by session. */
 export function bySession<Item>(
@@ -32,39 +27,9 @@ export function bySession<Item>(
   return found;
 }
 
-/** The sessions with late events of an hour; null if they are unknown. */
-interface Found {
-  /** The number of committed events of the hour when they were found. */
-  readonly committed: number;
-  readonly sessions: readonly LateSession[] | null;
-}
-
-/** Finds the sessions with late events of these hours, once for all questions; null if they are unknown or too many. */
-async function sessionsIn(facts: Facts, hours: readonly LateHour[]): Promise<readonly LateSession[] | null> {
-  const { app, cache } = facts;
-  const key = `late ${app}`;
-  const known: ReadonlyMap<number, Found> = cache.get(key) ?? new Map();
-  const grown = hours.filter(({ hour, committed }) => known.get(hour)?.committed !== committed);
-  const found = new Map(known);
-  if (grown.length > 0) {
-    // Questions of the same moment share one reading.
-    const read = await cache.latest(`finding late ${app}`, lateVersion(grown), () =>
-      findLate(facts, grown, MOST_LATE_SESSIONS),
-    );
-    for (const { hour, committed } of grown) found.set(hour, { committed, sessions: read.get(hour) ?? null });
-    let size = 0;
-    for (const { sessions } of found.values()) size += 2 + 2 * (sessions?.length ?? 0);
-    cache.set(key, found, size);
-  }
-  const late = hours.map(({ hour }) => found.get(hour)?.sessions ?? null);
-  if (!late.every((sessions) => sessions !== null)) return null;
-  const unique = new Map(late.flat().map((session) => [sessionName(session.startedAt, session.id), session]));
-  return unique.size <= MOST_LATE_SESSIONS ? [...unique.values()] : null;
-}
-
 /** SQL condition on a raw event: it is `among` those sought, and belongs to one of these sessions. With its parameters. */
 export const ofSessions = (
-  sessions: readonly LateSession[],
+  sessions: readonly SessionKey[],
   among: Sql,
 ): { readonly where: Sql; readonly params: Params } => ({
   // The id is compared alone first, which takes a third of the time of both.
@@ -89,11 +54,14 @@ interface Known<Change> {
 export async function changesOf<Change>(
   facts: Facts,
   name: string,
-  read: (sessions: readonly LateSession[], hours: readonly LateHour[]) => Promise<Changes<Change>>,
+  read: (sessions: readonly SessionKey[], hours: readonly LateHour[]) => Promise<Changes<Change>>,
   sizeOf: (change: Change) => number,
 ): Promise<readonly Change[]> {
   const { app, cache, lateHours } = facts;
-  if (lateHours.length === 0) return [];
+  if (lateHours.length === 0) {
+    noneLate(facts);
+    return [];
+  }
   if (lateHours.length > MOST_LATE_HOURS) throw new TooManyLate();
   const key = `late ${app} ${name}`;
   const known: Known<Change> = cache.get(key) ?? { hours: new Map(), changes: new Map() };
@@ -115,7 +83,7 @@ export async function changesOf<Change>(
 
 /** Returns the names of all sessions with late events. Throws `TooManyLate`. */
 export async function lateNames(facts: Facts): Promise<ReadonlySet<string>> {
-  const read = async (sessions: readonly LateSession[]): Promise<Changes<string>> => {
+  const read = async (sessions: readonly SessionKey[]): Promise<Changes<string>> => {
     const names = sessions.map(({ startedAt, id }) => sessionName(startedAt, id));
     return bySession(names.map((name) => [name, name]));
   };

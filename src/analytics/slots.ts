@@ -109,9 +109,9 @@ function committedSlots({ db, app, until }: SessionFacts, readers: readonly Read
   for (const { known } of readers) {
     const commits = db.commitsSince(app, known.position);
     if (commits === null) return null;
-    for (const at of commits.flatMap(({ hours }) => hours.flatMap(({ starts }) => starts))) {
-      const slot = slotOf(at);
-      if (at >= until) found.set(slot, known.slots.get(slot)?.events ?? 0);
+    for (const { startedAt } of commits.flatMap(({ hours }) => hours.flatMap(({ sessions }) => sessions))) {
+      const slot = slotOf(startedAt);
+      if (startedAt >= until) found.set(slot, known.slots.get(slot)?.events ?? 0);
     }
   }
   return [...found].sort(([a], [b]) => a - b);

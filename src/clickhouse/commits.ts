@@ -4,8 +4,9 @@ import type { Commit } from '../domain/commits.ts';
 /** Limits of what is remembered, in numbers of 8 bytes: of one app, and of all. */
 const MOST_OF_APP = 50_000;
 const MOST = 1_000_000;
-/** The size of a commit's hour without its starts. */
+/** The sizes of a commit's hour without sessions, and of each of its sessions. */
 const HOUR_SIZE = 8;
+const SESSION_SIZE = 4;
 
 /** An app's latest commits, in order. */
 interface Remembered {
@@ -28,7 +29,10 @@ export class Commits {
   add(token: string, commits: ReadonlyMap<string, Commit>, positionOf: (app: string) => number): void {
     if (this.#uncertain.delete(token)) return;
     for (const [app, commit] of commits) {
-      const size = commit.hours.reduce((sum, { starts }) => sum + HOUR_SIZE + starts.length, 1);
+      const size = commit.hours.reduce(
+        (sum, { sessions }) => sum + HOUR_SIZE + SESSION_SIZE * sessions.length,
+        1,
+      );
       const own = this.#apps.get(app) ?? { commits: [], size: 0 };
       own.commits.push({ position: positionOf(app), commit, size });
       own.size += size;

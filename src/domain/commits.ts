@@ -1,5 +1,12 @@
 import type { EpochMs } from './time.ts';
 
+/** What identifies a session of an app. */
+export interface SessionKey {
+  readonly id: string;
+  /** Epoch ms. */
+  readonly startedAt: number;
+}
+
 /**
  * The number of an app's events in an hour: the events' own hour, or the hour in which their sessions
  * started. Times are epoch ms.
@@ -13,13 +20,13 @@ export interface HourCount {
   readonly newest: number;
   /** The time of the last of these events. */
   readonly lastEvent: number;
-  /** The starts of the sessions of these events; some are repeated. Only for the hours of sessions. */
-  readonly starts: readonly number[];
+  /** The sessions of these events; some are repeated. */
+  readonly sessions: readonly SessionKey[];
 }
 
 /** Events of an app that one write committed. */
 export interface Commit {
   readonly hours: readonly HourCount[];
-  /** The time of the write. */
+  /** When they were inserted: `inserted_at` of each. */
   readonly at: EpochMs;
 }

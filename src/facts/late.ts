@@ -2,6 +2,7 @@ import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
+import type { SessionKey } from '../domain/commits.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
@@ -41,12 +42,6 @@ export function lateSessions(app: AppId, kind: FactKind, hours: readonly LateHou
     WHERE ${ofHours(app, kind, hours)} AND inserted_at >= fromUnixTimestamp64Milli(${first}, 'UTC') AND NOT ${isHeld(kind, hours)}`;
 }
 
-/** A session, by its id and start (epoch ms). */
-export interface LateSession {
-  readonly id: string;
-  readonly startedAt: number;
-}
-
 const FOUND = rowOf([number, number, number, text]);
 const FEW_HOURS = 4;
 
@@ -58,7 +53,7 @@ export async function findLate(
   { db, app, kind }: { readonly db: Database; readonly app: AppId; readonly kind: FactKind },
   hours: readonly LateHour[],
   most: number,
-): Promise<ReadonlyMap<number, readonly LateSession[] | null>> {
+): Promise<ReadonlyMap<number, readonly SessionKey[] | null>> {
   const limit = most + hours.length;
   const rows = await db.rows(
     {
@@ -76,7 +71,7 @@ ARRAY JOIN emptyArrayToSingle(late) AS session LIMIT ${limit + 1}`,
     { parallel: hours.length > FEW_HOURS },
   );
   const held = new Map(rows.map(([hour, count]) => [hour, count]));
-  const sessions = new Map(hours.map(({ hour }) => [hour, [] as LateSession[]]));
+  const sessions = new Map(hours.map(({ hour }) => [hour, [] as SessionKey[]]));
   // An hour without late events has one row, without a session.
   for (const [hour, , startedAt, id] of rows) if (id !== '') sessions.get(hour)?.push({ id, startedAt });
   const isKnown = (late: LateHour): boolean =>

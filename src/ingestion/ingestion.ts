@@ -29,7 +29,7 @@ import { Writers } from './writers.ts';
 export interface IngestionOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** The machine's clock, if `clock` is another one. The time of a commit goes by it. */
+  /** The machine's clock. With it, a process that is alone on its store remembers its commits. */
   readonly wallClock?: Clock;
   readonly log: IngestLog;
   readonly geo?: Geo;
@@ -135,7 +135,7 @@ const DUPLICATE: IngestResult = { accepted: 0, rejected: [], duplicate: true };
 
 export function createIngestion(options: IngestionOptions): Ingestion {
   const { db, clock, log, geo, maxAgeDays, underway = new Underway() } = options;
-  const journal = createJournal(db, options.wallClock ?? clock);
+  const journal = createJournal(db);
   const known = db.exclusive ? new KnownBatches() : null;
   const setAside = createSetAside(db);
   const writers = new Writers({
@@ -146,6 +146,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     underway,
     log,
     ...(options.onFlush === undefined ? {} : { onFlush: options.onFlush }),
+    ...(options.wallClock === undefined ? {} : { wallClock: options.wallClock }),
   });
   const tokens = db.exclusive ? new TokenMemory(db) : null;
   const store = new BatchStore(writers);

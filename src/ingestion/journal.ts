@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, dateTime64 } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { HourCount } from '../domain/commits.ts';
-import type { Clock, EpochMs } from '../domain/time.ts';
+import type { EpochMs } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, timesOfFlush } from './journal-rows.ts';
 import {
@@ -76,7 +76,7 @@ export type Journal = ReturnType<typeof createJournal>;
  * The statements of exactly-once storing. Each may be sent again with the same arguments and takes effect
  * once. No clock decides anything: a flush is found by its id, and is settled when it is stored or abandoned.
  */
-export function createJournal(db: Database, wallClock: Clock) {
+export function createJournal(db: Database) {
   const rehearsal = createRehearsal(db);
   const verdictOf = async (flush: string): Promise<Verdict | 'none'> =>
     (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
@@ -154,25 +154,29 @@ export function createJournal(db: Database, wallClock: Clock) {
     /** Records that a flush's events may be visible from now on, for other processes on the store. */
     begin: (flush: string): Promise<void> => insertBegun(flush, 1),
 
-    /** Copies a flush's rows from the journal into `events`. */
-    insertEvents: (flush: string): Promise<void> =>
-      db.insertFrom('events', EVENT_COLUMNS, eventsOfFlush(), { flush }, { token: flush }),
+    /** Copies a flush's rows from the journal into `events`. `at`: the time of the insert; null for the store's. */
+    insertEvents: (flush: string, at: EpochMs | null = null): Promise<void> => {
+      const columns = at === null ? EVENT_COLUMNS : [...EVENT_COLUMNS, 'inserted_at'];
+      return db.insertFrom('events', columns, eventsOfFlush(at), { flush }, { token: flush });
+    },
 
     /**
      * Records that all of a flush's events are visible in every table. From now on answers have to count
-     * them. `hours`: those of the flush, or null to read them from the journal.
+     * them. `hours`: those of the flush, or null to read them from the journal. `at`: that of `insertEvents`.
      */
-    commit: async (flush: string, hours: readonly HourCount[] | null): Promise<void> => {
+    commit: async (
+      flush: string,
+      hours: readonly HourCount[] | null,
+      at: EpochMs | null = null,
+    ): Promise<void> => {
       const token = flush;
       if (hours === null) {
         return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(timesOfFlush()), { flush }, { token });
       }
       if (hours.length === 0) return;
       const about = [...new Set(hours.map(({ app }) => app))];
-      if (!db.exclusive) return db.insertText('ledger', ledgerLines(hours, null), { token, about });
-      // The store's clock is that of this machine.
-      const at = wallClock();
-      await db.insertText('ledger', ledgerLines(hours, at), { token, about, commits: commitsOf(hours, at) });
+      const commits = at === null ? {} : { commits: commitsOf(hours, at) };
+      await db.insertText('ledger', ledgerLines(hours, at), { token, about, ...commits });
     },
 
     /** True if the flush is marked as stored. `batch`: one of its batches. */

@@ -1,25 +1,24 @@
 import { dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
-import type { Commit, HourCount } from '../domain/commits.ts';
+import type { Commit, HourCount, SessionKey } from '../domain/commits.ts';
 import { type EpochMs, extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Span } from '../snapshots/underway.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 
 /** The times of a session's events. */
-interface Times extends Pick<ValidSession, 'startedAt'> {
+interface Times extends Pick<ValidSession, 'id' | 'startedAt'> {
   readonly events: readonly Pick<ValidEvent, 'timestamp'>[];
 }
 
 /** Returns the hours of a batch. Some hours are repeated. */
 export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   const hours: HourCount[] = [];
-  for (const { startedAt, events } of sessions) {
+  for (const { id, startedAt, events } of sessions) {
     const times = events.map(({ timestamp }) => timestamp);
     const { from, to: lastEvent } = extentOf(times);
-    const count = { app, events: times.length, lastEvent, starts: [] };
-    const start = { hour: hourOf(startedAt), oldest: startedAt, newest: startedAt, starts: [startedAt] };
-    hours.push({ ...count, kind: 'session', ...start });
+    const count = { app, events: times.length, lastEvent, sessions: [{ id, startedAt }] };
+    hours.push({ ...count, kind: 'session', hour: hourOf(startedAt), oldest: startedAt, newest: startedAt });
     if (hourOf(from) === hourOf(lastEvent)) {
       hours.push({ ...count, kind: 'event', hour: hourOf(from), oldest: from, newest: lastEvent });
     } else {
@@ -36,13 +35,13 @@ const hourOf = (at: number): number => floorTo(at, HOUR_MS);
 
 /** Merges the counts, so that each of an app's hours is there once. */
 export function mergedHours(hours: readonly HourCount[]): HourCount[] {
-  const merged = new Map<string, HourCount & { readonly starts: number[] }>();
+  const merged = new Map<string, HourCount & { readonly sessions: SessionKey[] }>();
   for (const hour of hours) {
     const key = `${hour.app} ${hour.kind} ${hour.hour}`;
     const known = merged.get(key);
-    const starts = known?.starts ?? [];
-    starts.push(...hour.starts);
-    merged.set(key, { ...(known === undefined ? hour : both(known, hour)), starts });
+    const sessions = known?.sessions ?? [];
+    for (const session of hour.sessions) if (sessions.at(-1) !== session) sessions.push(session);
+    merged.set(key, { ...(known === undefined ? hour : both(known, hour)), sessions });
   }
   return [...merged.values()];
 }

@@ -64,15 +64,15 @@ const ONE: Query<BatchRows & { readonly key: BatchKey }> = {
     }),
 };
 
-const JournalRow = z.object({ started_at: z.number(), offsets: z.array(z.number()) });
+const JournalRow = z.object({ session_id: z.string(), started_at: z.number(), offsets: z.array(z.number()) });
 
 /** Returns the times of the events of a journal row. A row without a session has none. */
-function sessionOf(row: string): { startedAt: EpochMs; events: { timestamp: EpochMs }[] }[] {
+function sessionOf(row: string): { id: string; startedAt: EpochMs; events: { timestamp: EpochMs }[] }[] {
   const { success, data } = JournalRow.safeParse(JSON.parse(`{${row}`));
   if (!success) return [];
-  const { started_at: startedAt, offsets } = data;
+  const { session_id: id, started_at: startedAt, offsets } = data;
   const events = offsets.map((offset) => ({ timestamp: epochMs(startedAt + offset) }));
-  return [{ startedAt: epochMs(startedAt), events }];
+  return [{ id, startedAt: epochMs(startedAt), events }];
 }
 
 /** Before this, raw events of the app have expired, or may expire before the batch is stored. */

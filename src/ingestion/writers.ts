@@ -1,5 +1,6 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppError } from '../domain/errors.ts';
+import type { Clock } from '../domain/time.ts';
 import type { Underway } from '../snapshots/underway.ts';
 import type { Held } from './batch-buffer.ts';
 import { Flusher, type StoredFlush } from './flusher.ts';
@@ -29,6 +30,7 @@ export interface WritersOptions {
   readonly underway: Underway;
   readonly log: IngestLog;
   readonly onFlush?: (flush: StoredFlush) => void;
+  readonly wallClock?: Clock;
 }
 
 /**
@@ -132,7 +134,7 @@ export class Writers {
 }
 
 function writerOf(shard: number, options: WritersOptions): Writer {
-  const { db, journal, log, underway, known } = options;
+  const { db, journal, log, underway, known, wallClock } = options;
   const persistence = new Persistence(log);
   const settler = new Settler({
     journal,
@@ -142,6 +144,7 @@ function writerOf(shard: number, options: WritersOptions): Writer {
     underway,
     known,
     isMine: ({ app }) => db.shards.of(app) === shard,
+    ...(wallClock === undefined ? {} : { wallClock }),
   });
   return { persistence, settler, flusher: new Flusher({ ...options, settler, persistence }) };
 }

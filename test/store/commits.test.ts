@@ -1,17 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { Memory } from '../../src/analytics/memory.ts';
+import type { Analytics } from '../../src/analytics/results.ts';
+import { wallClock } from '../../src/cli/wall-clock.ts';
 import { type Database, dateTime64, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
-import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
+import { type EpochMs, epochMs, HOUR_MS } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
+import { createIngestion } from '../../src/ingestion/ingestion.ts';
 import type { Scope } from '../../src/snapshots/rows.ts';
 import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
+import { UNTIL_CACHED } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { forAll } from '../support/random.ts';
+import { REQUEST, SILENT } from './ingestion-support.ts';
 
 // On the embedded engine, whatever the tests' store: only there is a process alone.
 const place = embeddedPlace();
@@ -113,4 +120,75 @@ const moreOf = (app: AppId): object => ({
   oldest: dateTime64(NOW),
   newest: dateTime64(NOW),
   last_event: dateTime64(NOW),
+});
+
+/** A session of one page, and an app with sealed hours whose questions have been asked. */
+const visitAt = (startedAt: number, events: readonly number[] = [startedAt]) => ({
+  id: `session-${startedAt}`,
+  visitorId: `visitor-${startedAt % 3}`,
+  startedAt: new Date(startedAt).toISOString(),
+  context: {},
+  events: events.map((at) => ({ type: 'pageview', path: '/', timestamp: new Date(at).toISOString() })),
+});
+const SEALED = NOW - 40 * HOUR_MS;
+
+async function sealedApp(wallClock: () => EpochMs) {
+  const app = appId(randomUUID());
+  const ingestion = createIngestion({ db, clock: () => NOW, wallClock, log: SILENT, maxAgeDays: 730 });
+  const analytics = createAnalytics({ db });
+  const store = async (...sessions: readonly object[]): Promise<void> => {
+    const { rejected } = await ingestion.accept(
+      { id: app, domain: KNOWN_DOMAIN },
+      { batchId: randomUUID(), sessions },
+      REQUEST,
+    );
+    expect(rejected).toEqual([]);
+  };
+  /** Returns the statements of some questions, whose answers must equal those without a cache. */
+  const asked = async (): Promise<readonly string[]> => {
+    const range = { from: epochMs(NOW - 50 * HOUR_MS), to: NOW };
+    const ask = async (of: Analytics) => [
+      await of.kpis(app, range),
+      await of.overview(app, range),
+      [...(await of.pageviews(app, range))],
+    ];
+    statements = [];
+    const answers = await ask(analytics);
+    const sent = [...statements];
+    expect(answers).toEqual(await ask(createAnalytics({ db, memory: new Memory(0) })));
+    return sent;
+  };
+  await store(...[0, 1, 2, 3].map((hours) => visitAt(SEALED + hours * HOUR_MS)));
+  await seal({ db, only: [app] }, NOW);
+  await store(visitAt(NOW - 600_000));
+  for (let time = 0; time < UNTIL_CACHED; time++) await asked();
+  return { store, asked };
+}
+
+test('the sessions of late events that this process has committed are known', async () => {
+  const { store, asked } = await sealedApp(wallClock);
+  for (const minutes of [1, 70, 2]) {
+    await store(
+      visitAt(SEALED, [SEALED + minutes * 60_000]),
+      visitAt(NOW - 600_000, [NOW - 500_000 + minutes]),
+    );
+    const sent = await asked();
+    expect(sent).toContain('late hours');
+    expect(sent).toContain('late keys');
+    expect(sent.filter((name) => /^(late sessions|unsealed slots|snapshot)/.test(name))).toEqual([]);
+  }
+});
+
+test('late events that seem to be older than the facts are not taken for events in them', async () => {
+  let backMs = 0;
+  const { store, asked } = await sealedApp(() => epochMs(wallClock() - backMs));
+  await store(visitAt(SEALED + 1));
+  expect(await asked()).not.toContain('late sessions');
+  // The clock is set back.
+  backMs = HOUR_MS;
+  await store(visitAt(SEALED + 2), visitAt(SEALED, [SEALED + 5_000]));
+  expect(await asked()).toContain('late sessions');
+  backMs = 0;
+  await store(visitAt(SEALED + 3));
+  await asked();
 });

@@ -2,20 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, expect, test } from 'vitest';
 import { dateTime64 } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
+import { createJournal } from '../../src/ingestion/journal.ts';
 import { onEachBackend } from '../support/backends.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { serverStore } from '../support/store.ts';
 import { setStoreClock } from '../support/store-clock.ts';
-import {
-  flushOf,
-  ingestionOn,
-  journalOn,
-  newApp,
-  REQUEST,
-  session,
-  stored,
-  totalsOf,
-} from './ingestion-support.ts';
+import { flushOf, ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -47,7 +39,7 @@ onEachBackend((on) => {
   test.each([-1, 1])(
     'a flush that a crash left is completed, with the clock %i days off since',
     async (days) => {
-      const [app, batchId, journal] = [newApp(), randomUUID(), journalOn(on.db)];
+      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(on.db)];
       await setStoreClock(on.db, days);
       const flush = flushOf(app, batchId);
       await journal.claim(flush, on.db.exclusive);
@@ -80,7 +72,7 @@ onEachBackend((on) => {
   });
 
   test('settled flushes leave the journal at any clock, and open ones stay', async () => {
-    const [app, journal] = [newApp(), journalOn(on.db)];
+    const [app, journal] = [newApp(), createJournal(on.db)];
     await setStoreClock(on.db, 1);
     const [done, abandoned, open] = [0, 1, 2].map(() => flushOf(app, randomUUID()));
     if (done === undefined || abandoned === undefined || open === undefined) throw new Error('three');
@@ -108,7 +100,7 @@ test.each([-1, 1])(
     const bridge = await bridgeProcess();
     const store = await serverStore(bridge);
     try {
-      const [app, batchId, journal] = [newApp(), randomUUID(), journalOn(store.db)];
+      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
       const other = ingestionOn(store.db);
       await other.start();
       await setStoreClock(store.db, days);

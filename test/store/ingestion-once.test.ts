@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
+import { createJournal } from '../../src/ingestion/journal.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
 import { serverStore, type TestStore, testStore } from '../support/store.ts';
 import {
   afterLease,
   flushOf,
   ingestionOn,
-  journalOn,
   newApp,
   REQUEST,
   sentUntilTaken,
@@ -44,7 +44,7 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
   });
 
   test('or given up: then nothing of it is begun or left', async () => {
-    const [app, journal] = [newApp(), journalOn(store.db)];
+    const [app, journal] = [newApp(), createJournal(store.db)];
     const begun = async (): Promise<number> => {
       const statement = sql`SELECT toInt64(sum(abs(events))) AS begun FROM ingest_begun FINAL WHERE app_id = {app:UUID}`;
       const row = z.object({ begun: z.number() });
@@ -164,7 +164,7 @@ test('a flush that a dead process left on a server is completed by another proce
   const store = await serverStore(bridge);
   const ingestion = ingestionOn(store.db);
   try {
-    const [app, batchId, journal] = [newApp(), randomUUID(), journalOn(store.db)];
+    const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
     const flush = flushOf(app, batchId);
     await journal.claim(flush, false);
     await journal.decide(flush.id, 'store');
@@ -198,7 +198,7 @@ describe('a process that died', () => {
   };
 
   test('before its verdict: nothing is stored, and the sender repeats the batch', async () => {
-    const [app, batchId, journal] = [newApp(), randomUUID(), journalOn(store.db)];
+    const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
     await journal.claim(flushOf(app, batchId), false);
     const ingestion = await restart();
     expect(await totalsOf(store.db, app.id)).toEqual(stored(0, 0));
@@ -210,7 +210,7 @@ describe('a process that died', () => {
   test.each(['the verdict', 'the raw rows without views', 'the events', 'the commit'])(
     'after %s: completed at the next start',
     async (step) => {
-      const [app, batchId, journal] = [newApp(), randomUUID(), journalOn(store.db)];
+      const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
       const flush = flushOf(app, batchId);
       await journal.claim(flush, false);
       expect(await journal.decide(flush.id, 'store')).toBe('store');
@@ -232,7 +232,7 @@ describe('a process that died', () => {
     'after the events',
     'after the commit',
   ])('that was alone on its store, %s: completed at the next start', async (step) => {
-    const [app, batchId, journal] = [newApp(), randomUUID(), journalOn(store.db)];
+    const [app, batchId, journal] = [newApp(), randomUUID(), createJournal(store.db)];
     const flush = flushOf(app, batchId);
     await journal.claim(flush, true);
     const insert = () => journal.insertEvents(flush.id);

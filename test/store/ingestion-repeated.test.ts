@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/clickhouse/sql.ts';
+import { createJournal } from '../../src/ingestion/journal.ts';
 import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
 import { hoursOf, mergedHours } from '../../src/ingestion/ledger-rows.ts';
 import { validateSessions } from '../../src/ingestion/validate.ts';
 import { type TestStore, testStore } from '../support/store.ts';
-import { journalOn, NOW, newApp, session, stored, totalsOf } from './ingestion-support.ts';
+import { NOW, newApp, session, stored, totalsOf } from './ingestion-support.ts';
 
 let store: TestStore;
 
@@ -28,7 +29,7 @@ function flushOf(sessions: number) {
 test.each([100, 9_000, 30_000])(
   'a flush of %i rows that is repeated after its journal was merged changes nothing',
   async (rows) => {
-    const journal = journalOn(store.db);
+    const journal = createJournal(store.db);
     const { app, flush } = flushOf(rows);
     await journal.claim(flush, true);
     const insert = async (): Promise<void> => {

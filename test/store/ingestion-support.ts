@@ -7,7 +7,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createIngestion, type Ingestion, type IngestResult } from '../../src/ingestion/ingestion.ts';
-import { createJournal, type Flush, type Journal } from '../../src/ingestion/journal.ts';
+import type { Flush } from '../../src/ingestion/journal.ts';
 import { journalRows, sessionColumns } from '../../src/ingestion/journal-rows.ts';
 import { hoursOf, mergedHours } from '../../src/ingestion/ledger-rows.ts';
 import { validateSessions } from '../../src/ingestion/validate.ts';
@@ -22,8 +22,6 @@ export const newApp = (): SdkApp => ({ id: appId(randomUUID()), domain: 'https:/
 
 export const ingestionOn = (db: Database, clock = () => NOW): Ingestion =>
   createIngestion({ db, clock, log: SILENT, maxAgeDays: 730 });
-
-export const journalOn = (db: Database): Journal => createJournal(db, () => NOW);
 
 /** A session of `events` pageviews, one per second. Many of them span several partitions and Tehran days. */
 export function session(id: string, events = 3): object {

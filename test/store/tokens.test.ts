@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
-import type { Flush, Journal } from '../../src/ingestion/journal.ts';
+import { createJournal, type Flush, type Journal } from '../../src/ingestion/journal.ts';
 import { TokenMemory } from '../../src/ingestion/tokens.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
-import { flushOf, journalOn, newApp, stored, totalsOf } from './ingestion-support.ts';
+import { flushOf, newApp, stored, totalsOf } from './ingestion-support.ts';
 
 /** The engine forgets the oldest of them only now and then. */
 const WINDOWS = { usual: 2, longest: 1_000 };
@@ -20,7 +20,7 @@ let tokens: TokenMemory;
 beforeAll(async () => {
   db = await openDatabase(place.location);
   await migrate(db);
-  journal = journalOn(db);
+  journal = createJournal(db);
   tokens = new TokenMemory(db, WINDOWS);
 });
 

@@ -3,7 +3,7 @@ import { Commits } from '../../src/clickhouse/commits.ts';
 import type { Commit } from '../../src/domain/commits.ts';
 import { epochMs } from '../../src/domain/time.ts';
 
-const commitOf = (at: number, starts: readonly number[] = []): Commit => ({
+const commitOf = (at: number, sessions: Commit['hours'][number]['sessions'] = []): Commit => ({
   at: epochMs(at),
   hours: [
     {
@@ -14,7 +14,7 @@ const commitOf = (at: number, starts: readonly number[] = []): Commit => ({
       oldest: 0,
       newest: 0,
       lastEvent: 0,
-      starts: [...starts],
+      sessions,
     },
   ],
 });
@@ -58,10 +58,10 @@ test('a commit that was tried before is not known: the first attempt may have do
 
 test('the latest commits are remembered, up to a limit', () => {
   const { attempt, since } = commitsOfApp();
-  const starts = Array.from({ length: 20_000 }, (_, i) => i);
-  for (const at of [1, 2, 3]) attempt(`${at}`, commitOf(at, starts), true);
+  const sessions = Array.from({ length: 5_000 }, (_, i) => ({ id: `${i}`, startedAt: i }));
+  for (const at of [1, 2, 3]) attempt(`${at}`, commitOf(at, sessions), true);
   expect([0, 1, 2].map(since)).toEqual([null, [2, 3], [3]]);
-  attempt('large', commitOf(4, [...starts, ...starts, ...starts]), true);
+  attempt('large', commitOf(4, [...sessions, ...sessions, ...sessions]), true);
   expect([2, 3, 4].map(since)).toEqual([null, null, []]);
   attempt('small', commitOf(5), true);
   expect(since(4)).toEqual([5]);
