@@ -1,6 +1,7 @@
+import type { Database } from '../clickhouse/database.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
-import { join, sql } from '../clickhouse/sql.ts';
-import { epochMs, floorTo } from '../domain/time.ts';
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
+import { epochMs } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { finalSessions } from './merged-sessions.ts';
 import {
@@ -19,10 +20,10 @@ import type { OpenSession, Visitors } from './visitors.ts';
 const MOST_OPEN = 50_000;
 /**
  * Unsealed sessions are kept by the slot in which they start. Between two erasures events are only ever added,
- * so a slot with the same number of events holds the same sessions.
+ * so a slot with the same number of events holds the same sessions. Small slots have fewer sessions that are read again.
+ * Without other processes, slots need not be counted, so there may be many of them.
  */
-const SLOT_MS = 10_000;
-const MOST_SLOTS = 20_000;
+const slotMsOf = ({ exclusive }: Database): number => (exclusive ? 1_000 : 10_000);
 /** Up to this many changed slots, the statement names each. */
 const MOST_NAMED = 2_000;
 /** With up to this many events, the sessions of changed slots are read on one core, which takes less processor time. */
@@ -49,8 +50,8 @@ export function sessionsIn({ slots }: Slots): OpenSession[] {
   return all;
 }
 
-const slotOf = (start: number): number => floorTo(start, SLOT_MS) / SLOT_MS;
-const SLOT_OF_START = sql`intDiv(toUnixTimestamp64Milli(s.started_at), ${SLOT_MS})`;
+const slotOf = (db: Database, start: number): number => Math.floor(start / slotMsOf(db));
+const slotOfStart = (db: Database): Sql => sql`intDiv(toUnixTimestamp64Milli(s.started_at), ${slotMsOf(db)})`;
 const SLOT = rowOf([number, number, number]);
 
 /** Counts the events of the unsealed sessions by slot; null if there are too many sessions. */
@@ -58,11 +59,11 @@ const countSlots = ({ db, app, until, version, live }: SessionFacts): Promise<Sl
   live.latest(`slots ${app}`, version, async () => {
     const rows = await db.rows({
       name: 'unsealed slots',
-      sql: sql`SELECT ${SLOT_OF_START}, sum(s.events), count() FROM sessions AS s
-WHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [{ ...closed({ from: null, to: null }), from: until }])} GROUP BY 1 LIMIT ${MOST_SLOTS + 1}`,
+      sql: sql`SELECT ${slotOfStart(db)}, sum(s.events), count() FROM sessions AS s
+WHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [{ ...closed({ from: null, to: null }), from: until }])} GROUP BY 1 LIMIT ${MOST_OPEN + 1}`,
       row: SLOT,
     });
-    return rows.length > MOST_SLOTS || rows.reduce((sum, [, , own]) => sum + own, 0) > MOST_OPEN
+    return rows.reduce((sum, [, , own]) => sum + own, 0) > MOST_OPEN
       ? null
       : rows.map(([slot, events]) => [slot, events] as const).sort(([a], [b]) => a - b);
   });
@@ -110,7 +111,7 @@ function committedSlots({ db, app, until }: SessionFacts, readers: readonly Read
     const commits = db.commitsSince(app, known.position);
     if (commits === null) return null;
     for (const { startedAt } of commits.flatMap(({ hours }) => hours.flatMap(({ sessions }) => sessions))) {
-      const slot = slotOf(startedAt);
+      const slot = slotOf(db, startedAt);
       if (startedAt >= until) found.set(slot, known.slots.get(slot)?.events ?? 0);
     }
   }
@@ -135,15 +136,16 @@ async function readSessions(
   readers: readonly Reader[],
   counts: SlotCounts,
 ): Promise<Slots['slots'][]> {
+  const slotMs = slotMsOf(facts.db);
   const changed = counts.map(([slot]) => slot);
   const range = {
-    from: epochMs(Math.max((changed[0] ?? 0) * SLOT_MS, facts.until)),
-    to: epochMs(((changed.at(-1) ?? 0) + 1) * SLOT_MS - 1),
+    from: epochMs(Math.max((changed[0] ?? 0) * slotMs, facts.until)),
+    to: epochMs(((changed.at(-1) ?? 0) + 1) * slotMs - 1),
   };
   const singles = readers.map(({ single }) => single);
   const columns = ['events', ...mergedFor(singles)] as const;
   const only =
-    changed.length <= MOST_NAMED ? sql`${SLOT_OF_START} IN (${join(changed.map(int))})` : sql`true`;
+    changed.length <= MOST_NAMED ? sql`${slotOfStart(facts.db)} IN (${join(changed.map(int))})` : sql`true`;
   const rows = await facts.db.rows(
     {
       name: `unsealed sessions, ${namesOf(singles)}`,
@@ -157,7 +159,7 @@ FROM (${finalSessions(facts.app, range, columns, only)})`,
     const read = new Map(changed.map((slot) => [slot, { events: 0, sessions: [] as OpenSession[] }]));
     // By position, and without copies: there are thousands of rows.
     for (const row of rows) {
-      const slot = read.get(slotOf(row[0]));
+      const slot = read.get(slotOf(facts.db, row[0]));
       if (slot === undefined) continue;
       slot.events += row[1];
       const part = row[FIRST_PART + i] as SessionPart;
