@@ -134,7 +134,10 @@ async function start(
   });
   const snapshots = createSnapshots(db);
   const memory = new Memory(config.factsCacheBytes);
-  forgetting.add((app) => memory.forget(app));
+  forgetting.add((app) => {
+    memory.forget(app);
+    db.forgetCommits(app);
+  });
   const analytics = createAnalytics({ db, snapshots, memory });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(() => geo.close());

@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Commit } from '../domain/commits.ts';
 
-/** Limits of what is remembered, in numbers of 8 bytes: of one app, and of all. */
-const MOST_OF_APP = 50_000;
-const MOST = 1_000_000;
-/** The sizes of a commit's hour without sessions, and of each of its sessions. */
-const HOUR_SIZE = 8;
-const SESSION_SIZE = 4;
+/** Limits of what is remembered, in bytes: of one app, and of all. */
+const MOST_OF_APP = 2_000_000;
+const MOST = 16_000_000;
+/** The sizes of a commit's hour without sessions, and of each of its sessions; a session is in two hours. */
+const HOUR_SIZE = 150;
+const SESSION_SIZE = 80;
 
 /** An app's latest commits, in order. */
 interface Remembered {
@@ -39,6 +39,11 @@ export class Commits {
       while (own.size > MOST_OF_APP) own.size -= own.commits.shift()?.size ?? own.size;
       this.#apps.set(app, own, { size: Math.max(own.size, 1) });
     }
+  }
+
+  /** Drops everything about an app. */
+  forget(app: string): void {
+    this.#apps.delete(app);
   }
 
   /** Returns the commits of an app after position `from` up to `to`; null if any write between was something else. */

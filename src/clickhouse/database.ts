@@ -356,6 +356,11 @@ class ClickHouseDatabase {
     return position === null ? null : this.#commits.between(app, position, this.#writes.position(app));
   }
 
+  /** Drops what is remembered of the app's commits. */
+  forgetCommits(app: string): void {
+    this.#commits.forget(app);
+  }
+
   /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `statement` carries its own SETTINGS. */
   async command(name: string, statement: Sql, params: Params = {}, options: RunOptions = {}): Promise<void> {
     const lane = options.lane ?? 'write';

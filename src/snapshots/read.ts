@@ -79,7 +79,7 @@ const NOTHING_READ: Omit<LastRead, 'published'> = {
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
  * the scopes. If the published state is not that of `known`, the statement runs again. The first time, the published
  * state is read alone, which is cheaper. Late hours are read again only if they may have changed. If this process alone
- * writes, the same applies to the state of facts.
+ * writes, the same applies to the state of facts, and its commits are added to the ledger that was read last.
  */
 export async function readSnapshots(
   db: Database,

@@ -135,7 +135,8 @@ const SEALED = NOW - 40 * HOUR_MS;
 async function sealedApp(wallClock: () => EpochMs) {
   const app = appId(randomUUID());
   const ingestion = createIngestion({ db, clock: () => NOW, wallClock, log: SILENT, maxAgeDays: 730 });
-  const analytics = createAnalytics({ db });
+  let isWriting = false;
+  const analytics = createAnalytics({ db: writingIf(() => isWriting) });
   const store = async (...sessions: readonly object[]): Promise<void> => {
     const { rejected } = await ingestion.accept(
       { id: app, domain: KNOWN_DOMAIN },
@@ -162,8 +163,25 @@ async function sealedApp(wallClock: () => EpochMs) {
   await seal({ db, only: [app] }, NOW);
   await store(visitAt(NOW - 600_000));
   for (let time = 0; time < UNTIL_CACHED; time++) await asked();
-  return { store, asked };
+  /** The same while a write is under way. */
+  const askedMeanwhile = async (): Promise<readonly string[]> => {
+    isWriting = true;
+    const sent = await asked();
+    isWriting = false;
+    return sent;
+  };
+  return { store, asked, askedMeanwhile };
 }
+
+/** The store, on which a write about any app is under way while `isWriting`. */
+const writingIf = (isWriting: () => boolean): Database =>
+  new Proxy(db, {
+    get: (target, name) => {
+      if (name === 'stamp') return (app: string) => (isWriting() ? null : target.stamp(app));
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
 
 test('the sessions of late events that this process has committed are known', async () => {
   const { store, asked } = await sealedApp(wallClock);
@@ -177,6 +195,17 @@ test('the sessions of late events that this process has committed are known', as
     expect(sent).toContain('late keys');
     expect(sent.filter((name) => /^(late sessions|unsealed slots|snapshot)/.test(name))).toEqual([]);
   }
+});
+
+test('while a write is under way, its events may be late already, and are not known', async () => {
+  const { store, asked, askedMeanwhile } = await sealedApp(wallClock);
+  await store(visitAt(SEALED + 1));
+  const sent = await askedMeanwhile();
+  expect(sent).toContain('late sessions');
+  // Other sessions are read again, because no write has ended without being known.
+  expect(sent).not.toContain('unsealed slots');
+  await store(visitAt(SEALED + 2));
+  expect(await asked()).not.toContain('late sessions');
 });
 
 test('late events that seem to be older than the facts are not taken for events in them', async () => {

@@ -30,6 +30,7 @@ function commitsOfApp() {
       else commits.fail(token);
     },
     otherWrite: () => void writes++,
+    forget: () => commits.forget('a'),
     since: (position: number) => commits.between('a', position, writes)?.map(({ at }) => at) ?? null,
   };
 }
@@ -56,9 +57,17 @@ test('a commit that was tried before is not known: the first attempt may have do
   expect([2, 3].map(since)).toEqual([null, [3]]);
 });
 
+test('commits of an app that was forgotten are not known', () => {
+  const { attempt, forget, since } = commitsOfApp();
+  attempt('one', commitOf(1), true);
+  forget();
+  attempt('two', commitOf(2), true);
+  expect([0, 1, 2].map(since)).toEqual([null, [2], []]);
+});
+
 test('the latest commits are remembered, up to a limit', () => {
   const { attempt, since } = commitsOfApp();
-  const sessions = Array.from({ length: 5_000 }, (_, i) => ({ id: `${i}`, startedAt: i }));
+  const sessions = Array.from({ length: 10_000 }, (_, i) => ({ id: `${i}`, startedAt: i }));
   for (const at of [1, 2, 3]) attempt(`${at}`, commitOf(at, sessions), true);
   expect([0, 1, 2].map(since)).toEqual([null, [2, 3], [3]]);
   attempt('large', commitOf(4, [...sessions, ...sessions, ...sessions]), true);
