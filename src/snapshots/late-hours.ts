@@ -46,10 +46,10 @@ type Sought = { readonly [Kind in FactKind]?: Facts };
 const NUMBER = { page: 1, session: 2 } as const;
 
 /**
- * SQL of the hours of these kinds whose counts differ. At most one more than MOST_LATE_HOURS of each kind. Each part of
- * a union takes the engine as long as a small statement, so one part covers both kinds.
+ * SQL of the hours of these kinds that fulfil `having`. At most one more than `most` of each kind. Each part of a union
+ * takes the engine as long as a small statement, so one part covers both kinds.
  */
-function lateRows(app: AppId, sought: Sought, isErasing: boolean): Sql {
+function hourRows(app: AppId, sought: Sought, having: Sql, most: number, isErasing = false): Sql {
   const ofKinds = (conditionOf: (kind: FactKind, facts: Facts) => Sql): Sql => {
     const conditions = FACT_KINDS.flatMap((kind) => {
       const facts = sought[kind];
@@ -71,7 +71,7 @@ FROM
     SELECT toUInt8(kind), hour, 0, events, inserted_until, ${NO_TIME}, 0 FROM sealed_hours
     WHERE ${ofKinds((kind, { dead }) => sql`kind = ${quoted(kind)}${without(sql`run`, dead)}`)}${isErasing ? erased : sql``}
 )
-GROUP BY facts, hour HAVING sum(in_ledger) != sum(in_facts) OR max(erased) = 1 ORDER BY hour LIMIT ${MOST_LATE_HOURS + 1} BY facts`;
+GROUP BY facts, hour HAVING ${having} ORDER BY hour LIMIT ${most + 1} BY facts`;
 }
 
 const NO_TIME = sql`toDateTime64(0, 3, 'UTC')`;
@@ -93,8 +93,16 @@ export async function readLateHours(
   sought: Sought,
   isErasing = false,
 ): Promise<LateHours> {
-  const query = { name: 'late hours', sql: lateRows(app, sought, isErasing), row: ROW };
-  const rows = await db.rows(query, { lane: 'lookup' });
+  const having = sql`sum(in_ledger) != sum(in_facts) OR max(erased) = 1`;
+  return rowsByKind(db, 'late hours', hourRows(app, sought, having, MOST_LATE_HOURS, isErasing));
+}
+
+/** Reads all hours of these kinds below their watermarks, late or not. At most one more than `most` of each kind. */
+export const readHours = (db: Database, app: AppId, sought: Sought, most: number): Promise<LateHours> =>
+  rowsByKind(db, 'sealed hours', hourRows(app, sought, sql`true`, most));
+
+async function rowsByKind(db: Database, name: string, statement: Sql): Promise<LateHours> {
+  const rows = await db.rows({ name, sql: statement, row: ROW }, { lane: 'lookup' });
   return byName(FACT_KINDS, (kind) =>
     rows.flatMap(([facts, hour, committed, held, insertedUntil, lastEvent]) =>
       facts === NUMBER[kind] ? { hour, committed, held, insertedUntil, lastEvent } : [],

@@ -21,6 +21,7 @@ import {
   type State,
   withCommits,
 } from './rows.ts';
+import { type LateRead, readLate, stateOf } from './sealed-hours.ts';
 
 /** The state of an app's data at a moment. */
 export interface Snapshot extends State {
@@ -58,7 +59,8 @@ interface LedgerRead {
 }
 
 /** What the next snapshot begins with. */
-export interface LastRead extends Pick<Snapshot, 'published' | 'late'> {
+export interface LastRead extends LateRead {
+  readonly published: PublishedFacts;
   /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
   readonly counted: { readonly [Kind in FactKind]: string };
   /** More events were late than the time before: the next time, late hours are read at once. */
@@ -73,6 +75,7 @@ const NOTHING_READ: Omit<LastRead, 'published'> = {
   grows: false,
   facts: { found: new Map(), stamp: null, until: 0 },
   ledger: { bands: [], bounds: [], position: null },
+  hours: null,
 };
 
 /**
@@ -101,24 +104,26 @@ export async function readSnapshots(
   const { sealed, ledger, ...own } = numbersOf(found, bands, published);
   const { erasures, isErasing } = own;
   // Events are only added, except by erasures: equal sums of all hours mean equal hours.
-  const counted = byName(FACT_KINDS, (kind) => {
-    const { step, horizon, dead } = published[kind];
-    return [step, horizon, dead.length, erasures, ledger[kind], sealed[kind]].join(' ');
-  });
+  const counted = byName(FACT_KINDS, (kind) =>
+    [stateOf(published[kind]), erasures, ledger[kind], sealed[kind]].join(' '),
+  );
   const isLate = (kind: FactKind): boolean => ledger[kind] !== sealed[kind];
   const grows = FACT_KINDS.some((kind) => isLate(kind) && counted[kind] !== last.counted[kind]);
-  /** Whether hours that were read beside the ledger hold all late events that it counts. */
+  /** Whether the hours hold all late events that the ledger counts. */
   const areAll = (hours: LateHours): boolean =>
     FACT_KINDS.every(
       (kind) =>
         hours[kind].length <= MOST_LATE_HOURS && lateEvents(hours[kind]) >= ledger[kind] - sealed[kind],
     );
-  const lateHours = (): Promise<LateHours> | LateHours => {
-    if (isErasing) return readLateHours(db, app, published, true);
-    if (!grows) return byName(FACT_KINDS, (kind) => (isLate(kind) ? last.late[kind] : []));
-    return early !== null && areAll(early) ? early : readLateHours(db, app, published);
-  };
-  const late = await lateHours();
+  const { late, hours } = await readLate(db, app, last, {
+    published,
+    erasures,
+    isErasing,
+    grows,
+    early,
+    isLate,
+    areAll,
+  });
   const state = {
     ...own,
     published,
@@ -129,7 +134,7 @@ export async function readSnapshots(
   };
   return {
     snapshots: scopes.map((scope) => ({ ...state, version: eventsIn(bands, scope) })),
-    read: { published, late, counted, grows, facts, ledger: ledgerRead },
+    read: { published, late, counted, grows, facts, ledger: ledgerRead, hours },
   };
 }
 

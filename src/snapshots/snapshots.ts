@@ -10,7 +10,7 @@ import type { Scope } from './rows.ts';
 const MOST_APPS = 20_000;
 /** Of each app. */
 const MOST_SCOPES = 64;
-/** Of all apps together, each with its late hours and its bands: at most 40 MB. */
+/** Of all apps together, each with its hours and its bands: at most 40 MB. */
 const MOST_REMEMBERED = 200_000;
 /**
  * The longest that an app's snapshots are used while nothing is written. Hours that were sealed after them are answered
@@ -34,7 +34,7 @@ type ReadScopes = (app: AppId, scopes: readonly Scope[]) => Promise<readonly Sna
 export function createSnapshots(db: Database, now: Elapsed = () => performance.now()): ReadSnapshot {
   const last = new LRUCache<AppId, LastRead>({
     maxSize: MOST_REMEMBERED,
-    sizeCalculation: ({ late, ledger }) => 1 + late.page.length + late.session.length + ledger.bands.length,
+    sizeCalculation: sizeOf,
   });
   const readScopes: ReadScopes = async (app, scopes) => {
     const { snapshots, read } = await readSnapshots(db, app, scopes, now, last.get(app));
@@ -47,6 +47,17 @@ export function createSnapshots(db: Database, now: Elapsed = () => performance.n
     const stamp = db.stamp(app);
     return stamp === null ? shared(app, scope) : own.read(app, scope, stamp);
   };
+}
+
+function sizeOf({ late, ledger, hours }: LastRead): number {
+  const lists = [
+    late.page,
+    late.session,
+    ledger.bands,
+    hours?.hours?.page ?? [],
+    hours?.hours?.session ?? [],
+  ];
+  return lists.reduce((sum, { length }) => sum + length, 1);
 }
 
 const NO_SCOPE: Scope = { events: null, sessions: null };
