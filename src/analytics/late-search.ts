@@ -66,8 +66,7 @@ export async function sessionsIn(
 
 /**
  * Finds them among the events that were committed since the last search. Null if these are not known, or if one of them
- * is not later than the events that the facts hold, so that `isHeld` would take it for one of these. While a write is
- * under way, the numbers of the hours may count it already, so these are not known either.
+ * is not later than the events that the facts hold, so that `isHeld` would take it for one of these.
  */
 function committedSessions(
   { db, app, kind }: Facts,
@@ -75,7 +74,7 @@ function committedSessions(
   hours: readonly LateHour[],
 ): ReadonlyMap<number, Found> | null {
   const commits = db.commitsSince(app, known.position);
-  if (commits === null || db.stamp(app) === null) return null;
+  if (commits === null) return null;
   const found = new Map<number, Found>();
   for (const { hour, committed, insertedUntil } of hours) {
     const before = known.hours.get(hour)?.sessions;

@@ -351,9 +351,13 @@ class ClickHouseDatabase {
     return this.exclusive ? this.#writes.position(app) : null;
   }
 
-  /** Returns what was committed after `position`; null if it is not known, or if anything else was written. */
+  /**
+   * Returns what was committed after `position`; null if it is not known, or if anything else was written. Null during a
+   * write, too: a statement may have seen it already.
+   */
   commitsSince(app: string, position: number | null): readonly Commit[] | null {
-    return position === null ? null : this.#commits.between(app, position, this.#writes.position(app));
+    if (position === null || this.stamp(app) === null) return null;
+    return this.#commits.between(app, position, this.#writes.position(app));
   }
 
   /** Drops what is remembered of the app's commits. */
