@@ -1,5 +1,4 @@
-import type { SessionKey } from '../domain/commits.ts';
-import { LEDGER_KIND } from '../domain/fact-kinds.ts';
+import { hoursBy, type SessionKey } from '../domain/commits.ts';
 import { findLate } from '../facts/late.ts';
 import { type LateHour, lateVersion } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
@@ -80,10 +79,10 @@ function committedSessions(
     const before = known.hours.get(hour)?.sessions;
     if (before === null) return null;
     const sessions = [...(before ?? [])];
-    for (const { at, hours: counts } of commits) {
-      for (const count of counts) {
-        if (count.kind !== LEDGER_KIND[kind] || count.hour !== hour) continue;
-        if (at <= insertedUntil) return null;
+    for (const commit of commits) {
+      for (const count of hoursBy(kind, commit)) {
+        if (count.hour !== hour) continue;
+        if (commit.at <= insertedUntil) return null;
         sessions.push(...count.sessions);
       }
     }

@@ -1,6 +1,7 @@
 import type { Database } from '../clickhouse/database.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
+import { hoursBy } from '../domain/commits.ts';
 import { epochMs } from '../domain/time.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { finalSessions } from './merged-sessions.ts';
@@ -110,7 +111,8 @@ function committedSlots({ db, app, until }: SessionFacts, readers: readonly Read
   for (const { known } of readers) {
     const commits = db.commitsSince(app, known.position);
     if (commits === null) return null;
-    for (const { startedAt } of commits.flatMap(({ hours }) => hours.flatMap(({ sessions }) => sessions))) {
+    const counts = commits.flatMap((commit) => hoursBy('session', commit));
+    for (const { startedAt } of counts.flatMap(({ sessions }) => sessions)) {
       const slot = slotOf(db, startedAt);
       if (startedAt >= until) found.set(slot, known.slots.get(slot)?.events ?? 0);
     }

@@ -5,15 +5,14 @@ import { mapped } from '../domain/lists.ts';
 import { type Answer, asObjects, readRows, type Values } from './answer.ts';
 import { type AnswerText, textOf } from './answer-file.ts';
 import { AnswerFiles } from './answer-files.ts';
-import { Commits } from './commits.ts';
 import { type Client, type Connections, connect, LANES, type Lane, type StoreLocation } from './connect.ts';
+import { OwnWrites, type Written } from './own-writes.ts';
 import { number, type RowParser, rowOf } from './row.ts';
 import { Runner, type Sending } from './runner.ts';
 import { commentOf, type StatementStats } from './sent.ts';
 import { type Settings, settingsText } from './settings.ts';
 import type { Shards } from './shards.ts';
 import { identifier, join, type Sql, sql } from './sql.ts';
-import { Writes } from './writes.ts';
 
 export type { StatementStats } from './sent.ts';
 
@@ -29,13 +28,9 @@ export interface Query<Row> {
   readonly row: RowParser<Row>;
 }
 
-export interface InsertOptions {
+export interface InsertOptions extends Written {
   /** A repeated token is a no-op, in the same table and in every view on it. */
   readonly token?: string;
-  /** The apps whose answers the insert changes. If absent: all apps for `ledger`, none for other tables. */
-  readonly about?: readonly string[];
-  /** What the insert commits of the apps in `about`, if it does nothing else. Needs a token. */
-  readonly commits?: ReadonlyMap<string, Commit>;
 }
 
 export interface RunOptions {
@@ -82,10 +77,7 @@ class ClickHouseDatabase {
   readonly #options: DatabaseOptions;
   /** Null on a server. */
   readonly #files: AnswerFiles | null;
-  readonly #writes = new Writes();
-  /** Those among them that are not new events. */
-  readonly #changes = new Writes();
-  readonly #commits = new Commits();
+  readonly #own = new OwnWrites();
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
@@ -311,9 +303,7 @@ class ClickHouseDatabase {
         ...this.#reach(options),
       }),
     );
-    const isOfEvents = table === 'ledger';
-    const ended = this.#writes.begin(options.about ?? (isOfEvents ? undefined : []));
-    const changed = this.#changes.begin(isOfEvents ? [] : (options.about ?? []));
+    const ended = this.#own.begin(table, options);
     let isDone = false;
     try {
       await this.#runner.run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
@@ -321,16 +311,8 @@ class ClickHouseDatabase {
       );
       isDone = true;
     } finally {
-      ended();
-      changed();
-      this.#note(options, isDone);
+      ended(isDone);
     }
-  }
-
-  #note({ token = '', commits }: InsertOptions, isDone: boolean): void {
-    if (commits === undefined || !this.exclusive) return;
-    if (isDone) this.#commits.add(token, commits, (app) => this.#writes.position(app));
-    else this.#commits.fail(token);
   }
 
   /**
@@ -338,17 +320,17 @@ class ClickHouseDatabase {
    * same. Null during a write, and always if other processes write too.
    */
   stamp(app: string): number | null {
-    return this.exclusive ? this.#writes.stamp(app) : null;
+    return this.exclusive ? this.#own.stamp(app) : null;
   }
 
   /** The same for everything but new events. */
   stampOfChanges(app: string): number | null {
-    return this.exclusive ? this.#changes.stamp(app) : null;
+    return this.exclusive ? this.#own.stampOfChanges(app) : null;
   }
 
   /** The number of writes about the app that have ended, also during a write; null if other processes write too. */
   position(app: string): number | null {
-    return this.exclusive ? this.#writes.position(app) : null;
+    return this.exclusive ? this.#own.position(app) : null;
   }
 
   /**
@@ -356,13 +338,12 @@ class ClickHouseDatabase {
    * write, too: a statement may have seen it already.
    */
   commitsSince(app: string, position: number | null): readonly Commit[] | null {
-    if (position === null || this.stamp(app) === null) return null;
-    return this.#commits.between(app, position, this.#writes.position(app));
+    return position === null || !this.exclusive ? null : this.#own.commitsSince(app, position);
   }
 
   /** Drops what is remembered of the app's commits. */
   forgetCommits(app: string): void {
-    this.#commits.forget(app);
+    this.#own.forgetCommits(app);
   }
 
   /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `statement` carries its own SETTINGS. */

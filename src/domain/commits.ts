@@ -1,3 +1,4 @@
+import { type FactKind, LEDGER_KIND } from './fact-kinds.ts';
 import type { EpochMs } from './time.ts';
 
 /** What identifies a session of an app. */
@@ -30,3 +31,7 @@ export interface Commit {
   /** When they were inserted: `inserted_at` of each. */
   readonly at: EpochMs;
 }
+
+/** Returns the hours of the events by their own time (`page`), or by the start of their sessions. */
+export const hoursBy = (kind: FactKind, { hours }: Commit): HourCount[] =>
+  hours.filter((count) => count.kind === LEDGER_KIND[kind]);

@@ -83,7 +83,7 @@ test('sessions of the tail are read once, and again when they go on', async () =
   ]);
   expect(await readFor()).toEqual([]);
 
-  // A range that ends before a session of the same ten seconds starts, and one that holds it.
+  // A range that ends before a session of the same slot starts, and one that holds it.
   for (const to of [NOW - 1_215_001, NOW - 1_215_000]) {
     const range = { from: RANGE.from, to: epochMs(to) };
     for (let time = 0; time < 3; time++) await readFor(range);
