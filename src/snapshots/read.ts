@@ -1,11 +1,12 @@
 import type { Database } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
-import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
+import { FACT_KINDS } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { type Band, bandsOf } from './bands.ts';
-import { type LateHours, lateEvents, MOST_LATE_HOURS, readLateHours } from './late-hours.ts';
+import { type LateRead, NO_LATE_READ, readLate } from './late.ts';
+import { type LateHours, readLateHours } from './late-hours.ts';
 import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
@@ -21,7 +22,6 @@ import {
   type State,
   withCommits,
 } from './rows.ts';
-import { type LateRead, readLate, stateOf } from './sealed-hours.ts';
 
 /** The state of an app's data at a moment. */
 export interface Snapshot extends State {
@@ -61,21 +61,14 @@ interface LedgerRead {
 /** What the next snapshot begins with. */
 export interface LastRead extends LateRead {
   readonly published: PublishedFacts;
-  /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */
-  readonly counted: { readonly [Kind in FactKind]: string };
-  /** More events were late than the time before: the next time, late hours are read at once. */
-  readonly grows: boolean;
   readonly facts: FactsRead;
   readonly ledger: LedgerRead;
 }
 
 const NOTHING_READ: Omit<LastRead, 'published'> = {
-  late: { page: [], session: [] },
-  counted: { page: '', session: '' },
-  grows: false,
+  ...NO_LATE_READ,
   facts: { found: new Map(), stamp: null, until: 0 },
   ledger: { bands: [], bounds: [], position: null },
-  hours: null,
 };
 
 /**
@@ -94,47 +87,26 @@ export async function readSnapshots(
   const last = known ?? { ...NOTHING_READ, published: await readPublished(db, app) };
   const { published } = last;
   const position = db.position(app);
-  const { facts, ledger: ledgerRead, early } = await readNumbers(db, app, scopes, now, last);
-  const { bands } = ledgerRead;
+  const { facts, ledger, early } = await readNumbers(db, app, scopes, now, last);
   const { found } = facts;
   const latest = publishedIn(found);
   if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
     return readSnapshots(db, app, scopes, now, { ...last, published: latest, facts: NOTHING_READ.facts });
   }
-  const { sealed, ledger, ...own } = numbersOf(found, bands, published);
-  const { erasures, isErasing } = own;
-  // Events are only added, except by erasures: equal sums of all hours mean equal hours.
-  const counted = byName(FACT_KINDS, (kind) =>
-    [stateOf(published[kind]), erasures, ledger[kind], sealed[kind]].join(' '),
-  );
-  const isLate = (kind: FactKind): boolean => ledger[kind] !== sealed[kind];
-  const grows = FACT_KINDS.some((kind) => isLate(kind) && counted[kind] !== last.counted[kind]);
-  /** Whether the hours hold all late events that the ledger counts. */
-  const areAll = (hours: LateHours): boolean =>
-    FACT_KINDS.every(
-      (kind) =>
-        hours[kind].length <= MOST_LATE_HOURS && lateEvents(hours[kind]) >= ledger[kind] - sealed[kind],
-    );
-  const { late, hours } = await readLate(db, app, last, {
-    published,
-    erasures,
-    isErasing,
-    grows,
-    early,
-    isLate,
-    areAll,
-  });
+  const { sealed, ledger: committed, ...own } = numbersOf(found, ledger.bands, published);
+  const numbers = { ...own, sealed, ledger: committed };
+  const lateRead = await readLate(db, app, published, numbers, last, early);
   const state = {
     ...own,
     published,
-    late,
+    late: lateRead.late,
     era: eraOf(found),
     position,
-    rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${erasures}`,
+    rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${own.erasures}`,
   };
   return {
-    snapshots: scopes.map((scope) => ({ ...state, version: eventsIn(bands, scope) })),
-    read: { published, late, counted, grows, facts, ledger: ledgerRead, hours },
+    snapshots: scopes.map((scope) => ({ ...state, version: eventsIn(ledger.bands, scope) })),
+    read: { ...lateRead, published, facts, ledger },
   };
 }
 
@@ -180,10 +152,9 @@ function committedLedger(
   { bands, bounds, position }: LedgerRead,
   needed: readonly number[],
 ): LedgerRead | null {
-  const now = db.stamp(app);
   const commits = db.commitsSince(app, position);
-  if (now === null || commits === null || !needed.every((bound) => bounds.includes(bound))) return null;
-  return { bands: withCommits(bands, bounds, commits), bounds, position: now };
+  if (commits === null || !needed.every((bound) => bounds.includes(bound))) return null;
+  return { bands: withCommits(bands, bounds, commits), bounds, position: db.position(app) };
 }
 
 async function readPublished(db: Database, app: AppId): Promise<PublishedFacts> {

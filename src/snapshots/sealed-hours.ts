@@ -1,10 +1,10 @@
 import type { Database } from '../clickhouse/database.ts';
 import { byName } from '../domain/by-name.ts';
-import type { Commit } from '../domain/commits.ts';
-import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
+import { type Commit, hoursBy } from '../domain/commits.ts';
+import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type LateHour, type LateHours, MOST_LATE_HOURS, readHours, readLateHours } from './late-hours.ts';
-import type { Published, PublishedFacts } from './published.ts';
+import { type LateHour, type LateHours, readHours } from './late-hours.ts';
+import type { PublishedFacts } from './published.ts';
 
 /*
  * A process that is alone on its store remembers the sealed hours of an app, and adds its commits to them. So it knows
@@ -12,7 +12,7 @@ import type { Published, PublishedFacts } from './published.ts';
  */
 
 /** The hours below the watermarks, whether late or not. */
-interface SealedHours {
+export interface SealedHours {
   /** The state of the facts that they belong to. */
   readonly of: string;
   /** They count the commits up to here, and no others; null if it is not known which they count. */
@@ -25,7 +25,7 @@ interface SealedHours {
  * Returns the hours as they are now: those of `last` with what was committed since, or else read anew. Null if a write is
  * under way, or if other processes write.
  */
-async function sealedHours(
+export async function sealedHours(
   db: Database,
   app: AppId,
   published: PublishedFacts,
@@ -61,8 +61,8 @@ function added(
   published: PublishedFacts,
 ): readonly LateHour[] {
   const counts = commits
-    .flatMap((commit) => commit.hours)
-    .filter((count) => count.kind === LEDGER_KIND[kind] && count.hour < published[kind].until);
+    .flatMap((commit) => hoursBy(kind, commit))
+    .filter(({ hour }) => hour < published[kind].until);
   if (counts.length === 0) return hours;
   const all = new Map(hours.map((each) => [each.hour, each]));
   for (const { hour, events, lastEvent } of counts) {
@@ -74,52 +74,4 @@ function added(
     });
   }
   return [...all.values()].sort((a, b) => a.hour - b.hour);
-}
-
-/** Returns the late ones, at most one more than MOST_LATE_HOURS of each kind. */
-const lateAmong = (hours: LateHours): LateHours =>
-  byName(FACT_KINDS, (kind) =>
-    hours[kind].filter(({ committed, held }) => committed !== held).slice(0, MOST_LATE_HOURS + 1),
-  );
-
-/** Changes with the facts. */
-export const stateOf = ({ step, horizon, dead }: Published): string => `${step} ${horizon} ${dead.length}`;
-
-/** The late hours, and the sealed hours from which they follow; null if these are not known. */
-export interface LateRead {
-  readonly late: LateHours;
-  readonly hours: SealedHours | null;
-}
-
-/** What a snapshot's other numbers say of late events. */
-interface Lateness {
-  readonly published: PublishedFacts;
-  readonly erasures: string;
-  readonly isErasing: boolean;
-  readonly isLate: (kind: FactKind) => boolean;
-  /** Whether more events are late than the last time. */
-  readonly grows: boolean;
-  /** Whether the hours hold all late events that the ledger counts. */
-  readonly areAll: (hours: LateHours) => boolean;
-  /** The late hours, if they were read beside. */
-  readonly early: LateHours | null;
-}
-
-/** Reads the late hours, if they may have changed and are not known. */
-export async function readLate(
-  db: Database,
-  app: AppId,
-  last: LateRead,
-  { published, erasures, isErasing, isLate, grows, areAll, early }: Lateness,
-): Promise<LateRead> {
-  if (isErasing) return { late: await readLateHours(db, app, published, true), hours: null };
-  const { hours: before } = last;
-  if (!grows) {
-    return { late: byName(FACT_KINDS, (kind) => (isLate(kind) ? last.late[kind] : [])), hours: before };
-  }
-  if (early !== null && areAll(early)) return { late: early, hours: before };
-  const of = [...FACT_KINDS.map((kind) => stateOf(published[kind])), erasures].join(' ');
-  const hours = await sealedHours(db, app, published, of, before);
-  const late = hours?.hours && lateAmong(hours.hours);
-  return { late: late && areAll(late) ? late : await readLateHours(db, app, published), hours };
 }
