@@ -64,8 +64,8 @@ export async function sessionsIn(
 }
 
 /**
- * Finds them among the events that were committed since the last search. Null if these are not known, or if one of them
- * is not later than the events that the facts hold, so that `isHeld` would take it for one of these.
+ * Finds them among the events that were committed since the last search; null if these are not known. Null, too, if one
+ * of them was not inserted after the events that the facts hold: `isHeld` would take it for one of those.
  */
 function committedSessions(
   { db, app, kind }: Facts,

@@ -21,8 +21,8 @@ import type { OpenSession, Visitors } from './visitors.ts';
 const MOST_OPEN = 50_000;
 /**
  * Unsealed sessions are kept by the slot in which they start. Between two erasures events are only ever added,
- * so a slot with the same number of events holds the same sessions. Small slots have fewer sessions that are read again.
- * Without other processes, slots need not be counted, so there may be many of them.
+ * so a slot with the same number of events holds the same sessions. The smaller the slots, the fewer sessions are read
+ * again. With other processes, all slots are counted after new events, so there must not be too many.
  */
 const slotMsOf = ({ exclusive }: Database): number => (exclusive ? 1_000 : 10_000);
 /** Up to this many changed slots, the statement names each. */
