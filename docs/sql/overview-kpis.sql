@@ -15,7 +15,7 @@ SELECT
     countIf(type = 'click'),
     countIf(type = 'error')
 FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794643200, 1794909600, 1794909600, 1795172400)) AND (((timestamp >= fromUnixTimestamp64Milli(1794645661479, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794646799999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794909600000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794910830122, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))))
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794643200, 1794909600, 1794909600)) AND (((timestamp >= fromUnixTimestamp64Milli(1794645661479, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794646799999, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794909600000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794910830122, 'UTC'))) OR ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))))
 GROUP BY slice;
 
 -- parts of hours, totals
@@ -128,6 +128,19 @@ FROM sessions AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
 GROUP BY 1
 LIMIT 50001;
+
+-- unsealed traffic
+SELECT
+    toUInt8(grain),
+    toUnixTimestamp(bucket) * 1000,
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
+FROM traffic AS t
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain IN (1, 3)) AND (bucket >= 1795170600)
+GROUP BY
+    grain,
+    bucket;
 
 -- visits, last totals
 SELECT

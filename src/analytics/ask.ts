@@ -29,6 +29,8 @@ export interface EventFacts {
   readonly until: EpochMs;
   /** Raw events are kept from this instant on, a whole hour. */
   readonly horizon: EpochMs;
+  /** No event is later; null without data. */
+  readonly last: EpochMs | null;
   /** The number of committed events. */
   readonly version: number;
   /** The memory for raw rows from the watermark on, of any version. */

@@ -65,6 +65,7 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     app,
     until,
     horizon,
+    last: snapshot.extent?.to ?? null,
     version: snapshot.sessionEvents,
     live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
     of: (spans) => {

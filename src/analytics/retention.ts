@@ -8,12 +8,13 @@ import { rawRanges } from './sql.ts';
 const FIRST = 0;
 
 /**
- * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. Throws
+ * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. A tail that holds
+ * the last event ends with the event's hour: it has no edge, and it is the same for all ranges that end later. Throws
  * `beyond_retention` if events may have expired from one of these pieces. Nothing else decides this: sessions are
  * counted from facts alone, and the other readers of raw events stay in hours after the horizon.
  */
 export function planEvents(
-  { horizon }: Pick<EventFacts, 'horizon'>,
+  { horizon, last }: Pick<EventFacts, 'horizon' | 'last'>,
   ranges: readonly Range[],
   watermark: EpochMs,
   coarsest?: Grain,
@@ -23,7 +24,11 @@ export function planEvents(
     rawRanges(pieces).every(({ from, to }) => Math.max(from, FIRST) > Math.min(to, horizon - 1)),
   );
   if (!isKept) throw beyondRetention(nearest(ranges, horizon), horizon);
-  return plans;
+  const cut = ({ from, to }: Range): Range => {
+    const end = Math.max(from, last ?? 0);
+    return to < end ? { from, to } : { from, to: epochMs(floorTo(end, HOUR_MS) + HOUR_MS - 1) };
+  };
+  return plans.map((pieces) => ({ ...pieces, tail: pieces.tail && cut(pieces.tail) }));
 }
 
 /**

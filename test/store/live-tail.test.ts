@@ -121,13 +121,34 @@ test('if all questions are polled, each part of the tail is read once after an e
   expect(ofState).toHaveLength(db.exclusive ? 0 : 2 * POLLED.length);
   expect(statements.filter((each) => !/^(insert|snapshot)/.test(each)).sort()).toEqual([
     'key tail',
-    'parts of hours, events',
     'unsealed sessions, totals, lists, places, campaigns',
     ...(db.exclusive ? [] : ['unsealed slots']),
     'unsealed traffic',
   ]);
   expect(after).not.toEqual(before);
   expect(after).toEqual(await ask(fresh));
+});
+
+test('while the end of a range moves behind the last event, the tail is not read again', async () => {
+  const readUntil = async (to: number): Promise<string[]> => {
+    const range = { from: RANGE.from, to: epochMs(to) };
+    statements = [];
+    const ask = async (of: Analytics) => [
+      await of.kpis(app, range),
+      [...(await of.pageviews(app, range))],
+      await of.userGrowth(app, range),
+    ];
+    const answers = await ask(analytics);
+    const read = statements.filter((each) => /tail|unsealed/.test(each)).sort();
+    expect(answers).toEqual(await ask(fresh));
+    return read;
+  };
+  await readUntil(NOW);
+  for (const laterMs of [1, 10 * 60_000, 40 * 60_000, 24 * HOUR])
+    expect(await readUntil(NOW + laterMs)).toEqual([]);
+  // The last event is 8 minutes old.
+  expect(await readUntil(NOW - 7 * 60_000)).toEqual([]);
+  expect(await readUntil(NOW - 9 * 60_000)).toEqual(['key tail']);
 });
 
 test('if each question is asked after other events, each reads what it needs', async () => {
