@@ -10,7 +10,7 @@ import { createJournal } from '../src/ingestion/journal.ts';
 import { EVENT_COLUMNS } from '../src/ingestion/journal-rows.ts';
 import { BIG_APP, NOW } from './shape.ts';
 
-/* What comes in between two questions. */
+/* What comes in between two questions. As the SDK sends it, each batch names its sessions' visitors and contexts. */
 
 /** Events that arrive between two questions: ten seconds of the big app's traffic. */
 const EVENTS = 90;
@@ -35,29 +35,29 @@ const insertEvents = (db: Database, rows: Sql, params: Params): Promise<void> =>
 async function commit(db: Database, at: number, from: number): Promise<void> {
   const rows = await db.rows({ name: 'new events', sql: newEvents(at, from), row: HOUR });
   const hours = rows.map(([kind, hour, events, oldest, newest, lastEvent, keys]): HourCount => {
-    const sessions = keys.map(([id, startedAt]) => ({ id, startedAt }));
+    const sessions = keys.map(([id, startedAt, visitor]) => ({ id, startedAt, visitor }));
     const times = { hour, oldest, newest, lastEvent };
     return { app: BIG_APP, kind: kind as HourCount['kind'], events, ...times, sessions };
   });
   await createJournal(db).commit(randomUUID(), hours, epochMs(at));
 }
 
-const HOUR = rowOf([text, number, number, number, number, number, listOf(tupleOf([text, number]))]);
+const HOUR = rowOf([text, number, number, number, number, number, listOf(tupleOf([text, number, text]))]);
 
 const newEvents = (
   at: number,
   from: number,
 ): Sql => sql`SELECT slice.1 AS kind, toUnixTimestamp(toStartOfHour(slice.2)) * 1000 AS hour, count(),
     toUnixTimestamp64Milli(min(slice.2)), toUnixTimestamp64Milli(max(slice.2)), toUnixTimestamp64Milli(max(timestamp)),
-    groupUniqArray((session_id, toUnixTimestamp64Milli(started_at)))
+    groupUniqArray((session_id, toUnixTimestamp64Milli(started_at), visitor_id))
 FROM events ARRAY JOIN [('event', timestamp), ('session', started_at)] AS slice
 WHERE ${ofApp(BIG_APP)} AND toStartOfHour(timestamp) >= ${bucket(floorTo(from, HOUR_MS))}
     AND inserted_at >= fromUnixTimestamp64Milli(${int(at)}, 'UTC')
 GROUP BY kind, hour`;
 
 /**
- * Stores events of sessions of the last ten minutes, and new sessions of yesterday's visitors and of new
- * ones.
+ * Stores events of sessions of the last ten minutes, and new sessions of yesterday's visitors and of new ones. Their
+ * times lie within ten minutes, because the clock stands still: in ten seconds, all would start in the same few ms.
  */
 export async function arrive(db: Database, turn: number): Promise<void> {
   const began = wallClock();
@@ -65,7 +65,7 @@ export async function arrive(db: Database, turn: number): Promise<void> {
   const insert = (replaced: Sql, drawn: Sql, ms: number, count: number) =>
     insertEvents(
       db,
-      sql`WITH fromUnixTimestamp64Milli({now:Int64} - toInt64(cityHash64(e.session_id, {turn:UInt32}) % 5000), 'UTC') AS soon
+      sql`WITH fromUnixTimestamp64Milli({now:Int64} - toInt64(cityHash64(e.session_id, {turn:UInt32}) % 600000), 'UTC') AS soon
 SELECT * EXCEPT (inserted_at) REPLACE (${replaced})
 FROM
 (
@@ -77,7 +77,7 @@ FROM
     );
   await insert(
     sql`greatest(e.started_at, soon) AS timestamp`,
-    sql`has_context = 0 AND timestamp >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
+    sql`has_context = 1 AND timestamp >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')`,
     NOW,
     EVENTS,
   );
@@ -103,7 +103,7 @@ export async function arriveLate(db: Database, turn: number): Promise<void> {
     db,
     sql`SELECT * EXCEPT (inserted_at) REPLACE (timestamp + INTERVAL {turn:UInt32} % 1000 MILLISECOND AS timestamp)
 FROM events
-WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) = toDateTime({hour:UInt32}, 'UTC') AND has_context = 0 AND type = 'pageview'
+WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) = toDateTime({hour:UInt32}, 'UTC') AND has_context = 1 AND type = 'pageview'
 ORDER BY cityHash64(session_id, timestamp, {turn:UInt32}) LIMIT {count:UInt32}`,
     { app: BIG_APP, turn, hour: hour / 1000, count: LATE_EVENTS },
   );

@@ -225,17 +225,8 @@ FROM
         s.exit.2 AS exit_page
     FROM sessions AS s
     FINAL
-    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795174200999, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(s.started_at), 1000) IN (1795172400, 1795174200))
-);
-
--- unsealed slots
-SELECT
-    intDiv(toUnixTimestamp64Milli(s.started_at), 1000),
-    sum(s.events),
-    count()
-FROM sessions AS s
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
-GROUP BY 1
+    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC'))) AND true
+)
 LIMIT 50001;
 
 -- visits, last totals

@@ -2,10 +2,9 @@ import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionFacts } from './ask.ts';
 import { TooManyLate } from './late.ts';
-import type { Open } from './open.ts';
 import { NAME, type Single, type Visits } from './singles.ts';
 import { int, uInt128s } from './sql.ts';
-import type { OpenSession, Visitor } from './visitors.ts';
+import type { Open, OpenSession, Visitor } from './visitors.ts';
 
 /*
  * Visitors of open sessions are counted by links: a session's start with its prev. The starts of the
@@ -101,10 +100,8 @@ function addChanged(
 
 /** Limit of sessions of one visitor. */
 const MOST_VISITS = 10_000;
-/** Up to this many visitors need a few granules; for more the statement uses all cores. */
+/** Up to this many visitors are found by the index. For more, the table is read on all cores. */
 const FEW = 200;
-/** The most visitors that a statement names. */
-const MOST_NAMED = 10_000;
 
 const STARTS = rowOf([text, text, listOf(number)]);
 const textOf = ({ name, key }: Pick<Visitor, 'name' | 'key'>): string => name + key;
@@ -132,7 +129,7 @@ async function sealedStarts(
 WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT arrayJoin(${uInt128s(names)})) GROUP BY visitor, key`,
       row: STARTS,
     },
-    { searches: true, parallel: names.length > FEW },
+    { searches: names.length <= FEW, parallel: names.length > FEW },
   );
   return new Map(rows.map(([name, key, at]) => [textOf({ name, key }), at]));
 }
@@ -145,14 +142,11 @@ async function findLast(
   visitors: readonly Visitor[],
 ): Promise<void> {
   const sought = { name: `last ${name}`, starts: sql`[max(started_at)]` };
-  for (let at = 0; at < visitors.length; at += MOST_NAMED) {
-    const own = visitors.slice(at, at + MOST_NAMED);
-    const found = await sealedStarts(facts, visits, own, sought);
-    for (const visitor of own) visitor.last = found.get(textOf(visitor))?.[0] ?? -1;
-  }
+  const found = await sealedStarts(facts, visits, visitors, sought);
+  for (const visitor of visitors) visitor.last = found.get(textOf(visitor))?.[0] ?? -1;
 }
 
-/** Returns the sealed sessions of each visitor. They are kept: they change with sealing alone. */
+/** Returns the sealed sessions of each visitor. */
 async function allStarts(
   facts: SessionFacts,
   name: string,
@@ -160,16 +154,27 @@ async function allStarts(
   visitors: readonly Visitor[],
 ): Promise<(visitor: Visitor) => readonly number[]> {
   const byText = new Map(visitors.map((visitor) => [textOf(visitor), visitor]));
-  const found = await facts.cache.recallEach<readonly number[]>(
-    `visits ${facts.app} ${name}`,
-    [...byText.keys()],
-    async (unknown) => {
-      const asked = unknown.flatMap((text) => byText.get(text) ?? []);
-      const starts = sql`groupArray(${MOST_VISITS + 1})(started_at)`;
-      const read = await sealedStarts(facts, visits, asked, { name: `all ${name}`, starts });
-      return new Map(unknown.map((text) => [text, read.get(text) ?? []]));
-    },
-    (starts) => starts.length,
-  );
+  const found = await recallStarts(facts, name, [...byText.keys()], async (unknown) => {
+    const asked = unknown.flatMap((text) => byText.get(text) ?? []);
+    const starts = sql`groupArray(${MOST_VISITS + 1})(started_at)`;
+    const read = await sealedStarts(facts, visits, asked, { name: `all ${name}`, starts });
+    return new Map(unknown.map((text) => [text, read.get(text) ?? []]));
+  });
   return (visitor) => found.get(textOf(visitor)) ?? [];
+}
+
+/** All sealed sessions of visitors, by name and key as one text. */
+type Starts = ReadonlyMap<string, readonly number[]>;
+
+/** They are kept: they change with sealing alone. */
+const recallStarts = (
+  { app, cache }: SessionFacts,
+  name: string,
+  texts: readonly string[],
+  load: (unknown: readonly string[]) => Promise<Starts>,
+): Promise<Starts> => cache.recallEach(`visits ${app} ${name}`, texts, load, (starts) => starts.length);
+
+/** Keeps what was read elsewhere. */
+export async function keepStarts(facts: SessionFacts, { name }: Single, starts: Starts): Promise<void> {
+  await recallStarts(facts, name, [...starts.keys()], async () => starts);
 }

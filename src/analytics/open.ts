@@ -1,21 +1,17 @@
 import { forOthersToo } from '../domain/caller.ts';
 import type { SessionFacts } from './ask.ts';
 import { lateVersions } from './late-sessions.ts';
+import { lookAhead } from './look-ahead.ts';
 import { SINGLES, type Single } from './singles.ts';
-import { NO_SLOTS, readSlots, type Slots, sessionsIn } from './slots.ts';
-import { type OpenSession, Visitors } from './visitors.ts';
+import { NO_SLOTS, type Slots, sessionsIn } from './slot.ts';
+import { readSlots } from './slots.ts';
+import { type Open, Visitors } from './visitors.ts';
 
 /*
  * Open sessions: those that the facts do not hold as they are now, because they are not sealed yet, or
  * because events of them came late. They are read once and kept. After new events, only the sessions around
  * them are read again.
  */
-
-export interface Open {
-  /** In order of their start. */
-  readonly unsealed: readonly OpenSession[];
-  readonly late: readonly OpenSession[];
-}
 
 export const NOTHING_OPEN: Open = { unsealed: [], late: [] };
 
@@ -73,28 +69,34 @@ interface Reader {
 
 /** Reads the open sessions for each of the readers. */
 async function readTogether(facts: SessionFacts, readers: readonly Reader[]): Promise<Read[] | null> {
-  const unsealed = async () =>
-    readSlots(
-      facts,
-      await Promise.all(readers.map(async (each) => ({ ...each, known: await slotsOf(each.before) }))),
-    );
+  const all = await Promise.all(
+    readers.map(async (each) => ({ ...each, known: await slotsOf(each.before) })),
+  );
   const singles = readers.map(({ single }) => single);
-  const [slots, late] = await Promise.all([unsealed(), lateVersions(facts, singles)]);
+  const [slots, late, lookedUp] = await Promise.all([
+    readSlots(facts, all),
+    lateVersions(facts, singles),
+    Promise.all(all.map((each) => lookAhead(facts, each))),
+  ]);
   if (slots === null) return null;
   return readers.map(({ visitors }, i) => {
     const own = slots[i] ?? NO_SLOTS;
-    return {
+    const read: Read = {
       slots: own,
       unsealed: sessionsIn(own),
       late: (late[i] ?? []).map((session) => visitors.of(session)),
     };
+    const found = lookedUp[i] ?? null;
+    if (found !== null) visitors.learn(found);
+    return read;
   });
 }
 
-/** The slots that were read last; none if that failed. */
-async function slotsOf(kept: Kept | undefined): Promise<Slots> {
+/** The slots that were read last: none if that failed, null if nothing was tried. */
+async function slotsOf(kept: Kept | undefined): Promise<Slots | null> {
+  if (kept === undefined) return null;
   try {
-    return (await kept?.read)?.slots ?? NO_SLOTS;
+    return (await kept.read)?.slots ?? NO_SLOTS;
   } catch {
     return NO_SLOTS;
   }

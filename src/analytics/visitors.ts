@@ -17,9 +17,34 @@ export interface OpenSession extends Pick<SingleSession, 'sign' | 'startedAt' | 
   readonly visitors: readonly Visitor[];
 }
 
+/** All of them. */
+export interface Open {
+  /** In order of their start. */
+  readonly unsealed: readonly OpenSession[];
+  readonly late: readonly OpenSession[];
+}
+
+/** What was looked up of visitors. */
+export interface LookedUp {
+  /** The names of all that were looked up. */
+  readonly names: ReadonlySet<string>;
+  /** The start of the last sealed session, by name and key as one text, of those that have one. */
+  readonly last: ReadonlyMap<string, number>;
+}
+
 /** The visitors by name and key. */
 export class Visitors {
   readonly #known = new Map<string, Visitor>();
+  /** Those among them that are perhaps not looked up. */
+  readonly #unknown = new Set<Visitor>();
+
+  /** Notes what was looked up, for the visitors of all sessions that were read so far. */
+  learn({ names, last }: LookedUp): void {
+    for (const visitor of this.#unknown) {
+      if (names.has(visitor.name)) visitor.last ??= last.get(visitor.name + visitor.key) ?? -1;
+      if (visitor.last !== null) this.#unknown.delete(visitor);
+    }
+  }
 
   /** Replaces the texts of a session by visitors. */
   of({ sign, startedAt, values, visitor: name, keys }: SingleSession): OpenSession {
@@ -32,6 +57,7 @@ export class Visitors {
     if (known !== undefined) return known;
     const visitor = { name, key, last: null, before: -1 };
     this.#known.set(text, visitor);
+    this.#unknown.add(visitor);
     return visitor;
   }
 }

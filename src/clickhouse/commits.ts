@@ -6,7 +6,7 @@ const MOST_OF_APP = 2_000_000;
 const MOST = 16_000_000;
 /** The sizes of a commit's hour without sessions, and of each of its sessions; a session is in two hours. */
 const HOUR_SIZE = 150;
-const SESSION_SIZE = 80;
+const SESSION_SIZE = 110;
 
 /** An app's latest commits, in order. */
 interface Remembered {

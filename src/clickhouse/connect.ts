@@ -231,7 +231,10 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
       application: 'session-analytics',
       compression: { request: false, response: false },
       keep_alive: { enabled: true, idle_socket_ttl: 2_500 },
-      ...(layout === null ? {} : { clickhouse_settings: clusterSettings(layout) }),
+      clickhouse_settings: {
+        max_query_size: `${MOST_TEXT_BYTES}`,
+        ...(layout === null ? {} : clusterSettings(layout)),
+      },
     });
   const shards = layout === null ? ONE_SHARD : shardsOf(layout);
   const places = placesOf('server', shards.count);

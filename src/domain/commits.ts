@@ -8,6 +8,12 @@ export interface SessionKey {
   readonly startedAt: number;
 }
 
+/** A session with new events. */
+export interface CommittedSession extends SessionKey {
+  /** The visitor's id, as these events name it; '' if they name none. */
+  readonly visitor: string;
+}
+
 /**
  * The number of an app's events in an hour: the events' own hour, or the hour in which their sessions
  * started. Times are epoch ms.
@@ -22,7 +28,7 @@ export interface HourCount {
   /** The time of the last of these events. */
   readonly lastEvent: number;
   /** The sessions of these events; some are repeated. */
-  readonly sessions: readonly SessionKey[];
+  readonly sessions: readonly CommittedSession[];
 }
 
 /** Events of an app that one write committed. */

@@ -7,6 +7,7 @@ import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Deleted } from '../facts/reseal.ts';
 import { MAX_SECONDS } from '../facts/seal-states.ts';
+import { visitorOf } from '../facts/session-columns.ts';
 import {
   BEGUN_COLUMNS,
   begunRows,
@@ -172,14 +173,13 @@ export async function unname(db: Database, listed: Listed, horizon: EpochMs): Pr
   if (horizon === 0) return;
   const { stored, beside } = db.shards;
   const visitor = visitorIn(beside('erasures'));
-  const hash = (text: Sql): Sql => sql`reinterpretAsUInt128(sipHash128(${text}))`;
   const params = { app: listed.app, erasure: listed.id, horizon };
   const nobody = sql`concat('erased ', toString({erasure:UUID}))`;
-  const facts = sql`app_id = {app:UUID} AND visitor = ${hash(visitor)} AND started_at < {horizon:Int64}`;
+  const facts = sql`app_id = {app:UUID} AND visitor = ${visitorOf(visitor)} AND started_at < {horizon:Int64}`;
   const started = sql`started_at < fromUnixTimestamp64Milli({horizon:Int64}, 'UTC')`;
   for (const [table, change] of [
     ['visitor_sessions', sql`DELETE WHERE ${facts}`],
-    ['utm_facts', sql`UPDATE visitor = ${hash(nobody)} WHERE ${facts}`],
+    ['utm_facts', sql`UPDATE visitor = ${visitorOf(nobody)} WHERE ${facts}`],
     [
       'events',
       sql`UPDATE visitor_id = ${nobody} WHERE app_id = {app:UUID} AND has_context = 1 AND visitor_id = ${visitor} AND ${started}`,

@@ -1,6 +1,6 @@
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
-import { SESSION_COLUMNS, sessionColumns } from './session-columns.ts';
+import { SESSION_COLUMNS, sessionColumns, visitorOf } from './session-columns.ts';
 import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
 import { UTM } from './tables.ts';
 
@@ -101,7 +101,7 @@ export const sessionRows = (isKept: boolean): Sql => (isKept ? FROM_SESSIONS : F
 
 /** Visitors with a session in the stretch. A few too many do no harm. */
 const visitorsSql = (rows: Sql): Sql =>
-  sql`SELECT app_id, reinterpretAsUInt128(sipHash128(s.visitor.2)) FROM ${rows} AS s
+  sql`SELECT app_id, ${visitorOf(sql`s.visitor.2`)} FROM ${rows} AS s
             WHERE ${STARTED}`;
 
 /** The columns of a session in `session_stage`, in its order, after the visitor. */

@@ -2,6 +2,12 @@ import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import { placeText } from './place.ts';
 import { channelOf, GROUPED, type States } from './session-states.ts';
 
+/**
+ * SQL of a visitor in the facts, from the id. 128 bits identify a visitor there. No two ids collide in practice, and the
+ * id itself stays in one place.
+ */
+export const visitorOf = (id: Sql): Sql => sql`reinterpretAsUInt128(sipHash128(${id}))`;
+
 /** SQL of each column of a session; '' is absent. */
 const COLUMNS = {
   events: ({ sum }) => sum('events'),
@@ -12,9 +18,7 @@ const COLUMNS = {
   bounced: ({ sum }) => sql`${sum('pageviews')} <= 1 AND ${sum('clicks')} = 0 AND ${sum('customs')} = 0`,
   entry_page: ({ first }) => first('entry'),
   exit_page: ({ last }) => last('exit'),
-  // 128 bits identify a visitor in the facts. No two ids collide in practice, and the id itself stays in one
-  // place.
-  visitor: ({ first }) => sql`reinterpretAsUInt128(sipHash128(${first('visitor')}))`,
+  visitor: ({ first }) => visitorOf(first('visitor')),
   browser: ({ first }) => first('technology', 2),
   os: ({ first }) => first('technology', 3),
   device: ({ first }) => first('technology', 4),

@@ -1,23 +1,23 @@
 import { dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
-import type { Commit, HourCount, SessionKey } from '../domain/commits.ts';
+import type { Commit, CommittedSession, HourCount } from '../domain/commits.ts';
 import { type EpochMs, extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Span } from '../snapshots/underway.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 
-/** The times of a session's events. */
-interface Times extends Pick<ValidSession, 'id' | 'startedAt'> {
+/** A session, with the times of its events. */
+interface Times extends Pick<ValidSession, 'id' | 'startedAt' | 'visitorId'> {
   readonly events: readonly Pick<ValidEvent, 'timestamp'>[];
 }
 
 /** Returns the hours of a batch. Some hours are repeated. */
 export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   const hours: HourCount[] = [];
-  for (const { id, startedAt, events } of sessions) {
+  for (const { id, startedAt, visitorId: visitor, events } of sessions) {
     const times = events.map(({ timestamp }) => timestamp);
     const { from, to: lastEvent } = extentOf(times);
-    const count = { app, events: times.length, lastEvent, sessions: [{ id, startedAt }] };
+    const count = { app, events: times.length, lastEvent, sessions: [{ id, startedAt, visitor }] };
     hours.push({ ...count, kind: 'session', hour: hourOf(startedAt), oldest: startedAt, newest: startedAt });
     if (hourOf(from) === hourOf(lastEvent)) {
       hours.push({ ...count, kind: 'event', hour: hourOf(from), oldest: from, newest: lastEvent });
@@ -35,7 +35,7 @@ const hourOf = (at: number): number => floorTo(at, HOUR_MS);
 
 /** Merges the counts, so that each of an app's hours is there once. */
 export function mergedHours(hours: readonly HourCount[]): HourCount[] {
-  const merged = new Map<string, HourCount & { readonly sessions: SessionKey[] }>();
+  const merged = new Map<string, HourCount & { readonly sessions: CommittedSession[] }>();
   for (const hour of hours) {
     const key = `${hour.app} ${hour.kind} ${hour.hour}`;
     const known = merged.get(key);

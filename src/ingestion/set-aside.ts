@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
-import { DAY_MS, type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import { DAY_MS, epochMs, toIso } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { BatchRows } from './journal-rows.ts';
 import { hoursOf } from './ledger-rows.ts';
@@ -64,15 +64,20 @@ const ONE: Query<BatchRows & { readonly key: BatchKey }> = {
     }),
 };
 
-const JournalRow = z.object({ session_id: z.string(), started_at: z.number(), offsets: z.array(z.number()) });
+const JournalRow = z.object({
+  session_id: z.string(),
+  started_at: z.number(),
+  visitor_id: z.string().default(''),
+  offsets: z.array(z.number()),
+});
 
-/** Returns the times of the events of a journal row. A row without a session has none. */
-function sessionOf(row: string): { id: string; startedAt: EpochMs; events: { timestamp: EpochMs }[] }[] {
+/** Returns the session of a journal row. Some rows have none. */
+function sessionOf(row: string) {
   const { success, data } = JournalRow.safeParse(JSON.parse(`{${row}`));
   if (!success) return [];
-  const { session_id: id, started_at: startedAt, offsets } = data;
+  const { session_id: id, started_at: startedAt, visitor_id: visitorId, offsets } = data;
   const events = offsets.map((offset) => ({ timestamp: epochMs(startedAt + offset) }));
-  return [{ id, startedAt: epochMs(startedAt), events }];
+  return [{ id, startedAt: epochMs(startedAt), visitorId, events }];
 }
 
 /** Before this, raw events of the app have expired, or may expire before the batch is stored. */

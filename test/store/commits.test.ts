@@ -125,9 +125,13 @@ const moreOf = (app: AppId): object => ({
 });
 
 /** A session of one page, and an app with sealed hours whose questions have been asked. */
-const visitAt = (startedAt: number, events: readonly number[] = [startedAt]) => ({
+const visitAt = (
+  startedAt: number,
+  events: readonly number[] = [startedAt],
+  visitorId = `visitor-${startedAt % 3}`,
+) => ({
   id: `session-${startedAt}`,
-  visitorId: `visitor-${startedAt % 3}`,
+  visitorId,
   startedAt: new Date(startedAt).toISOString(),
   context: {},
   events: events.map((at) => ({ type: 'pageview', path: '/', timestamp: new Date(at).toISOString() })),
@@ -181,6 +185,27 @@ test('the sessions of late events that this process has committed are known', as
     );
     expect(found).toEqual(time === 0 ? ['sealed hours'] : []);
   }
+});
+
+test('the visitors of committed events are looked up while their sessions are read', async () => {
+  const { store, asked } = await sealedApp(wallClock);
+  const visitsOf = async (...sessions: readonly object[]): Promise<string[]> => {
+    await store(...sessions);
+    return (await asked()).filter((name) => name.startsWith('visits'));
+  };
+  const ahead = ['visits, ahead totals'];
+  for (const time of [1, 2, 3]) {
+    // A visitor who returns, a new one, and one whose sealed session goes on.
+    expect(await visitsOf(visitAt(NOW - 500_000 + time))).toEqual(ahead);
+    expect(await visitsOf(visitAt(NOW - 400_000, [NOW - 400_000 + time], 'new'))).toEqual(
+      time === 1 ? ahead : [],
+    );
+    expect(await visitsOf(visitAt(SEALED, [SEALED + time * 60_000]))).toEqual(ahead);
+  }
+  // A session that is late as a whole, of a visitor with no other: the store is asked once more.
+  expect(await visitsOf(visitAt(SEALED + 1, [SEALED + 1], 'late'))).toEqual([...ahead, 'visits, all totals']);
+  // An earlier event of the session names another visitor.
+  expect(await visitsOf(visitAt(NOW - 400_000, [NOW - 400_000], 'other'))).toEqual(['visits, last totals']);
 });
 
 test('nothing is known while a write is under way, because a statement may have seen it already', async () => {

@@ -161,16 +161,16 @@ test('values that few sessions of an hour have stay with these sessions', async 
   }
 });
 
-const LOOK_UPS = ['visits, last totals', 'visits, last campaigns'];
 const NOW = { from: AT.from, to: LATER };
 const lookedUp = async (): Promise<string[]> =>
   Object.values(await readFor(NOW))
     .flat()
-    .filter((each) => LOOK_UPS.includes(each));
+    .filter((each) => each.startsWith('visits, '));
 
-/** A session of the unsealed tail. */
+/** A session of the unsealed tail. Each starts at its own ms. */
+let visits = 0;
 const visit = (visitorId: string) => ({
-  session: { id: randomUUID(), visitorId, startedAt: LATER - 10 * 60_000 },
+  session: { id: randomUUID(), visitorId, startedAt: LATER - 10 * 60_000 + visits++ },
   context: { utm: { source: 'newsletter' } },
   events: [{ type: 'pageview' as const, timestamp: LATER - 9 * 60_000, path: '/now' }],
 });
@@ -182,8 +182,9 @@ test('visitors of the tail are looked up once, whatever else comes in', async ()
   expect(await lookedUp()).toEqual([]);
 
   await deliver(app, randomUUID(), [visit('v3'), visit('v1'), visit('another')] as never[]);
-  // Each by the first question that needs them.
-  expect(await lookedUp()).toEqual(LOOK_UPS);
+  // Each by the first question that needs them. A process that is alone on its store knows them before it reads the sessions.
+  const when = db.exclusive ? 'ahead' : 'last';
+  expect(await lookedUp()).toEqual([`visits, ${when} totals`, `visits, ${when} campaigns`]);
   expect(await lookedUp()).toEqual([]);
 });
 

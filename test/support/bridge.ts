@@ -39,6 +39,7 @@ const HTTP_SETTINGS = new Set([
   'enable_http_compression',
   'send_progress_in_http_headers',
   'log_comment',
+  'max_query_size',
 ]);
 /** As the server maps them; any other code is a 500. */
 const STATUS_BY_CODE: Readonly<Record<number, number>> = {
