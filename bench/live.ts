@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../src/clickhouse/database.ts';
 import { appId } from '../src/domain/ids.ts';
 import { createSealer } from '../src/facts/sealer.ts';
 import { removeFolder } from '../src/remove-folder.ts';
-import { arrive, arriveLate } from './arrivals.ts';
+import { arrive } from './arrivals.ts';
 import type { Case } from './cases.ts';
 import { createRawAnalytics } from './raw/analytics.ts';
 import type { Recording } from './recording.ts';
@@ -102,8 +102,7 @@ async function askedLive(
       if (recording.stopping) break;
       progress.step(entry.endpoint);
       const turn = (runs + round) * live.length + i;
-      await arrive(db, turn);
-      await arriveLate(db, turn);
+      await arrive(db, turn, true);
       await whileMerging(analytics, pauseMs);
       lateMs.push((await timed(() => entry.ask(analytics))).ms);
     }
