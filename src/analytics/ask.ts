@@ -70,6 +70,8 @@ export interface SessionFacts extends Facts {
 
 export interface PageFacts extends Facts {
   readonly events: EventFacts;
+  /** Hours in which sealed sessions with late events started. */
+  readonly lateStarts: readonly LateHour[];
   /** The number of committed events. */
   readonly version: number;
   /** The memory for raw rows from the watermark on, of any version. */

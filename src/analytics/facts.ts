@@ -34,7 +34,7 @@ export function createFacts(deps: FactsDeps): AppFacts {
     extent,
     events,
     sessions: { ...sessions, keptFrom, version, live: live('open', sessions) },
-    pages: { ...pages, events, version, live: live('tail', pages) },
+    pages: { ...pages, events, lateStarts: snapshot.late.session, version, live: live('tail', pages) },
   };
 }
 

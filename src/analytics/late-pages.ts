@@ -1,14 +1,16 @@
+import { inEachHour } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
-import { join, sql } from '../clickhouse/sql.ts';
+import { sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
+import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld } from '../facts/late.ts';
-import type { Facts } from './ask.ts';
+import type { PageFacts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
 import { bySession, type Changes, changesOf, ofSessions } from './late.ts';
 import { sessionName } from './late-search.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory, TooLarge } from './rows.ts';
-import { bucket, instant, ofApp } from './sql.ts';
+import { instant, ofApp } from './sql.ts';
 
 /*
  * Corrections to page facts for sessions with late events: for each hour and pair, subtracts what the facts
@@ -60,7 +62,7 @@ export const lateKeySums = (
 const MOST_EVENTS = 200_000;
 
 /** Returns the corrections for all sessions with late events. Throws `TooLarge` if their events are. */
-export const lateKeys = (facts: Facts): Promise<readonly LateKey[]> =>
+export const lateKeys = (facts: PageFacts): Promise<readonly LateKey[]> =>
   changesOf(
     facts,
     'keys',
@@ -76,15 +78,16 @@ const EVENT = rowOf([number, text, number, text, number, number, number]);
 type Event = ReturnType<typeof EVENT.parse>;
 
 async function readChanges(
-  { db, app, until, lateHours }: Facts,
+  { db, app, until, lateHours, lateStarts }: PageFacts,
   sessions: readonly SessionKey[],
 ): Promise<Changes<LateKey>> {
-  const starts = new Set(sessions.map(({ startedAt }) => hourOf(startedAt)));
-  // The ledger has the last event of the sessions that start in an hour.
-  const hours = sql`SELECT toDateTime(arrayJoin(range(toUnixTimestamp(hour), toUnixTimestamp(last_event) + 1, 3600)), 'UTC') FROM ledger
-        WHERE ${ofApp(app)} AND kind = 'session' AND hour IN (${join([...starts].map(bucket))})`;
-  const among = sql`${ofApp(app)} AND timestamp < ${instant(until)} AND toStartOfHour(timestamp) IN (
-        ${hours})`;
+  const lastOf = new Map(lateStarts.map(({ hour, lastEvent }) => [hour, lastEvent]));
+  const spans = [...new Set(sessions.map(({ startedAt }) => hourOf(startedAt)))].map((hour) => {
+    // A session lasts at most 24 h.
+    const last = Math.min(lastOf.get(hour) ?? hour + HOUR_MS + DAY_MS, until - 1);
+    return { from: epochMs(hour), to: epochMs(last) };
+  });
+  const among = sql`${ofApp(app)} AND timestamp < ${instant(until)} AND ${inEachHour(spans)}`;
   const { where, params } = ofSessions(sessions, among);
   const events = await rowsForMemory(
     db,
@@ -97,7 +100,7 @@ WHERE ${where}
 LIMIT ${MOST_EVENTS + 1}`,
       row: EVENT,
     },
-    { searches: true },
+    {},
     params,
   );
   if (events.length > MOST_EVENTS) throw new TooLarge();
