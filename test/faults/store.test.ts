@@ -100,7 +100,11 @@ test.each<Fault>(['hang', 'slow'])('%s: refused in time, not ready meanwhile', a
   await recovered();
 });
 
+/** Resolves when the statements of earlier tests are counted. */
+const allGivenUp = () => expect.poll(() => proxy.unanswered).toBe(0);
+
 test('a single hanging question is given up and killed, and delays no other', async () => {
+  await allGivenUp();
   await proxy.set('hang', PAGEVIEWS);
   const before = proxy.givenUp;
   const hanging = Array.from({ length: 6 }, ask);
@@ -112,6 +116,7 @@ test('a single hanging question is given up and killed, and delays no other', as
 });
 
 test('a caller that leaves ends its question, and no other question is affected', async () => {
+  await allGivenUp();
   await proxy.set('hang', PAGEVIEWS);
   const before = proxy.givenUp;
   const alone = leaving(question(tenant.app));
