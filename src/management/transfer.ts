@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, mkdirSync, rmSync } from 'node:fs';
+import { createWriteStream, mkdirSync, open as openFile, rmSync, write } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -104,10 +104,12 @@ async function takeImport(
   mayBeSilent(req);
   const file = await unnamed(spool);
   try {
-    await pipeline(req, createWriteStream('', { fd: file.fd, autoClose: false })).catch((error: unknown) => {
-      if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) throw noRoom(error);
-      throw isLeft(error) ? left(error) : error;
-    });
+    await pipeline(req, createWriteStream('', { fd: file.fd, autoClose: false, fs: KEPT_OPEN })).catch(
+      (error: unknown) => {
+        if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) throw noRoom(error);
+        throw isLeft(error) ? left(error) : error;
+      },
+    );
     const read = () => file.createReadStream({ start: 0, autoClose: false });
     replyToPost(req, res, 201, await importApp(deps, read, { account, asNew, actor: OPERATOR }));
   } catch (error) {
@@ -116,6 +118,13 @@ async function takeImport(
     await file.close();
   }
 }
+
+/** After an error, the stream would close the number of the file, which the handle closes, too. */
+const KEPT_OPEN = {
+  open: openFile,
+  write,
+  close: (_file: number, done: (error: null) => void) => done(null),
+};
 
 /** Opens a file that is gone when it is closed, also if the process ends. */
 async function unnamed(folder: string): Promise<FileHandle> {
