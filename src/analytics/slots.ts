@@ -16,6 +16,7 @@ export async function readSlots(facts: SessionFacts, readers: readonly Reader[])
   const changed = isFirst ? 'all' : (committedSlots(facts, readers) ?? (await countedSlots(facts, readers)));
   if (changed === null) return null;
   const read = changed.length === 0 ? [] : await readSessions(facts, readers, changed);
+  if (read === null) return null;
   const { position } = facts;
   const all = readers.map(({ known }, i) => ({ slots: withRead(known?.slots, read[i]), position }));
   return all.every(isFew) ? all : null;

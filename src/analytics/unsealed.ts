@@ -25,12 +25,12 @@ const FEW_EVENTS = 20_000;
 const SESSION = rowOf([number, number, text], SESSION_PART);
 const FIRST_PART = 3;
 
-/** Reads the sessions of these slots, which are in order. */
+/** Reads the sessions of these slots, which are in order; null if the statement finds too many. */
 export async function readSessions(
   facts: SessionFacts,
   readers: readonly Reader[],
   changed: SlotCounts | 'all',
-): Promise<Slots['slots'][]> {
+): Promise<Slots['slots'][] | null> {
   const singles = readers.map(({ single }) => single);
   const columns = ['events', ...mergedFor(singles)] as const;
   const { range, only, parallel, isSought } = changed === 'all' ? allFrom(facts) : ofSlots(facts, changed);
@@ -43,6 +43,7 @@ FROM (${finalSessions(facts.app, range, columns, only)}) LIMIT ${MOST_OPEN + 1}`
     },
     { parallel },
   );
+  if (rows.length > MOST_OPEN) return null;
   return readers.map(({ visitors, single }, i) => {
     const read = new Map<number, { events: number; sessions: OpenSession[] }>();
     // By position, and without copies: there are thousands of rows.
