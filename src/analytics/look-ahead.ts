@@ -1,6 +1,6 @@
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { hoursBy } from '../domain/commits.ts';
+import { sessionsOf } from '../domain/commits.ts';
 import { visitorOf } from '../facts/session-columns.ts';
 import type { SessionFacts } from './ask.ts';
 import { keepStarts } from './links.ts';
@@ -25,18 +25,17 @@ const ROW = rowOf([text, text, listOf(number)]);
 /** Looks up the visitors of the events that were committed since the reader read; null if there is nothing to do. */
 export async function lookAhead(facts: SessionFacts, { single, known }: Reader): Promise<LookedUp | null> {
   const { db, app, where, until } = facts;
-  const { visits, name } = single;
+  const { visits } = single;
   const commits = visits === null ? null : db.commitsSince(app, known?.position ?? null);
   if (visits === null || commits === null) return null;
-  const hours = commits.flatMap((commit) => hoursBy('session', commit));
-  const sessions = hours
-    .flatMap((hour) => hour.sessions)
-    .filter(({ visitor, startedAt }) => visitor !== '' && !isKnown(db, known, startedAt));
+  const sessions = sessionsOf(commits).filter(
+    ({ visitor, startedAt }) => visitor !== '' && !isKnown(db, known, startedAt),
+  );
   const ids = [...new Set(sessions.map(({ visitor }) => visitor))];
   if (ids.length === 0 || ids.length > MOST) return null;
   const rows = await db.rows(
     {
-      name: `visits, ahead ${name}`,
+      name: `visits, ahead ${single.name}`,
       sql: sql`SELECT ${NAME}, ${visits.key} AS key, arrayPushFront(groupArray(${MOST_STARTS + 1})(started_at), max(started_at)) FROM ${visits.table}
 WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT ${visitorOf(sql`arrayJoin({ids:Array(String)})`)}) GROUP BY visitor, key
 UNION ALL
@@ -46,18 +45,16 @@ SELECT ${NAME}, id, [] FROM (SELECT arrayJoin({ids:Array(String)}) AS id, ${visi
     { searches: true },
     { ids },
   );
-  const late = new Set(sessions.filter(({ startedAt }) => startedAt < until).map(({ visitor }) => visitor));
-  const names = new Set<string>();
-  const lateNames = new Set<string>();
-  for (const [visitor, id, starts] of rows) {
-    if (starts.length > 0) continue;
-    names.add(visitor);
-    if (late.has(id)) lateNames.add(visitor);
-  }
+  const nameOf = new Map(rows.flatMap(([name, id, starts]) => (starts.length === 0 ? [[id, name]] : [])));
+  const late = new Set(
+    sessions.filter(({ startedAt }) => startedAt < until).map(({ visitor }) => nameOf.get(visitor)),
+  );
   const found = rows.filter(([, , starts]) => starts.length > 0);
-  const isKept = ([visitor, , starts]: (typeof found)[number]): boolean =>
-    lateNames.has(visitor) && starts.length <= 1 + MOST_STARTS;
-  const kept = found.filter(isKept).map(([visitor, key, [, ...starts]]) => [visitor + key, starts] as const);
+  const whole = found.filter(([name, , starts]) => late.has(name) && starts.length <= 1 + MOST_STARTS);
+  const kept = whole.map(([name, key, [, ...starts]]) => [name + key, starts] as const);
   await keepStarts(facts, single, new Map(kept));
-  return { names, last: new Map(found.map(([visitor, key, [last = -1]]) => [visitor + key, last])) };
+  return {
+    names: new Set(nameOf.values()),
+    last: new Map(found.map(([name, key, [last = -1]]) => [name + key, last])),
+  };
 }

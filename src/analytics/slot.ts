@@ -37,7 +37,7 @@ export interface Reader {
   readonly known: Slots | null;
 }
 
-/** Whether a session with this start is known, and when its visitors were there before. */
+/** Whether a session with this start was read, and its visitors were looked up. */
 export const isKnown = (db: Database, known: Slots | null, startedAt: number): boolean =>
   known?.slots
     .get(slotOf(db, startedAt))

@@ -1,6 +1,6 @@
 import { number, rowOf } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
-import { hoursBy } from '../domain/commits.ts';
+import { sessionsOf } from '../domain/commits.ts';
 import { closed, type SessionFacts } from './ask.ts';
 import { MOST_OPEN, type Reader, type SlotCounts, type Slots, slotOf, slotOfStart } from './slot.ts';
 import { inRanges, ofApp } from './sql.ts';
@@ -43,8 +43,7 @@ function committedSlots({ db, app, until }: SessionFacts, readers: readonly Read
   for (const { known } of readers) {
     const commits = db.commitsSince(app, known?.position ?? null);
     if (commits === null) return null;
-    const counts = commits.flatMap((commit) => hoursBy('session', commit));
-    for (const { startedAt } of counts.flatMap(({ sessions }) => sessions)) {
+    for (const { startedAt } of sessionsOf(commits)) {
       const slot = slotOf(db, startedAt);
       if (startedAt >= until) found.set(slot, known?.slots.get(slot)?.events ?? 0);
     }
@@ -68,7 +67,7 @@ const countSlots = ({ db, app, until, version, live }: SessionFacts): Promise<Sl
     const rows = await db.rows({
       name: 'unsealed slots',
       sql: sql`SELECT ${slotOfStart(db)}, sum(s.events), count() FROM sessions AS s
-WHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [{ ...closed({ from: null, to: null }), from: until }])} GROUP BY 1 LIMIT ${MOST_OPEN + 1}`,
+WHERE ${ofApp(app)} AND ${inRanges(sql`s.started_at`, [closed({ from: until, to: null })])} GROUP BY 1 LIMIT ${MOST_OPEN + 1}`,
       row: SLOT,
     });
     return rows.reduce((sum, [, , own]) => sum + own, 0) > MOST_OPEN

@@ -71,7 +71,7 @@ interface Sought {
 }
 
 const allFrom = ({ until }: SessionFacts): Sought => ({
-  range: { ...closed({ from: null, to: null }), from: until },
+  range: closed({ from: until, to: null }),
   only: sql`true`,
   parallel: true,
   isSought: () => true,

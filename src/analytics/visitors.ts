@@ -17,16 +17,16 @@ export interface OpenSession extends Pick<SingleSession, 'sign' | 'startedAt' | 
   readonly visitors: readonly Visitor[];
 }
 
-/** All of them. */
+/** The open sessions, for one way to count them. */
 export interface Open {
   /** In order of their start. */
   readonly unsealed: readonly OpenSession[];
   readonly late: readonly OpenSession[];
 }
 
-/** What was looked up of visitors. */
+/** The result of a look-up of visitors. */
 export interface LookedUp {
-  /** The names of all that were looked up. */
+  /** Of all that were sought. */
   readonly names: ReadonlySet<string>;
   /** The start of the last sealed session, by name and key as one text, of those that have one. */
   readonly last: ReadonlyMap<string, number>;

@@ -38,6 +38,10 @@ export interface Commit {
   readonly at: EpochMs;
 }
 
+/** Returns the sessions with events among the commits; some are repeated. */
+export const sessionsOf = (commits: readonly Commit[]): CommittedSession[] =>
+  commits.flatMap((commit) => hoursBy('session', commit)).flatMap(({ sessions }) => sessions);
+
 /** Returns the hours of the events by their own time (`page`), or by the start of their sessions. */
 export const hoursBy = (kind: FactKind, { hours }: Commit): HourCount[] =>
   hours.filter((count) => count.kind === LEDGER_KIND[kind]);
