@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, statSync, truncateSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, statSync, truncateSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,33 +34,56 @@ function shell(args: readonly string[], redirection: string, more: Readonly<Reco
   });
 }
 
-test('a caller who leaves in the middle of an archive is no fault of the service', async () => {
-  const { managementUrl, metadata, jwtSecret, printed } = service;
-  const { accountId } = await metadata.createAccount({ name: 'Left', plan: 'pro' });
-  const token = await signManagementToken(jwtSecret, () => epochMs(Date.now()));
-  const upload = request(`${managementUrl}/management/v1/app-imports`, {
+/** Begins to upload an archive, and leaves when the service reads it. Resolves with the lines that the service prints. */
+async function leave(agent: string): Promise<string[]> {
+  const token = await signManagementToken(service.jwtSecret, () => epochMs(Date.now()));
+  const upload = request(`${service.managementUrl}/management/v1/app-imports`, {
     method: 'POST',
     headers: {
       Authorization: `Bearer ${token}`,
       'Content-Type': 'application/x-tar',
       'Content-Length': 5_000,
       Expect: '100-continue',
-      'User-Agent': 'leaver',
+      'User-Agent': agent,
     },
   });
   upload.on('error', () => undefined);
-  // The caller leaves when the service reads the archive.
   upload.on('continue', () => upload.write(Buffer.alloc(1_000), () => upload.destroy()));
   upload.flushHeaders();
   const lines = (): string[] =>
-    printed()
+    service
+      .printed()
       .split('\n')
-      .filter((line) => line.includes('"leaver"'));
+      .filter((line) => line.includes(`"${agent}"`));
   await vi.waitFor(() => expect(lines()).not.toEqual([]), { timeout: 60_000 });
+  return lines();
+}
+
+test('a caller who leaves in the middle of an archive is no fault of the service', async () => {
+  const { metadata } = service;
+  const { accountId } = await metadata.createAccount({ name: 'Left', plan: 'pro' });
+  const lines = await leave('leaver');
   expect(
-    lines().filter((line) => Number(JSON.parse(line).level) >= 50 || JSON.parse(line).status >= 500),
+    lines.filter((line) => Number(JSON.parse(line).level) >= 50 || JSON.parse(line).status >= 500),
   ).toEqual([]);
   expect(await metadata.listAudit(accountId)).toEqual([]);
+});
+
+/** The engine has files open, too, and a process has a limit. */
+const MOST_OTHERS = 300;
+
+test('a file that is opened while a caller leaves stays open', async () => {
+  for (let caller = 0; caller < 20; caller++) {
+    const others: number[] = [];
+    const opening = setInterval(() => {
+      for (let n = 0; n < 10 && others.length < MOST_OTHERS; n++) others.push(openSync('/dev/null', 'r'));
+    }, 1);
+    await leave(`leaver-${caller}`);
+    clearInterval(opening);
+    // Throws if the number is closed.
+    for (const file of others) closeSync(file);
+    expect(others).not.toEqual([]);
+  }
 });
 
 test('an app is exported and imported by the command line', async () => {
