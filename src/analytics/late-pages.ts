@@ -1,8 +1,6 @@
-import { inEachHour } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
-import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf, isHeld } from '../facts/late.ts';
 import type { PageFacts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
@@ -10,7 +8,7 @@ import { bySession, type Changes, changesOf, ofSessions } from './late.ts';
 import { sessionName } from './late-search.ts';
 import type { Plan } from './plan.ts';
 import { rowsForMemory, TooLarge } from './rows.ts';
-import { instant, ofApp } from './sql.ts';
+import { instant } from './sql.ts';
 
 /*
  * Corrections to page facts for sessions with late events: for each hour and pair, subtracts what the facts
@@ -81,14 +79,7 @@ async function readChanges(
   { db, app, until, lateHours, lateStarts }: PageFacts,
   sessions: readonly SessionKey[],
 ): Promise<Changes<LateKey>> {
-  const lastOf = new Map(lateStarts.map(({ hour, lastEvent }) => [hour, lastEvent]));
-  const spans = [...new Set(sessions.map(({ startedAt }) => hourOf(startedAt)))].map((hour) => {
-    // A session lasts at most 24 h.
-    const last = Math.min(lastOf.get(hour) ?? hour + HOUR_MS + DAY_MS, until - 1);
-    return { from: epochMs(hour), to: epochMs(last) };
-  });
-  const among = sql`${ofApp(app)} AND timestamp < ${instant(until)} AND ${inEachHour(spans)}`;
-  const { where, params } = ofSessions(sessions, among);
+  const { where, params } = ofSessions(app, sessions, lateStarts);
   const events = await rowsForMemory(
     db,
     {
@@ -96,7 +87,7 @@ async function readChanges(
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
     ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
 FROM events
-WHERE ${where}
+WHERE ${where} AND timestamp < ${instant(until)}
 LIMIT ${MOST_EVENTS + 1}`,
       row: EVENT,
     },

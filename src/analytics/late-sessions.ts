@@ -1,7 +1,7 @@
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
-import { isHeld, ofHours } from '../facts/late.ts';
+import { isHeld } from '../facts/late.ts';
 import { sessionColumns } from '../facts/session-columns.ts';
 import { rowsFromEvents } from '../facts/session-rows.ts';
 import { GROUPED_FEW } from '../facts/session-states.ts';
@@ -55,7 +55,7 @@ async function readVersions(
   sessions: readonly SessionKey[],
   hours: readonly LateHour[],
 ): Promise<Changes<Version>> {
-  const { where, params } = ofSessions(sessions, ofHours(app, 'session', hours));
+  const { where, params } = ofSessions(app, sessions, hours);
   const columns = mergedFor(singles);
   const rows = await db.rows(
     {
