@@ -86,22 +86,33 @@ const copied = ({
  */
 async function commit(db: Database, at: number, hours: readonly number[]): Promise<void> {
   const rows = await db.rows({ name: 'new events', sql: newEvents(at, hours), row: HOUR });
-  const counts = rows.map(([kind, hour, events, oldest, newest, lastEvent, keys]): HourCount => {
+  const counts = rows.map(([kind, hour, events, oldest, newest, lastEvent, keys, byType]): HourCount => {
     const sessions = keys.map(([id, startedAt, visitor]) => ({ id, startedAt, visitor }));
+    const types = byType.map(([start, type]) => ({ at: start, type, events: 1 }));
     const times = { hour, oldest, newest, lastEvent };
-    return { app: BIG_APP, kind: kind as HourCount['kind'], events, ...times, sessions };
+    return { app: BIG_APP, kind: kind as HourCount['kind'], events, ...times, sessions, types };
   });
   await createJournal(db).commit(randomUUID(), counts, epochMs(at));
 }
 
-const HOUR = rowOf([text, number, number, number, number, number, listOf(tupleOf([text, number, text]))]);
+const HOUR = rowOf([
+  text,
+  number,
+  number,
+  number,
+  number,
+  number,
+  listOf(tupleOf([text, number, text])),
+  listOf(tupleOf([number, text])),
+]);
 
 const newEvents = (
   at: number,
   hours: readonly number[],
 ): Sql => sql`SELECT slice.1 AS kind, toUnixTimestamp(toStartOfHour(slice.2)) * 1000 AS hour, count(),
     toUnixTimestamp64Milli(min(slice.2)), toUnixTimestamp64Milli(max(slice.2)), toUnixTimestamp64Milli(max(timestamp)),
-    groupUniqArray((session_id, toUnixTimestamp64Milli(started_at), visitor_id))
+    groupUniqArray((session_id, toUnixTimestamp64Milli(started_at), visitor_id)),
+    groupArrayIf((toUnixTimestamp(toStartOfInterval(timestamp, INTERVAL 30 MINUTE)) * 1000, toString(type)), slice.1 = 'event')
 FROM events ARRAY JOIN [('event', timestamp), ('session', started_at)] AS slice
 WHERE ${ofApp(BIG_APP)} AND toStartOfHour(timestamp) IN (${join(hours.map(bucket))})
     AND inserted_at >= fromUnixTimestamp64Milli(${int(at)}, 'UTC')

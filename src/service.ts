@@ -43,7 +43,6 @@ import { Metrics } from './metrics/metrics.ts';
 import { watchedSealing } from './metrics/sealing-log.ts';
 import { createBegun } from './snapshots/begun.ts';
 import { createSnapshots } from './snapshots/snapshots.ts';
-import { Underway } from './snapshots/underway.ts';
 import { listenFailure } from './start-errors.ts';
 import { locksFor, openRedis, openStoreOf } from './start-stores.ts';
 
@@ -142,7 +141,6 @@ async function start(
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(() => geo.close());
   const { eventMaxAgeDays: maxAgeDays } = config;
-  const underway = new Underway();
   const ingestion = createIngestion({
     db,
     clock,
@@ -150,7 +148,6 @@ async function start(
     log,
     locks,
     maxAgeDays,
-    underway,
     onFlush: metrics.flush,
     ...(geo === null ? {} : { geo }),
   });
@@ -264,7 +261,7 @@ async function start(
     analytics,
     snapshots,
     forgetting,
-    begun: createBegun({ db, snapshots, underway }),
+    begun: createBegun({ db, snapshots }),
     bodies,
     access: metadata,
     redis,

@@ -122,8 +122,7 @@ LIMIT 50001;
 
 -- unsealed traffic
 SELECT
-    toUInt8(grain),
-    toUnixTimestamp(bucket) * 1000,
+    concat(toString(toUInt8(grain)), ' ', toString(toUnixTimestamp(bucket) * 1000)) AS hour,
     sum(t.pageviews),
     sum(t.clicks),
     sum(t.errors)

@@ -1,7 +1,9 @@
--- tehran hours: pageviews
+-- tehran hours: events
 SELECT
     toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1794601800000, 3600000)) AS hour,
-    sum(t.pageviews)
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
 FROM traffic AS t
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 3) AND ((bucket >= 1794601800) AND (bucket < 1795170600))
 GROUP BY hour;
@@ -47,8 +49,7 @@ LIMIT 50001;
 
 -- unsealed traffic
 SELECT
-    toUInt8(grain),
-    toUnixTimestamp(bucket) * 1000,
+    concat(toString(toUInt8(grain)), ' ', toString(toUnixTimestamp(bucket) * 1000)) AS hour,
     sum(t.pageviews),
     sum(t.clicks),
     sum(t.errors)

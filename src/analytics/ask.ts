@@ -35,6 +35,8 @@ export interface EventFacts {
   readonly version: number;
   /** The memory for raw rows from the watermark on, of any version. */
   readonly live: Cache;
+  /** The memory for sums of events, of any version. */
+  readonly sums: Cache;
   /**
    * The memory for raw events of these spans. Each late event in the spans starts a new version. Nothing is
    * kept of spans that end after `until`.

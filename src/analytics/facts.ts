@@ -68,6 +68,7 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     last: snapshot.extent?.to ?? null,
     version: snapshot.sessionEvents,
     live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
+    sums: memory.of(`sums ${snapshot.erasures}`),
     of: (spans) => {
       const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
       return memory.of(

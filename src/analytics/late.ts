@@ -1,8 +1,9 @@
 import type { Params } from '../clickhouse/database.ts';
+import { inEachHour } from '../clickhouse/literals.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
 import type { AppId } from '../domain/ids.ts';
-import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
 import { hourOf } from '../facts/late.ts';
 import { type LateHour, MOST_LATE_HOURS } from '../snapshots/late-hours.ts';
 import type { Facts } from './ask.ts';
@@ -31,9 +32,12 @@ export function bySession<Item>(
   return found;
 }
 
+/** Up to so many hours of sessions are named with the session: the events are sorted by both. */
+const MOST_PAIRS = 2_000;
+
 /**
  * SQL condition on a raw event: it belongs to one of these sessions. With its parameters. `hours` tell the last event of
- * the sessions that started in them. Each hour of each session is named, because the table is sorted by hour and session.
+ * the sessions that started in them.
  */
 export function ofSessions(
   app: AppId,
@@ -41,20 +45,27 @@ export function ofSessions(
   hours: readonly LateHour[],
 ): { readonly where: Sql; readonly params: Params } {
   const lastOf = new Map(hours.map(({ hour, lastEvent }) => [hour, lastEvent]));
-  const hoursOf = ({ startedAt }: SessionKey): number => {
+  const pairs = sessions.flatMap(({ id, startedAt }) => {
     const first = hourOf(startedAt);
-    const last = hourOf(lastOf.get(first) ?? startedAt + DAY_MS);
-    return Math.max(last - first, 0) / HOUR_MS + 1;
-  };
+    const last = Math.max(first, hourOf(lastOf.get(first) ?? startedAt + DAY_MS));
+    return Array.from({ length: (last - first) / HOUR_MS + 1 }, (_, n) => ({
+      id,
+      hour: first + n * HOUR_MS,
+    }));
+  });
+  const params = { ids: sessions.map(({ id }) => id), starts: sessions.map(({ startedAt }) => startedAt) };
+  const own = sql`${ofApp(app)} AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`;
+  if (pairs.length > MOST_PAIRS) {
+    const ranges = pairs.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour) }));
+    return { where: sql`${own} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}`, params };
+  }
   return {
-    where: sql`${ofApp(app)}
-    AND (toStartOfHour(timestamp), session_id) IN arrayFlatten(arrayMap((id, start, hours) -> arrayMap(n -> (toDateTime(intDiv(start, ${HOUR_MS}) * ${HOUR_MS / 1000} + n * ${HOUR_MS / 1000}, 'UTC'), id), range(hours)),
-        {ids:Array(String)}, {starts:Array(Int64)}, {hours:Array(UInt8)}))
-    AND (toUnixTimestamp64Milli(started_at), session_id) IN arrayZip({starts:Array(Int64)}, {ids:Array(String)})`,
+    where: sql`${own}
+    AND (toStartOfHour(timestamp), session_id) IN arrayZip({hours:Array(DateTime('UTC'))}, {hourIds:Array(String)})`,
     params: {
-      ids: sessions.map(({ id }) => id),
-      starts: sessions.map(({ startedAt }) => startedAt),
-      hours: sessions.map(hoursOf),
+      ...params,
+      hours: pairs.map(({ hour }) => hour / 1000),
+      hourIds: pairs.map(({ id }) => id),
     },
   };
 }

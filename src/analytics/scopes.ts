@@ -1,5 +1,5 @@
+import type { Scope } from '../domain/scope.ts';
 import { DAY_MS, type EpochMs, epochMs, type OpenRange, type Range, utcDayStart } from '../domain/time.ts';
-import type { Scope } from '../snapshots/rows.ts';
 import { closed } from './ask.ts';
 import { activityWindow, heatmapWindow } from './tehran.ts';
 

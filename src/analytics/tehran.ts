@@ -1,7 +1,7 @@
 import { fromZonedTime } from 'date-fns-tz/fromZonedTime';
 import { LRUCache } from 'lru-cache';
 import { shownInTehran, TEHRAN } from '../domain/tehran-clock.ts';
-import { type EpochMs, epochMs, HOUR_MS, type Range } from '../domain/time.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
 
 const HEATMAP_DAYS = 7;
 export const ACTIVITY_HOURS = 28 * 24;
@@ -28,7 +28,11 @@ export function tehranTime(at: EpochMs): TehranTime {
   return time;
 }
 
-const HALF_HOUR_MS = 1_800_000;
+/** Returns the start of the Tehran hour that contains `at`. */
+export const tehranHourOf = (at: number): number => floorTo(at, SECOND_MS) - (shownInTehran(at) % HOUR_MS);
+
+const SECOND_MS = 1_000;
+const HALF_HOUR_MS = HOUR_MS / 2;
 
 /**
  * Caches the last result for its half hour: Tehran's days and hours start on half hours of UTC, so a window
@@ -58,8 +62,7 @@ function heatmapWindowAt(now: EpochMs): { readonly dates: readonly string[]; rea
 export const activityWindow = ofHalfHour(activityWindowAt);
 
 function activityWindowAt(now: EpochMs): Range {
-  const minutes = new Date(shownInTehran(now)).getUTCMinutes();
-  const end = Math.floor(now / 60_000) * 60_000 - minutes * 60_000 + HOUR_MS;
+  const end = tehranHourOf(now) + HOUR_MS;
   return { from: epochMs(end - ACTIVITY_HOURS * HOUR_MS), to: epochMs(end - 1) };
 }
 

@@ -4,9 +4,10 @@ import type { Commit } from '../domain/commits.ts';
 /** Limits of what is remembered, in bytes: of one app, and of all. */
 const MOST_OF_APP = 2_000_000;
 const MOST = 16_000_000;
-/** The sizes of a commit's hour without sessions, and of each of its sessions; a session is in two hours. */
+/** The sizes of a commit's hour, of each of its sessions (which is in two hours) and of each count of a type. */
 const HOUR_SIZE = 150;
 const SESSION_SIZE = 110;
+const TYPE_SIZE = 60;
 
 /** An app's latest commits, in order. */
 interface Remembered {
@@ -30,7 +31,8 @@ export class Commits {
     if (this.#uncertain.delete(token)) return;
     for (const [app, commit] of commits) {
       const size = commit.hours.reduce(
-        (sum, { sessions }) => sum + HOUR_SIZE + SESSION_SIZE * sessions.length,
+        (sum, { sessions, types }) =>
+          sum + HOUR_SIZE + SESSION_SIZE * sessions.length + TYPE_SIZE * types.length,
         1,
       );
       const own = this.#apps.get(app) ?? { commits: [], size: 0 };

@@ -13,6 +13,7 @@ import { commentOf, type StatementStats } from './sent.ts';
 import { type Settings, settingsText } from './settings.ts';
 import type { Shards } from './shards.ts';
 import { identifier, join, type Sql, sql } from './sql.ts';
+import type { Underway } from './underway.ts';
 
 export type { StatementStats } from './sent.ts';
 
@@ -321,6 +322,19 @@ class ClickHouseDatabase {
    */
   stamp(app: string): number | null {
     return this.exclusive ? this.#own.stamp(app) : null;
+  }
+
+  /** The events that this process is storing. */
+  get underway(): Underway {
+    return this.#own.underway;
+  }
+
+  /**
+   * Returns the position if no event of the app is visible that is not committed; null if that is not known. If it is the
+   * same before and after a statement, that has seen exactly the commits up to there.
+   */
+  settledPosition(app: string): number | null {
+    return this.exclusive ? this.#own.settled(app) : null;
   }
 
   /** The same for everything but new events. */

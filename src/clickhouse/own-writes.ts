@@ -1,5 +1,6 @@
 import type { Commit } from '../domain/commits.ts';
 import { Commits } from './commits.ts';
+import { Underway } from './underway.ts';
 import { Writes } from './writes.ts';
 
 /** What an insert changes, as the caller says. */
@@ -17,6 +18,7 @@ export class OwnWrites {
   /** Those among them that are not new events. */
   readonly #changes = new Writes();
   readonly #commits = new Commits();
+  readonly underway = new Underway();
 
   /** Begins an insert. Call the result when it has ended; `isDone`: it did not fail. */
   begin(table: string, { token = '', about, commits }: Written): (isDone: boolean) => void {
@@ -35,6 +37,11 @@ export class OwnWrites {
   /** A number that changes with every insert about the app. Null during one. */
   stamp(app: string): number | null {
     return this.#all.stamp(app);
+  }
+
+  /** The same number. Null while an event of the app may be visible that is not committed. */
+  settled(app: string): number | null {
+    return this.underway.touches(app) ? null : this.stamp(app);
   }
 
   /** The same for everything but new events. */

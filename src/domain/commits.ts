@@ -14,6 +14,14 @@ export interface CommittedSession extends SessionKey {
   readonly visitor: string;
 }
 
+/** The number of events of a type in half an hour, the unit of hours in UTC and in Tehran. */
+export interface TypeCount {
+  /** The start of the half hour, epoch ms. */
+  readonly at: number;
+  readonly type: string;
+  readonly events: number;
+}
+
 /**
  * The number of an app's events in an hour: the events' own hour, or the hour in which their sessions
  * started. Times are epoch ms.
@@ -29,6 +37,8 @@ export interface HourCount {
   readonly lastEvent: number;
   /** The sessions of these events; some are repeated. */
   readonly sessions: readonly CommittedSession[];
+  /** These events by their own time and type; none for hours of sessions. Some are repeated. */
+  readonly types: readonly TypeCount[];
 }
 
 /** Events of an app that one write committed. */

@@ -7,7 +7,6 @@ import { inProcessLocks, type Locks } from '../domain/locks.ts';
 import { acceptedFrom } from '../domain/retention.ts';
 import { type Clock, type EpochMs, MINUTE_MS, toIso } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
-import { Underway } from '../snapshots/underway.ts';
 import type { Outcome } from './batch-buffer.ts';
 import { createClockSkew } from './clock-skew.ts';
 import type { StoredFlush } from './flusher.ts';
@@ -35,8 +34,6 @@ export interface IngestionOptions {
   readonly geo?: Geo;
   /** Locks for imports; within this process unless given. */
   readonly locks?: Locks;
-  /** The flushes underway, shared with the answer caches. */
-  readonly underway?: Underway;
   readonly onFlush?: (flush: StoredFlush) => void;
   /** Older events are rejected. */
   readonly maxAgeDays: number;
@@ -134,7 +131,7 @@ const isAnonymous = (session: unknown): boolean =>
 const DUPLICATE: IngestResult = { accepted: 0, rejected: [], duplicate: true };
 
 export function createIngestion(options: IngestionOptions): Ingestion {
-  const { db, clock, log, geo, maxAgeDays, underway = new Underway() } = options;
+  const { db, clock, log, geo, maxAgeDays } = options;
   const journal = createJournal(db);
   const known = db.exclusive ? new KnownBatches() : null;
   const setAside = createSetAside(db);
@@ -143,7 +140,6 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     journal,
     setAside,
     known,
-    underway,
     log,
     ...(options.onFlush === undefined ? {} : { onFlush: options.onFlush }),
     ...(options.wallClock === undefined ? {} : { wallClock: options.wallClock }),

@@ -34,6 +34,8 @@ const TYPE: Readonly<Record<EventType, number>> = {
   engagement: 4,
   custom: 5,
 };
+/** The type of each number, which counts from 1. */
+export const TYPES = Object.keys(TYPE) as EventType[];
 
 /** Columns of both `ingest_journal` and `events`. Only a session's earliest event in a batch has them. */
 const CONTEXT_TEXTS = [

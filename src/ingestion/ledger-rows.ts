@@ -1,14 +1,14 @@
 import { dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
-import type { Commit, CommittedSession, HourCount } from '../domain/commits.ts';
+import type { Span } from '../clickhouse/underway.ts';
+import type { Commit, CommittedSession, HourCount, TypeCount } from '../domain/commits.ts';
 import { type EpochMs, extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
-import type { Span } from '../snapshots/underway.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 
 /** A session, with the times of its events. */
 interface Times extends Pick<ValidSession, 'id' | 'startedAt' | 'visitorId'> {
-  readonly events: readonly Pick<ValidEvent, 'timestamp'>[];
+  readonly events: readonly Pick<ValidEvent, 'timestamp' | 'type'>[];
 }
 
 /** Returns the hours of a batch. Some hours are repeated. */
@@ -17,14 +17,22 @@ export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   for (const { id, startedAt, visitorId: visitor, events } of sessions) {
     const times = events.map(({ timestamp }) => timestamp);
     const { from, to: lastEvent } = extentOf(times);
-    const count = { app, events: times.length, lastEvent, sessions: [{ id, startedAt, visitor }] };
+    const count = { app, events: times.length, lastEvent, sessions: [{ id, startedAt, visitor }], types: [] };
     hours.push({ ...count, kind: 'session', hour: hourOf(startedAt), oldest: startedAt, newest: startedAt });
     if (hourOf(from) === hourOf(lastEvent)) {
-      hours.push({ ...count, kind: 'event', hour: hourOf(from), oldest: from, newest: lastEvent });
+      hours.push({
+        ...count,
+        kind: 'event',
+        hour: hourOf(from),
+        oldest: from,
+        newest: lastEvent,
+        types: events.map(typeOf),
+      });
     } else {
-      for (const at of times) {
+      for (const event of events) {
+        const at = event.timestamp;
         const one = { hour: hourOf(at), events: 1, oldest: at, newest: at, lastEvent: at };
-        hours.push({ ...count, kind: 'event', ...one });
+        hours.push({ ...count, kind: 'event', ...one, types: [typeOf(event)] });
       }
     }
   }
@@ -32,18 +40,28 @@ export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
 }
 
 const hourOf = (at: number): number => floorTo(at, HOUR_MS);
+const typeOf = ({ timestamp, type }: Times['events'][number]): TypeCount => ({
+  at: floorTo(timestamp, HOUR_MS / 2),
+  type,
+  events: 1,
+});
 
 /** Merges the counts, so that each of an app's hours is there once. */
 export function mergedHours(hours: readonly HourCount[]): HourCount[] {
-  const merged = new Map<string, HourCount & { readonly sessions: CommittedSession[] }>();
+  const merged = new Map<
+    string,
+    HourCount & { readonly sessions: CommittedSession[]; readonly types: TypeCount[] }
+  >();
   for (const hour of hours) {
     const key = `${hour.app} ${hour.kind} ${hour.hour}`;
     const known = merged.get(key);
     const sessions = known?.sessions ?? [];
     for (const session of hour.sessions) if (sessions.at(-1) !== session) sessions.push(session);
-    merged.set(key, { ...(known === undefined ? hour : both(known, hour)), sessions });
+    const types = known?.types ?? [];
+    for (const type of hour.types) types.push(type);
+    merged.set(key, { ...(known === undefined ? hour : both(known, hour)), sessions, types });
   }
-  return [...merged.values()];
+  return [...merged.values()].map((hour) => ({ ...hour, types: mergedTypes(hour.types) }));
 }
 
 const both = (one: HourCount, other: HourCount): HourCount => ({
@@ -53,6 +71,15 @@ const both = (one: HourCount, other: HourCount): HourCount => ({
   newest: Math.max(one.newest, other.newest),
   lastEvent: Math.max(one.lastEvent, other.lastEvent),
 });
+
+function mergedTypes(counts: readonly TypeCount[]): TypeCount[] {
+  const merged = new Map<string, TypeCount>();
+  for (const count of counts) {
+    const key = `${count.at} ${count.type}`;
+    merged.set(key, { ...count, events: count.events + (merged.get(key)?.events ?? 0) });
+  }
+  return [...merged.values()];
+}
 
 /** Returns the spans of time that hold the events of these hours. */
 export function spansOf(hours: readonly HourCount[]): Span[] {

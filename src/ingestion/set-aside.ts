@@ -5,7 +5,7 @@ import { sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { DAY_MS, epochMs, toIso } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import type { BatchRows } from './journal-rows.ts';
+import { type BatchRows, TYPES } from './journal-rows.ts';
 import { hoursOf } from './ledger-rows.ts';
 
 /** A batch that the store refused, for the operator. */
@@ -69,14 +69,15 @@ const JournalRow = z.object({
   started_at: z.number(),
   visitor_id: z.string().default(''),
   offsets: z.array(z.number()),
+  types: z.array(z.number().transform((type) => z.literal(TYPES).parse(TYPES[type - 1]))),
 });
 
 /** Returns the session of a journal row. Some rows have none. */
 function sessionOf(row: string) {
   const { success, data } = JournalRow.safeParse(JSON.parse(`{${row}`));
   if (!success) return [];
-  const { session_id: id, started_at: startedAt, visitor_id: visitorId, offsets } = data;
-  const events = offsets.map((offset) => ({ timestamp: epochMs(startedAt + offset) }));
+  const { session_id: id, started_at: startedAt, visitor_id: visitorId, offsets, types } = data;
+  const events = types.map((type, i) => ({ type, timestamp: epochMs(startedAt + (offsets[i] ?? 0)) }));
   return [{ id, startedAt: epochMs(startedAt), visitorId, events }];
 }
 

@@ -1,6 +1,6 @@
+import type { Span, Underway } from '../clickhouse/underway.ts';
 import { AppError } from '../domain/errors.ts';
 import { type Clock, type EpochMs, MINUTE_MS } from '../domain/time.ts';
-import type { Span, Underway } from '../snapshots/underway.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Flush, Journal } from './journal.ts';
 import type { OpenFlush } from './journal-sql.ts';

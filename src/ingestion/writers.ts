@@ -1,7 +1,6 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
-import type { Underway } from '../snapshots/underway.ts';
 import type { Held } from './batch-buffer.ts';
 import { Flusher, type StoredFlush } from './flusher.ts';
 import type { Journal } from './journal.ts';
@@ -27,7 +26,6 @@ export interface WritersOptions {
   readonly journal: Journal;
   readonly setAside: SetAside;
   readonly known: KnownBatches | null;
-  readonly underway: Underway;
   readonly log: IngestLog;
   readonly onFlush?: (flush: StoredFlush) => void;
   readonly wallClock?: Clock;
@@ -134,14 +132,14 @@ export class Writers {
 }
 
 function writerOf(shard: number, options: WritersOptions): Writer {
-  const { db, journal, log, underway, known, wallClock } = options;
+  const { db, journal, log, known, wallClock } = options;
   const persistence = new Persistence(log);
   const settler = new Settler({
     journal,
     persistence,
     log,
     exclusive: db.exclusive,
-    underway,
+    underway: db.underway,
     known,
     isMine: ({ app }) => db.shards.of(app) === shard,
     ...(wallClock === undefined ? {} : { wallClock }),

@@ -1,12 +1,12 @@
 import type { Database } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
+import type { Scope } from '../domain/scope.ts';
 import { bandsOf } from './bands.ts';
 import { byScope } from './by-scope.ts';
 import type { Snapshot } from './read.ts';
-import { begunRows, eraOf, erasuresOf, eventsIn, ROW, type Scope, stateRows } from './rows.ts';
+import { begunRows, eraOf, erasuresOf, eventsIn, ROW, stateRows } from './rows.ts';
 import type { ReadSnapshot } from './snapshots.ts';
-import type { Underway } from './underway.ts';
 
 /** A version of the data in a scope. */
 export type Version = Pick<Snapshot, 'version' | 'erasures'>;
@@ -36,15 +36,14 @@ export const isSameVersion = (one: Version, other: Version): boolean =>
 export interface BegunDeps {
   readonly db: Database;
   readonly snapshots: ReadSnapshot;
-  readonly underway: Underway;
 }
 
 /** A process that is alone on its store knows this from memory; otherwise the store is asked. */
-export function createBegun({ db, snapshots, underway }: BegunDeps): ReadBegun {
+export function createBegun({ db, snapshots }: BegunDeps): ReadBegun {
   if (!db.exclusive) return byScope((app, scopes) => readBegun(db, app, scopes));
   return async (app, scope) => {
     // In this order: events that are committed between the two lines are in the snapshot.
-    const isStoring = underway.touches(app, scope);
+    const isStoring = db.underway.touches(app, scope);
     const snapshot = await snapshots(app, scope);
     return { version: isStoring || snapshot.isErasing ? null : snapshot, era: snapshot.era };
   };

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { batched } from '../domain/batched.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
-import type { Scope } from './rows.ts';
+import type { Scope } from '../domain/scope.ts';
 
 /** The others have no call that waits. */
 const MOST_APPS = 20_000;

@@ -3,6 +3,7 @@ import { sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import { FACT_KINDS } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
+import type { Scope } from '../domain/scope.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { type Band, bandsOf } from './bands.ts';
 import { type LateRead, NO_LATE_READ, readLate } from './late.ts';
@@ -18,7 +19,6 @@ import {
   numbersOf,
   ROW,
   type Row,
-  type Scope,
   type State,
   withCommits,
 } from './rows.ts';

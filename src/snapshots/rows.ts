@@ -5,20 +5,12 @@ import { byName } from '../domain/by-name.ts';
 import type { Commit } from '../domain/commits.ts';
 import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
+import type { Scope } from '../domain/scope.ts';
 import { type EpochMs, epochMs, type Range } from '../domain/time.ts';
 import { type Band, bandRows, boundsOf, eventsBetween } from './bands.ts';
 import { type Published, type PublishedFacts, publishedOf, publishedRows, without } from './published.ts';
 
 /* The statement of a snapshot, and what its rows say. */
-
-/**
- * The data that an answer rests on: events by their own time, and events by the start of their session; null
- * for none.
- */
-export interface Scope {
-  readonly events: Range | null;
-  readonly sessions: Range | null;
-}
 
 /**
  * Number of committed events in the scope's hours, by their own time and by the start of their session.

@@ -2,10 +2,10 @@ import { LRUCache } from 'lru-cache';
 import type { Database } from '../clickhouse/database.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
+import type { Scope } from '../domain/scope.ts';
 import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { byScope } from './by-scope.ts';
 import { type LastRead, readSnapshots, type Snapshot } from './read.ts';
-import type { Scope } from './rows.ts';
 
 const MOST_APPS = 20_000;
 /** Of each app. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
@@ -9,11 +10,11 @@ import { type Database, dateTime64, openDatabase } from '../../src/clickhouse/da
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, join, sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
+import type { Scope } from '../../src/domain/scope.ts';
 import { type EpochMs, epochMs, HOUR_MS } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { createIngestion } from '../../src/ingestion/ingestion.ts';
 import { LEDGER_COLUMNS } from '../../src/ingestion/ledger-rows.ts';
-import type { Scope } from '../../src/snapshots/rows.ts';
 import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
 import { UNTIL_CACHED } from '../support/oracle/compare.ts';
@@ -138,10 +139,21 @@ const visitAt = (
 });
 const SEALED = NOW - 40 * HOUR_MS;
 
-async function sealedApp(wallClock: () => EpochMs) {
+type Ask = (of: Analytics) => Promise<readonly unknown[]>;
+
+async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
   const app = appId(randomUUID());
-  const ingestion = createIngestion({ db, clock: () => NOW, wallClock, log: SILENT, maxAgeDays: 730 });
-  const analytics = createAnalytics({ db });
+  const ingestion = createIngestion({
+    db: storing,
+    clock: () => NOW,
+    wallClock,
+    log: SILENT,
+    maxAgeDays: 730,
+  });
+  let analytics = createAnalytics({ db });
+  const forget = (): void => {
+    analytics = createAnalytics({ db });
+  };
   const store = async (...sessions: readonly object[]): Promise<void> => {
     const { rejected } = await ingestion.accept(
       { id: app, domain: KNOWN_DOMAIN },
@@ -150,14 +162,20 @@ async function sealedApp(wallClock: () => EpochMs) {
     );
     expect(rejected).toEqual([]);
   };
+  const range = { from: epochMs(NOW - 50 * HOUR_MS), to: NOW };
+  const some: Ask = async (of) => [
+    await of.kpis(app, range),
+    await of.overview(app, range),
+    [...(await of.pageviews(app, range))],
+  ];
+  const ofEvents: Ask = async (of) => [
+    await of.kpis(app, range),
+    await of.userGrowth(app, range),
+    await of.trafficHeatmap(app, NOW),
+    await of.audienceActivity(app, NOW),
+  ];
   /** Returns the statements of some questions, whose answers must equal those without a cache. */
-  const asked = async (): Promise<readonly string[]> => {
-    const range = { from: epochMs(NOW - 50 * HOUR_MS), to: NOW };
-    const ask = async (of: Analytics) => [
-      await of.kpis(app, range),
-      await of.overview(app, range),
-      [...(await of.pageviews(app, range))],
-    ];
+  const asked = async (ask = some): Promise<readonly string[]> => {
     statements = [];
     const answers = await ask(analytics);
     const sent = [...statements];
@@ -168,7 +186,7 @@ async function sealedApp(wallClock: () => EpochMs) {
   await seal({ db, only: [app] }, NOW);
   await store(visitAt(NOW - 600_000));
   for (let time = 0; time < UNTIL_CACHED; time++) await asked();
-  return { app, store, asked };
+  return { app, store, asked, forget, ofEvents };
 }
 
 test('the sessions of late events that this process has committed are known', async () => {
@@ -221,6 +239,62 @@ test('nothing is known while a write is under way, because a statement may have 
   expect(db.commitsSince(app, before)).toBeNull();
   await store(visitAt(SEALED + 2));
   await asked();
+});
+
+const ofTraffic = (sent: readonly string[]): string[] =>
+  sent.filter((name) => /^(event sums|unsealed traffic|tehran hours: events)/.test(name));
+
+test('sums of events grow with the commits', async () => {
+  const { app, store, asked, ofEvents } = await sealedApp(wallClock);
+  const at = (ms: number, type: string) => ({ type, timestamp: new Date(ms).toISOString() });
+  for (let time = 0; time < UNTIL_CACHED; time++) await asked(ofEvents);
+  for (const [minutes, type] of ['click', 'error', 'pageview', 'custom', 'engagement'].entries()) {
+    const details = { path: '/', target: 'a', message: 'b', name: 'c', durationMs: 7 };
+    // In both halves of hours that are sealed and that are not, and around the watermark.
+    const times = [SEALED + minutes, SEALED + 40 * 60_000, NOW - 31 * 60_000, NOW - 29 * 60_000];
+    const sessions = times.map((ms) => ({
+      ...visitAt(ms - 1_000),
+      events: [{ ...at(ms, type), ...details }],
+    }));
+    await store(...sessions);
+    expect(ofTraffic(await asked(ofEvents))).toEqual([]);
+  }
+  // Whatever else is written about the app, all is read again.
+  await db.insert('ledger', [moreOf(app)], { about: [app] });
+  expect(ofTraffic(await asked(ofEvents))).not.toEqual([]);
+  await store(visitAt(SEALED + 60_000));
+  expect(ofTraffic(await asked(ofEvents))).toEqual([]);
+});
+
+test('sums of events that are read before a flush is committed do not get its events twice', async () => {
+  let commit = Promise.resolve();
+  const { store, asked, forget, ofEvents } = await sealedApp(
+    wallClock,
+    new Proxy(db, {
+      get: (target, name) => {
+        const value: unknown = Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        return async (table: unknown, ...others: unknown[]) => {
+          if (name === 'insertText' && table === 'ledger') await commit;
+          return value.call(target, table, ...others);
+        };
+      },
+    }),
+  );
+  let end = (): void => undefined;
+  commit = new Promise((resolve) => {
+    end = resolve;
+  });
+  const visible = statements.length;
+  const storing = store(visitAt(NOW - 300_000), visitAt(SEALED, [SEALED + 60_000]));
+  while (!statements.slice(visible).some((name) => name.startsWith('insert events'))) await sleep(5);
+  forget();
+  for (let time = 0; time < UNTIL_CACHED; time++) await asked(ofEvents);
+  end();
+  await storing;
+  expect(ofTraffic(await asked(ofEvents))).not.toEqual([]);
+  await store(visitAt(NOW - 200_000), visitAt(SEALED, [SEALED + 70_000]));
+  expect(ofTraffic(await asked(ofEvents))).toEqual([]);
 });
 
 test('late events that seem to be older than the facts are not taken for events in them', async () => {

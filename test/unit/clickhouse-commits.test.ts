@@ -15,6 +15,7 @@ const commitOf = (at: number, sessions: Commit['hours'][number]['sessions'] = []
       newest: 0,
       lastEvent: 0,
       sessions,
+      types: [],
     },
   ],
 });

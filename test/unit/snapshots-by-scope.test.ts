@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { appId } from '../../src/domain/ids.ts';
+import type { Scope } from '../../src/domain/scope.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { byScope } from '../../src/snapshots/by-scope.ts';
-import type { Scope } from '../../src/snapshots/rows.ts';
 
 const SHOP = appId('5e2a4b9e-9d55-4d6c-8d5c-0a5f2a3b7c01');
 const BLOG = appId('5e2a4b9e-9d55-4d6c-8d5c-0a5f2a3b7c02');

@@ -7,9 +7,9 @@ import { byPeriod, type Grid, sliceOf, sliceSql } from '../grid.ts';
 import { byTurn, type HourSource, hoursOf } from '../hours.ts';
 import { type Plan, plan, rangeOf, type Span, spanOf } from '../plan.ts';
 import { planEvents } from '../retention.ts';
-import { keptRows, ROW, type Row, sumByKey } from '../rows.ts';
+import { ROW, type Row, sumByKey } from '../rows.ts';
 import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, UTC } from '../sql.ts';
-import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, unsealedHours } from '../traffic.ts';
+import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../traffic.ts';
 
 /** For the hours from the watermark on: the sums of every hour are current. */
 const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
@@ -48,7 +48,7 @@ export async function eventSums(
   const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
   const { inMemory, inStore } = byTurn(edgeSource(facts), plans.flatMap(edgeRanges).map(spanOf));
   const [whole, edges, ends, hours] = await Promise.all([
-    sumsOfHours(facts, plans, sliceOfBucket(plans)),
+    sumsOfHours(facts, plans, grid, sliceOfBucket(plans)),
     fromHours(facts, inMemory, grid),
     fromStore(facts, [...inStore.map(rangeOf), ...tails.flatMap(edgeRanges)], grid),
     unsealedHours(
@@ -67,15 +67,20 @@ export async function eventSums(
 
 /** Sums of whole sealed hours. */
 async function sumsOfHours(
-  { db, app, of }: EventFacts,
+  facts: EventFacts,
   plans: readonly Plan[],
+  grid: Grid,
   slice: Sql,
 ): Promise<readonly Row[]> {
-  const hours = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
-  if (hours.length === 0) return [];
-  const statement = sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
-WHERE ${ofApp(app)} AND ${inGrains(plans, UTC)} GROUP BY slice`;
-  return keptRows(db, of(hours), 'event sums', statement);
+  const spans = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
+  if (spans.length === 0) return [];
+  return sealedSums(facts, {
+    name: 'event sums',
+    statement: sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)} GROUP BY slice`,
+    spans,
+    sliceOf: (at) => (spans.some(({ start, end }) => at >= start && at < end) ? sliceOf(grid, at) : null),
+  });
 }
 
 const edgeSource = ({ app, of }: EventFacts): HourSource => ({

@@ -11,8 +11,8 @@ import { keptRows, type Row, sumByKey } from '../rows.ts';
 import { edgesOf, singlesOf } from '../sessions.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
 import { inSpans, ofApp } from '../sql.ts';
-import { activityWindow, heatmapWindow, type TehranTime, tehranTime } from '../tehran.ts';
-import { firstUnsealed, unsealedHours } from '../traffic.ts';
+import { activityWindow, heatmapWindow, type TehranTime, tehranHourOf, tehranTime } from '../tehran.ts';
+import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../traffic.ts';
 import { eventTotalsOf } from './event-totals.ts';
 import { sessionTotals } from './session-totals.ts';
 
@@ -57,20 +57,26 @@ async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<st
   const { start, end } = spanOf(grid);
   const until = Math.min(Math.max(start, firstUnsealed(events, 'tehran')), end);
   const [sealed, unsealed] = await Promise.all([
-    start < until ? sealedPageviews(events, grid, { start, end: until }) : [],
+    start < until ? sealedTraffic(events, grid, { start, end: until }) : [],
     unsealedHours(events, 'tehran', [{ start: until, end }]),
   ]);
   return new Map([
-    ...sealed.map(([hour, pageviews = 0]) => [hour, pageviews] as const),
+    ...sealed.map(([hour, ...sums]) => [hour, eventTotalsOf(sums).pageviews] as const),
     ...unsealed.map(({ at, sums }) => [`${sliceOf(grid, at)}`, eventTotalsOf(sums).pageviews] as const),
   ]);
 }
 
-function sealedPageviews({ db, app, of }: EventFacts, grid: Grid, hours: Span): Promise<readonly Row[]> {
-  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, sum(t.pageviews) FROM traffic AS t
-WHERE ${ofApp(app)} AND grain = 3 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`;
-  return keptRows(db, of([hours]), 'tehran hours: pageviews', statement);
-}
+const sealedTraffic = (facts: EventFacts, grid: Grid, hours: Span): Promise<readonly Row[]> =>
+  sealedSums(facts, {
+    name: 'tehran hours: events',
+    statement: sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+WHERE ${ofApp(facts.app)} AND grain = 3 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`,
+    spans: [hours],
+    sliceOf: (at) => {
+      const hour = tehranHourOf(at);
+      return hour >= hours.start && hour < hours.end ? sliceOf(grid, hour) : null;
+    },
+  });
 
 const zeros = (): number[] => new Array<number>(24).fill(0);
 const METRICS = ['sessions', 'visitors', 'pageviews'] as const;

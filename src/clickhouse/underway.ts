@@ -1,5 +1,7 @@
-import { type EpochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
-import type { Scope } from './rows.ts';
+import type { Scope } from '../domain/scope.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
+
+const ANY_TIME: Range = { from: epochMs(0), to: epochMs(Number.MAX_SAFE_INTEGER) };
 
 /**
  * The hours that one flush touches in an app: by the events' own times, and by the starts of their sessions.
@@ -41,8 +43,8 @@ export class Underway {
     };
   }
 
-  /** Returns whether events of the scope's hours are being stored. */
-  touches(app: string, { events, sessions }: Scope): boolean {
+  /** Returns whether events of the scope's hours are being stored; by default, any of the app. */
+  touches(app: string, { events, sessions }: Scope = { events: ANY_TIME, sessions: null }): boolean {
     if (this.#anywhere > 0) return true;
     for (const span of this.#spans.get(app) ?? []) {
       if (meets(events, span.events) || meets(sessions, span.sessions)) return true;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { Underway } from '../../src/clickhouse/underway.ts';
 import { epochMs, HOUR_MS, type Range } from '../../src/domain/time.ts';
-import { Underway } from '../../src/snapshots/underway.ts';
 
 const hours = (from: number, to: number): Range => ({
   from: epochMs(from * HOUR_MS),
