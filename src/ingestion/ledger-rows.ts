@@ -26,7 +26,7 @@ export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
         hour: hourOf(from),
         oldest: from,
         newest: lastEvent,
-        types: events.map(typeOf),
+        types: mergedTypes(events.map(typeOf)),
       });
     } else {
       for (const event of events) {
@@ -72,13 +72,15 @@ const both = (one: HourCount, other: HourCount): HourCount => ({
   lastEvent: Math.max(one.lastEvent, other.lastEvent),
 });
 
+/** Merges counts of one hour. There are at most ten different ones, and one for each event to begin with. */
 function mergedTypes(counts: readonly TypeCount[]): TypeCount[] {
-  const merged = new Map<string, TypeCount>();
-  for (const count of counts) {
-    const key = `${count.at} ${count.type}`;
-    merged.set(key, { ...count, events: count.events + (merged.get(key)?.events ?? 0) });
+  const merged: { -readonly [Name in keyof TypeCount]: TypeCount[Name] }[] = [];
+  for (const { at, type, events } of counts) {
+    const known = merged.find((other) => other.at === at && other.type === type);
+    if (known === undefined) merged.push({ at, type, events });
+    else known.events += events;
   }
-  return [...merged.values()];
+  return merged;
 }
 
 /** Returns the spans of time that hold the events of these hours. */
