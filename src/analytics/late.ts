@@ -1,6 +1,6 @@
 import type { Params } from '../clickhouse/database.ts';
-import { inEachHour } from '../clickhouse/literals.ts';
-import { type Sql, sql } from '../clickhouse/sql.ts';
+import { bucket, inEachHour, int } from '../clickhouse/literals.ts';
+import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
 import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS } from '../domain/time.ts';
@@ -32,13 +32,16 @@ export function bySession<Item>(
   return found;
 }
 
-/** Up to so many hours of sessions are named together with the session: the events are sorted by both. */
-const MOST_PAIRS = 2_000;
+/**
+ * Up to so many hours of sessions are named together with the session: the events are sorted by both. A server gets the ids
+ * in the address of the request, which must not be long.
+ */
+const MOST_PAIRS = 200;
 
 /**
  * SQL condition on a raw event: its session has the start of one of these sessions, and the id of one. With its
- * parameters. To compare both with one and the same session takes twice the time. `hours` tell the last event of the
- * sessions that started in them.
+ * parameters. It may find a part of another session, with the start of one and the id of another: to compare both at once
+ * takes twice the time. `hours` tell the last event of the sessions that started in them.
  */
 export function ofSessions(
   app: AppId,
@@ -54,20 +57,16 @@ export function ofSessions(
       hour: first + n * HOUR_MS,
     }));
   });
-  const own = sql`${ofApp(app)} AND toUnixTimestamp64Milli(started_at) IN {starts:Array(Int64)}`;
-  const starts = sessions.map(({ startedAt }) => startedAt);
+  const own = sql`${ofApp(app)} AND toUnixTimestamp64Milli(started_at) IN (${join(sessions.map(({ startedAt }) => int(startedAt)))})`;
   if (pairs.length > MOST_PAIRS) {
     const ranges = pairs.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour) }));
-    return {
-      where: sql`${own} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}`,
-      params: { starts, ids: sessions.map(({ id }) => id) },
-    };
+    const where = sql`${own} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}`;
+    return { where, params: { ids: sessions.map(({ id }) => id) } };
   }
-  return {
-    where: sql`${own}
-    AND (toStartOfHour(timestamp), session_id) IN arrayZip({hours:Array(DateTime('UTC'))}, {ids:Array(String)})`,
-    params: { starts, hours: pairs.map(({ hour }) => hour / 1000), ids: pairs.map(({ id }) => id) },
-  };
+  const sought = sql`[${join(pairs.map(({ hour }) => bucket(hour)))}]::Array(DateTime('UTC'))`;
+  const where = sql`${own}
+    AND (toStartOfHour(timestamp), session_id) IN arrayZip(${sought}, {ids:Array(String)})`;
+  return { where, params: { ids: pairs.map(({ id }) => id) } };
 }
 
 /** What was read of the late events of an app so far. */
@@ -80,7 +79,7 @@ interface Known<Change> {
 
 /**
  * Returns what the late events of all sessions change. `read` gets the sessions with late events of some hours, and
- * returns everything about them. What it returns of other sessions changes nothing.
+ * returns everything about them. What it returns of other sessions may be a part, and is dropped.
  */
 export async function changesOf<Change>(
   facts: Facts,
@@ -100,8 +99,9 @@ export async function changesOf<Change>(
   let { changes } = known;
   if (grown.length > 0 && changes !== null) {
     const sessions = await sessionsIn(facts, grown);
-    const more = sessions !== null && sessions.length > 0 ? await read(sessions, grown) : [];
-    const all = new Map([...changes, ...more]);
+    const names = new Set(sessions?.map(({ startedAt, id }) => sessionName(startedAt, id)));
+    const found = sessions !== null && sessions.length > 0 ? await read(sessions, grown) : [];
+    const all = new Map([...changes, ...[...found].filter(([name]) => names.has(name))]);
     changes = sessions !== null && all.size <= MOST_LATE_SESSIONS ? all : null;
     const hours = new Map([...known.hours, ...grown.map((late) => [late.hour, late.committed] as const)]);
     let size = hours.size;
