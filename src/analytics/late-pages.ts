@@ -1,7 +1,8 @@
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
-import { hourOf, isHeld } from '../facts/late.ts';
+import { hourOf } from '../domain/time.ts';
+import { isHeld } from '../facts/late.ts';
 import type { PageFacts } from './ask.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './key-rows.ts';
 import { bySession, type Changes, changesOf, ofSessions } from './late.ts';

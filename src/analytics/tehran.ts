@@ -28,10 +28,11 @@ export function tehranTime(at: EpochMs): TehranTime {
   return time;
 }
 
+const SECOND_MS = 1_000;
+
 /** Returns the start of the Tehran hour that contains `at`. */
 export const tehranHourOf = (at: number): number => floorTo(at, SECOND_MS) - (shownInTehran(at) % HOUR_MS);
 
-const SECOND_MS = 1_000;
 const HALF_HOUR_MS = HOUR_MS / 2;
 
 /**

@@ -1,6 +1,6 @@
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
-import { type Commit, hoursBy } from '../domain/commits.ts';
-import { floorTo, HOUR_MS } from '../domain/time.ts';
+import { type Commit, typesOf } from '../domain/commits.ts';
+import { HOUR_MS, hourOf, isWithin } from '../domain/time.ts';
 import type { EventFacts } from './ask.ts';
 import { EVENT_SUMS } from './figures.ts';
 import type { Span } from './plan.ts';
@@ -21,7 +21,7 @@ export const SUMS_OF_TRAFFIC = join(EVENT_SUM_NAMES.map((name) => sql`sum(t.${id
  * that holds `at` (all in ms).
  */
 const HOURS = {
-  utc: { code: 1, earlierMs: 0, startOf: (at: number): number => floorTo(at, HOUR_MS) },
+  utc: { code: 1, earlierMs: 0, startOf: hourOf },
   tehran: { code: 3, earlierMs: HOUR_MS / 2, startOf: tehranHourOf },
 } as const;
 type HoursOf = keyof typeof HOURS;
@@ -76,29 +76,20 @@ async function currentRows(
 }
 
 function withCommits(rows: readonly Row[], commits: readonly Commit[], keysOf: Source['keysOf']): Row[] {
-  const counts = commits.flatMap((commit) => hoursBy('page', commit)).flatMap(({ types }) => types);
-  const more = counts.flatMap(({ at, type, events }) => {
+  const more = typesOf(commits).flatMap(({ at, type, events }) => {
     const own = EVENT_SUM_NAMES.map((sum) => (EVENT_SUMS[sum] === type ? events : 0));
     return keysOf(at).map((key): Row => [key, ...own]);
   });
   return [...sumByKey([...rows, ...more])].map(([key, sums]): Row => [key, ...sums]);
 }
 
-/** Sums of sealed hours, by slice. */
-interface SealedSource extends Pick<Source, 'name' | 'statement'> {
-  readonly spans: readonly Span[];
-  /** The slice of half an hour; `at` is its start, epoch ms. Null if it is not one of these hours. */
-  sliceOf(at: number): number | null;
-}
-
-/** Returns the sums of these hours. */
+/** Returns the sums of sealed hours, which lie in the spans. */
 export const sealedSums = (
   facts: EventFacts,
-  { spans, sliceOf, ...source }: SealedSource,
+  spans: readonly Span[],
+  source: Source,
 ): Promise<readonly Row[]> =>
-  currentRows(facts, { ...source, keysOf: (at) => [sliceOf(at) ?? []].flat().map(String) }, (load) =>
-    facts.of(spans).recall(source.statement, load, sizeOf),
-  );
+  currentRows(facts, source, (load) => facts.of(spans).recall(source.statement, load, sizeOf));
 
 /** Returns the unsealed hours of these spans. One statement reads them for all questions about a version. */
 export async function unsealedHours(
@@ -126,8 +117,6 @@ WHERE ${ofApp(app)} AND grain IN (${codes}) AND bucket >= ${bucket(first)} GROUP
   );
   return rows.flatMap(([key, ...sums]) => {
     const [code, at = 0] = key.split(' ').map(Number);
-    return code === HOURS[of].code && spans.some(({ start, end }) => at >= start && at < end)
-      ? { at, sums }
-      : [];
+    return code === HOURS[of].code && isWithin(spans, at) ? { at, sums } : [];
   });
 }

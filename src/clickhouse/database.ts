@@ -330,8 +330,8 @@ class ClickHouseDatabase {
   }
 
   /**
-   * Returns the position if no event of the app is visible that is not committed; null if that is not known. If it is the
-   * same before and after a statement, that has seen exactly the commits up to there.
+   * The position, if all events of the app that are visible are committed; null if that is not known. A statement has seen
+   * exactly the commits up to there if the position is the same before and after it.
    */
   settledPosition(app: string): number | null {
     return this.exclusive ? this.#own.settled(app) : null;

@@ -18,6 +18,7 @@ export class OwnWrites {
   /** Those among them that are not new events. */
   readonly #changes = new Writes();
   readonly #commits = new Commits();
+  /** The flushes that are not committed yet. */
   readonly underway = new Underway();
 
   /** Begins an insert. Call the result when it has ended; `isDone`: it did not fail. */

@@ -1,5 +1,5 @@
 import type { Scope } from '../domain/scope.ts';
-import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range } from '../domain/time.ts';
+import { epochMs, hourOf, type Range } from '../domain/time.ts';
 
 const ANY_TIME: Range = { from: epochMs(0), to: epochMs(Number.MAX_SAFE_INTEGER) };
 
@@ -55,5 +55,3 @@ export class Underway {
 
 const meets = (scope: Range | null, span: Range): boolean =>
   scope !== null && hourOf(span.from) <= scope.to && span.to >= hourOf(scope.from);
-
-const hourOf = (at: EpochMs): number => floorTo(at, HOUR_MS);

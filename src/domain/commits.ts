@@ -52,6 +52,20 @@ export interface Commit {
 export const sessionsOf = (commits: readonly Commit[]): CommittedSession[] =>
   commits.flatMap((commit) => hoursBy('session', commit)).flatMap(({ sessions }) => sessions);
 
+/** Merges the counts of the same half hour and type. */
+export function mergedTypes(counts: readonly TypeCount[]): TypeCount[] {
+  const merged = new Map<number, Map<string, number>>();
+  for (const { at, type, events } of counts) {
+    const own = merged.get(at) ?? new Map<string, number>();
+    merged.set(at, own.set(type, (own.get(type) ?? 0) + events));
+  }
+  return [...merged].flatMap(([at, own]) => [...own].map(([type, events]) => ({ at, type, events })));
+}
+
+/** Returns the types of the events of the commits. */
+export const typesOf = (commits: readonly Commit[]): TypeCount[] =>
+  mergedTypes(commits.flatMap(({ hours }) => hours.flatMap(({ types }) => types)));
+
 /** Returns the hours of the events by their own time (`page`), or by the start of their sessions. */
 export const hoursBy = (kind: FactKind, { hours }: Commit): HourCount[] =>
   hours.filter((count) => count.kind === LEDGER_KIND[kind]);

@@ -34,6 +34,13 @@ export const DAY_MS = 86_400_000;
 /** The last multiple of `unit` that is not after `ms`, such as the start of its UTC hour or day. */
 export const floorTo = (ms: number, unit: number): number => Math.floor(ms / unit) * unit;
 
+/** The start of the UTC hour that contains `ms`. */
+export const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);
+
+/** Whether one of the spans contains `at`. */
+export const isWithin = (spans: readonly Span[], at: number): boolean =>
+  spans.some(({ start, end }) => at >= start && at < end);
+
 /** The range from the earliest to the latest time. Without times, a range that holds nothing. */
 export function extentOf(times: readonly number[]): Range {
   let [from, to] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

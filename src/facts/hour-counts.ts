@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
-import type { Span } from '../domain/time.ts';
+import { isWithin, type Span } from '../domain/time.ts';
 import { MAX_SECONDS } from './seal-states.ts';
 
 /** Numbers of events by app and hour. */
@@ -76,7 +76,7 @@ export function eventsIn(counts: HourCounts, spans: readonly Span[]): number {
   let sum = 0;
   for (const hours of counts.values()) {
     for (const [hour, events] of hours) {
-      if (spans.some(({ start, end }) => hour >= start && hour < end)) sum += events;
+      if (isWithin(spans, hour)) sum += events;
     }
   }
   return sum;

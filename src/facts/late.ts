@@ -5,7 +5,7 @@ import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
-import { epochMs, floorTo, HOUR_MS } from '../domain/time.ts';
+import { epochMs } from '../domain/time.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
 
 /*
@@ -78,6 +78,3 @@ ARRAY JOIN emptyArrayToSingle(late) AS session LIMIT ${limit + 1}`,
     rows.length <= limit && (held.get(late.hour) ?? 0) === late.held;
   return new Map(hours.map((late) => [late.hour, isKnown(late) ? (sessions.get(late.hour) ?? []) : null]));
 }
-
-/** Returns the start of the hour that contains `ms`. */
-export const hourOf = (ms: number): number => floorTo(ms, HOUR_MS);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
-import { floorTo, HOUR_MS } from '../domain/time.ts';
+import { floorTo, HOUR_MS, isWithin } from '../domain/time.ts';
 import { compute } from './compute.ts';
 import { CUTS } from './cuts.ts';
 import { differences, eventsIn, sealedHours } from './hour-counts.ts';
@@ -48,9 +48,7 @@ export async function sealHours({ db, signal }: SealDeps, run: Run, work: Work):
   }
   const sealed = await sealedHours(db, { kind, apps, from, to }, dead);
   const ends = states.map((state) => {
-    const [stopped = to] = differences(state.app, ledger, sealed).filter((hour) =>
-      spans.some(({ start, end }) => hour >= start && hour < end),
-    );
+    const [stopped = to] = differences(state.app, ledger, sealed).filter((hour) => isWithin(spans, hour));
     return { state, stopped, until: Math.min(stopped, state.last) };
   });
   const further = ends.filter(({ until }) => until > from);

@@ -1,8 +1,14 @@
 import { dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import type { Span } from '../clickhouse/underway.ts';
-import type { Commit, CommittedSession, HourCount, TypeCount } from '../domain/commits.ts';
-import { type EpochMs, extentOf, floorTo, HOUR_MS } from '../domain/time.ts';
+import {
+  type Commit,
+  type CommittedSession,
+  type HourCount,
+  mergedTypes,
+  type TypeCount,
+} from '../domain/commits.ts';
+import { type EpochMs, extentOf, floorTo, HOUR_MS, hourOf } from '../domain/time.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 
@@ -39,7 +45,6 @@ export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   return hours;
 }
 
-const hourOf = (at: number): number => floorTo(at, HOUR_MS);
 const typeOf = ({ timestamp, type }: Times['events'][number]): TypeCount => ({
   at: floorTo(timestamp, HOUR_MS / 2),
   type,
@@ -71,17 +76,6 @@ const both = (one: HourCount, other: HourCount): HourCount => ({
   newest: Math.max(one.newest, other.newest),
   lastEvent: Math.max(one.lastEvent, other.lastEvent),
 });
-
-/** Merges counts of one hour. There are at most ten different ones, and one for each event to begin with. */
-function mergedTypes(counts: readonly TypeCount[]): TypeCount[] {
-  const merged: { -readonly [Name in keyof TypeCount]: TypeCount[Name] }[] = [];
-  for (const { at, type, events } of counts) {
-    const known = merged.find((other) => other.at === at && other.type === type);
-    if (known === undefined) merged.push({ at, type, events });
-    else known.events += events;
-  }
-  return merged;
-}
 
 /** Returns the spans of time that hold the events of these hours. */
 export function spansOf(hours: readonly HourCount[]): Span[] {

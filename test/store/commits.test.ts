@@ -248,10 +248,10 @@ test('sums of events grow with the commits', async () => {
   const { app, store, asked, ofEvents } = await sealedApp(wallClock);
   const at = (ms: number, type: string) => ({ type, timestamp: new Date(ms).toISOString() });
   for (let time = 0; time < UNTIL_CACHED; time++) await asked(ofEvents);
-  for (const [minutes, type] of ['click', 'error', 'pageview', 'custom', 'engagement'].entries()) {
+  for (const [n, type] of ['click', 'error', 'pageview', 'custom', 'engagement'].entries()) {
     const details = { path: '/', target: 'a', message: 'b', name: 'c', durationMs: 7 };
     // In both halves of hours that are sealed and that are not, and around the watermark.
-    const times = [SEALED + minutes, SEALED + 40 * 60_000, NOW - 31 * 60_000, NOW - 29 * 60_000];
+    const times = [SEALED + n, SEALED + 40 * 60_000, NOW - 31 * 60_000, NOW - 29 * 60_000];
     const sessions = times.map((ms) => ({
       ...visitAt(ms - 1_000),
       events: [{ ...at(ms, type), ...details }],
@@ -274,9 +274,10 @@ test('sums of events that are read before a flush is committed do not get its ev
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
         if (typeof value !== 'function') return value;
-        return async (table: unknown, ...others: unknown[]) => {
-          if (name === 'insertText' && table === 'ledger') await commit;
-          return value.call(target, table, ...others);
+        if (name !== 'insertText') return value.bind(target);
+        return async (...given: Parameters<Database['insertText']>) => {
+          if (given[0] === 'ledger') await commit;
+          return target.insertText(...given);
         };
       },
     }),

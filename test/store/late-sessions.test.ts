@@ -38,7 +38,7 @@ onEachBackend((on) => {
     analytics = createAnalytics({ db: on.db });
   });
 
-  /** Stores visits in an app, seals them, stores the late ones, and compares all answers with those of an app that is not sealed. */
+  /** Seals the visits, and then stores the late ones. All answers must equal those of an app that is not sealed. */
   async function compare(visits: readonly Visit[], late: readonly Visit[]): Promise<void> {
     const ingestion = ingestionOn(on.db);
     const [app, twin] = [appId(randomUUID()), appId(randomUUID())];

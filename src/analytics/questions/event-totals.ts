@@ -1,6 +1,6 @@
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
-import { epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
+import { epochMs, HOUR_MS, isWithin, type Range } from '../../domain/time.ts';
 import type { EventFacts } from '../ask.ts';
 import { EVENT_SUMS } from '../figures.ts';
 import { byPeriod, type Grid, sliceOf, sliceSql } from '../grid.ts';
@@ -74,12 +74,11 @@ async function sumsOfHours(
 ): Promise<readonly Row[]> {
   const spans = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
   if (spans.length === 0) return [];
-  return sealedSums(facts, {
+  return sealedSums(facts, spans, {
     name: 'event sums',
     statement: sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)} GROUP BY slice`,
-    spans,
-    sliceOf: (at) => (spans.some(({ start, end }) => at >= start && at < end) ? sliceOf(grid, at) : null),
+    keysOf: (at) => (isWithin(spans, at) ? [`${sliceOf(grid, at)}`] : []),
   });
 }
 

@@ -1,6 +1,6 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { TEHRAN } from '../../domain/tehran-clock.ts';
-import { type EpochMs, epochMs, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
+import { type EpochMs, epochMs, HOUR_MS, isWithin, type Range, toIso } from '../../domain/time.ts';
 import type { AppFacts, EventFacts, SessionFacts } from '../ask.ts';
 import { UNITS } from '../figures.ts';
 import { byHour, type Grid, sliceOf, sliceSql } from '../grid.ts';
@@ -67,14 +67,13 @@ async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<st
 }
 
 const sealedTraffic = (facts: EventFacts, grid: Grid, hours: Span): Promise<readonly Row[]> =>
-  sealedSums(facts, {
+  sealedSums(facts, [hours], {
     name: 'tehran hours: events',
     statement: sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(facts.app)} AND grain = 3 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`,
-    spans: [hours],
-    sliceOf: (at) => {
+    keysOf: (at) => {
       const hour = tehranHourOf(at);
-      return hour >= hours.start && hour < hours.end ? sliceOf(grid, hour) : null;
+      return isWithin([hours], hour) ? [`${sliceOf(grid, hour)}`] : [];
     },
   });
 
