@@ -125,7 +125,7 @@ const moreOf = (app: AppId): object => ({
   last_event: dateTime64(NOW),
 });
 
-/** A session of one page, and an app with sealed hours whose questions have been asked. */
+/** A session of one page. */
 const visitAt = (
   startedAt: number,
   events: readonly number[] = [startedAt],
@@ -141,6 +141,7 @@ const SEALED = NOW - 40 * HOUR_MS;
 
 type Ask = (of: Analytics) => Promise<readonly unknown[]>;
 
+/** An app with sealed hours. */
 async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
   const app = appId(randomUUID());
   const ingestion = createIngestion({
@@ -174,6 +175,10 @@ async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
     await of.trafficHeatmap(app, NOW),
     await of.audienceActivity(app, NOW),
   ];
+  /** Asks until everything that can be cached is cached. */
+  const warm = async (ask = some): Promise<void> => {
+    for (let time = 0; time < UNTIL_CACHED; time++) await ask(analytics);
+  };
   /** Returns the statements of some questions, whose answers must equal those without a cache. */
   const asked = async (ask = some): Promise<readonly string[]> => {
     statements = [];
@@ -185,12 +190,12 @@ async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
   await store(...[0, 1, 2, 3].map((hours) => visitAt(SEALED + hours * HOUR_MS)));
   await seal({ db, only: [app] }, NOW);
   await store(visitAt(NOW - 600_000));
-  for (let time = 0; time < UNTIL_CACHED; time++) await asked();
-  return { app, store, asked, forget, ofEvents };
+  return { app, store, warm, asked, forget, ofEvents };
 }
 
 test('the sessions of late events that this process has committed are known', async () => {
-  const { store, asked } = await sealedApp(wallClock);
+  const { store, warm, asked } = await sealedApp(wallClock);
+  await warm();
   for (const [time, minutes] of [1, 70, 2].entries()) {
     await store(
       visitAt(SEALED, [SEALED + minutes * 60_000]),
@@ -206,7 +211,8 @@ test('the sessions of late events that this process has committed are known', as
 });
 
 test('the visitors of committed events are looked up while their sessions are read', async () => {
-  const { store, asked } = await sealedApp(wallClock);
+  const { store, warm, asked } = await sealedApp(wallClock);
+  await warm();
   const visitsOf = async (...sessions: readonly object[]): Promise<string[]> => {
     await store(...sessions);
     return (await asked()).filter((name) => name.startsWith('visits'));
@@ -227,7 +233,8 @@ test('the visitors of committed events are looked up while their sessions are re
 });
 
 test('nothing is known while a write is under way, because a statement may have seen it already', async () => {
-  const { app, store, asked } = await sealedApp(wallClock);
+  const { app, store, warm, asked } = await sealedApp(wallClock);
+  await warm();
   const before = db.position(app);
   await store(visitAt(SEALED + 1));
   expect(db.commitsSince(app, before)).toHaveLength(1);
@@ -245,9 +252,9 @@ const ofTraffic = (sent: readonly string[]): string[] =>
   sent.filter((name) => /^(event sums|unsealed traffic|tehran hours: events)/.test(name));
 
 test('sums of events grow with the commits', async () => {
-  const { app, store, asked, ofEvents } = await sealedApp(wallClock);
+  const { app, store, warm, asked, ofEvents } = await sealedApp(wallClock);
   const at = (ms: number, type: string) => ({ type, timestamp: new Date(ms).toISOString() });
-  for (let time = 0; time < UNTIL_CACHED; time++) await asked(ofEvents);
+  await warm(ofEvents);
   for (const [n, type] of ['click', 'error', 'pageview', 'custom', 'engagement'].entries()) {
     const details = { path: '/', target: 'a', message: 'b', name: 'c', durationMs: 7 };
     // In both halves of hours that are sealed and that are not, and around the watermark.
@@ -268,7 +275,7 @@ test('sums of events grow with the commits', async () => {
 
 test('sums of events that are read before a flush is committed do not get its events twice', async () => {
   let commit = Promise.resolve();
-  const { store, asked, forget, ofEvents } = await sealedApp(
+  const { store, warm, asked, forget, ofEvents } = await sealedApp(
     wallClock,
     new Proxy(db, {
       get: (target, name) => {
@@ -290,7 +297,7 @@ test('sums of events that are read before a flush is committed do not get its ev
   const storing = store(visitAt(NOW - 300_000), visitAt(SEALED, [SEALED + 60_000]));
   while (!statements.slice(visible).some((name) => name.startsWith('insert events'))) await sleep(5);
   forget();
-  for (let time = 0; time < UNTIL_CACHED; time++) await asked(ofEvents);
+  await warm(ofEvents);
   end();
   await storing;
   expect(ofTraffic(await asked(ofEvents))).not.toEqual([]);
@@ -300,7 +307,8 @@ test('sums of events that are read before a flush is committed do not get its ev
 
 test('late events that seem to be older than the facts are not taken for events in them', async () => {
   let backMs = 0;
-  const { store, asked } = await sealedApp(() => epochMs(wallClock() - backMs));
+  const { store, warm, asked } = await sealedApp(() => epochMs(wallClock() - backMs));
+  await warm();
   await store(visitAt(SEALED + 1));
   expect(await asked()).not.toContain('late sessions');
   // The clock is set back.
