@@ -14,6 +14,33 @@ const HTTP_ROOMS = {
   server: ['request'],
 };
 
+/** The same of analytics/. No room but `questions` knows a question. */
+const ANALYTICS_ROOMS = {
+  answers: [],
+  range: [],
+  memory: ['range'],
+  input: ['range', 'memory'],
+  late: ['range', 'input'],
+  events: ['answers', 'range', 'memory', 'input'],
+  sessions: ['answers', 'range', 'memory', 'input', 'late'],
+  keys: ['answers', 'range', 'memory', 'input', 'late'],
+  questions: ['answers', 'range', 'memory', 'input', 'late', 'events', 'sessions', 'keys'],
+};
+
+/** The same of facts/: the tables and statements stand on nothing. */
+const FACTS_ROOMS = { sql: [] };
+
+/** Rules for the rooms of a folder: each imports only those that it stands on. */
+const roomRules = (folder, rooms) =>
+  Object.entries(rooms).map(([room, below]) =>
+    only(
+      `${folder}-${room}-stands-on-${below.join('-and-') || 'nothing'}`,
+      `The rooms of ${folder}/ import one way.`,
+      { path: `^src/${folder}/${room}/` },
+      { path: `^src/${folder}/(?!(${[room, ...below].join('|')})/)` },
+    ),
+  );
+
 export default {
   forbidden: [
     only('no-circular', 'A cycle has no file that can be read first.', {}, { circular: true }),
@@ -47,14 +74,9 @@ export default {
       { path: '^src/(analytics|facts|snapshots|ingestion|metadata)/' },
       { path: '^src/(http|endpoints|management|cli)/' },
     ),
-    ...Object.entries(HTTP_ROOMS).map(([room, below]) =>
-      only(
-        `http-${room}-stands-on-${below.join('-and-') || 'nothing'}`,
-        'The rooms of http/ import one way.',
-        { path: `^src/http/${room}/` },
-        { path: `^src/http/(?!(${[room, ...below].join('|')})/)` },
-      ),
-    ),
+    ...roomRules('http', HTTP_ROOMS),
+    ...roomRules('facts', FACTS_ROOMS),
+    ...roomRules('analytics', ANALYTICS_ROOMS),
     only(
       'only-http-knows-express',
       'Express stays in http/ and management/.',
@@ -92,7 +114,7 @@ export default {
       {
         path: '^src/',
         pathNot:
-          '^src/(console|client)/|^src/analytics/figures\\.ts$|^src/domain/tehran-clock\\.ts$|^src/http/console/schemas\\.ts$',
+          '^src/(console|client)/|^src/analytics/answers/figures\\.ts$|^src/domain/tehran-clock\\.ts$|^src/http/console/schemas\\.ts$',
       },
     ),
     only(

@@ -1,5 +1,5 @@
-import { kpiRange } from '../src/analytics/ranges.ts';
-import type { Analytics } from '../src/analytics/results.ts';
+import type { Analytics } from '../src/analytics/answers/results.ts';
+import { kpiRange } from '../src/analytics/range/ranges.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../src/domain/time.ts';
 import { BIG_APP, NOW, RANGE_NAMES, type RangeName, ranges, type Shape } from './shape.ts';
 

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Analytics } from '../src/analytics/results.ts';
+import type { Analytics } from '../src/analytics/answers/results.ts';
 import type { Database, StatementStats } from '../src/clickhouse/database.ts';
 import type { Case } from './cases.ts';
 import { type Reads, statementsOf } from './reads.ts';

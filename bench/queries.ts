@@ -1,5 +1,5 @@
 import { createAnalytics } from '../src/analytics/analytics.ts';
-import { Memory } from '../src/analytics/memory.ts';
+import { Memory } from '../src/analytics/memory/memory.ts';
 import type { StatementStats } from '../src/clickhouse/database.ts';
 import { readConfig } from '../src/config.ts';
 import { casesOf } from './cases.ts';

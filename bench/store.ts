@@ -45,19 +45,20 @@ const GENERATOR = COMPILED ? readdirSync(HERE) : ['generate.ts', 'shape.ts', 'vo
 
 /** The code that determines the facts. */
 const MADE_BY = [
-  'compute',
-  'cuts',
   'hour-counts',
-  'place',
   'purge',
   'repair',
-  'roll-ups',
   'seal',
   'seal-hours',
   'seal-states',
-  'session-rows',
-  'session-states',
-  'tables',
+  'sql/compute',
+  'sql/cuts',
+  'sql/place',
+  'sql/roll-ups',
+  'sql/session-columns',
+  'sql/session-rows',
+  'sql/session-states',
+  'sql/tables',
 ];
 
 /** The first one has the raw tables. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
 import { createAnalytics } from '../src/analytics/analytics.ts';
-import { Memory } from '../src/analytics/memory.ts';
+import { Memory } from '../src/analytics/memory/memory.ts';
 import { casesOf } from './cases.ts';
 import { Progress } from './progress.ts';
 import { type AnswerSchema, AskSchema } from './protocol.ts';

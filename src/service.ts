@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { createAnalytics, type SteadyAnalytics } from './analytics/analytics.ts';
-import { Memory } from './analytics/memory.ts';
+import { Memory } from './analytics/memory/memory.ts';
 import { createApp } from './app.ts';
 import { createBackups } from './backup/backups.ts';
 import { assertWhole } from './backup/restore.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { kpiRange } from '../../src/analytics/ranges.ts';
+import { kpiRange } from '../../src/analytics/range/ranges.ts';
 import { appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import type { Oracle } from '../../test/support/oracle/oracle.ts';

@@ -1,4 +1,4 @@
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { rawDatabase } from './ask.ts';
 import { dataBounds } from './data-bounds.ts';

@@ -1,4 +1,4 @@
-import { ratio } from '../../src/analytics/rounding.ts';
+import { ratio } from '../../src/analytics/answers/rounding.ts';
 
 /* The decimals are written down here a second time, so that a wrong one in the service shows. */
 

@@ -4,10 +4,11 @@ import type { AppId } from '../domain/ids.ts';
 import type { Snapshot } from '../snapshots/read.ts';
 import { createSnapshots, type ReadSnapshot } from '../snapshots/snapshots.ts';
 import { untilSteady } from '../snapshots/steady.ts';
-import type { AppFacts } from './ask.ts';
-import { createFacts } from './facts.ts';
-import { TooManyLate } from './late.ts';
-import { Memory } from './memory.ts';
+import type { Analytics } from './answers/results.ts';
+import type { AppFacts } from './input/app-facts.ts';
+import { createFacts } from './input/create.ts';
+import { TooManyLate } from './late/changes.ts';
+import { Memory } from './memory/memory.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
@@ -17,7 +18,6 @@ import { audienceActivity, trafficHeatmap } from './questions/tehran-hours.ts';
 import { timeSpent } from './questions/time-spent.ts';
 import { userGrowth } from './questions/user-growth.ts';
 import { utmCampaigns } from './questions/utm-campaigns.ts';
-import type { Analytics } from './results.ts';
 
 export interface AnalyticsDeps {
   readonly db: Database;

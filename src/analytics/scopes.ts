@@ -1,7 +1,7 @@
 import type { Scope } from '../domain/scope.ts';
 import { DAY_MS, type EpochMs, epochMs, type OpenRange, type Range, utcDayStart } from '../domain/time.ts';
-import { closed } from './ask.ts';
-import { activityWindow, heatmapWindow } from './tehran.ts';
+import { closed } from './input/app-facts.ts';
+import { activityWindow, heatmapWindow } from './range/tehran.ts';
 
 /**
  * The basis of an answer: the data in `scope`, and `window`, which depends on the clock. If both are

@@ -1,4 +1,4 @@
-import { tehranTime } from '../analytics/tehran.ts';
+import { tehranTime } from '../analytics/range/tehran.ts';
 import { DAY_MS, type EpochMs, epochMs, MINUTE_MS, toIso } from '../domain/time.ts';
 import { type Random, seededRandom } from './random.ts';
 import {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Analytics } from '../analytics/results.ts';
+import type { Analytics } from '../analytics/answers/results.ts';
 import type { Basis } from '../analytics/scopes.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { EpochMs } from '../domain/time.ts';

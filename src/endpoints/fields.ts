@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIGURES, type FigureName, UNITS, type Unit } from '../analytics/figures.ts';
+import { FIGURES, type FigureName, UNITS, type Unit } from '../analytics/answers/figures.ts';
 import { byName } from '../domain/by-name.ts';
 
 /** The declared figure behind each number of an answer. */

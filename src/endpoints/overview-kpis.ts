@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FIGURES, KPI_FIGURES } from '../analytics/figures.ts';
-import { kpiRange } from '../analytics/ranges.ts';
+import { FIGURES, KPI_FIGURES } from '../analytics/answers/figures.ts';
+import { kpiRange } from '../analytics/range/ranges.ts';
 import { kpisBasis } from '../analytics/scopes.ts';
 import { byName } from '../domain/by-name.ts';
 import { defineEndpoint } from './endpoint.ts';

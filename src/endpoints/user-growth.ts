@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { growthDays } from '../analytics/ranges.ts';
+import { growthDays } from '../analytics/range/ranges.ts';
 import { growthBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { figure } from './fields.ts';

@@ -7,7 +7,7 @@ import type { AppId } from '../domain/ids.ts';
 import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Deleted } from '../facts/reseal.ts';
 import { MAX_SECONDS } from '../facts/seal-states.ts';
-import { visitorOf } from '../facts/session-columns.ts';
+import { visitorOf } from '../facts/sql/session-columns.ts';
 import {
   BEGUN_COLUMNS,
   begunRows,

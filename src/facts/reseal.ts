@@ -6,8 +6,8 @@ import type { Run } from './runs.ts';
 import { MAX_EVENTS } from './seal.ts';
 import { clear, sealHours } from './seal-hours.ts';
 import { type AppState, deadRuns, readStates } from './seal-states.ts';
+import { OPEN_END } from './sql/tables.ts';
 import type { SealDeps } from './stretch.ts';
-import { OPEN_END } from './tables.ts';
 import { asSpans, MOST_HOURS } from './touched.ts';
 
 /** Hours of an app of which raw events were deleted, and the number of these events; null: it is not known. */

@@ -2,15 +2,15 @@ import { z } from 'zod';
 import type { Database } from '../clickhouse/database.ts';
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
 import { floorTo, HOUR_MS, isWithin } from '../domain/time.ts';
-import { compute } from './compute.ts';
-import { CUTS } from './cuts.ts';
 import { differences, eventsIn, sealedHours } from './hour-counts.ts';
-import { ROLL_UPS } from './roll-ups.ts';
 import { appsOf } from './run-groups.ts';
 import type { Run } from './runs.ts';
 import { areKept, deadRuns, MAX_SECONDS } from './seal-states.ts';
+import { compute } from './sql/compute.ts';
+import { CUTS } from './sql/cuts.ts';
+import { ROLL_UPS } from './sql/roll-ups.ts';
+import { bucketsOf } from './sql/tables.ts';
 import type { SealDeps, Work } from './stretch.ts';
-import { bucketsOf } from './tables.ts';
 
 const MAX_MEMORY = 4 * 1024 ** 3;
 /** So few new hours with so few events make no question faster. */

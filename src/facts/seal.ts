@@ -4,8 +4,8 @@ import { type HourCounts, ledgerHours } from './hour-counts.ts';
 import { appsOf, withRuns } from './run-groups.ts';
 import { sealHours } from './seal-hours.ts';
 import { type AppState, readStates, startOf } from './seal-states.ts';
+import { OPEN_END } from './sql/tables.ts';
 import { described, type SealDeps } from './stretch.ts';
-import { OPEN_END } from './tables.ts';
 
 /** Limits of one statement: about 4 million events, and 31 days of hours with data. */
 export const MAX_EVENTS = 4_000_000;

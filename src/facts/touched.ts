@@ -6,10 +6,10 @@ import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
-import { sessionRows } from './compute.ts';
 import { findLate, lateSessions } from './late.ts';
-import { sessionColumns } from './session-columns.ts';
-import { UTM } from './tables.ts';
+import { sessionRows } from './sql/compute.ts';
+import { sessionColumns } from './sql/session-columns.ts';
+import { UTM } from './sql/tables.ts';
 
 /*
  * Finds the hours whose facts late events change: the hour of each event, and the hours of the next

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import { Memory } from '../../src/analytics/memory.ts';
+import { Memory } from '../../src/analytics/memory/memory.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';

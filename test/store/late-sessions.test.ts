@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';

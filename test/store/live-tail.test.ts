@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import { Memory } from '../../src/analytics/memory.ts';
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
+import { Memory } from '../../src/analytics/memory/memory.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { type Sql, sql } from '../../src/clickhouse/sql.ts';

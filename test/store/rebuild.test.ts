@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { quoted, sql } from '../../src/clickhouse/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';

@@ -3,7 +3,7 @@ import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { FACT_KINDS } from '../../src/domain/fact-kinds.ts';
-import { CUTS } from '../../src/facts/cuts.ts';
+import { CUTS } from '../../src/facts/sql/cuts.ts';
 import { embeddedPlace, newDatabase, type Place } from '../../src/testing/place.ts';
 import { byChance } from './chance.ts';
 

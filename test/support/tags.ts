@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { kpiRange } from '../../src/analytics/ranges.ts';
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
+import { kpiRange } from '../../src/analytics/range/ranges.ts';
 import * as scopes from '../../src/analytics/scopes.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts';

@@ -1,5 +1,5 @@
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import type { AppId } from '../../src/domain/ids.ts';
 import type { EpochMs } from '../../src/domain/time.ts';

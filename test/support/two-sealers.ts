@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
-import type { Analytics } from '../../src/analytics/results.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';

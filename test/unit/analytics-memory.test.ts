@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Memory } from '../../src/analytics/memory.ts';
+import { Memory } from '../../src/analytics/memory/memory.ts';
 import { appId } from '../../src/domain/ids.ts';
 
 /** Asks a memory for a value. Each value says how often one was loaded. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Plan, plan, planReturns, type Span } from '../../src/analytics/plan.ts';
-import { eventsIn, inGrains } from '../../src/analytics/sql.ts';
+import { type Plan, plan, planReturns, type Span } from '../../src/analytics/range/plan.ts';
+import { eventsIn, inGrains } from '../../src/analytics/range/sql.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { forAll } from '../support/random.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Ranked, type Ranking } from '../../src/analytics/ranked.ts';
+import { Ranked, type Ranking } from '../../src/analytics/memory/ranked.ts';
 import { forAll } from '../support/random.ts';
 
 interface Row {

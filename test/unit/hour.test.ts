@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Hour } from '../../src/analytics/hour.ts';
+import { Hour } from '../../src/analytics/memory/hour.ts';
 import { forAll } from '../support/random.ts';
 
 const HOUR = 3_600_000;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { ratio } from '../../src/analytics/rounding.ts';
+import { ratio } from '../../src/analytics/answers/rounding.ts';
 
 /** The definition, in integers of any size. */
 function exactly(numerator: number, denominator: number, decimals: number): number {

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { activityWindow, heatmapWindow, tehranTime } from '../../src/analytics/tehran.ts';
+import { activityWindow, heatmapWindow, tehranTime } from '../../src/analytics/range/tehran.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import * as oracle from '../support/oracle/tehran.ts';
 

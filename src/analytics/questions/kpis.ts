@@ -1,11 +1,11 @@
 import { epochMs, type Range, toIso } from '../../domain/time.ts';
-import type { AppFacts } from '../ask.ts';
-import { decimalsOf, KPI_FIGURES, UNITS } from '../figures.ts';
-import type { KpiComparison, KpiMetrics, KpiPeriod } from '../results.ts';
-import { figureOf, lastPlaces, ratio } from '../rounding.ts';
-import type { SessionTotals } from '../singles.ts';
-import { type EventTotals, eventTotals } from './event-totals.ts';
-import { sessionTotals } from './session-totals.ts';
+import { decimalsOf, KPI_FIGURES, UNITS } from '../answers/figures.ts';
+import type { KpiComparison, KpiMetrics, KpiPeriod } from '../answers/results.ts';
+import { figureOf, lastPlaces, ratio } from '../answers/rounding.ts';
+import { type EventTotals, eventTotals } from '../events/totals.ts';
+import type { AppFacts } from '../input/app-facts.ts';
+import type { SessionTotals } from '../sessions/singles.ts';
+import { sessionTotals } from '../sessions/totals.ts';
 
 export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparison> {
   const length = current.to - current.from + 1;

@@ -1,16 +1,16 @@
 import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { readPlace } from '../../facts/place.ts';
-import { type AppFacts, closed, type SessionFacts } from '../ask.ts';
-import { asOne } from '../grid.ts';
-import { descending, nullsLast } from '../order.ts';
-import { type Plan, plan } from '../plan.ts';
-import { Ranked, type Ranking } from '../ranked.ts';
-import type { Location } from '../results.ts';
-import { ROW, type Row } from '../rows.ts';
-import { edgesOf, singlesOf } from '../sessions.ts';
-import { PLACES } from '../singles.ts';
-import { inGrains, isEmpty } from '../sql.ts';
+import { readPlace } from '../../facts/sql/place.ts';
+import { descending, nullsLast } from '../answers/order.ts';
+import type { Location } from '../answers/results.ts';
+import { type AppFacts, closed, type SessionFacts } from '../input/app-facts.ts';
+import { Ranked, type Ranking } from '../memory/ranked.ts';
+import { ROW, type Row } from '../memory/rows.ts';
+import { asOne } from '../range/grid.ts';
+import { type Plan, plan } from '../range/plan.ts';
+import { inGrains, isEmpty } from '../range/sql.ts';
+import { edgesOf, singlesOf } from '../sessions/count.ts';
+import { PLACES } from '../sessions/singles.ts';
 
 const RANKING: Ranking<Location> = {
   keyOf: ({ country, region, city, latitude, longitude }) =>

@@ -1,14 +1,14 @@
 import { type OpenRange, toIso } from '../../domain/time.ts';
-import { type AppFacts, closed } from '../ask.ts';
-import type { Dimension } from '../dimensions.ts';
-import { EVERYTHING } from '../key-rows.ts';
-import { type TopKeys, topKeys } from '../keys.ts';
-import { plan } from '../plan.ts';
-import type { ExtendedOverview, NamedShare, PathSessions } from '../results.ts';
-import { figureOf } from '../rounding.ts';
-import type { SessionTotals } from '../singles.ts';
-import { topValues } from './lists.ts';
-import { sessionTotals } from './session-totals.ts';
+import type { Dimension } from '../answers/dimensions.ts';
+import type { ExtendedOverview, NamedShare, PathSessions } from '../answers/results.ts';
+import { figureOf } from '../answers/rounding.ts';
+import { type AppFacts, closed } from '../input/app-facts.ts';
+import { type TopKeys, topKeys } from '../keys/keys.ts';
+import { EVERYTHING } from '../keys/pieces.ts';
+import { plan } from '../range/plan.ts';
+import { topValues } from '../sessions/lists.ts';
+import type { SessionTotals } from '../sessions/singles.ts';
+import { sessionTotals } from '../sessions/totals.ts';
 
 /** Limit of each list. */
 const TOP = 10;

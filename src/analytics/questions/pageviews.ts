@@ -1,10 +1,10 @@
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type AppFacts, closed } from '../ask.ts';
-import type { KeyQuestion } from '../key-question.ts';
-import { nameOf, PAGES } from '../key-rows.ts';
-import { keysIn } from '../keys.ts';
-import type { PageView } from '../results.ts';
+import type { PageView } from '../answers/results.ts';
+import { type AppFacts, closed } from '../input/app-facts.ts';
+import { keysIn } from '../keys/keys.ts';
+import { nameOf, PAGES } from '../keys/pieces.ts';
+import type { KeyQuestion } from '../keys/question.ts';
 
 const VIEWS = { group: PAGES, sums: ['events', 'sessions'], listed: 'events' } as const;
 

@@ -1,20 +1,20 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { TEHRAN } from '../../domain/tehran-clock.ts';
 import { type EpochMs, epochMs, HOUR_MS, isWithin, type Range, toIso } from '../../domain/time.ts';
-import type { AppFacts, EventFacts, SessionFacts } from '../ask.ts';
-import { UNITS } from '../figures.ts';
-import { byHour, type Grid, sliceOf, sliceSql } from '../grid.ts';
-import { type Span, spanOf } from '../plan.ts';
-import type { AudienceActivity, TrafficHeatmap } from '../results.ts';
-import { ratio } from '../rounding.ts';
-import { keptRows, type Row, sumByKey } from '../rows.ts';
-import { edgesOf, singlesOf } from '../sessions.ts';
-import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
-import { inSpans, ofApp } from '../sql.ts';
-import { activityWindow, heatmapWindow, type TehranTime, tehranHourOf, tehranTime } from '../tehran.ts';
-import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../traffic.ts';
-import { eventTotalsOf } from './event-totals.ts';
-import { sessionTotals } from './session-totals.ts';
+import { UNITS } from '../answers/figures.ts';
+import type { AudienceActivity, TrafficHeatmap } from '../answers/results.ts';
+import { ratio } from '../answers/rounding.ts';
+import { eventTotalsOf } from '../events/totals.ts';
+import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../events/traffic.ts';
+import type { AppFacts, EventFacts, SessionFacts } from '../input/app-facts.ts';
+import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
+import { byHour, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
+import { type Span, spanOf } from '../range/plan.ts';
+import { inSpans, ofApp } from '../range/sql.ts';
+import { activityWindow, heatmapWindow, type TehranTime, tehranHourOf, tehranTime } from '../range/tehran.ts';
+import { edgesOf, singlesOf } from '../sessions/count.ts';
+import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/singles.ts';
+import { sessionTotals } from '../sessions/totals.ts';
 
 /** The counts of one Tehran hour. A visitor counts once in it. */
 interface TehranHour {

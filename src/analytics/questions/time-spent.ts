@@ -1,11 +1,11 @@
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type AppFacts, closed } from '../ask.ts';
-import type { KeyQuestion } from '../key-question.ts';
-import { nameOf, TIMES } from '../key-rows.ts';
-import { keysIn } from '../keys.ts';
-import type { TimeSpent } from '../results.ts';
-import { figureOf } from '../rounding.ts';
+import type { TimeSpent } from '../answers/results.ts';
+import { figureOf } from '../answers/rounding.ts';
+import { type AppFacts, closed } from '../input/app-facts.ts';
+import { keysIn } from '../keys/keys.ts';
+import { nameOf, TIMES } from '../keys/pieces.ts';
+import type { KeyQuestion } from '../keys/question.ts';
 
 const TIME = { group: TIMES, sums: ['engagedMs', 'events', 'engagements'], listed: 'engagements' } as const;
 

@@ -1,16 +1,16 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, epochMs, isoDay, type OpenRange, type Range, utcDayStart } from '../../domain/time.ts';
-import type { AppFacts, SessionFacts } from '../ask.ts';
-import { byDay, dayOf } from '../grid.ts';
-import { plan, type Span } from '../plan.ts';
-import { growthDays } from '../ranges.ts';
-import type { GrowthPoint } from '../results.ts';
-import { keptRows, type Row, sumByKey } from '../rows.ts';
-import { edgesOf, singlesOf } from '../sessions.ts';
-import { sumsOfBucket, TOTALS, totalsOf } from '../singles.ts';
-import { anyOf, inSpans, isEmpty } from '../sql.ts';
-import { eventSums, eventTotalsOf } from './event-totals.ts';
-import { totalsOfHours } from './session-totals.ts';
+import type { GrowthPoint } from '../answers/results.ts';
+import { eventSums, eventTotalsOf } from '../events/totals.ts';
+import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
+import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
+import { byDay, dayOf } from '../range/grid.ts';
+import { plan, type Span } from '../range/plan.ts';
+import { growthDays } from '../range/ranges.ts';
+import { anyOf, inSpans, isEmpty } from '../range/sql.ts';
+import { edgesOf, singlesOf } from '../sessions/count.ts';
+import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/singles.ts';
+import { totalsOfHours } from '../sessions/totals.ts';
 
 export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<GrowthPoint[]> {
   const bounded = withinData(facts, range);

@@ -1,15 +1,15 @@
 import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import { type AppFacts, closed, type SessionFacts } from '../ask.ts';
-import { asOne } from '../grid.ts';
-import { byText, descending, nullsLast } from '../order.ts';
-import { type Plan, plan } from '../plan.ts';
-import type { UtmCampaign } from '../results.ts';
-import { returning } from '../returns.ts';
-import { keptRows, type Row, sumByKey, textsOf } from '../rows.ts';
-import { edgesOf, singlesOf } from '../sessions.ts';
-import { CAMPAIGN, CAMPAIGNS } from '../singles.ts';
-import { inGrains, isEmpty } from '../sql.ts';
+import { byText, descending, nullsLast } from '../answers/order.ts';
+import type { UtmCampaign } from '../answers/results.ts';
+import { type AppFacts, closed, type SessionFacts } from '../input/app-facts.ts';
+import { keptRows, type Row, sumByKey, textsOf } from '../memory/rows.ts';
+import { asOne } from '../range/grid.ts';
+import { type Plan, plan } from '../range/plan.ts';
+import { inGrains, isEmpty } from '../range/sql.ts';
+import { edgesOf, singlesOf } from '../sessions/count.ts';
+import { returning } from '../sessions/returns.ts';
+import { CAMPAIGN, CAMPAIGNS } from '../sessions/singles.ts';
 
 const MOST_LISTED = 100;
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIGURES, UNITS, type Unit } from '../../analytics/figures.ts';
+import { FIGURES, UNITS, type Unit } from '../../analytics/answers/figures.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
 import { figures } from '../../endpoints/fields.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Analytics } from '../../../src/analytics/results.ts';
+import type { Analytics } from '../../../src/analytics/answers/results.ts';
 import { type AppId, appId } from '../../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../../../src/domain/time.ts';
 import type { Case, Probe, SentBatch } from '../generate.ts';

@@ -1,4 +1,4 @@
-import type { Analytics } from '../../../src/analytics/results.ts';
+import type { Analytics } from '../../../src/analytics/answers/results.ts';
 import type { AppId } from '../../../src/domain/ids.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type Delivery, type Session, sessionsOf } from './model.ts';

@@ -8,7 +8,7 @@ import type {
   PageView,
   TimeSpent,
   UtmCampaign,
-} from '../../../src/analytics/results.ts';
+} from '../../../src/analytics/answers/results.ts';
 import { distinct, groupBy, ranked, ratio, sum, units } from './exact.ts';
 import { type CountedEvent, duration, type EventType, eventsOf, isBounce, type Session } from './model.ts';
 

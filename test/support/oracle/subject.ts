@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAnalytics } from '../../../src/analytics/analytics.ts';
-import type { Analytics } from '../../../src/analytics/results.ts';
+import type { Analytics } from '../../../src/analytics/answers/results.ts';
 import type { Database } from '../../../src/clickhouse/database.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { AppId } from '../../../src/domain/ids.ts';

@@ -1,0 +1,117 @@
+import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
+import { byName } from '../../domain/by-name.ts';
+import { epochMs, HOUR_MS, isWithin, type Range } from '../../domain/time.ts';
+import { EVENT_SUMS } from '../answers/figures.ts';
+import type { EventFacts } from '../input/app-facts.ts';
+import { planEvents } from '../input/plan-events.ts';
+import { byTurn, type HourSource, hoursOf } from '../memory/hours.ts';
+import { ROW, type Row, sumByKey } from '../memory/rows.ts';
+import { byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
+import { type Plan, plan, rangeOf, type Span, spanOf } from '../range/plan.ts';
+import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, UTC } from '../range/sql.ts';
+import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
+
+/** For the hours from the watermark on: the sums of every hour are current. */
+const ALWAYS_CURRENT = epochMs(Math.floor(Number.MAX_SAFE_INTEGER / HOUR_MS) * HOUR_MS);
+
+export type EventTotals = { readonly [Name in EventSum]: number };
+const TYPES = Object.values(EVENT_SUMS).map(quoted);
+
+/** Names the sums of a row. */
+export const eventTotalsOf = (sums: readonly number[] = []): EventTotals =>
+  byName(EVENT_SUM_NAMES, (_, i) => sums[i] ?? 0);
+
+/** Counts the events of each of `ranges`, which are adjacent, in order and of the same length. */
+export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
+  const [first, last] = [ranges[0], ranges.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const grid = byPeriod(first, last);
+  const sums = sumByKey(
+    await eventSums(facts, ranges, grid, (plans) =>
+      hoursPeriodOf(sql`toUnixTimestamp(bucket) * 1000`, plans),
+    ),
+  );
+  return ranges.map((_, i) => eventTotalsOf(sums.get(`${i}`)));
+}
+
+/**
+ * Returns the sums of events by slice of the grid, which covers the ranges. `sliceOfBucket` is the SQL of the
+ * slice of a bucket of `traffic`.
+ */
+export async function eventSums(
+  facts: EventFacts,
+  ranges: readonly Range[],
+  grid: Grid,
+  sliceOfBucket: (plans: readonly Plan[]) => Sql,
+): Promise<Row[]> {
+  const plans = planEvents(facts, ranges, facts.until, 'day');
+  const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
+  const { inMemory, inStore } = byTurn(edgeSource(facts), plans.flatMap(edgeRanges).map(spanOf));
+  const [whole, edges, ends, hours] = await Promise.all([
+    sumsOfHours(facts, plans, grid, sliceOfBucket(plans)),
+    fromHours(facts, inMemory, grid),
+    fromStore(facts, [...inStore.map(rangeOf), ...tails.flatMap(edgeRanges)], grid),
+    unsealedHours(
+      facts,
+      'utc',
+      tails.map((tail) => tail.sealed),
+    ),
+  ]);
+  return [
+    ...whole,
+    ...edges,
+    ...ends,
+    ...hours.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]),
+  ];
+}
+
+/** Sums of whole sealed hours. */
+async function sumsOfHours(
+  facts: EventFacts,
+  plans: readonly Plan[],
+  grid: Grid,
+  slice: Sql,
+): Promise<readonly Row[]> {
+  const spans = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
+  if (spans.length === 0) return [];
+  return sealedSums(facts, spans, {
+    name: 'event sums',
+    statement: sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)} GROUP BY slice`,
+    keysOf: (at) => (isWithin(spans, at) ? [`${sliceOf(grid, at)}`] : []),
+  });
+}
+
+const edgeSource = ({ app, of }: EventFacts): HourSource => ({
+  name: 'edges, events',
+  at: sql`toUnixTimestamp64Milli(timestamp)`,
+  key: sql`type`,
+  others: [],
+  from: (hours) =>
+    sql`FROM events WHERE ${ofApp(app)} AND type IN (${join(TYPES)}) AND ${inHours(hours.map(rangeOf))}`,
+  memoryOf: (hour) => of([hour]),
+});
+
+/** Counts events by type in parts of sealed hours, from these hours in memory. */
+async function fromHours(facts: EventFacts, parts: readonly Span[], grid: Grid): Promise<Row[]> {
+  const cuts = await hoursOf(facts.db, edgeSource(facts), parts);
+  return cuts.map(({ part, hour }): Row => {
+    const counts = hour.countAll(part);
+    return [
+      `${sliceOf(grid, part.start)}`,
+      ...EVENT_SUM_NAMES.map((name) => counts.get(EVENT_SUMS[name]) ?? 0),
+    ];
+  });
+}
+
+/** Counts events by type in parts of hours. */
+async function fromStore({ db, app }: EventFacts, parts: readonly Range[], grid: Grid): Promise<Row[]> {
+  if (parts.length === 0) return [];
+  const slice = sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`);
+  return db.rows({
+    name: 'parts of hours, events',
+    sql: sql`SELECT toString(${slice}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
+FROM events WHERE ${ofApp(app)} AND ${eventsIn(parts)} GROUP BY slice`,
+    row: ROW,
+  });
+}

@@ -1,0 +1,88 @@
+import type { Database } from '../../clickhouse/database.ts';
+import type { Sql } from '../../clickhouse/sql.ts';
+import type { FactKind } from '../../domain/fact-kinds.ts';
+import type { AppId } from '../../domain/ids.ts';
+import { type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../../domain/time.ts';
+import type { LateHour } from '../../snapshots/late-hours.ts';
+import type { Cache } from '../memory/memory.ts';
+
+/** An app's facts at one snapshot, the input of every question. */
+export interface AppFacts {
+  readonly db: Database;
+  readonly app: AppId;
+  /** The first and last start of a session; null without data. */
+  readonly starts: Range | null;
+  /** The first and last instant with an event or the start of a session; null without data. */
+  readonly extent: Range | null;
+  /** Facts by the start of sessions. */
+  readonly sessions: SessionFacts;
+  /** Facts by the time of events. */
+  readonly pages: PageFacts;
+  readonly events: EventFacts;
+}
+
+/** Raw events. Those of sealed hours can be kept. */
+export interface EventFacts {
+  readonly db: Database;
+  readonly app: AppId;
+  /** The watermark: hours before it are sealed. */
+  readonly until: EpochMs;
+  /** Raw events are kept from this instant on, a whole hour. */
+  readonly horizon: EpochMs;
+  /** No event is later; null without data. */
+  readonly last: EpochMs | null;
+  /** The number of committed events. */
+  readonly version: number;
+  /** The memory for raw rows from the watermark on, of any version. */
+  readonly live: Cache;
+  /** The memory for sums of events, of any version. */
+  readonly sums: Cache;
+  /**
+   * The memory for raw events of these spans. Each late event in the spans starts a new version. Nothing is
+   * kept of spans that end after `until`.
+   */
+  of(spans: readonly Span[]): Cache;
+}
+
+/** An app's facts of one kind. */
+export interface Facts {
+  readonly db: Database;
+  readonly app: AppId;
+  readonly kind: FactKind;
+  /** SQL condition on tables of facts: rows of the app, without those of dead runs. */
+  readonly where: Sql;
+  /** The watermark: facts answer before this instant, raw rows from it on. */
+  readonly until: EpochMs;
+  /** All commits up to here are visible (see `Database.commitsSince`); null if other processes commit, too. */
+  readonly position: number | null;
+  /** The memory for facts before `until`. */
+  readonly cache: Cache;
+  /** Hours before `until` with late events. */
+  readonly lateHours: readonly LateHour[];
+}
+
+export interface SessionFacts extends Facts {
+  /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
+  readonly keptFrom: EpochMs;
+  /** The number of committed events. */
+  readonly version: number;
+  /** The memory for open sessions of any version. */
+  readonly live: Cache;
+}
+
+export interface PageFacts extends Facts {
+  readonly events: EventFacts;
+  /** Hours in which sealed sessions with late events started. */
+  readonly lateStarts: readonly LateHour[];
+  /** The number of committed events. */
+  readonly version: number;
+  /** The memory for raw rows from the watermark on, of any version. */
+  readonly live: Cache;
+}
+
+const BEGINNING = epochMs(0);
+/** The last ms of 2299, the limit of the engine's DateTime64(3). */
+const END = epochMs(Date.UTC(2300, 0, 1) - 1);
+
+/** Replaces omitted bounds by the widest ones: no event lies before 1970 or after 2299. */
+export const closed = (range: OpenRange): Range => ({ from: range.from ?? BEGINNING, to: range.to ?? END });

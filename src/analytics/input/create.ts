@@ -1,0 +1,83 @@
+import type { Database } from '../../clickhouse/database.ts';
+import { sql } from '../../clickhouse/sql.ts';
+import type { FactKind } from '../../domain/fact-kinds.ts';
+import type { AppId } from '../../domain/ids.ts';
+import { epochMs, HOUR_MS, type Span } from '../../domain/time.ts';
+import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
+import { without } from '../../snapshots/published.ts';
+import type { Snapshot } from '../../snapshots/read.ts';
+import type { Cache, Memory } from '../memory/memory.ts';
+import { ofApp } from '../range/sql.ts';
+import type { AppFacts, EventFacts, Facts } from './app-facts.ts';
+
+export interface FactsDeps {
+  readonly db: Database;
+  readonly memory: Memory;
+  readonly app: AppId;
+  readonly snapshot: Snapshot;
+  /** Whether answers are corrected for late events. Otherwise raw rows answer from the first late hour on. */
+  readonly patched: boolean;
+}
+
+/** Gives access to an app's facts at the snapshot. */
+export function createFacts(deps: FactsDeps): AppFacts {
+  const { db, app, memory, snapshot } = deps;
+  const { keptFrom, sessionEvents: version, published, erasures, starts, extent } = snapshot;
+  const events = eventFacts(deps);
+  const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
+  const live = (name: string, { kind, until }: Facts): Cache =>
+    memory.of(`${name} ${published[kind].step} ${until} ${erasures}`);
+  return {
+    db,
+    app,
+    starts,
+    extent,
+    events,
+    sessions: { ...sessions, keptFrom, version, live: live('open', sessions) },
+    pages: { ...pages, events, lateStarts: snapshot.late.session, version, live: live('tail', pages) },
+  };
+}
+
+function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: FactKind): Facts {
+  const { until, step, horizon, dead } = snapshot.published[kind];
+  const lateHours = snapshot.late[kind];
+  const of = {
+    db,
+    app,
+    kind,
+    position: snapshot.position,
+    where: sql`${ofApp(app)}${without(sql`run`, dead)}`,
+  };
+  const [first] = lateHours;
+  if (patched || first === undefined) {
+    return { ...of, until, cache: memory.of(`${kind} ${step} ${snapshot.erasures}`), lateHours };
+  }
+  // Nothing comes late for hours before the horizon. If it did, no raw rows could tell the right answer.
+  if (first.hour < horizon) throw new Error(`events of ${app} came in for hours whose raw rows have expired`);
+  return { ...of, until: epochMs(first.hour), cache: memory.of(null), lateHours: [] };
+}
+
+function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
+  const { until, step, horizon } = snapshot.published.page;
+  const hours = snapshot.late.page;
+  return {
+    db,
+    app,
+    until,
+    horizon,
+    last: snapshot.extent?.to ?? null,
+    version: snapshot.sessionEvents,
+    live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
+    sums: memory.of(`sums ${snapshot.erasures}`),
+    of: (spans) => {
+      const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
+      return memory.of(
+        isKept ? `event ${step} ${snapshot.erasures} ${lateVersion(lateIn(hours, spans))}` : null,
+      );
+    },
+  };
+}
+
+/** The late hours that the spans touch. */
+const lateIn = (hours: readonly LateHour[], spans: readonly Span[]): LateHour[] =>
+  hours.filter(({ hour }) => spans.some(({ start, end }) => hour < end && hour + HOUR_MS > start));

@@ -1,0 +1,53 @@
+import { AppError } from '../../domain/errors.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
+import { type Grain, type Plan, plan } from '../range/plan.ts';
+import { rawRanges } from '../range/sql.ts';
+import type { EventFacts } from './app-facts.ts';
+
+/** No event is older: ingestion refuses it. A range, or the period before it, may begin earlier. */
+const FIRST = 0;
+
+/**
+ * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. A tail that holds
+ * the last event ends with the event's hour: it has no edge, and it is the same for all ranges that end later. Throws
+ * `beyond_retention` if events may have expired from one of these pieces. Nothing else decides this: sessions are
+ * counted from facts alone, and the other readers of raw events stay in hours after the horizon.
+ */
+export function planEvents(
+  { horizon, last }: Pick<EventFacts, 'horizon' | 'last'>,
+  ranges: readonly Range[],
+  watermark: EpochMs,
+  coarsest?: Grain,
+): Plan[] {
+  const plans = ranges.map((range) => plan(range, watermark, coarsest));
+  const isKept = plans.every((pieces) =>
+    rawRanges(pieces).every(({ from, to }) => Math.max(from, FIRST) > Math.min(to, horizon - 1)),
+  );
+  if (!isKept) throw beyondRetention(nearest(ranges, horizon), horizon);
+  const cut = ({ from, to }: Range): Range => {
+    const end = Math.max(from, last ?? 0);
+    return to < end ? { from, to } : { from, to: epochMs(floorTo(end, HOUR_MS) + HOUR_MS - 1) };
+  };
+  return plans.map((pieces) => ({ ...pieces, tail: pieces.tail && cut(pieces.tail) }));
+}
+
+/**
+ * Returns the range next to the last one that facts answer exactly: each bound before the horizon moves to the
+ * nearest whole hour. If there is another period before it, both bounds do, so that the period begins at a whole hour.
+ */
+function nearest(ranges: readonly Range[], horizon: EpochMs): Range {
+  const { from, to } = ranges.at(-1) as Range;
+  const end = to + 1;
+  const isMoved = (at: number): boolean => at < horizon || ranges.length > 1;
+  const whole = (at: number): number => (isMoved(at) ? floorTo(at + HOUR_MS / 2, HOUR_MS) : at);
+  if (whole(from) < whole(end)) return { from: epochMs(whole(from)), to: epochMs(whole(end) - 1) };
+  // Less than an hour: the hours that contain it.
+  return { from: epochMs(floorTo(from, HOUR_MS)), to: epochMs(floorTo(to, HOUR_MS) + HOUR_MS - 1) };
+}
+
+const beyondRetention = (range: Range, horizon: EpochMs): AppError =>
+  new AppError(
+    'beyond_retention',
+    `Single events of this app are kept from ${toIso(horizon)} on. Before that, a range of events can only begin and end at whole hours, UTC; the nearest one is named.`,
+    { nearest: { from: toIso(range.from), to: toIso(range.to) } },
+  );

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { forOthersToo } from '../../domain/caller.ts';
+import type { AppId } from '../../domain/ids.ts';
+
+/** Estimated overhead of an entry, and size of one value in it: a number, a short text or a small row. */
+const ENTRY_BYTES = 1_000;
+const VALUE_BYTES = 100;
+const DEFAULT_BYTES = 64 * 1024 ** 2;
+/** Limit of the list of keys that were asked for. */
+const MOST_ASKED = 10_000;
+
+/**
+ * The memory of all questions: one cache with one limit, least recently used out first. Everything in it
+ * belongs to a version of the data and is never used for another one, so nothing in it is ever wrong.
+ */
+export class Memory {
+  readonly #values: LRUCache<string, object> | null;
+  readonly #asked = new LRUCache<string, number>({ max: MOST_ASKED });
+
+  /** Holds about `maxBytes` at most; 0 turns it off. */
+  constructor(maxBytes = DEFAULT_BYTES) {
+    this.#values = maxBytes === 0 ? null : new LRUCache({ maxSize: maxBytes });
+  }
+
+  /** The part of the memory that belongs to `version`; null for one that keeps nothing. */
+  of(version: string | null): Cache {
+    return version === null || this.#values === null
+      ? new Cache(null, this.#asked, '')
+      : new Cache(this.#values, this.#asked, version);
+  }
+
+  /** Drops everything about an app. */
+  forget(app: AppId): void {
+    for (const key of this.#values?.keys() ?? []) if (key.includes(app)) this.#values?.delete(key);
+  }
+
+  /** Empties the memory, for measurements. */
+  clear(): void {
+    this.#values?.clear();
+    this.#asked.clear();
+  }
+}
+
+/** A value of the latest version. A promise holds on to the request that made it, so it gives way to its value. */
+interface Latest<Value> {
+  readonly version: number | string;
+  readonly value: Value | Promise<Value>;
+}
+
+/** What questions need of a version of what changes often. */
+interface Needs<Name> {
+  readonly version: number | string;
+  /** Belongs to the first question. */
+  readonly by: object;
+  /** Whether other questions need something, too. */
+  isShared: boolean;
+  readonly names: Set<Name>;
+  readonly before: ReadonlySet<Name>;
+}
+
+/** The memory of one version of the data. Callers must not modify what it returns. */
+export class Cache {
+  readonly #values: LRUCache<string, object> | null;
+  readonly #asked: LRUCache<string, number>;
+  readonly #version: string;
+
+  constructor(values: LRUCache<string, object> | null, asked: LRUCache<string, number>, version: string) {
+    this.#values = values;
+    this.#asked = asked;
+    this.#version = version;
+  }
+
+  /** Returns the value, or undefined. */
+  get<Value extends object>(key: string): Value | undefined {
+    return this.#values?.get(this.#keyOf(key)) as Value | undefined;
+  }
+
+  /** Keeps a value that consists of about `count` small ones. */
+  set(key: string, value: object, count: number): void {
+    const own = this.#keyOf(key);
+    this.#values?.set(own, value, { size: ENTRY_BYTES + own.length + Math.ceil(count) * VALUE_BYTES });
+  }
+
+  delete(key: string): void {
+    this.#values?.delete(this.#keyOf(key));
+  }
+
+  /** Returns the value, kept or loaded now. If `load` rejects, so does this, and nothing is kept. */
+  async recall<Value extends object>(
+    key: string,
+    load: () => Promise<Value>,
+    countOf: (value: Value) => number,
+  ): Promise<Value> {
+    const known = this.get<Value>(key);
+    if (known !== undefined) return known;
+    const value = await load();
+    this.set(key, value, countOf(value));
+    return value;
+  }
+
+  /**
+   * Returns the value of this version of what changes often, kept or loaded now. Questions about the same version share
+   * one reading. It takes the place of the value of another version. A value that consists of about `countOf` small
+   * ones; by default it counts as one entry, however large it is, because every question about the last hours needs it.
+   */
+  async latest<Value extends object | null>(
+    key: string,
+    version: number | string,
+    load: () => Promise<Value>,
+    countOf: (value: Value) => number = () => 0,
+  ): Promise<Value> {
+    const known = this.get<Latest<Value>>(key);
+    if (known?.version === version) return known.value;
+    const reading: Latest<Value> = { version, value: forOthersToo(load) };
+    this.set(key, reading, 0);
+    try {
+      const value = await reading.value;
+      if (this.get(key) === reading) this.set(key, { version, value }, countOf(value));
+      return value;
+    } catch (error) {
+      if (this.get(key) === reading) this.delete(key);
+      throw error;
+    }
+  }
+
+  /**
+   * Notes that a question needs `name` of a version; `by` is an object of that question alone. Returns what to read
+   * together: all that is needed of this version, and of the version before if several questions needed it, because they
+   * are usually polled.
+   */
+  async noteNeeded<Name>(
+    key: string,
+    version: number | string,
+    by: object,
+    name: Name,
+  ): Promise<ReadonlySet<Name>> {
+    const last = this.get<Needs<Name>>(key);
+    const isKnown = last?.version === version;
+    const before = last?.isShared === true ? last.names : new Set<Name>();
+    const needs = isKnown ? last : { version, by, isShared: false, names: new Set<Name>(), before };
+    needs.names.add(name);
+    needs.isShared ||= needs.by !== by;
+    this.set(key, needs, 0);
+    // The other parts of the question note in the same turn what they need.
+    await Promise.resolve();
+    return new Set([...needs.before, ...needs.names]);
+  }
+
+  /**
+   * Returns values by name, among them one for each of `names`. `load` gets the names that are not known, and
+   * returns a value for each. All of them are one entry.
+   */
+  async recallEach<Value>(
+    key: string,
+    names: readonly string[],
+    load: (unknown: readonly string[]) => Promise<ReadonlyMap<string, Value>>,
+    countOf: (value: Value) => number,
+  ): Promise<ReadonlyMap<string, Value>> {
+    if (this.#values === null) return load(names);
+    const known = this.get<Map<string, Value>>(key) ?? new Map<string, Value>();
+    const unknown = names.filter((name) => !known.has(name));
+    if (unknown.length === 0) return known;
+    for (const [name, value] of await load(unknown)) known.set(name, value);
+    let count = 0;
+    for (const value of known.values()) count += 1 + countOf(value);
+    this.set(key, known, count);
+    return known;
+  }
+
+  /**
+   * Notes that `key` is asked for, and returns whether it is kept or was asked for so many `times` before. For what is
+   * worth keeping only from the next time on. False if nothing is kept.
+   */
+  noteAsked(key: string, times = 1): boolean {
+    if (this.#values === null) return false;
+    const own = this.#keyOf(key);
+    const short = createHash('sha1').update(own).digest('base64');
+    const before = this.#asked.get(short) ?? 0;
+    this.#asked.set(short, before + 1);
+    return before >= times || this.#values.has(own);
+  }
+
+  #keyOf = (key: string): string => `${this.#version} ${key}`;
+}

@@ -1,0 +1,38 @@
+import { type Sql, sql } from '../../clickhouse/sql.ts';
+import { DAY_MS, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
+import { int } from './sql.ts';
+
+/**
+ * Divides a range into slices of equal width: the periods of KPIs, days, or hours. A visitor counts once in
+ * each slice: at the session whose prev lies before the slice or before the range.
+ */
+export interface Grid extends Range {
+  /** The start of slice 0; other slices may lie before it. */
+  readonly origin: number;
+  readonly width: number;
+}
+
+/** The range as a single slice. */
+export const asOne = ({ from, to }: Range): Grid => ({ from, to, origin: from, width: to - from + 1 });
+/** Periods of the same length, adjacent and in order. */
+export const byPeriod = (first: Range, last: Range): Grid => ({ ...asOne(first), to: last.to });
+/** UTC days, counted from 1970-01-01. */
+export const byDay = ({ from, to }: Range): Grid => ({ from, to, origin: 0, width: DAY_MS });
+/** The hours from the start of the range on. */
+export const byHour = ({ from, to }: Range): Grid => ({ from, to, origin: from, width: HOUR_MS });
+
+/** Returns the number of the slice that contains `at`. */
+export const sliceOf = ({ origin, width }: Grid, at: number): number => Math.floor((at - origin) / width);
+
+/** A visitor counts in the slice at a session whose prev lies before this. */
+export const sinceOf = ({ from, origin, width }: Grid, slice: number): number =>
+  Math.max(from, origin + slice * width);
+
+/** SQL of both, for an instant `at` in the range. */
+export const sliceSql = ({ origin, width }: Grid, at: Sql): Sql =>
+  sql`intDiv(${at} - ${int(origin)}, ${int(width)})`;
+export const sinceSql = ({ from, origin, width }: Grid, slice: Sql): Sql =>
+  sql`greatest(toInt64(${int(from)}), ${int(origin)} + ${slice} * ${int(width)})`;
+
+/** Returns the start of the UTC day that contains `at`. */
+export const dayOf = (at: number): number => floorTo(at, DAY_MS);

@@ -1,0 +1,43 @@
+import { sql } from '../../clickhouse/sql.ts';
+import type { Range } from '../../domain/time.ts';
+import type { SessionFacts } from '../input/app-facts.ts';
+import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
+import { byPeriod } from '../range/grid.ts';
+import { type Plan, plan } from '../range/plan.ts';
+import { HALF_HOURS, hoursPeriodOf, inGrains, isEmpty } from '../range/sql.ts';
+import { edgesOf, singlesOf } from './count.ts';
+import { returning } from './returns.ts';
+import { type SessionTotals, sumsOfBucket, TOTALS, totalsOf } from './singles.ts';
+
+/**
+ * Returns the totals of each of `ranges`, which are adjacent, in order and of the same length. New
+ * visitors are right only with `ever`.
+ */
+export async function sessionTotals(
+  facts: SessionFacts,
+  ranges: readonly Range[],
+  ever = false,
+): Promise<SessionTotals[]> {
+  const [first, last] = [ranges[0], ranges.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const grid = byPeriod(first, last);
+  const plans = ranges.map((range) => plan(range, facts.until));
+  const rows = await Promise.all([
+    totalsOfHours(facts, plans),
+    singlesOf(facts, TOTALS, grid, edgesOf(facts, TOTALS, plans), ever),
+  ]);
+  const sums = sumByKey(rows.flat());
+  return ranges.map((_, i) => totalsOf(sums.get(`${i}`)));
+}
+
+/** The totals of the plans' whole hours, with the index of the plan as the key. */
+export async function totalsOfHours(facts: SessionFacts, plans: readonly Plan[]): Promise<Row[]> {
+  if (plans.every(({ sealed }) => isEmpty(sealed))) return [];
+  const statement = sql`SELECT toString(${hoursPeriodOf(sql`toUnixTimestamp(bucket) * 1000`, plans)}) AS key, ${sumsOfBucket('sessions')}
+FROM session_sums AS s WHERE ${facts.where} AND ${inGrains(plans, HALF_HOURS)} GROUP BY key`;
+  const [sums, visitors] = await Promise.all([
+    keptRows(facts.db, facts.cache, 'session sums', statement),
+    returning(facts, TOTALS, plans),
+  ]);
+  return [...sums, ...visitors];
+}
