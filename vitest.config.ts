@@ -74,6 +74,8 @@ const LONGER = [
     'store/ingestion-crash',
     'store/ingestion-repeated',
     'store/large-rows',
+    'store/late',
+    'store/late-sessions',
     'store/metadata-account-deletion',
     'store/metadata-apps',
     'store/metadata-changes',
