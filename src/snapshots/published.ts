@@ -25,15 +25,15 @@ export type PublishedFacts = { readonly [Kind in FactKind]: Published };
 
 /** Takes a row of `publishedRows` apart. */
 export const publishedOf = ([
-  until = 0,
   step = 0,
+  until = 0,
   era = 0,
   rebuilt = 0,
   horizon = 0,
   ...dead
 ]: readonly number[] = []): Published => ({
-  until: epochMs(until),
   step,
+  until: epochMs(until),
   era,
   rebuilt,
   horizon: epochMs(horizon),
@@ -42,15 +42,17 @@ export const publishedOf = ([
 export const isSame = (a: Published, b: Published): boolean =>
   a.step === b.step && a.dead.length === b.dead.length;
 
-/** SQL of a row (kind, numbers) for each kind. Of a run's verdicts, `max` keeps a dead run dead. */
+/**
+ * SQL of a row (kind, numbers) for each kind: the state with the highest step, and the dead runs. Of a run's verdicts, `max`
+ * keeps a dead run dead. States are compared as arrays, because each further function takes the engine time to plan.
+ */
 export const publishedRows = (
   app: AppId,
-): Sql => sql`SELECT toString(kind), arrayConcat([argMaxIf(sealed_until, step, verdict = 'published'), toInt64(maxIf(step, verdict = 'published')),
-    toInt64(argMaxIf(era, step, verdict = 'published')), toInt64(argMaxIf(rebuilt, step, verdict = 'published')), maxIf(horizon, verdict = 'published')], arrayMap(run -> toInt64(run), groupArrayIf(run, verdict = 'dead')))
+): Sql => sql`SELECT toString(kind), arrayConcat(arrayResize(maxIf(state, verdict = 'published'), 5), groupArrayIf(toInt64(run), verdict = 'dead'))
 FROM
 (
-    SELECT kind, run, max(verdict) AS verdict, max(v.step) AS step, max(v.sealed_until) AS sealed_until,
-        max(v.era) AS era, max(v.rebuilt) AS rebuilt, max(v.horizon) AS horizon FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run
+    SELECT kind, run, max(verdict) AS verdict, max([toInt64(v.step), v.sealed_until, toInt64(v.era), toInt64(v.rebuilt), v.horizon]) AS state
+    FROM sealing_verdicts AS v WHERE ${ofApp(app)} AND v.verdict != 'void' GROUP BY kind, run
 ) GROUP BY kind`;
 
 /** SQL condition that leaves out rows of dead runs; usually there are none. */

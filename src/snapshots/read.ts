@@ -1,5 +1,5 @@
 import type { Database } from '../clickhouse/database.ts';
-import { sql } from '../clickhouse/sql.ts';
+import { join, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
 import { FACT_KINDS } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
@@ -8,18 +8,20 @@ import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { type Band, bandsOf } from './bands.ts';
 import { type LateRead, NO_LATE_READ, readLate } from './late.ts';
 import { type LateHours, readLateHours } from './late-hours.ts';
-import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
+import { isSame, type Published, type PublishedFacts, publishedOf } from './published.ts';
 import {
   type EventCounts,
   eraOf,
   eventsIn,
-  factRows,
   ledgerBounds,
   ledgerRows,
   numbersOf,
   ROW,
   type Row,
+  SEALED,
   type State,
+  sealedRows,
+  stateRows,
   withCommits,
 } from './rows.ts';
 
@@ -40,8 +42,9 @@ export interface Snapshot extends State {
   readonly position: number | null;
 }
 
-/** What a snapshot's statement says of facts. Without other writers it holds as long as no such write has begun. */
+/** What a snapshot's statements say of facts. Without other writers it holds as long as no such write has begun. */
 interface FactsRead {
+  /** The rows by name; without the sealed events before they are counted. */
   readonly found: ReadonlyMap<string, Row[1]>;
   /** The stamp before the statement began; null if there may be other writers. */
   readonly stamp: number | null;
@@ -65,17 +68,13 @@ export interface LastRead extends LateRead {
   readonly ledger: LedgerRead;
 }
 
-const NOTHING_READ: Omit<LastRead, 'published'> = {
-  ...NO_LATE_READ,
-  facts: { found: new Map(), stamp: null, until: 0 },
-  ledger: { bands: [], bounds: [], position: null },
-};
+const NO_LEDGER: LedgerRead = { bands: [], bounds: [], position: null };
 
 /**
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
- * the scopes. If the published state is not that of `known`, the statement runs again. The first time, the published
- * state is read alone, which is cheaper. Late hours are read again only if they may have changed. If this process alone
- * writes, the same applies to the state of facts, and its commits are added to the ledger that was read last.
+ * the scopes. If the published state is not that of `known`, what depends on it is read again. The first time, the state
+ * is read before. Late hours are read again only if they may have changed. If this process alone writes, the same applies
+ * to the state of facts, and its commits are added to the ledger that was read last.
  */
 export async function readSnapshots(
   db: Database,
@@ -84,14 +83,19 @@ export async function readSnapshots(
   now: Elapsed,
   known?: LastRead,
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly read: LastRead }> {
-  const last = known ?? { ...NOTHING_READ, published: await readPublished(db, app) };
+  const last = known ?? (await readState(db, app, now));
   const { published } = last;
   const position = db.position(app);
   const { facts, ledger, early } = await readNumbers(db, app, scopes, now, last);
   const { found } = facts;
   const latest = publishedIn(found);
   if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
-    return readSnapshots(db, app, scopes, now, { ...last, published: latest, facts: NOTHING_READ.facts });
+    const state = new Map([...found].filter(([name]) => name !== SEALED));
+    return readSnapshots(db, app, scopes, now, {
+      ...last,
+      published: latest,
+      facts: { ...facts, found: state },
+    });
   }
   const { sealed, ledger: committed, ...own } = numbersOf(found, ledger.bands, published);
   const numbers = { ...own, sealed, ledger: committed };
@@ -125,21 +129,25 @@ async function readNumbers(
 ): Promise<NumbersRead> {
   const [changes, stamp] = [db.stampOfChanges(app), db.stamp(app)];
   const isKnown = changes !== null && changes === facts.stamp && now() < facts.until;
+  const isCounted = isKnown && facts.found.has(SEALED);
   const bounds = ledgerBounds(published, scopes);
-  const committed = isKnown ? committedLedger(db, app, ledger, bounds) : null;
+  const committed = isCounted ? committedLedger(db, app, ledger, bounds) : null;
   if (committed !== null) return { facts, ledger: committed, early: null };
-  const ledgerSql = ledgerRows(app, bounds);
-  const query = isKnown
-    ? { name: 'snapshot, new events', sql: ledgerSql, row: ROW }
-    : { name: 'snapshot', sql: sql`${factRows(app, published)}\nUNION ALL\n${ledgerSql}`, row: ROW };
+  const parts = [
+    ...(isKnown ? [] : [stateRows(app)]),
+    ...(isCounted ? [] : [sealedRows(app, published)]),
+    ledgerRows(app, bounds),
+  ];
+  const name = isCounted ? 'snapshot, new events' : isKnown ? 'snapshot, counts' : 'snapshot';
   const [rows, early] = await Promise.all([
     // The lookup lane: the statement is small, and a poller's 304 must not wait behind heavy questions.
-    db.rows(query, { lane: 'lookup' }),
+    db.rows({ name, sql: join(parts, sql`\nUNION ALL\n`), row: ROW }, { lane: 'lookup' }),
     grows ? readLateHours(db, app, published) : null,
   ]);
   const isExact = stamp !== null && db.stamp(app) === stamp;
+  const before = isKnown ? facts : { found: [], stamp: changes, until: now() + FACTS_MS };
   return {
-    facts: isKnown ? facts : { found: new Map(rows), stamp: changes, until: now() + FACTS_MS },
+    facts: isCounted ? facts : { ...before, found: new Map([...before.found, ...rows]) },
     ledger: { bands: bandsOf('ledger', rows), bounds, position: isExact ? stamp : null },
     early,
   };
@@ -157,9 +165,13 @@ function committedLedger(
   return { bands: withCommits(bands, bounds, commits), bounds, position: db.position(app) };
 }
 
-async function readPublished(db: Database, app: AppId): Promise<PublishedFacts> {
-  const query = { name: 'snapshot, published', sql: publishedRows(app), row: ROW };
-  return publishedIn(new Map(await db.rows(query, { lane: 'lookup' })));
+/** Reads the state alone: which events are sealed, and the bands of the ledger, depend on it. */
+async function readState(db: Database, app: AppId, now: Elapsed): Promise<LastRead> {
+  const stamp = db.stampOfChanges(app);
+  const query = { name: 'snapshot, state', sql: stateRows(app), row: ROW };
+  const found = new Map(await db.rows(query, { lane: 'lookup' }));
+  const facts = { found, stamp, until: now() + FACTS_MS };
+  return { ...NO_LATE_READ, published: publishedIn(found), facts, ledger: NO_LEDGER };
 }
 
 const publishedIn = (found: ReadonlyMap<string, readonly number[]>): PublishedFacts =>

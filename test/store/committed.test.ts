@@ -9,7 +9,7 @@ import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { onBehalfOf } from '../../src/domain/caller.ts';
 import { appId } from '../../src/domain/ids.ts';
-import { epochMs, toIso } from '../../src/domain/time.ts';
+import { epochMs, HOUR_MS, toIso } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { unseal } from '../../src/facts/unseal.ts';
 import { createCommitted } from '../../src/ingestion/committed.ts';
@@ -78,7 +78,7 @@ test('one statement for all ranges of an app that are asked for again, after eac
     await commit(app, 2);
     statements.length = 0;
     const answers = await versions();
-    // Ranges are known after they were asked for twice. Each of the first questions also reads what is published.
+    // Ranges are known after they were asked for twice. Each of the first questions also reads the state.
     expect(statements.length).toBe([2 * scopes.length, scopes.length][writes - 1] ?? 1);
     expect(await versions()).toEqual(answers);
     expect(answers).toEqual(await versions(createSnapshots(db)));
@@ -86,20 +86,25 @@ test('one statement for all ranges of an app that are asked for again, after eac
   }
 });
 
-test('sealing a further hour leaves snapshots as they are for ten minutes at most', async () => {
-  const HOUR = 3_600_000;
+/** An app with two events, eight hours apart. */
+async function visitedApp() {
   const app = newApp();
-  const first = NOW - 100 * HOUR;
-  const sessions = [first, first + 8 * HOUR].map((at, i) => ({
+  const first = NOW - 100 * HOUR_MS;
+  const sessions = [first, first + 8 * HOUR_MS].map((at, i) => ({
     id: `s${i}`,
     visitorId: 'v',
     startedAt: toIso(epochMs(at)),
     events: [{ type: 'pageview', timestamp: toIso(epochMs(at)), path: '/' }],
   }));
   await ingestionOn(db).accept(app, { batchId: randomUUID(), sessions }, REQUEST);
+  const sealAt = (hours: number) => seal({ db, only: [app.id] }, epochMs(first + hours * HOUR_MS));
+  return { app, sealAt };
+}
+
+test('sealing a further hour leaves snapshots as they are for ten minutes at most', async () => {
+  const { app, sealAt } = await visitedApp();
   let now = 0;
   const read = createSnapshots(db, () => now);
-  const sealAt = (hours: number) => seal({ db, only: [app.id] }, epochMs(first + hours * HOUR));
   await sealAt(8);
   const before = await read(app.id);
   const watermark = before.published.page.until;
@@ -120,10 +125,41 @@ test('sealing a further hour leaves snapshots as they are for ten minutes at mos
   await sealAt(99);
   expect(await read(app.id)).toEqual(await createSnapshots(db)(app.id));
 
-  // The first question about an app reads the published state before the rest of the snapshot, not the rest twice.
+  // The first question about an app reads the state before the numbers that depend on it, and nothing twice.
   statements.length = 0;
   await createSnapshots(db)(app.id);
-  expect(statements).toEqual(['snapshot, published', 'snapshot']);
+  expect(statements).toEqual(['snapshot, state', 'snapshot, counts']);
+});
+
+test('a state that changes before the rest is counted is read again', async () => {
+  const {
+    app: { id: app },
+    sealAt,
+  } = await visitedApp();
+  await sealAt(99);
+  const before = await createSnapshots(db)(app);
+  expect(before.published.page.until).toBeGreaterThan(0);
+  const changing = new Proxy(db, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name !== 'rows') return value.bind(target);
+      return async (...given: Parameters<Database['rows']>) => {
+        const rows = await target.rows(...given);
+        if (given[0].name === 'snapshot, state') await unseal({ db, only: [app] }, NOW);
+        return rows;
+      };
+    },
+  });
+  statements.length = 0;
+  const snapshot = await createSnapshots(changing)(app);
+  expect(statements.filter((name) => name.startsWith('snapshot'))).toEqual([
+    'snapshot, state',
+    'snapshot',
+    'snapshot, counts',
+  ]);
+  expect(snapshot.published.page.until).toBe(0);
+  expect(snapshot).toEqual(await createSnapshots(db)(app));
 });
 
 test('after new events the ledger alone is read, and facts again after a minute or once they changed', async () => {
@@ -138,7 +174,7 @@ test('after new events the ledger alone is read, and facts again after a minute 
     return names;
   };
   await commit(app, 1);
-  expect(await readFor()).toEqual(['snapshot, published', 'snapshot']);
+  expect(await readFor()).toEqual(['snapshot, state', 'snapshot, counts']);
   await commit(app, 1);
   expect(await readFor()).toEqual(['snapshot, new events']);
   expect(await readFor()).toEqual([]);
