@@ -8,7 +8,7 @@ import { type Elapsed, MINUTE_MS } from '../domain/time.ts';
 import { type Band, bandsOf } from './bands.ts';
 import { type LateRead, NO_LATE_READ, readLate } from './late.ts';
 import { type LateHours, readLateHours } from './late-hours.ts';
-import { isSame, type Published, type PublishedFacts, publishedOf } from './published.ts';
+import { isSame, type Published, type PublishedFacts, publishedOf, publishedRows } from './published.ts';
 import {
   type EventCounts,
   eraOf,
@@ -44,9 +44,11 @@ export interface Snapshot extends State {
 
 /** What a snapshot's statements say of facts. Without other writers it holds as long as no such write has begun. */
 interface FactsRead {
-  /** The rows by name; without the sealed events before they are counted. */
-  readonly found: ReadonlyMap<string, Row[1]>;
-  /** The stamp before the statement began; null if there may be other writers. */
+  /** The rows of `stateRows`, by name. */
+  readonly state: ReadonlyMap<string, Row[1]>;
+  /** The row of `sealedRows`; null before it was read for what is published. */
+  readonly sealed: Row[1] | null;
+  /** The stamp before the state was read; null if there may be other writers. */
   readonly stamp: number | null;
   /** By the reader's elapsed time. Hours that are sealed after the statement are used from then on. */
   readonly until: number;
@@ -87,24 +89,22 @@ export async function readSnapshots(
   const { published } = last;
   const position = db.position(app);
   const { facts, ledger, early } = await readNumbers(db, app, scopes, now, last);
-  const { found } = facts;
-  const latest = publishedIn(found);
+  const latest = publishedIn(facts.state);
   if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
-    const state = new Map([...found].filter(([name]) => name !== SEALED));
     return readSnapshots(db, app, scopes, now, {
       ...last,
       published: latest,
-      facts: { ...facts, found: state },
+      facts: { ...facts, sealed: null },
     });
   }
-  const { sealed, ledger: committed, ...own } = numbersOf(found, ledger.bands, published);
+  const { sealed, ledger: committed, ...own } = numbersOf(facts.state, facts.sealed, ledger.bands, published);
   const numbers = { ...own, sealed, ledger: committed };
   const lateRead = await readLate(db, app, published, numbers, last, early);
   const state = {
     ...own,
     published,
     late: lateRead.late,
-    era: eraOf(found),
+    era: eraOf(facts.state),
     position,
     rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${own.erasures}`,
   };
@@ -129,7 +129,7 @@ async function readNumbers(
 ): Promise<NumbersRead> {
   const [changes, stamp] = [db.stampOfChanges(app), db.stamp(app)];
   const isKnown = changes !== null && changes === facts.stamp && now() < facts.until;
-  const isCounted = isKnown && facts.found.has(SEALED);
+  const isCounted = isKnown && facts.sealed !== null;
   const bounds = ledgerBounds(published, scopes);
   const committed = isCounted ? committedLedger(db, app, ledger, bounds) : null;
   if (committed !== null) return { facts, ledger: committed, early: null };
@@ -145,9 +145,10 @@ async function readNumbers(
     grows ? readLateHours(db, app, published) : null,
   ]);
   const isExact = stamp !== null && db.stamp(app) === stamp;
-  const before = isKnown ? facts : { found: [], stamp: changes, until: now() + FACTS_MS };
+  const found = new Map(rows);
+  const state = isKnown ? facts : { state: found, stamp: changes, until: now() + FACTS_MS };
   return {
-    facts: isCounted ? facts : { ...before, found: new Map([...before.found, ...rows]) },
+    facts: isCounted ? facts : { ...state, sealed: found.get(SEALED) ?? null },
     ledger: { bands: bandsOf('ledger', rows), bounds, position: isExact ? stamp : null },
     early,
   };
@@ -165,13 +166,15 @@ function committedLedger(
   return { bands: withCommits(bands, bounds, commits), bounds, position: db.position(app) };
 }
 
-/** Reads the state alone: which events are sealed, and the bands of the ledger, depend on it. */
+/** Reads the state alone: the number of sealed events and the bands of the ledger depend on it. */
 async function readState(db: Database, app: AppId, now: Elapsed): Promise<LastRead> {
   const stamp = db.stampOfChanges(app);
-  const query = { name: 'snapshot, state', sql: stateRows(app), row: ROW };
-  const found = new Map(await db.rows(query, { lane: 'lookup' }));
-  const facts = { found, stamp, until: now() + FACTS_MS };
-  return { ...NO_LATE_READ, published: publishedIn(found), facts, ledger: NO_LEDGER };
+  // Without a stamp, the rest of the state is read again with the counts.
+  const statement = stamp === null ? publishedRows(app) : stateRows(app);
+  const query = { name: 'snapshot, state', sql: statement, row: ROW };
+  const state = new Map(await db.rows(query, { lane: 'lookup' }));
+  const facts = { state, sealed: null, stamp, until: now() + FACTS_MS };
+  return { ...NO_LATE_READ, published: publishedIn(state), facts, ledger: NO_LEDGER };
 }
 
 const publishedIn = (found: ReadonlyMap<string, readonly number[]>): PublishedFacts =>

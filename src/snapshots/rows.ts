@@ -39,7 +39,7 @@ export interface State {
 export const ROW = rowOf([text, listOf(number)]);
 export type Row = ReturnType<typeof ROW.parse>;
 
-/** Reads the state that `eraOf` names, with what is published. */
+/** Reads what is published, and everything else that `eraOf` names. */
 export const stateRows = (app: AppId): Sql => sql`${publishedRows(app)}
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}
@@ -53,7 +53,7 @@ SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`;
 export const sealedRows = (app: AppId, { page, session }: PublishedFacts): Sql =>
   sql`SELECT ${quoted(SEALED)}, [${below('page', page)}, ${below('session', session)}] FROM sealed_hours AS h WHERE ${ofApp(app)}`;
 
-/** The name of the row. */
+/** The name of its row. */
 export const SEALED = 'sealed';
 
 /** SQL of the number of events in an app's facts below the watermark, for rows of `sealed_hours AS h`. */
@@ -145,10 +145,15 @@ export interface Numbers extends State {
   readonly ledger: Readonly<Record<FactKind, number>>;
 }
 
-/** Takes the rows of `factRows`, by name, and the bands of `ledgerRows` apart. */
-export function numbersOf(found: Found, bands: readonly Band[], published: PublishedFacts): Numbers {
+/** Takes the rows of `stateRows`, by name, the row of `sealedRows`, and the bands of `ledgerRows` apart. */
+export function numbersOf(
+  found: Found,
+  sealed: Row[1] | null,
+  bands: readonly Band[],
+  published: PublishedFacts,
+): Numbers {
   const [keptFrom = 0] = found.get('kept') ?? [];
-  const [page = 0, session = 0] = found.get(SEALED) ?? [];
+  const [page = 0, session = 0] = sealed ?? [];
   const ofSessions = bands.filter(({ kind }) => kind === LEDGER_KIND.session);
   const sessionEvents = ofSessions.reduce((sum, { events }) => sum + events, 0);
   return {
