@@ -21,6 +21,7 @@ import { UNTIL_CACHED } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { forAll } from '../support/random.ts';
+import { replaced } from '../support/replaced.ts';
 import { REQUEST, SILENT } from './ingestion-support.ts';
 
 // On the embedded engine, whatever the tests' store: only there is a process alone.
@@ -175,10 +176,6 @@ async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
     await of.trafficHeatmap(app, NOW),
     await of.audienceActivity(app, NOW),
   ];
-  /** Asks until everything that can be cached is cached. */
-  const warm = async (ask = some): Promise<void> => {
-    for (let time = 0; time < UNTIL_CACHED; time++) await ask(analytics);
-  };
   /** Returns the statements of some questions, whose answers must equal those without a cache. */
   const asked = async (ask = some): Promise<readonly string[]> => {
     statements = [];
@@ -186,6 +183,11 @@ async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
     const sent = [...statements];
     expect(answers).toEqual(await ask(createAnalytics({ db, memory: new Memory(0) })));
     return sent;
+  };
+  /** Asks until everything that can be cached is cached. */
+  const warm = async (ask = some): Promise<void> => {
+    for (let time = 1; time < UNTIL_CACHED; time++) await ask(analytics);
+    await asked(ask);
   };
   await store(...[0, 1, 2, 3].map((hours) => visitAt(SEALED + hours * HOUR_MS)));
   await seal({ db, only: [app] }, NOW);
@@ -277,15 +279,10 @@ test('sums of events that are read before a flush is committed do not get its ev
   let commit = Promise.resolve();
   const { store, warm, asked, forget, ofEvents } = await sealedApp(
     wallClock,
-    new Proxy(db, {
-      get: (target, name) => {
-        const value: unknown = Reflect.get(target, name, target);
-        if (typeof value !== 'function') return value;
-        if (name !== 'insertText') return value.bind(target);
-        return async (...given: Parameters<Database['insertText']>) => {
-          if (given[0] === 'ledger') await commit;
-          return target.insertText(...given);
-        };
+    replaced(db, {
+      insertText: async (table, ...others) => {
+        if (table === 'ledger') await commit;
+        return db.insertText(table, ...others);
       },
     }),
   );

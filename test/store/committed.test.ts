@@ -15,6 +15,7 @@ import { unseal } from '../../src/facts/unseal.ts';
 import { createCommitted } from '../../src/ingestion/committed.ts';
 import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { embeddedPlace } from '../../src/testing/place.ts';
+import { replaced } from '../support/replaced.ts';
 import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
 
 // On the embedded engine, whatever the tests' store: only there is a process alone.
@@ -139,16 +140,11 @@ test('a state that changes before the rest is counted is read again', async () =
   await sealAt(99);
   const before = await createSnapshots(db)(app);
   expect(before.published.page.until).toBeGreaterThan(0);
-  const changing = new Proxy(db, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      if (name !== 'rows') return value.bind(target);
-      return async (...given: Parameters<Database['rows']>) => {
-        const rows = await target.rows(...given);
-        if (given[0].name === 'snapshot, state') await unseal({ db, only: [app] }, NOW);
-        return rows;
-      };
+  const changing = replaced(db, {
+    rows: async (query, ...others) => {
+      const rows = await db.rows(query, ...others);
+      if (query.name === 'snapshot, state') await unseal({ db, only: [app] }, NOW);
+      return rows;
     },
   });
   statements.length = 0;

@@ -13,6 +13,7 @@ import { commitEvents } from '../support/ledger.ts';
 import { UNTIL_CACHED } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
+import { replaced } from '../support/replaced.ts';
 import { testLocation } from '../support/store.ts';
 
 const HOUR = 3_600_000;
@@ -255,20 +256,15 @@ UNION ALL ${one(sql`'changed'`, sql`'lonely'`, sql`5000`, sql`1000`)}`);
     tellRead = resolve;
   });
   let looked = 0;
-  const slowed = new Proxy(db, {
-    get: (target, name: keyof Database) => {
-      const value = target[name] as unknown;
-      if (typeof value !== 'function') return value;
-      if (name !== 'rows') return value.bind(target);
-      return async (query: { readonly name: string }, ...more: readonly unknown[]) => {
-        if (query.name === 'visits, last totals' && ++looked === 1) {
-          await isRead;
-          await insert(one(sql`'changed'`, sql`'other'`, sql`5000`, sql`0`));
-        }
-        const rows: unknown = await value.call(target, query, ...more);
-        if (query.name.startsWith('unsealed sessions')) tellRead();
-        return rows;
-      };
+  const slowed = replaced(db, {
+    rows: async (query, ...others) => {
+      if (query.name === 'visits, last totals' && ++looked === 1) {
+        await isRead;
+        await insert(one(sql`'changed'`, sql`'other'`, sql`5000`, sql`0`));
+      }
+      const rows = await db.rows(query, ...others);
+      if (query.name.startsWith('unsealed sessions')) tellRead();
+      return rows;
     },
   });
   const polled = createAnalytics({ db: slowed });

@@ -7,6 +7,7 @@ import { seal } from '../../src/facts/pass.ts';
 import { deadRuns, sealStates } from '../../src/facts/seal-states.ts';
 import { Turns } from '../../src/facts/turns.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
+import { replaced } from '../support/replaced.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, newApp, REQUEST } from './ingestion-support.ts';
 
@@ -70,13 +71,7 @@ test('an app whose statements fail does not keep those back that are sealed with
     if (apps.includes(failing.id)) throw new AppError('overloaded', 'a fault');
     await store.db.command(name, statement, params, options);
   };
-  const db = new Proxy(store.db, {
-    get: (whole, name) => {
-      if (name === 'command') return command;
-      const part: unknown = Reflect.get(whole, name, whole);
-      return typeof part === 'function' ? part.bind(whole) : part;
-    },
-  });
+  const db = replaced(store.db, { command });
   const turns = new Turns();
   const pass = () => seal({ db, only: [failing.id, other.id] }, NOW, { turns });
   await expect(pass()).rejects.toThrow('a fault');
