@@ -9,13 +9,14 @@ import type { AppFacts } from './input/app-facts.ts';
 import { createFacts } from './input/create.ts';
 import { TooManyLate } from './late/changes.ts';
 import { Memory } from './memory/memory.ts';
+import { audienceActivity } from './questions/audience-activity.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
 import { overview } from './questions/overview.ts';
 import { pageviews } from './questions/pageviews.ts';
-import { audienceActivity, trafficHeatmap } from './questions/tehran-hours.ts';
 import { timeSpent } from './questions/time-spent.ts';
+import { trafficHeatmap } from './questions/traffic-heatmap.ts';
 import { userGrowth } from './questions/user-growth.ts';
 import { utmCampaigns } from './questions/utm-campaigns.ts';
 
