@@ -135,7 +135,7 @@ async function start(
   const memory = new Memory(config.factsCacheBytes);
   forgetting.add((app) => {
     memory.forget(app);
-    db.forgetCommits(app);
+    db.own.forgetCommits(app);
   });
   const analytics = createAnalytics({ db, snapshots, memory });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);

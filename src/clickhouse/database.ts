@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { currentCaller } from '../domain/caller.ts';
-import type { Commit } from '../domain/commits.ts';
 import { mapped } from '../domain/lists.ts';
 import { type Answer, asObjects, readRows, type Values } from './answer.ts';
 import { type AnswerText, textOf } from './answer-file.ts';
@@ -13,7 +12,6 @@ import { commentOf, type StatementStats } from './sent.ts';
 import { type Settings, settingsText } from './settings.ts';
 import type { Shards } from './shards.ts';
 import { identifier, join, type Sql, sql } from './sql.ts';
-import type { Underway } from './underway.ts';
 
 export type { StatementStats } from './sent.ts';
 
@@ -78,10 +76,12 @@ class ClickHouseDatabase {
   readonly #options: DatabaseOptions;
   /** Null on a server. */
   readonly #files: AnswerFiles | null;
-  readonly #own = new OwnWrites();
+  /** The inserts of this process. */
+  readonly own: OwnWrites;
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
+    this.own = new OwnWrites(connections.exclusive);
     this.#runner = new Runner(connections, options.onStatement);
     this.#options = options;
     this.#files = connections.purge && new AnswerFiles(connections.purge);
@@ -304,7 +304,7 @@ class ClickHouseDatabase {
         ...this.#reach(options),
       }),
     );
-    const ended = this.#own.begin(table, options);
+    const ended = this.own.begin(table, options);
     let isDone = false;
     try {
       await this.#runner.run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
@@ -314,50 +314,6 @@ class ClickHouseDatabase {
     } finally {
       ended(isDone);
     }
-  }
-
-  /**
-   * A number that changes with every write about the app: an earlier read still holds if the number is the
-   * same. Null during a write, and always if other processes write too.
-   */
-  stamp(app: string): number | null {
-    return this.exclusive ? this.#own.stamp(app) : null;
-  }
-
-  /** The events that this process is storing. */
-  get underway(): Underway {
-    return this.#own.underway;
-  }
-
-  /**
-   * The position, if all events of the app that are visible are committed; null if that is not known. A statement has seen
-   * exactly the commits up to there if the position is the same before and after it.
-   */
-  settledPosition(app: string): number | null {
-    return this.exclusive ? this.#own.settled(app) : null;
-  }
-
-  /** The same for everything but new events. */
-  stampOfChanges(app: string): number | null {
-    return this.exclusive ? this.#own.stampOfChanges(app) : null;
-  }
-
-  /** The number of writes about the app that have ended, also during a write; null if other processes write too. */
-  position(app: string): number | null {
-    return this.exclusive ? this.#own.position(app) : null;
-  }
-
-  /**
-   * Returns what was committed after `position`; null if it is not known, or if anything else was written. Null during a
-   * write, too: a statement may have seen it already.
-   */
-  commitsSince(app: string, position: number | null): readonly Commit[] | null {
-    return position === null || !this.exclusive ? null : this.#own.commitsSince(app, position);
-  }
-
-  /** Drops what is remembered of the app's commits. */
-  forgetCommits(app: string): void {
-    this.#own.forgetCommits(app);
   }
 
   /** Runs a statement without a result: DDL, DELETE, INSERT … SELECT. `statement` carries its own SETTINGS. */

@@ -12,14 +12,20 @@ export interface Written {
   readonly commits?: ReadonlyMap<string, Commit>;
 }
 
-/** The inserts of this process, by app. Only useful if this process is the only writer. */
+/** The inserts of this process, by app. If other processes write too, they are only a part, and nothing is known: null. */
 export class OwnWrites {
+  /** True if this process is the only writer. */
+  readonly #areAll: boolean;
   readonly #all = new Writes();
   /** Those among them that are not new events. */
   readonly #changes = new Writes();
   readonly #commits = new Commits();
-  /** The flushes that are not committed yet. */
+  /** The events that this process is storing. */
   readonly underway = new Underway();
+
+  constructor(areAll: boolean) {
+    this.#areAll = areAll;
+  }
 
   /** Begins an insert. Call the result when it has ended; `isDone`: it did not fail. */
   begin(table: string, { token = '', about, commits }: Written): (isDone: boolean) => void {
@@ -30,38 +36,44 @@ export class OwnWrites {
       ended();
       changed();
       if (commits === undefined) return;
-      if (isDone) this.#commits.add(token, commits, (app) => this.position(app));
+      if (isDone) this.#commits.add(token, commits, (app) => this.#all.position(app));
       else this.#commits.fail(token);
     };
   }
 
-  /** A number that changes with every insert about the app. Null during one. */
+  /**
+   * A number that changes with every insert about the app: an earlier read still holds if the number is the same. Null
+   * during an insert.
+   */
   stamp(app: string): number | null {
-    return this.#all.stamp(app);
-  }
-
-  /** The same number. Null while an event of the app may be visible that is not committed. */
-  settled(app: string): number | null {
-    return this.underway.touches(app) ? null : this.stamp(app);
+    return this.#areAll ? this.#all.stamp(app) : null;
   }
 
   /** The same for everything but new events. */
   stampOfChanges(app: string): number | null {
-    return this.#changes.stamp(app);
+    return this.#areAll ? this.#changes.stamp(app) : null;
+  }
+
+  /**
+   * The position, if all events of the app that are visible are committed; else null. A statement has seen exactly the
+   * commits up to there if the position is the same before and after it.
+   */
+  settledPosition(app: string): number | null {
+    return this.underway.touches(app) ? null : this.stamp(app);
   }
 
   /** The number of inserts about the app that have ended, also during one. */
-  position(app: string): number {
-    return this.#all.position(app);
+  position(app: string): number | null {
+    return this.#areAll ? this.#all.position(app) : null;
   }
 
   /**
    * Returns what was committed after `position`; null if it is not known, or if anything else was inserted. Null during an
    * insert, too: a statement may have seen it already.
    */
-  commitsSince(app: string, position: number): readonly Commit[] | null {
+  commitsSince(app: string, position: number | null): readonly Commit[] | null {
     const now = this.stamp(app);
-    return now === null ? null : this.#commits.between(app, position, now);
+    return now === null || position === null ? null : this.#commits.between(app, position, now);
   }
 
   /** Drops what is remembered of the app's commits. */

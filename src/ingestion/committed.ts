@@ -43,7 +43,8 @@ export async function readCommitted(db: Database, apps: readonly AppId[]): Promi
  * has written something.
  */
 export function createCommitted(db: Database): ReadCommitted {
-  const stampsOf = (apps: readonly AppId[]): readonly (number | null)[] => apps.map((app) => db.stamp(app));
+  const stampsOf = (apps: readonly AppId[]): readonly (number | null)[] =>
+    apps.map((app) => db.own.stamp(app));
   let last: {
     readonly stamps: ReadonlyMap<AppId, number | null>;
     readonly committed: ReadonlyMap<AppId, number>;

@@ -139,7 +139,7 @@ function writerOf(shard: number, options: WritersOptions): Writer {
     persistence,
     log,
     exclusive: db.exclusive,
-    underway: db.underway,
+    underway: db.own.underway,
     known,
     isMine: ({ app }) => db.shards.of(app) === shard,
     ...(wallClock === undefined ? {} : { wallClock }),

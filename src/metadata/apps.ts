@@ -214,7 +214,7 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
 
     /** Reads the store: the next answer holds an app that another process has just created. */
     list(account: AccountId): Promise<AppSummary[]> {
-      const stamp = db.stamp(APP_LISTS);
+      const stamp = db.own.stamp(APP_LISTS);
       const kept = lists.get(account);
       if (stamp !== null && kept?.stamp === stamp) return kept.apps;
       const list = { stamp, apps: forOthersToo(() => db.query(READABLE_APPS, { account })) };
@@ -223,7 +223,7 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
       };
       // A failure is not cached. A list that was read during a write is not cached either.
       list.apps.then(() => {
-        if (stamp === null || db.stamp(APP_LISTS) !== stamp) forget();
+        if (stamp === null || db.own.stamp(APP_LISTS) !== stamp) forget();
       }, forget);
       lists.set(account, list);
       return list.apps;

@@ -43,7 +43,7 @@ export function createBegun({ db, snapshots }: BegunDeps): ReadBegun {
   if (!db.exclusive) return byScope((app, scopes) => readBegun(db, app, scopes));
   return async (app, scope) => {
     // In this order: events that are committed between the two lines are in the snapshot.
-    const isStoring = db.underway.touches(app, scope);
+    const isStoring = db.own.underway.touches(app, scope);
     const snapshot = await snapshots(app, scope);
     return { version: isStoring || snapshot.isErasing ? null : snapshot, era: snapshot.era };
   };

@@ -87,7 +87,7 @@ export async function readSnapshots(
 ): Promise<{ readonly snapshots: readonly Snapshot[]; readonly read: LastRead }> {
   const last = known ?? (await readState(db, app, now));
   const { published } = last;
-  const position = db.position(app);
+  const position = db.own.position(app);
   const { facts, ledger, early } = await readNumbers(db, app, scopes, now, last);
   const latest = publishedIn(facts.state);
   if (FACT_KINDS.some((kind) => !isSame(latest[kind], published[kind]))) {
@@ -127,7 +127,7 @@ async function readNumbers(
   now: Elapsed,
   { published, facts, ledger, grows }: LastRead,
 ): Promise<NumbersRead> {
-  const [changes, stamp] = [db.stampOfChanges(app), db.stamp(app)];
+  const [changes, stamp] = [db.own.stampOfChanges(app), db.own.stamp(app)];
   const isKnown = changes !== null && changes === facts.stamp && now() < facts.until;
   const isCounted = isKnown && facts.sealed !== null;
   const bounds = ledgerBounds(published, scopes);
@@ -144,7 +144,7 @@ async function readNumbers(
     db.rows({ name, sql: join(parts, sql`\nUNION ALL\n`), row: ROW }, { lane: 'lookup' }),
     grows ? readLateHours(db, app, published) : null,
   ]);
-  const isExact = stamp !== null && db.stamp(app) === stamp;
+  const isExact = stamp !== null && db.own.stamp(app) === stamp;
   const found = new Map(rows);
   const state = isKnown ? facts : { state: found, stamp: changes, until: now() + FACTS_MS };
   return {
@@ -161,14 +161,14 @@ function committedLedger(
   { bands, bounds, position }: LedgerRead,
   needed: readonly number[],
 ): LedgerRead | null {
-  const commits = db.commitsSince(app, position);
+  const commits = db.own.commitsSince(app, position);
   if (commits === null || !needed.every((bound) => bounds.includes(bound))) return null;
-  return { bands: withCommits(bands, bounds, commits), bounds, position: db.position(app) };
+  return { bands: withCommits(bands, bounds, commits), bounds, position: db.own.position(app) };
 }
 
 /** Reads the state alone: the number of sealed events and the bands of the ledger depend on it. */
 async function readState(db: Database, app: AppId, now: Elapsed): Promise<LastRead> {
-  const stamp = db.stampOfChanges(app);
+  const stamp = db.own.stampOfChanges(app);
   // Without a stamp, the rest of the state is read again with the counts.
   const statement = stamp === null ? publishedRows(app) : stateRows(app);
   const query = { name: 'snapshot, state', sql: statement, row: ROW };

@@ -32,12 +32,12 @@ export async function sealedHours(
   of: string,
   last: SealedHours | null,
 ): Promise<SealedHours | null> {
-  const position = db.stamp(app);
+  const position = db.own.stamp(app);
   if (position === null) return null;
   if (last?.of === of) {
     if (last.hours === null) return last;
     const { hours } = last;
-    const commits = db.commitsSince(app, last.position);
+    const commits = db.own.commitsSince(app, last.position);
     if (commits !== null) {
       return {
         of,
@@ -48,7 +48,7 @@ export async function sealedHours(
   }
   const hours = await readHours(db, app, published, MOST_HOURS);
   const isWhole = FACT_KINDS.every((kind) => hours[kind].length <= MOST_HOURS);
-  return { of, position: db.stamp(app) === position ? position : null, hours: isWhole ? hours : null };
+  return { of, position: db.own.stamp(app) === position ? position : null, hours: isWhole ? hours : null };
 }
 
 /** Of each kind: 83 days. */

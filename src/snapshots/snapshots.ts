@@ -44,7 +44,7 @@ export function createSnapshots(db: Database, now: Elapsed = () => performance.n
   const shared = byScope(readScopes);
   const own = new OwnSnapshots(db, readScopes, now);
   return (app, scope = NO_SCOPE) => {
-    const stamp = db.stamp(app);
+    const stamp = db.own.stamp(app);
     return stamp === null ? shared(app, scope) : own.read(app, scope, stamp);
   };
 }
@@ -109,7 +109,7 @@ class OwnSnapshots {
       // Failures are not cached, nor snapshots that were read while something was written.
       const settle = (snapshot: Snapshot | null): void => {
         if (own.read.get(each) !== one) return;
-        if (snapshot !== null && this.#db.stamp(app) === stamp) own.read.set(each, snapshot);
+        if (snapshot !== null && this.#db.own.stamp(app) === stamp) own.read.set(each, snapshot);
         else own.read.delete(each);
       };
       one.then(settle, () => settle(null));

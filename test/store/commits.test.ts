@@ -237,15 +237,15 @@ test('the visitors of committed events are looked up while their sessions are re
 test('nothing is known while a write is under way, because a statement may have seen it already', async () => {
   const { app, store, warm, asked } = await sealedApp(wallClock);
   await warm();
-  const before = db.position(app);
+  const before = db.own.position(app);
   await store(visitAt(SEALED + 1));
-  expect(db.commitsSince(app, before)).toHaveLength(1);
+  expect(db.own.commitsSince(app, before)).toHaveLength(1);
   const none = sql`SELECT ${join(LEDGER_COLUMNS.map(identifier))} FROM ledger WHERE sleep(1) = 1`;
   const writing = db.insertFrom('ledger', LEDGER_COLUMNS, none, {}, { about: [app] });
-  expect(db.commitsSince(app, before)).toBeNull();
+  expect(db.own.commitsSince(app, before)).toBeNull();
   await asked();
   await writing;
-  expect(db.commitsSince(app, before)).toBeNull();
+  expect(db.own.commitsSince(app, before)).toBeNull();
   await store(visitAt(SEALED + 2));
   await asked();
 });

@@ -59,16 +59,16 @@ async function currentRows(
   recall: (load: () => Promise<Read>) => Promise<Read>,
 ): Promise<readonly Row[]> {
   const known = sums.get<Read>(statement);
-  const commits = db.commitsSince(app, known?.position ?? null);
+  const commits = db.own.commitsSince(app, known?.position ?? null);
   if (known !== undefined && commits?.length === 0) return known.rows;
   let read: Read;
   if (known !== undefined && commits !== null) {
-    read = { rows: withCommits(known.rows, commits, keysOf), position: db.position(app) };
+    read = { rows: withCommits(known.rows, commits, keysOf), position: db.own.position(app) };
   } else {
     read = await recall(async () => {
-      const before = db.settledPosition(app);
+      const before = db.own.settledPosition(app);
       const rows = await db.rows({ name, sql: statement, row: ROW });
-      return { rows, position: db.settledPosition(app) === before ? before : null };
+      return { rows, position: db.own.settledPosition(app) === before ? before : null };
     });
   }
   if (read.position !== null) sums.set(statement, read, sizeOf(read));

@@ -53,7 +53,7 @@ export interface Facts {
   readonly where: Sql;
   /** The watermark: facts answer before this instant, raw rows from it on. */
   readonly until: EpochMs;
-  /** All commits up to here are visible (see `Database.commitsSince`); null if other processes commit, too. */
+  /** All commits up to here are visible (see `OwnWrites.commitsSince`); null if other processes commit, too. */
   readonly position: number | null;
   /** The memory for facts before `until`. */
   readonly cache: Cache;

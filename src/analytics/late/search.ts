@@ -72,7 +72,7 @@ function committedSessions(
   known: AllFound,
   hours: readonly LateHour[],
 ): ReadonlyMap<number, Found> | null {
-  const commits = db.commitsSince(app, known.position);
+  const commits = db.own.commitsSince(app, known.position);
   if (commits === null) return null;
   const found = new Map<number, Found>();
   for (const { hour, committed, insertedUntil } of hours) {

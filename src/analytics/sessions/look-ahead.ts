@@ -26,7 +26,7 @@ const ROW = rowOf([text, text, listOf(number)]);
 export async function lookAhead(facts: SessionFacts, { single, known }: Reader): Promise<LookedUp | null> {
   const { db, app, where, until } = facts;
   const { visits } = single;
-  const commits = visits === null ? null : db.commitsSince(app, known?.position ?? null);
+  const commits = visits === null ? null : db.own.commitsSince(app, known?.position ?? null);
   if (visits === null || commits === null) return null;
   const sessions = sessionsOf(commits).filter(
     ({ visitor, startedAt }) => visitor !== '' && !isKnown(db, known, startedAt),

@@ -41,7 +41,7 @@ function isFew({ slots }: Slots): boolean {
 function committedSlots({ db, app, until }: SessionFacts, readers: readonly Reader[]): SlotCounts | null {
   const found = new Map<number, number>();
   for (const { known } of readers) {
-    const commits = db.commitsSince(app, known?.position ?? null);
+    const commits = db.own.commitsSince(app, known?.position ?? null);
     if (commits === null) return null;
     for (const { startedAt } of sessionsOf(commits)) {
       const slot = slotOf(db, startedAt);
