@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isIdn } from '../domain/host.ts';
 
 const MAX_NAME = 100;
 const ORIGIN = /^https?:\/\/(?:\[[0-9a-f:.]+\]|[^\s\p{Cc}/?#@\\%:[\]]+)(?::\d{1,5})?\/?$/iu;
@@ -49,4 +50,4 @@ function parseOrigin(text: string): string | null {
 
 const isHost = (hostname: string): boolean =>
   hostname.startsWith('[') ||
-  (hostname.length <= MAX_HOST && hostname.split('.').every((label) => LABEL.test(label)));
+  (hostname.length <= MAX_HOST && hostname.split('.').every((label) => LABEL.test(label)) && isIdn(hostname));

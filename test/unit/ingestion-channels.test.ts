@@ -13,6 +13,9 @@ describe('a referrer', () => {
     ['https://blog.shop.example/x', ''],
     ['https://notshop.example/x', 'notshop.example'],
     ['https://شاپ.example/', 'xn--mgbzzs.example'],
+    ['https://xn--mgbzzs.example/', 'xn--mgbzzs.example'],
+    // The URL parser of Node 24 takes it.
+    ['https://xn--a.example/', ''],
     ['android-app://com.google.android.gm', ''],
     ['javascript:alert(1)', ''],
     ['not a url', ''],

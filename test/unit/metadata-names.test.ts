@@ -76,6 +76,8 @@ describe('an app’s domain', () => {
     'https://example..com',
     'https://-example.com',
     'https://xn--a',
+    'https://www.xn--a.com',
+    'https://xn--www-.com',
     `https://${'a'.repeat(64)}.com`,
     `https://${'a.'.repeat(127)}com`,
     7,
