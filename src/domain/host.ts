@@ -1,10 +1,17 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 
+/** Returns the host of an address, in lower case, without port and trailing dot; '' if it has none. */
+export function hostnameOf(address: string): string {
+  if (!URL.canParse(address)) return '';
+  const host = new URL(address).hostname.toLowerCase().replace(/\.$/, '');
+  return isIdn(host) ? host : '';
+}
+
 const PUNYCODE = 'xn--';
 
 /**
- * Whether the labels in punycode (`xn--mnchen-3ya`) are what their Unicode forms make. URL parsers differ in this: that of
- * Node 24 takes any text after `xn--`. So without it, a host would count on one version and not on the other.
+ * Returns whether the host's labels in punycode (`xn--mnchen-3ya`) are what their Unicode forms make. The URL parser of
+ * Node 24 takes any text after `xn--`. Those of Node 20 and 22 refuse it.
  */
 export function isIdn(hostname: string): boolean {
   const labels = hostname.split('.');

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { isIdn } from '../domain/host.ts';
+import { hostnameOf } from '../domain/host.ts';
 
 /** A cache: parsing takes some microseconds, and many sessions have the same referrer. */
 const hosts = new LRUCache<string, string>({ max: 2_000 });
@@ -12,15 +12,9 @@ export function hostOf(address: string): string {
   if (address === '') return '';
   const known = hosts.get(address);
   if (known !== undefined) return known;
-  const host = parse(address);
+  const host = /^https?:/i.test(address) ? hostnameOf(address) : '';
   hosts.set(address, host);
   return host;
-}
-
-function parse(address: string): string {
-  if (!/^https?:/i.test(address) || !URL.canParse(address)) return '';
-  const host = new URL(address).hostname.replace(/\.$/, '');
-  return isIdn(host) ? host : '';
 }
 
 /** True for `own` itself and its subdomains. Takes hosts in the form of `hostOf`. */

@@ -1,5 +1,6 @@
 import { type Request, type Response, Router } from 'express';
 import { AppError } from '../../domain/errors.ts';
+import { hostnameOf } from '../../domain/host.ts';
 import type { Ingestion } from '../../ingestion/ingestion.ts';
 import { hostOf, isOwnHost } from '../../ingestion/referrer.ts';
 import { cleanText } from '../../ingestion/text.ts';
@@ -107,9 +108,6 @@ const foreignOrigin = ({ headers: { origin = '' } }: Request, { domain }: SdkApp
  */
 function isFromApp({ headers: { origin } }: Request, { domain }: SdkApp): boolean {
   if (origin === undefined) return true;
-  const host =
-    ORIGIN.test(origin) && URL.canParse(origin)
-      ? new URL(origin).hostname.toLowerCase().replace(/\.$/, '')
-      : '';
+  const host = ORIGIN.test(origin) ? hostnameOf(origin) : '';
   return host !== '' && isOwnHost(host, hostOf(domain));
 }

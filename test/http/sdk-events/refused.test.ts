@@ -66,6 +66,7 @@ describe('403', () => {
     'https://other.example',
     'https://notshop.example',
     'https://shop.example.evil.example',
+    'https://xn--a.shop.example',
     'https://example',
     'null',
     'https://shop.example/x',
