@@ -12,7 +12,10 @@ export interface Written {
   readonly commits?: ReadonlyMap<string, Commit>;
 }
 
-/** The inserts of this process, by app. If other processes write too, they are only a part, and nothing is known: null. */
+/**
+ * The inserts of this process, by app. If other processes write, too, these are only some of the inserts, so all that is
+ * asked about them is null.
+ */
 export class OwnWrites {
   /** True if this process is the only writer. */
   readonly #areAll: boolean;

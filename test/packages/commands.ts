@@ -29,9 +29,12 @@ export function expectDone(command: string, args: readonly string[], options: Op
   return stdout;
 }
 
-/** The versions of Node on which the packages are tested, by the folder of their program. */
+/** The version of Node that runs this. */
+export const OWN_NODE = process.versions.node.replace(/\..*/, '');
+
+/** The folder of the program, by the version of Node on which the packages are tested. */
 export const NODES: Readonly<Record<string, string>> = Object.fromEntries([
-  [process.versions.node.replace(/\..*/, ''), join(process.execPath, '..')],
+  [OWN_NODE, join(process.execPath, '..')],
   ...['22', '24'].map((version) => [version, runtime(version)]),
 ]);
 
