@@ -1,7 +1,7 @@
 import type { EpochMs } from '../domain/time.ts';
+import { isBot } from './bots.ts';
 import { MAX_LENGTH } from './context.ts';
 import { cleanText } from './text.ts';
-import { isBot } from './user-agent.ts';
 
 /** Why a line of a log is no pageview. If several reasons apply, the first in this order counts. */
 export const SKIP_REASONS = ['malformed', 'methods', 'errors', 'bots', 'assets'] as const;

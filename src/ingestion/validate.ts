@@ -1,8 +1,8 @@
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import { isBotSession } from './bots.ts';
 import { type Context, MAX_LENGTH, readContext } from './context.ts';
 import { parseInstant } from './instant.ts';
 import { cleanText } from './text.ts';
-import { isBotSession } from './user-agent.ts';
 import { type Fault, isFault, type ValidEvent, validateEvent } from './validate-event.ts';
 
 /** A session or event that was left out of a batch. */

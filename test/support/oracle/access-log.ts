@@ -23,6 +23,13 @@ export interface AccessLog {
   readonly deliveries: readonly Delivery[];
 }
 
+/** Browsers of people in real logs that the list of bots calls bots. */
+const PEOPLE = new Set([
+  'Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; Trident/5.0; chromeframe/19.0.1084.52)',
+  'Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; SV1; http://www.tropicdesigns.net)',
+  'MAXX_MAUI WAP Browser',
+]);
+
 type Skipped = 'malformed' | 'methods' | 'errors' | 'bots' | 'assets';
 
 const QUOTED = '"((?:[^"\\\\]|\\\\.)*)"';
@@ -75,7 +82,7 @@ function reasonToSkip(line: LogLine | null): Skipped | null {
   if (line === null) return 'malformed';
   if (line.method !== 'GET') return 'methods';
   if (line.status >= 400) return 'errors';
-  if (isbot(line.userAgent)) return 'bots';
+  if (isbot(line.userAgent) && !PEOPLE.has(line.userAgent)) return 'bots';
   if (isAsset(line.path)) return 'assets';
   return null;
 }
