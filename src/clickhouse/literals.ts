@@ -28,6 +28,13 @@ export function ofApps(apps: readonly AppId[]): Sql {
 export const anyOf = (conditions: readonly Sql[]): Sql =>
   conditions.length === 0 ? sql`false` : sql`(${join(conditions, sql` OR `)})`;
 
+/** SQL of a DateTime64(3) instant. */
+export const instant = (ms: number): Sql => sql`fromUnixTimestamp64Milli(${int(ms)}, 'UTC')`;
+
+/** `column` (DateTime64) lies in one of the ranges; false without ranges. */
+export const inRanges = (column: Sql, ranges: readonly Range[]): Sql =>
+  anyOf(ranges.map(({ from, to }) => sql`${column} >= ${instant(from)} AND ${column} <= ${instant(to)}`));
+
 /** `column` (Int64 epoch ms) lies in one of the spans. */
 export const inMs = (column: Sql, spans: readonly Span[]): Sql =>
   anyOf(spans.map(({ start, end }) => sql`${column} >= ${int(start)} AND ${column} < ${int(end)}`));

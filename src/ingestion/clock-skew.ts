@@ -1,9 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
+import { inRanges, ofApp } from '../clickhouse/literals.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
-import { DAY_MS, type EpochMs, MINUTE_MS } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, MINUTE_MS, type Range } from '../domain/time.ts';
 import { parseInstant } from './instant.ts';
 import { type Correction, isId } from './validate.ts';
 import type { Batch } from './wire.ts';
@@ -12,11 +13,10 @@ import type { Batch } from './wire.ts';
 const TOLERANCE_MS = MINUTE_MS;
 /** A larger difference says nothing. The events are accepted or rejected with their own times. */
 const MAX_CORRECTION_MS = DAY_MS;
-const STEP_MS = MINUTE_MS;
 /** The batches of a session arrive with different delays, which rarely differ by more. */
 const JITTER_MS = 10_000;
 const REMEMBERED_SESSIONS = 50_000;
-/** To a server, parameters travel in the URL, and not every proxy accepts long URLs. */
+/** Each is named by its start and id in the statement, which must not be long. */
 const SESSIONS_PER_QUERY = 100;
 
 /** A session as its sender identifies it. */
@@ -25,18 +25,19 @@ interface Identity {
   readonly startedAt: EpochMs;
 }
 
-const STORED: Query<{ place: number; start: number }> = {
+const START = z.object({ place: z.number(), start: z.number() });
+
+/** Asks for the sessions of `{ids}` that started in these ranges. */
+const storedIn = (app: AppId, ranges: readonly Range[]): Query<z.infer<typeof START>> => ({
   name: 'ingestion: stored sessions',
   sql: sql`
     SELECT DISTINCT
       toUInt32(indexOf(arrayMap(id -> sipHash64(id), {ids:Array(String)}), session)) AS place,
       toUnixTimestamp64Milli(started_at) AS start
     FROM sessions
-    WHERE app_id = {app:UUID}
-      AND started_at IN (SELECT fromUnixTimestamp64Milli(arrayJoin({starts:Array(Int64)}), 'UTC'))
-      AND place > 0`,
-  row: z.object({ place: z.number(), start: z.number() }),
-};
+    WHERE ${ofApp(app)} AND ${inRanges(sql`started_at`, ranges)} AND place > 0`,
+  row: START,
+});
 
 export interface ClockSkew {
   /**
@@ -51,10 +52,10 @@ export interface ClockSkew {
 }
 
 /**
- * Corrects clocks that are off by more than a minute and at most a day, in whole minutes. All batches of a session need
- * the same correction, because the session's start is a part of its identity. Hence the first correction of a session is
- * cached. In another process or after a restart, whole minutes give the same result, unless the difference is so close to
- * the next step that the delay of a batch decides. Then the stored start of the session does.
+ * Corrects clocks that are off by more than a minute and at most a day. All batches of a session need the same correction,
+ * because the session's start is a part of its identity. But each batch arrives with a delay of its own, so the first
+ * correction of a session is kept in memory. In another process, or after a restart, it is the difference to the session's
+ * stored start.
  */
 export function createClockSkew(db: Database): ClockSkew {
   const remembered = new LRUCache<string, number>({ max: REMEMBERED_SESSIONS });
@@ -63,15 +64,18 @@ export function createClockSkew(db: Database): ClockSkew {
   async function rememberStored(
     app: AppId,
     sessions: readonly Identity[],
-    corrections: readonly number[],
+    difference: number,
   ): Promise<void> {
     const ids = [...new Set(sessions.map(({ id }) => id))];
-    const starts = sessions.flatMap(({ startedAt }) => corrections.map((by) => startedAt + by));
-    const rows = await db.query(STORED, { app, ids, starts }, { lane: 'lookup' });
-    const stored = new Set(rows.map(({ place, start }) => `${ids[place - 1]} ${start}`));
+    const starts = sessions.flatMap(({ startedAt }) => startsOf(startedAt, difference));
+    const rows = await db.query(storedIn(app, starts), { ids }, { lane: 'lookup' });
     for (const session of sessions) {
-      const by = corrections.find((ms) => stored.has(`${session.id} ${session.startedAt + ms}`));
-      if (by !== undefined) remembered.set(keyOf(app, session), by);
+      const ranges = startsOf(session.startedAt, difference);
+      const own = rows.find(
+        ({ place, start }) =>
+          ids[place - 1] === session.id && ranges.some(({ from, to }) => from <= start && start <= to),
+      );
+      if (own !== undefined) remembered.set(keyOf(app, session), own.start - session.startedAt);
     }
   }
 
@@ -80,21 +84,17 @@ export function createClockSkew(db: Database): ClockSkew {
       const sent = typeof sentAt === 'string' ? parseInstant(sentAt) : null;
       if (sent === null) return () => 0;
       const difference = arrivedAt - sent;
-      const usual = correctionOf(difference);
-      const possible = [
-        ...new Set([-JITTER_MS, 0, JITTER_MS].map((delay) => correctionOf(difference + delay))),
-      ];
-      if (possible.length > 1) {
+      if (mayBeCorrected(difference)) {
         const unknown = sessions
           .flatMap(identityOf)
           .filter((session) => !remembered.has(keyOf(app, session)));
         for (let i = 0; i < unknown.length; i += SESSIONS_PER_QUERY) {
-          await rememberStored(app, unknown.slice(i, i + SESSIONS_PER_QUERY), possible);
+          await rememberStored(app, unknown.slice(i, i + SESSIONS_PER_QUERY), difference);
         }
       }
       return (id, startedAt) => {
         const key = keyOf(app, { id, startedAt });
-        const by = remembered.get(key) ?? usual;
+        const by = remembered.get(key) ?? (isCorrected(difference) ? difference : 0);
         remembered.set(key, by);
         return by;
       };
@@ -110,8 +110,18 @@ function identityOf(session: unknown): Identity[] {
   return isId(id) && startedAt !== null ? [{ id, startedAt }] : [];
 }
 
-function correctionOf(differenceMs: number): number {
-  const size = Math.abs(differenceMs);
-  if (size <= TOLERANCE_MS || size > MAX_CORRECTION_MS) return 0;
-  return Math.round(differenceMs / STEP_MS) * STEP_MS;
-}
+const isCorrected = (difference: number): boolean =>
+  Math.abs(difference) > TOLERANCE_MS && Math.abs(difference) <= MAX_CORRECTION_MS;
+
+/** Whether another batch of the session, with another delay, may have been corrected. */
+const mayBeCorrected = (difference: number): boolean =>
+  [-JITTER_MS, 0, JITTER_MS].some((delay) => isCorrected(difference + delay));
+
+/** The starts that a session can be stored with: as it was sent, or corrected with another delay. */
+const startsOf = (startedAt: EpochMs, difference: number): readonly Range[] => [
+  { from: startedAt, to: startedAt },
+  {
+    from: epochMs(startedAt + difference - JITTER_MS),
+    to: epochMs(startedAt + difference + JITTER_MS),
+  },
+];

@@ -108,6 +108,8 @@ test("a day whose salt was lost with a step of the store's clock gets a new one,
 test.each([
   ['behind by an hour', -3_600_000, 3_600_000],
   ['ahead by ten minutes', 600_000, -600_000],
+  ['behind by a minute and a half', -90_000, 90_000],
+  ['ahead by two minutes, a second and a bit', 121_234, -121_234],
   ['behind by half a minute', -30_000, 0],
   ['behind by two days', -2 * DAY_MS, 0],
 ])('a clock that is %s', async (_, offMs, correctedBy) => {
@@ -132,6 +134,7 @@ test.each([
 
 test.each([
   ['three and a half minutes', 3.5 * 60_000],
+  ['an hour and a bit', 3_601_234],
   ['a minute, up to which nothing is corrected', 60_000],
   ['a day, beyond which nothing is corrected', DAY_MS],
   ['three and a half minutes, ahead', -3.5 * 60_000],

@@ -1,19 +1,23 @@
-import { anyOf, bucket, inHours, inMs, inSpans, int, LAST_SECOND, ofApp } from '../../clickhouse/literals.ts';
+import {
+  anyOf,
+  bucket,
+  inHours,
+  inMs,
+  inRanges,
+  inSpans,
+  instant,
+  int,
+  LAST_SECOND,
+  ofApp,
+} from '../../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
 import { DAY_OF_BUCKET } from '../../facts/sql/tables.ts';
 import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
-export { anyOf, bucket, inHours, inMs, inSpans, int, ofApp };
+export { anyOf, bucket, inHours, inMs, inRanges, inSpans, instant, int, ofApp };
 
 /* Builds SQL from fixed pieces. Values in it come from `int` and `ofApp` alone. */
-
-/** SQL of a DateTime64(3) instant. */
-export const instant = (ms: number): Sql => sql`fromUnixTimestamp64Milli(${int(ms)}, 'UTC')`;
-
-/** SQL condition: `column` (DateTime64) lies in one of the ranges; false without ranges. */
-export const inRanges = (column: Sql, ranges: readonly Range[]): Sql =>
-  anyOf(ranges.map(({ from, to }) => sql`${column} >= ${instant(from)} AND ${column} <= ${instant(to)}`));
 
 /**
  * SQL condition: an event lies in one of the ranges, by its hour, by which the raw table is sorted, and by
