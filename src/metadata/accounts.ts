@@ -109,9 +109,10 @@ export function accountsIn({ db, changes, clock, locks, nextVersion }: MetadataP
 
     /** Changes the account's name, its plan, or both. */
     change(id: AccountId, changed: Partial<Pick<AccountRow, 'name' | 'plan'>>): Promise<Account> {
-      return locks.withLock(accountLock(id), async () => {
+      return locks.withLock(accountLock(id), async (assertHeld) => {
         const before = await get(id);
         const row: AccountRow = { ...before, ...changed, version: nextVersion(before.version) };
+        await assertHeld();
         await write(row);
         return summary(row);
       });

@@ -6,6 +6,7 @@ import { batched, byKey } from '../domain/batched.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, type AppId, accountId, appId, isUuid } from '../domain/ids.ts';
+import type { AssertHeld } from '../domain/locks.ts';
 import type { AppRetention } from '../domain/retention.ts';
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import { type Accounts, accountLock } from './accounts.ts';
@@ -175,8 +176,16 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
     return plan;
   };
 
-  /** Adds an app. Its secrets and its retention go in first, so that it never exists without them. */
-  const add = async (app: NewApp, secrets: readonly SecretRow[], retention?: AppRetention): Promise<void> => {
+  /**
+   * Adds an app. Its secrets and its retention go in first, so that it never exists without them. `assertHeld`: of the lock
+   * on the account.
+   */
+  const add = async (
+    app: NewApp,
+    secrets: readonly SecretRow[],
+    retention: AppRetention | undefined,
+    assertHeld: AssertHeld,
+  ): Promise<void> => {
     const { id, account, name, domain, createdAt } = app;
     await writeSecrets(id, secrets);
     if (retention !== undefined) {
@@ -184,6 +193,7 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
     }
     const row = { app_id: id, account_id: account, name, domain, host: hostOf(domain) };
     const stored = { ...row, created_at: dateTime64(createdAt), version: nextVersion() };
+    await assertHeld();
     await db.insert('apps', [stored], { about: [APP_LISTS] });
     cache.invalidate(id);
   };
@@ -234,19 +244,19 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
       account: AccountId,
       { name, domain }: { readonly name: string; readonly domain: string },
     ): Promise<CreatedApp> {
-      return locks.withLock(accountLock(account), async () => {
+      return locks.withLock(accountLock(account), async (assertHeld) => {
         const days = retentionOfPlans[(await claim(account, hostOf(domain))).name];
         const id = db.shards.newApp();
         const { secretKey, row } = newSecret(id);
         const retention = days === undefined ? undefined : { days, acceptedFrom: epochMs(0) };
-        await add({ id, account, name, domain, createdAt: row.createdAt }, [row], retention);
+        await add({ id, account, name, domain, createdAt: row.createdAt }, [row], retention, assertHeld);
         return { id, name, domain, access: 'owner', createdAt: toIso(row.createdAt), secretKey };
       });
     },
 
     /** Earlier secrets stay valid for `overlapMs`, or until the end that they already have. */
     rotateSecret(id: AppId, overlapMs: number): Promise<{ readonly secretKey: string }> {
-      return locks.withLock(appLock(id), async () => {
+      return locks.withLock(appLock(id), async (assertHeld) => {
         await get(id);
         const now = clock();
         const old = (await db.query(SECRETS, { apps: [id] })).filter(
@@ -258,6 +268,7 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
           expiresAt: earlier(one.expiresAt, epochMs(now + overlapMs)),
           version: nextVersion(one.version),
         }));
+        await assertHeld();
         await writeSecrets(id, [row, ...ending]);
         return { secretKey };
       });

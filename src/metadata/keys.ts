@@ -109,11 +109,12 @@ export function keysIn(
      * an old one without an end.
      */
     rotate(id: KeyId, overlapMs: number, expiresAt: EpochMs | null): Promise<CreatedKey> {
-      return locks.withLock(keyLock(id), async () => {
+      return locks.withLock(keyLock(id), async (assertHeld) => {
         const old = await get(id);
         if (old.revokedAt !== null) throw revoked(id);
         const { apiKey, row } = fresh(old.account, old.name, expiresAt);
         const end = earlier(old.expiresAt, epochMs(clock() + overlapMs));
+        await assertHeld();
         const version = nextVersion(old.version);
         await write(row, { ...old, expiresAt: end, replacedBy: row.id, version });
         return { keyId: row.id, apiKey };

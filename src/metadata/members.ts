@@ -88,12 +88,13 @@ export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, ac
     role: Role | 'none',
     beforeAdding: () => Promise<void> = async () => undefined,
   ): Promise<Role | 'none'> =>
-    locks.withLock(`member:${account}`, async () => {
+    locks.withLock(`member:${account}`, async (assertHeld) => {
       await accounts.get(account);
       const [before] = await read([email], [account]);
       const had = before?.role ?? 'none';
       if (had === role) return had;
       if (had === 'none') await beforeAdding();
+      await assertHeld();
       const version = nextVersion(before?.version);
       try {
         await db.insert('console_members', [{ email, account_id: account, role, version }]);

@@ -75,11 +75,11 @@ export function movedAppsIn({ db, locks, nextVersion }: MetadataParts, apps: App
      * otherwise null. Throws like `assertFree`.
      */
     adopt(app: MovedApp): Promise<string | null> {
-      return locks.withLock(accountLock(app.account), async () => {
+      return locks.withLock(accountLock(app.account), async (assertHeld) => {
         await assertFree(app);
         const made = app.secrets.length === 0 ? apps.newSecret(app.id) : null;
         const known = app.secrets.map((secret) => ({ ...secret, app: app.id, version: nextVersion() }));
-        await apps.add(app, made === null ? known : [made.row], app.retention);
+        await apps.add(app, made === null ? known : [made.row], app.retention, assertHeld);
         return made?.secretKey ?? null;
       });
     },

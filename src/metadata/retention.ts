@@ -49,7 +49,7 @@ export function retentionsIn({ db, clock, locks, nextVersion }: MetadataParts, a
 
     /** Sets for how many days raw events are kept; null: for ever. Throws `not_found`. */
     set(app: AppId, days: number | null): Promise<RetentionOfApp> {
-      return locks.withLock(appLock(app), async () => {
+      return locks.withLock(appLock(app), async (assertHeld) => {
         await apps.get(app);
         const [before] = await db.query(RETENTIONS, { apps: [app] });
         const row = {
@@ -58,6 +58,7 @@ export function retentionsIn({ db, clock, locks, nextVersion }: MetadataParts, a
           acceptedFrom: acceptedFrom(before, clock()),
           version: nextVersion(before?.version),
         };
+        await assertHeld();
         try {
           await db.insert('app_retention', [retentionColumns(row)]);
         } finally {

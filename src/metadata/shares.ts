@@ -126,25 +126,28 @@ export function sharesIn({ db, changes, locks, nextVersion }: MetadataParts, acc
 
     /** Shares the app. A repetition succeeds. */
     share(app: AppId, account: AccountId): Promise<void> {
-      return locks.withLock(appLock(app), async () => {
+      return locks.withLock(appLock(app), async (assertHeld) => {
         const { account: owner } = await apps.get(app);
         if (owner === account) {
           throw new AppError('validation_failed', `Account ${account} owns the app: it needs no share.`);
         }
         await accounts.get(account);
         const [before] = await read([app], [account]);
-        if (before?.active !== true) await write(app, account, true, before);
+        if (before?.active === true) return;
+        await assertHeld();
+        await write(app, account, true, before);
       });
     },
 
     /** Ends a share. Throws `not_found` if there is none. */
     unshare(app: AppId, account: AccountId): Promise<void> {
-      return locks.withLock(appLock(app), async () => {
+      return locks.withLock(appLock(app), async (assertHeld) => {
         await apps.get(app);
         const [before] = await read([app], [account]);
         if (before?.active !== true) {
           throw new AppError('not_found', `App ${app} is not shared with account ${account}.`);
         }
+        await assertHeld();
         await write(app, account, false, before);
       });
     },

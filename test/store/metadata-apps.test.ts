@@ -4,6 +4,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import { accountId, appId } from '../../src/domain/ids.ts';
 import { toIso } from '../../src/domain/time.ts';
 import { newAppSecret } from '../../src/metadata/credentials.ts';
+import { createMetadata } from '../../src/metadata/metadata.ts';
 import { type MetadataBench, metadataBench, shop } from '../support/metadata.ts';
 
 let bench: MetadataBench;
@@ -205,4 +206,38 @@ describe('sharing', () => {
     expect(await metadata.canRead(guest.accountId, app.id)).toBe(false);
     expect(await metadata.canRead(owner.accountId, appId(randomUUID()))).toBe(false);
   });
+});
+
+test('a process that lost its lock changes nothing', async () => {
+  const { principal, apiKey } = await bench.account('pro');
+  const { metadata, store, now } = bench;
+  const app = await metadata.createApp(principal, shop('https://kept.example'));
+  const { principal: guest } = await bench.account();
+  const lost = new AppError('store_unavailable', 'lost');
+  const late = createMetadata({
+    db: store.db,
+    clock: now,
+    elapsed: now,
+    locks: { withLock: (_, work) => work(() => Promise.reject(lost)) },
+  });
+  const before = await metadata.listApps(principal.accountId);
+  const account = await metadata.findAccount(principal.accountId);
+  for (const change of [
+    () => late.createApp(principal, shop('https://new.example')),
+    () => late.rotateSecret(app.id, { overlapMs: 0 }),
+    () => late.rotateKey(principal.keyId, { overlapMs: 0, expiresAt: null }),
+    () => late.shareApp(app.id, guest.accountId),
+    () => late.setRetention(app.id, 30),
+    () => late.renameAccount(principal.accountId, 'Late'),
+  ]) {
+    await expect(change()).rejects.toBe(lost);
+  }
+  await late.close();
+  const other = bench.another();
+  expect(await other.listApps(principal.accountId)).toEqual(before);
+  expect(await other.authenticateApp(app.id, app.secretKey)).not.toBeNull();
+  expect(await other.authenticate(apiKey)).not.toBeNull();
+  expect(await other.listApps(guest.accountId)).toEqual([]);
+  expect((await other.retentionOf(app.id)).days).toBeNull();
+  expect(await other.findAccount(principal.accountId)).toEqual(account);
 });
