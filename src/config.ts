@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8';
 import { z } from 'zod';
 import type { StoreLocation } from './clickhouse/connect.ts';
+import { isLoopback } from './domain/host.ts';
 import type { RetentionOfPlans } from './metadata/types.ts';
 import { readSecretFiles } from './secret-files.ts';
 
@@ -80,9 +81,7 @@ const whole = (least: number, most: number) => {
 };
 
 const isSafeIssuer = (issuer: string): boolean =>
-  !URL.canParse(issuer) ||
-  issuer.startsWith('https:') ||
-  ['localhost', '127.0.0.1', '[::1]'].includes(new URL(issuer).hostname);
+  !URL.canParse(issuer) || issuer.startsWith('https:') || isLoopback(new URL(issuer).hostname);
 
 const text = z.string().min(1, 'is empty: give it a value or leave it out');
 

@@ -10,6 +10,7 @@ import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
 import { every } from './domain/every.ts';
 import { Forgetting } from './domain/forgetting.ts';
+import { isLoopback } from './domain/host.ts';
 import { type Clock, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import type { Tracer } from './domain/tracing.ts';
 import { createErasures } from './erasure/erasures.ts';
@@ -213,6 +214,10 @@ async function start(
   let publicUrl = '';
   const consoleUrl = (): string | null =>
     config.console === null ? null : (config.dashboardUrl ?? publicUrl);
+  // The address of a listener that others reach through a proxy or a container is of no use to them.
+  const keysSite = (): string | null =>
+    config.dashboardUrl ??
+    (config.console === null || isLoopback(config.publicListener.host) ? consoleUrl() : '');
   const management = createManagementApp({
     metadata,
     jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
@@ -270,7 +275,7 @@ async function start(
     overload,
     live,
     people,
-    keysSite: () => config.dashboardUrl ?? consoleUrl(),
+    keysSite,
     onCounted: metadata.noteRequest,
     questionsAtOnce: db.questionsAtOnce,
     ping: () => db.ping(),

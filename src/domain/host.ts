@@ -7,6 +7,10 @@ export function hostnameOf(address: string): string {
   return isIdn(host) ? host : '';
 }
 
+/** Returns whether only this machine reaches the host. */
+export const isLoopback = (hostname: string): boolean =>
+  ['localhost', '127.0.0.1', '::1', '[::1]'].includes(hostname);
+
 const PUNYCODE = 'xn--';
 
 /**

@@ -93,7 +93,13 @@ describe('a stream', () => {
 
   test('is chosen by name only', async () => {
     const path = `/api/v1/sessions/pageviews?appId=${service().app}`;
-    for (const accept of ['*/*', 'text/*', 'application/json, text/event-stream;q=0.5']) {
+    for (const accept of [
+      '*/*',
+      'text/*',
+      'application/json, text/event-stream',
+      'text/event-stream, text/csv',
+      'application/json, text/event-stream;q=0.5',
+    ]) {
       const { headers } = await service().ask(path, { headers: { Accept: accept } });
       expect(headers['content-type']).not.toBe('text/event-stream');
     }

@@ -44,7 +44,7 @@ number means.
 
 All timestamps are ISO 8601 UTC with milliseconds. \`HEAD\` works wherever \`GET\` does. Errors are RFC 9457 problem details.
 
-**Conditional requests.** Every 200 to a \`GET\` has a strong \`ETag\` made from the version of the data. Send it back as
+**Conditional requests.** Every 200 to a \`GET\` but a stream has a strong \`ETag\` made from the version of the data. Send it back as
 \`If-None-Match\`: while the answer is unchanged, the response is a 304 without a body. A 304 costs next to nothing, and
 counts in the rate limit like any other request.
 

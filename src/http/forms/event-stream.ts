@@ -4,12 +4,12 @@ import { LIST_FORMS, weighted } from './forms.ts';
 export const EVENT_STREAM = 'text/event-stream';
 
 /**
- * True if Accept names event streams, and no other form with a greater weight. A wildcard does not ask for a
- * stream.
+ * True if Accept names event streams, and no other form with the same weight or a greater one. A wildcard does not ask
+ * for a stream.
  */
 export function prefersStream(accept: string | undefined): boolean {
   if (accept === undefined) return false;
   const weights = weighted(accept);
   const weight = weights.get(EVENT_STREAM) ?? 0;
-  return weight > 0 && LIST_FORMS.every(({ type }) => (weights.get(type) ?? 0) <= weight);
+  return weight > 0 && LIST_FORMS.every(({ type }) => (weights.get(type) ?? 0) < weight);
 }

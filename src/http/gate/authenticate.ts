@@ -12,7 +12,10 @@ const KEY_NEEDED_HERE = "This is an app's SDK credential; an account API key is 
 export interface AuthenticationDeps {
   readonly access: Access;
   readonly failedAttempts: FailedAttempts;
-  /** The site where users make keys, for the messages; known when the service listens. */
+  /**
+   * The site where users make keys, for the messages; known when the service listens. Empty for the address of the
+   * request, null if there is none.
+   */
   readonly keysSite: () => string | null;
 }
 
