@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
-import { type Clock, DAY_MS, epochMs, isoDay } from '../domain/time.ts';
+import { type Clock, isoDay } from '../domain/time.ts';
 
 const SALT_BYTES = 32;
 
@@ -13,8 +13,11 @@ const SALT: Query<{ salt: string }> = {
   row: z.object({ salt: z.string() }),
 };
 
-/** Uses the store's clock only: a process whose clock is ahead must not delete a salt that others use. */
-const IS_OLD = sql`created_at <= now64(3) - INTERVAL 2 DAY`;
+/**
+ * A day ends within 24 hours, and a deletion within one: no salt lives for 48 hours. By the store's clock alone, because a
+ * process whose clock is ahead must not delete a salt that others use.
+ */
+const IS_OLD = sql`created_at <= now64(3) - INTERVAL 46 HOUR`;
 
 const OLD_SALTS: Query<{ salts: number }> = {
   name: 'ingestion: old salts',
@@ -28,12 +31,12 @@ export type VisitorIds = (app: AppId, address: string, userAgent: string) => str
 export interface Visitors {
   /** Returns the function for the current UTC day. It is the same in every process on the store. */
   today(): Promise<VisitorIds>;
-  /** Deletes salts that are at least 48 hours old. Their ids can no longer be derived. */
+  /** Deletes salts before they are 48 hours old, if it is called every hour. Their ids can no longer be derived. */
   forget(): Promise<void>;
 }
 
 /**
- * Derives ids for visitors without one: a keyed hash under a salt that lives two days at most. A visitor is
+ * Derives ids for visitors without one: a keyed hash under a salt that lives less than two days. A visitor is
  * recognised within a day and an app, but not across days or apps. Once the salt is gone, an address cannot
  * be found by trying all addresses. Neither address nor salt is stored with the id.
  */
@@ -49,7 +52,7 @@ export function createVisitors({ db, clock }: { readonly db: Database; readonly 
       return current.ids;
     },
     async forget() {
-      if (current !== null && current.day <= isoDay(epochMs(clock() - 2 * DAY_MS))) current = null;
+      if (current?.day !== isoDay(clock())) current = null;
       if ((await db.queryOne(OLD_SALTS)).salts === 0) return;
       const statement = sql`ALTER TABLE ingest_salts DELETE WHERE ${IS_OLD}`;
       await db.command('ingestion: forget salts', statement, {}, { lane: 'seal' });
