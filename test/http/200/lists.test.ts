@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askRightly, withService } from '../operations.ts';
 import { AT_NOON, SAMPLE } from '../sample.ts';
+import { expectInvalid } from '../support.ts';
 
 const service = withService(AT_NOON);
 beforeAll(() => service().record(SAMPLE));
@@ -65,6 +66,17 @@ describe('listUserGrowth', () => {
     const days = await ask('&from=2016-01-01T00:00:00Z&to=2026-12-13T23:59:59.999Z');
     expect(days).toHaveLength(4000);
   });
+
+  test('no more than 4,000 days, also with one bound', async () => {
+    const path = `/api/v1/sessions/user-growth?appId=${service().app}`;
+    for (const query of [
+      '&from=2016-01-01T00:00:00Z&to=2026-12-14T00:00:00Z',
+      '&from=2010-01-01T00:00:00Z',
+      '&to=2045-01-01T00:00:00Z',
+    ]) {
+      expect(expectInvalid(await service().ask(path + query)).map(({ field }) => field)).toEqual(['from']);
+    }
+  });
 });
 
 describe('listLocations', () => {
@@ -80,6 +92,23 @@ describe('listLocations', () => {
 
 describe('listUtmCampaigns', () => {
   const ask = asking('listUtmCampaigns');
+
+  test('the first 100 by sessions, then by name', async () => {
+    const { app, ask: askTenant } = await service().newTenant();
+    const startedAt = '2026-11-19T10:00:00.000Z';
+    const visit = (campaign: number, visit: number) => ({
+      id: `${campaign}-${visit}`,
+      visitorId: 'v',
+      startedAt,
+      context: { utm: { source: `s${1000 + campaign}` } },
+      events: [{ type: 'pageview' as const, timestamp: startedAt, path: '/' }],
+    });
+    const once = Array.from({ length: 130 }, (_, campaign) => visit(campaign, 1));
+    await service().record([...once, visit(129, 2)], app);
+    const { json } = await askTenant(`/api/v1/growth/utm?appId=${app}`);
+    const sources = (json as { source: string }[]).map(({ source }) => source);
+    expect(sources).toEqual(['s1129', ...once.slice(0, 99).map((_, campaign) => `s${1000 + campaign}`)]);
+  });
 
   test('combinations with a source', async () => {
     expect(await ask()).toEqual([

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { askRightly, withService } from '../operations.ts';
 import { AT_NOON, SAMPLE } from '../sample.ts';
+import { expectInvalid } from '../support.ts';
 
 const service = withService(AT_NOON);
 beforeAll(() => service().record(SAMPLE));
@@ -84,6 +85,15 @@ describe('getExtendedOverview', () => {
 
 describe('getOverviewKpis', () => {
   const ask = asking('getOverviewKpis');
+
+  test('from alone lies before the end of today, UTC', async () => {
+    const from = (at: string) =>
+      service().ask(`/api/v1/sessions/overview/kpis?appId=${service().app}&from=${at}`);
+    expect((await from('2026-11-20T23:59:59.999Z')).json).toMatchObject({
+      current: { from: '2026-11-20T23:59:59.999Z', to: '2026-11-20T23:59:59.999Z' },
+    });
+    expect(expectInvalid(await from('2026-11-21T00:00:00Z')).map(({ field }) => field)).toEqual(['from']);
+  });
 
   const NOTHING = {
     sessions: 0,
