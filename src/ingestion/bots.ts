@@ -41,8 +41,8 @@ const INTERNET_EXPLORER = /^(Mozilla\/[\d.]+ \(compatible; MSIE [^;)]*; *Windows
 const NAMES_OF_PEOPLE: readonly RegExp[] = [
   // The model of an Android device, such as "M BOT 551". Google's bots add their names to it.
   /(?<=\bAndroid[ \d.]*; )(?![^)]*(?:-Google|Catchpoint))[^)]*/i,
-  // Pages that Google translates or shows for a person.
-  /,gzip\(gfe\)|\(via (?:translate|docs)\.google\.com[^)]*\)/gi,
+  // Pages that Google translates for a person.
+  /,gzip\(gfe\)|\(via translate\.google\.com\)/gi,
   // Google and Sogou make browsers and apps, too.
   /\b(?:com\.google\.|google[ .]?)(?:google)?(?:earth|tv|plus|maps|toolbar)\w*/gi,
   /\bsogou(?:mse|mobilebrowser|search\b)/gi,

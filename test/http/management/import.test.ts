@@ -16,7 +16,7 @@ const SUMMARY = {
   lines: 300,
   sessions: 34,
   events: 47,
-  skipped: { assets: 152, errors: 2, methods: 0, bots: 99, malformed: 0 },
+  skipped: { assets: 153, errors: 2, methods: 0, bots: 98, malformed: 0 },
   duplicates: 0,
 };
 

@@ -28,6 +28,7 @@ const PEOPLE = new Set([
   'Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1; WOW64; Trident/5.0; chromeframe/19.0.1084.52)',
   'Mozilla/4.0 (compatible; MSIE 6.0; Windows NT 5.1; SV1; http://www.tropicdesigns.net)',
   'MAXX_MAUI WAP Browser',
+  'Maui Browser',
 ]);
 
 type Skipped = 'malformed' | 'methods' | 'errors' | 'bots' | 'assets';
