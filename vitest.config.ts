@@ -137,7 +137,7 @@ const part = PARTS[process.env['TESTS'] ?? ''] ?? WHOLE;
 
 /** What `npm run test:cluster` leaves out of `store` and `http`, and why. */
 const NOT_ON_A_CLUSTER = {
-  'store/cluster': 'is a cluster by itself, in npm test',
+  'store/cluster': 'is a cluster by itself, in npm run test:long',
   'store/containers': 'is about containers, in npm run test:containers',
   'store/committed': 'is about a process that is alone on its store, which is embedded',
   'store/ingestion-crash': 'kills a process with an embedded store',

@@ -1,5 +1,5 @@
 import { oracleStore } from '../support/oracle/store.ts';
 import { testSealing } from '../support/sealing.ts';
 
-// `npm run test:long` asks for 200.
+// `npm run test:long` asks for 120.
 testSealing(oracleStore(), 40);
