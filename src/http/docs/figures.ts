@@ -31,15 +31,23 @@ function numbersIn(schema: z.core.$ZodType, field: string): FigureRow[] {
   if (!(schema instanceof z.ZodNumber)) return [];
   const declared = figures.get(schema);
   if (declared === undefined) return [{ field, meaning: null, unit: '' }];
-  const own = FIGURES[declared.figure];
-  const isChange = field.startsWith('change');
-  return [
-    {
-      field,
-      meaning: isChange ? `The change of: ${own.meaning}` : own.meaning,
-      unit: unitOf(declared.unit),
-    },
-  ];
+  const meaning = meaningAt(field, FIGURES[declared.figure].meaning);
+  return [{ field, meaning, unit: unitOf(declared.unit) }];
+}
+
+const BEFORE = 'the period before';
+
+/** Says a figure's meaning for a place of an answer: the period before, or the change against it, has its own words. */
+function meaningAt(field: string, meaning: string): string {
+  if (field.startsWith('previous.')) {
+    return meaning.includes('the range')
+      ? meaning.replace('the range', BEFORE)
+      : meaning.replace(/^[^:.]+/, `$&, in ${BEFORE}`);
+  }
+  if (!field.startsWith('change')) return meaning;
+  const [whole = ''] = meaning.split(/[:.]/, 1);
+  const noun = `${whole.charAt(0).toLowerCase()}${whole.slice(1)}`;
+  return `Change of ${noun.startsWith('the ') ? noun : `the number of ${noun}`}, against ${BEFORE}.`;
 }
 
 function unitOf(unit: Unit): string {
