@@ -12,23 +12,21 @@ import { instant } from '../range/sql.ts';
 import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './pieces.ts';
 
 /*
- * Corrections to page facts for sessions with late events: for each hour and pair, subtracts what the facts
- * count and adds what they should count. A late event also changes later hours, in which `prevAt` of its pair
- * moves.
+ * Corrections to page facts for sessions with late events: for each hour and pair, subtracts the counts of the
+ * facts and adds the right ones. A late event also changes later hours, in which `prevAt` of its pair moves.
  */
 
-/** A correction to the counts of a session and pair in a sealed hour: to be added (1) or subtracted (-1). */
+/** A correction to the counts of a session's pair in a sealed hour: to be added (1) or subtracted (-1). */
 export interface LateKey {
   readonly sign: 1 | -1;
   /** Epoch ms. */
   readonly hour: number;
-  /** The kind and the key. */
   readonly pair: string;
   readonly events: number;
   readonly engagedMs: number;
   readonly engagements: number;
   /**
-   * The pair's last occurrence before the hour (epoch ms); -1 if there is none. Only for pages and errors.
+   * The pair's last occurrence in the session before the hour (epoch ms); -1 for none. Only for pages and errors.
    */
   readonly prevAt: number;
   /** The pair's first occurrence in the hour. */
@@ -51,7 +49,7 @@ export const lateKeySums = (
       const sessions = isMet && prevAt < range.from ? sign : 0;
       return [[pair, sign * events, sessions, sign * engagedMs, sign * engagements]];
     }
-    // The edge counts each pair once. The facts tell which of these pairs occurred earlier in the range.
+    // The edge counts each pair of a session once. The facts tell which of them occurred earlier in the range.
     const isRight = right !== null && hour === hourOf(right.from);
     if (!isRight || !isMet || prevAt < range.from || firstAt > right.to) return [];
     return [[pair, 0, -sign, 0, 0]];

@@ -88,9 +88,9 @@ export const nameOf = (pair: string): string => pair.slice(pair.indexOf(' ') + 1
 export const isPaired = (pair: string): boolean => pair.startsWith('page ') || pair.startsWith('error ');
 
 /**
- * Rows of the sealed hours, counted as if nothing had occurred before them. A pair with an earlier occurrence
- * (`revisits`) still counts if that lies before these hours. A session lasts at most 24 h, so only revisits
- * of the first day can do so.
+ * Rows of the sealed hours, counted as if nothing had occurred before them. A pair that occurred earlier in its
+ * session (`revisits`) still counts if it did so before these hours. A session lasts at most 24 h, so only
+ * revisits of the first day can do so.
  */
 export function sealedRows(facts: Facts, pieces: Plan, { kinds, paired }: KeyGroup): Sql | null {
   if (isEmpty(pieces.sealed)) return null;
@@ -121,8 +121,8 @@ FROM label_facts AS f
 WHERE ${facts.where} AND f.kind IN (${texts(kinds)}) AND ${inGrains([pieces])}`;
 
 /**
- * Subtracts pairs that are counted twice: pairs of the sealed hours that occurred in the left edge, and pairs
- * of the right edge that occurred in the range before its hour, as the facts of that hour tell.
+ * Subtracts pairs that a session counts twice: pairs of the sealed hours that occurred in the left edge, and
+ * pairs of the right edge that occurred in the range before its hour, as the facts of that hour tell.
  */
 function revisitedAtEnds(
   facts: Facts,
@@ -166,7 +166,7 @@ WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 export const edgeRows = (facts: Facts, pieces: Plan, group: KeyGroup): Sql | null =>
   unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts.app, pieces, group)], sql``) || null;
 
-/** Raw rows of the edges. A pair counts once in each edge. */
+/** Raw rows of the edges. A session counts once for each of its pairs in each edge. */
 function rawEdges(app: AppId, plan: Plan, group: KeyGroup): Sql | null {
   const edges = edgeRanges(plan);
   if (edges.length === 0) return null;

@@ -15,7 +15,7 @@ import { MOST_LATE_SESSIONS, noneLate, sessionName, sessionsIn } from './search.
  */
 export class TooManyLate extends Error {}
 
-/** What late events change, by the session to which they belong. */
+/** The changes that late events make, by the session to which they belong. */
 export type Changes<Change> = ReadonlyMap<string, readonly Change[]>;
 
 /** Groups by session. */
@@ -35,12 +35,12 @@ export function bySession<Item>(
  * Up to so many hours of sessions are named together with the session: the events are sorted by both. A server gets the ids
  * in the address of the request, which must not be long.
  */
-const MOST_PAIRS = 200;
+const MOST_NAMED_HOURS = 200;
 
 /**
- * SQL condition on a raw event: its session has the start of one of these sessions, and the id of one. With its
- * parameters. It may find a part of another session, with the start of one and the id of another: to compare both at once
- * takes twice the time. `hours` tell the last event of the sessions that started in them.
+ * Returns the SQL condition on a raw event, with its parameters: its start and its id both occur among these sessions. It
+ * also matches a session with the start of one and the id of another, because comparing both together takes twice the
+ * time. `hours` tell the last event of the sessions that started in them.
  */
 export function ofSessions(
   app: AppId,
@@ -48,7 +48,7 @@ export function ofSessions(
   hours: readonly LateHour[],
 ): { readonly where: Sql; readonly params: Params } {
   const lastOf = new Map(hours.map(({ hour, lastEvent }) => [hour, lastEvent]));
-  const pairs = sessions.flatMap(({ id, startedAt }) => {
+  const named = sessions.flatMap(({ id, startedAt }) => {
     const first = hourOf(startedAt);
     const last = Math.max(first, hourOf(lastOf.get(first) ?? startedAt + DAY_MS));
     return Array.from({ length: (last - first) / HOUR_MS + 1 }, (_, n) => ({
@@ -57,18 +57,18 @@ export function ofSessions(
     }));
   });
   const own = sql`${ofApp(app)} AND toUnixTimestamp64Milli(started_at) IN (${join(sessions.map(({ startedAt }) => int(startedAt)))})`;
-  if (pairs.length > MOST_PAIRS) {
-    const ranges = pairs.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour) }));
+  if (named.length > MOST_NAMED_HOURS) {
+    const ranges = named.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour) }));
     const where = sql`${own} AND ${inEachHour(ranges)} AND session_id IN {ids:Array(String)}`;
     return { where, params: { ids: sessions.map(({ id }) => id) } };
   }
-  const sought = sql`[${join(pairs.map(({ hour }) => bucket(hour)))}]::Array(DateTime('UTC'))`;
+  const sought = sql`[${join(named.map(({ hour }) => bucket(hour)))}]::Array(DateTime('UTC'))`;
   const where = sql`${own}
     AND (toStartOfHour(timestamp), session_id) IN arrayZip(${sought}, {ids:Array(String)})`;
-  return { where, params: { ids: pairs.map(({ id }) => id) } };
+  return { where, params: { ids: named.map(({ id }) => id) } };
 }
 
-/** What was read of the late events of an app so far. */
+/** The changes that were read of the late events of an app so far. */
 interface Known<Change> {
   /** The number of committed events of each late hour when it was read. */
   readonly hours: ReadonlyMap<number, number>;
@@ -77,8 +77,8 @@ interface Known<Change> {
 }
 
 /**
- * Returns what the late events of all sessions change. `read` gets the sessions with late events of some hours, and
- * returns everything about them. What it returns of other sessions may be a part, and is dropped.
+ * Returns the changes that the late events of all sessions make. `read` gets the sessions with late events of some hours,
+ * and returns all their changes. Those of other sessions, which may be a part only, are dropped.
  */
 export async function changesOf<Change>(
   facts: Facts,

@@ -5,10 +5,10 @@ import { contextsFromEvents, rowsFromEvents } from './session-rows.ts';
 import { UTM } from './tables.ts';
 
 /**
- * Page facts of the hours in [from, to) of `apps`: one row per hour, key and session, with the last time
- * before the hour at which the pair occurred. A session lasts at most 24 h, so the events of the 24 h before
- * `from` are read too, but only those that the facts of their hours hold. The raw table is sorted by hour.
- * The engine does not derive a bound on the hour from a bound on the time, so the conditions name the hour.
+ * Page facts of the hours in [from, to) of `apps`: one row per hour, pair and session, with the last time
+ * before the hour at which the pair occurred in the session. A session lasts at most 24 h, so the events of the
+ * 24 h before `from` are read too, but only those that the facts of their hours hold. The raw table is sorted by
+ * hour. The engine does not derive a bound on the hour from a bound on the time, so the conditions name the hour.
  */
 const PAGE_SQL = sql`INSERT INTO page_stage
 SELECT app_id, {run:UInt64}, kind, hour, key, all_events, events, engaged_ms, engagements, prev_at, first_at, inserted
