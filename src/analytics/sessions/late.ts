@@ -20,8 +20,8 @@ import {
   singleSession,
 } from './singles.ts';
 
-/** A version of a session: -1 as the facts count it, 1 as it is now. With its keys and values in several ways. */
-interface Version extends Pick<SingleSession, 'sign' | 'startedAt' | 'visitor'> {
+/** A form of a session: -1 as the facts count it, 1 as it is now. With its keys and values in several ways. */
+interface Form extends Pick<SingleSession, 'sign' | 'startedAt' | 'visitor'> {
   readonly parts: readonly SessionPart[];
 }
 
@@ -29,32 +29,32 @@ interface Version extends Pick<SingleSession, 'sign' | 'startedAt' | 'visitor'> 
  * Returns the sealed sessions with late events, in each of these ways to count them: each once as the facts count it,
  * to be subtracted, and once as it is now.
  */
-export async function lateVersions(
+export async function lateForms(
   facts: SessionFacts,
   singles: readonly Single[],
 ): Promise<SingleSession[][]> {
   const columns = mergedFor(singles);
-  const versions = await changesOf<Version>(
+  const forms = await changesOf<Form>(
     facts,
     `sessions, ${namesOf(singles)}`,
-    (sessions, hours) => readVersions(facts, singles, sessions, hours),
+    (sessions, hours) => readForms(facts, singles, sessions, hours),
     () => 5 + columns.length,
   );
   return singles.map((single, i) =>
-    versions.map(({ sign, startedAt, visitor, parts }) =>
+    forms.map(({ sign, startedAt, visitor, parts }) =>
       singleSession(single, sign, startedAt, visitor, parts[i]),
     ),
   );
 }
 
-const VERSION = rowOf([number, text, number, text], SESSION_PART);
+const FORM = rowOf([number, text, number, text], SESSION_PART);
 
-async function readVersions(
+async function readForms(
   { db, app }: SessionFacts,
   singles: readonly Single[],
   sessions: readonly SessionKey[],
   hours: readonly LateHour[],
-): Promise<Changes<Version>> {
+): Promise<Changes<Form>> {
   const { where, params } = ofSessions(app, sessions, hours);
   const columns = mergedFor(singles);
   const rows = await db.rows(
@@ -68,14 +68,14 @@ FROM
     ARRAY JOIN if(s.is_held, [-1, 1], [1]) AS sign
     GROUP BY s.started_at, s.session_id, sign
 )`,
-      row: VERSION,
+      row: FORM,
     },
     {},
     params,
   );
-  const versions = rows.map(([startedAt, id, sign, visitor, ...parts]): [string, Version] => [
+  const forms = rows.map(([startedAt, id, sign, visitor, ...parts]): [string, Form] => [
     sessionName(startedAt, id),
     { sign: sign < 0 ? -1 : 1, startedAt, visitor, parts },
   ]);
-  return bySession(versions);
+  return bySession(forms);
 }

@@ -1,6 +1,6 @@
 import { forOthersToo } from '../../domain/caller.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { lateVersions } from './late.ts';
+import { lateForms } from './late.ts';
 import { lookAhead } from './look-ahead.ts';
 import { SINGLES, type Single } from './singles.ts';
 import { NO_SLOTS, type Slots, sessionsIn } from './slot.ts';
@@ -75,7 +75,7 @@ async function readTogether(facts: SessionFacts, readers: readonly Reader[]): Pr
   const singles = readers.map(({ single }) => single);
   const [slots, late, lookedUp] = await Promise.all([
     readSlots(facts, all),
-    lateVersions(facts, singles),
+    lateForms(facts, singles),
     Promise.all(all.map((each) => lookAhead(facts, each))),
   ]);
   if (slots === null) return null;
