@@ -59,15 +59,15 @@ interface OfSql {
 
 export interface Connections {
   readonly kind: StoreLocation['kind'];
-  /** The number of slots of each lane. */
+  /** The number of places of each lane: the statements of it that run at once. */
   readonly places: Readonly<Record<Lane, number>>;
-  /** The client of a slot, 0 … places-1. A caller holds a slot for one statement at a time. */
-  at(lane: Lane, slot: number): Client;
-  /** Cleans up after a failed statement. Call it before another statement uses the slot. */
-  clear(lane: Lane, slot: number): Promise<void>;
+  /** The client of a place, 0 … places-1. A caller holds a place for one statement at a time. */
+  at(lane: Lane, place: number): Client;
+  /** Cleans up after a failed statement. Call it before another statement uses the place. */
+  clear(lane: Lane, place: number): Promise<void>;
   /** Ends a running statement in the background, if the store can. */
   kill(queryId: string): void;
-  /** False on the embedded engine: an aborted statement runs on and its slot stays busy. */
+  /** False on the embedded engine: an aborted statement runs on and its place stays busy. */
   readonly cancels: boolean;
   /** True where this process is the only one on the store. */
   readonly exclusive: boolean;
@@ -147,11 +147,11 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   return {
     kind: 'embedded',
     places: placesOf('embedded', 1),
-    at: (lane, slot) => pick(lanes[lane], slot),
+    at: (lane, place) => pick(lanes[lane], place),
     // A failed statement may leave partial output, which would come out in front of the next answer: possibly
     // another caller's. A statement without output discards it.
-    clear: (lane, slot) =>
-      pick(lanes[lane], slot)
+    clear: (lane, place) =>
+      pick(lanes[lane], place)
         .command({ query: sql`SELECT 1 FORMAT Null` })
         .then(() => undefined)
         .catch(() => undefined),
@@ -298,8 +298,8 @@ async function createDatabases(
   }
 }
 
-function pick(clients: readonly LaneClient[], slot: number): LaneClient {
-  const client = clients[slot];
-  if (client === undefined) throw new Error(`no connection in slot ${slot}`);
+function pick(clients: readonly LaneClient[], place: number): LaneClient {
+  const client = clients[place];
+  if (client === undefined) throw new Error(`no connection at place ${place}`);
   return client;
 }
