@@ -3,18 +3,19 @@ import { Commits } from './commits.ts';
 import { Underway } from './underway.ts';
 import { Writes } from './writes.ts';
 
-/** What an insert changes, as the caller says. */
+/** The changes of an insert, as the caller says. */
 export interface Written {
   readonly token?: string;
   /** The apps whose answers the insert changes. If absent: all apps for `ledger`, none for other tables. */
   readonly about?: readonly string[];
-  /** What the insert commits of the apps in `about`, if it does nothing else. Needs a token. */
+  /** The commits of the insert to the apps in `about`, if it does nothing else. Needs a token. */
   readonly commits?: ReadonlyMap<string, Commit>;
 }
 
 /**
- * The inserts of this process, by app. If other processes write, too, these are only some of the inserts, so all that is
- * asked about them is null.
+ * The inserts of this process, by app. The *position* of an app is the number of inserts about it that have ended: a reader
+ * that notes it can later ask for the commits since. If other processes write, too, these are only some of the inserts, so
+ * every answer about them is null.
  */
 export class OwnWrites {
   /** True if this process is the only writer. */
@@ -65,13 +66,13 @@ export class OwnWrites {
     return this.underway.touches(app) ? null : this.stamp(app);
   }
 
-  /** The number of inserts about the app that have ended, also during one. */
+  /** Returns the position of the app, also during an insert. */
   position(app: string): number | null {
     return this.#areAll ? this.#all.position(app) : null;
   }
 
   /**
-   * Returns what was committed after `position`; null if it is not known, or if anything else was inserted. Null during an
+   * Returns the commits after `position`; null if they are not known, or if anything else was inserted. Null during an
    * insert, too: a statement may have seen it already.
    */
   commitsSince(app: string, position: number | null): readonly Commit[] | null {
@@ -79,7 +80,7 @@ export class OwnWrites {
     return now === null || position === null ? null : this.#commits.between(app, position, now);
   }
 
-  /** Drops what is remembered of the app's commits. */
+  /** Drops the commits of the app from memory. */
   forgetCommits(app: string): void {
     this.#commits.forget(app);
   }

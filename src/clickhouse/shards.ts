@@ -26,7 +26,7 @@ export interface Shards {
   stored(table: string): Sql;
   /** Returns a table as a subquery of such a statement names it. */
   beside(table: string): Sql;
-  /** Returns the statements that do on this store what a statement of a migration does on one server. */
+  /** Returns this store's form of a migration's statement: one or more statements. */
   derive(statement: Sql): readonly Sql[];
 }
 

@@ -11,10 +11,10 @@ import { described, type SealDeps } from './stretch.ts';
 import { MOST_REPAIRED, type Touched, touchedHours } from './touched.ts';
 
 /**
- * Seals hours of an app again that got late events, as many as one run should. Opens two runs together: the
- * first lowers the watermark to the first affected hour; the second computes the affected hours and restores
- * the watermark. If the second does not publish, or if one late hour alone affects too much, later stretches
- * seal everything from that hour on again.
+ * Seals hours of an app again that got late events, as many as one run should. Opens two runs together. One run
+ * lowers the watermark to the first affected hour. The other then computes the affected hours and restores the
+ * watermark. If it does not publish, or if too much is late for one run, later stretches seal everything from that
+ * hour on again.
  */
 export async function repair(
   deps: SealDeps,

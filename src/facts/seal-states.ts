@@ -46,7 +46,7 @@ export interface AppState {
    * hours that are still to come.
    */
   readonly last: number;
-  /** How far it may be sealed now, by the clock. */
+  /** The end of its ripe hours. An hour is ripe if the clock allows to seal it (see `ripeness`). */
   readonly ripe: number;
 }
 
@@ -108,9 +108,9 @@ HAVING ({all:Bool} OR until < least(ripe, last) OR late > 0)
 };
 
 /**
- * Bounds of what may be sealed at `now`: everything before `oldest`; and before `newest`, all but hours with
- * a session that had an event after `quiet`. If a session continues after its hour was sealed, the ledger and
- * the facts differ, as after any late event.
+ * Returns the bounds of the hours that may be sealed at `now`. Hours before `oldest` may be sealed. An hour from
+ * there up to `newest` may be sealed if none of its sessions had an event after `quiet`. If a session continues
+ * after its hour was sealed, the ledger and the facts differ, as after any late event.
  */
 function ripeness(kind: FactKind, now: EpochMs): { oldest: number; newest: number; quiet: number } {
   const past = now - SEAL_GRACE_MS;
@@ -142,7 +142,7 @@ export const readStates = (
 export const startOf = ({ until, first }: AppState): number =>
   until === 0 ? floorTo(first, LONGEST_BUCKET_MS) : until;
 
-/** Returns the end of what may be sealed and has data. */
+/** Returns the end of the hours that are ripe and have data. */
 export const endOf = ({ ripe, last }: AppState): number => Math.min(ripe, last);
 
 /** Tells how far each app is sealed, and how much of it could be sealed at `now` but is not. */

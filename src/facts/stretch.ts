@@ -15,7 +15,7 @@ export interface SealDeps {
   readonly onStretch?: (stretch: Stretch) => void;
 }
 
-/** What a run has sealed. */
+/** A stretch: the hours that a run has sealed together, at most as many as one statement should compute. */
 export interface Stretch {
   readonly kind: FactKind;
   readonly apps: number;

@@ -33,7 +33,7 @@ const IMPORT = { lane: 'write' } as const;
 
 type Identity = Pick<ValidEvent, 'timestamp' | 'type' | 'path' | 'label' | 'durationMs'>;
 
-/** The identity of an event within an app: all that is stored of it except the context. */
+/** The identity of an event within an app: its stored fields except the context. */
 export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event: Identity): string =>
   JSON.stringify([
     session.id,
@@ -55,8 +55,8 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
  * of the request.
  *
  * Imports into one app take turns, so that no other import stores events between the check and the insert.
- * The batch id is made from all that was sent, with the events that are stored already. So a repetition has the
- * same id, even if it meets a part of what a process that died was storing: it waits until that flush is whole.
+ * The batch id is made from all that was sent, with the events that are stored already. A process that died may
+ * have stored a part of its flush. The repetition has the same id and waits until that flush is whole.
  */
 export function createHistory({ db, clock, store, locks }: HistoryOptions) {
   return (app: SdkApp, sent: readonly unknown[]): Promise<HistoryResult> => {

@@ -84,9 +84,10 @@ export interface Ingestion {
     drop(id: string): Promise<void>;
   };
   /**
-   * Runs `work` while no event of the app is being stored. Batches that come meanwhile wait in this process; with
-   * other processes on the store, it waits for a moment without. `until`: the store's time; all events of the app
-   * were inserted before. Throws `overloaded` if there is no such moment within some seconds.
+   * Runs `work` while no event of the app is being stored. Batches that come meanwhile wait in this process. Other
+   * processes on the store do not wait, so `work` begins at a moment when they store no such event. `until`: the
+   * store's time; all events of the app were inserted before. Throws `overloaded` if there is no such moment within
+   * some seconds.
    */
   whileQuiet<T>(app: AppId, work: (until: EpochMs) => Promise<T>): Promise<T>;
   /** Marks an imported app's batches as stored. */

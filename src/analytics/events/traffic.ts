@@ -17,8 +17,8 @@ export const EVENT_SUM_NAMES = Object.keys(EVENT_SUMS) as EventSum[];
 export const SUMS_OF_TRAFFIC = join(EVENT_SUM_NAMES.map((name) => sql`sum(t.${identifier(name)})`));
 
 /**
- * Hours of UTC and of Tehran: their code in `traffic`, how long they begin before those of UTC, and the start of the hour
- * that holds `at` (all in ms).
+ * The hours of UTC and of Tehran. `code`: in `traffic`. `earlierMs`: how much earlier than UTC's they begin. `startOf`: the
+ * start of the hour that holds an instant, epoch ms.
  */
 const HOURS = {
   utc: { code: 1, earlierMs: 0, startOf: hourOf },
@@ -35,7 +35,7 @@ export interface TrafficHour {
   readonly sums: readonly number[];
 }
 
-/** Sums of `traffic`. They are kept, and what is committed later is added to them. */
+/** Sums of `traffic`. They are kept, and later commits are added to them. */
 interface Source {
   readonly name: string;
   /** SQL of rows: a key, and the sums. */
@@ -52,7 +52,7 @@ interface Read {
 
 const sizeOf = ({ rows }: Read): number => rows.length * (1 + EVENT_SUM_NAMES.length);
 
-/** Returns the rows. Where it is not known what was committed since they were read, `recall` returns or loads them. */
+/** Returns the rows. Where the commits since they were read are not known, `recall` returns or loads them. */
 async function currentRows(
   { db, app, sums }: EventFacts,
   { name, statement, keysOf }: Source,

@@ -27,19 +27,19 @@ export interface EventFacts {
   readonly app: AppId;
   /** The watermark: hours before it are sealed. */
   readonly until: EpochMs;
-  /** Raw events are kept from this instant on, a whole hour. */
+  /** Raw events are kept from this instant on, a whole UTC day; 0: all of them. */
   readonly horizon: EpochMs;
   /** No event is later; null without data. */
   readonly last: EpochMs | null;
   /** The number of committed events. */
   readonly version: number;
-  /** The memory for raw rows from the watermark on, of any version. */
+  /** The cache of raw rows from the watermark on, of any version. */
   readonly live: Cache;
-  /** The memory for sums of events, of any version. */
+  /** The cache of sums of events, of any version. */
   readonly sums: Cache;
   /**
-   * The memory for raw events of these spans. Each late event in the spans starts a new version. Nothing is
-   * kept of spans that end after `until`.
+   * The cache of raw events of these spans. Each late event in the spans begins a new cache. Nothing is kept of
+   * spans that end after `until`.
    */
   of(spans: readonly Span[]): Cache;
 }
@@ -53,9 +53,9 @@ export interface Facts {
   readonly where: Sql;
   /** The watermark: facts answer before this instant, raw rows from it on. */
   readonly until: EpochMs;
-  /** All commits up to here are visible (see `OwnWrites.commitsSince`); null if other processes commit, too. */
+  /** A position (see `OwnWrites`): all commits up to it are visible. Null if other processes commit, too. */
   readonly position: number | null;
-  /** The memory for facts before `until`. */
+  /** The cache of facts before `until`. */
   readonly cache: Cache;
   /** Hours before `until` with late events. */
   readonly lateHours: readonly LateHour[];
@@ -66,7 +66,7 @@ export interface SessionFacts extends Facts {
   readonly keptFrom: EpochMs;
   /** The number of committed events. */
   readonly version: number;
-  /** The memory for open sessions of any version. */
+  /** The cache of open sessions of any version. */
   readonly live: Cache;
 }
 
@@ -76,7 +76,7 @@ export interface PageFacts extends Facts {
   readonly lateStarts: readonly LateHour[];
   /** The number of committed events. */
   readonly version: number;
-  /** The memory for raw rows from the watermark on, of any version. */
+  /** The cache of raw rows from the watermark on, of any version. */
   readonly live: Cache;
 }
 

@@ -32,8 +32,8 @@ export function planEvents(
 }
 
 /**
- * Returns the range next to the last one that facts answer exactly: each bound before the horizon moves to the
- * nearest whole hour. If there is another period before it, both bounds do, so that the period begins at a whole hour.
+ * Returns the range nearest to the last of `ranges` that facts answer exactly: each bound before the horizon moves to
+ * the nearest whole hour. With a period before it, both bounds move, so that the period begins at a whole hour.
  */
 function nearest(ranges: readonly Range[], horizon: EpochMs): Range {
   const { from, to } = ranges.at(-1) as Range;

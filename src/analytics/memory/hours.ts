@@ -16,7 +16,7 @@ import { rowsForMemory } from './rows.ts';
  * takes more than about half as long again as the first.
  */
 
-/** What is read of an hour. */
+/** The statement that reads an hour. */
 export interface HourSource {
   readonly name: string;
   /** SQL of a row's instant (epoch ms), of its key, and of its other numbers (integers). */
@@ -28,13 +28,13 @@ export interface HourSource {
   /** SQL from FROM on: the rows of these hours. */
   from(hours: readonly Span[]): Sql;
   /**
-   * The store counts parts of the first hour for so many questions (`COUNTED` by default), and those of each further
-   * hour for one more. The next question reads the whole hour.
+   * The number of questions for which the store counts parts of the first hour; `COUNTED` by default. Each further hour
+   * adds one question. After these, the hour is read whole.
    */
   readonly countedTimes?: number;
   /** True if hours that are too large for memory are answered in another way: they throw `TooLarge`. */
   readonly isLimited?: boolean;
-  /** The memory for an hour. */
+  /** Returns the cache of an hour. */
   memoryOf(hour: Span): Cache;
 }
 
@@ -67,7 +67,7 @@ export interface Turns<Part extends Span> {
   readonly inStore: readonly Part[];
 }
 
-/** Notes that the hours of the parts are asked for, and splits the parts by what answers them now. */
+/** Notes that the hours of the parts are asked for, and splits the parts: memory answers some, and the store the others. */
 export function byTurn<Part extends Span>(source: HourSource, parts: readonly Part[]): Turns<Part> {
   const asked = new Set(
     startsOf(parts).filter((start, i) => {

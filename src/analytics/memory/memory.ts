@@ -48,7 +48,7 @@ interface Latest<Value> {
   readonly value: Value | Promise<Value>;
 }
 
-/** What questions need of a version of what changes often. */
+/** The names that questions have asked for at one version of data that changes often. */
 interface Needs<Name> {
   readonly version: number | string;
   /** Belongs to the first question. */
@@ -59,7 +59,7 @@ interface Needs<Name> {
   readonly before: ReadonlySet<Name>;
 }
 
-/** The memory of one version of the data. Callers must not modify what it returns. */
+/** The cache of one version of the data. Callers must not modify the values that it returns. */
 export class Cache {
   readonly #values: LRUCache<string, object> | null;
   readonly #asked: LRUCache<string, number>;
@@ -100,9 +100,10 @@ export class Cache {
   }
 
   /**
-   * Returns the value of this version of what changes often, kept or loaded now. Questions about the same version share
-   * one reading. It takes the place of the value of another version. A value that consists of about `countOf` small
-   * ones; by default it counts as one entry, however large it is, because every question about the last hours needs it.
+   * Returns the value at this version of data that changes often, kept or loaded now. Questions about the same version
+   * share one reading. The value takes the place of that of another version. `countOf` returns about how many small values
+   * it consists of. By default it counts as one entry, however large it is, because every question about the last hours
+   * needs it.
    */
   async latest<Value extends object | null>(
     key: string,
@@ -125,9 +126,9 @@ export class Cache {
   }
 
   /**
-   * Notes that a question needs `name` of a version; `by` is an object of that question alone. Returns what to read
-   * together: all that is needed of this version, and of the version before if several questions needed it, because they
-   * are usually polled.
+   * Notes that a question needs `name` at a version; `by` is an object of that question alone. Returns the names to read
+   * together: all that questions have asked for at this version. If several questions asked at the version before, they
+   * are usually polled, so the names of that version are among them.
    */
   async noteNeeded<Name>(
     key: string,
@@ -142,7 +143,7 @@ export class Cache {
     needs.names.add(name);
     needs.isShared ||= needs.by !== by;
     this.set(key, needs, 0);
-    // The other parts of the question note in the same turn what they need.
+    // The other parts of the question note their names in the same turn.
     await Promise.resolve();
     return new Set([...needs.before, ...needs.names]);
   }
@@ -169,8 +170,8 @@ export class Cache {
   }
 
   /**
-   * Notes that `key` is asked for, and returns whether it is kept or was asked for so many `times` before. For what is
-   * worth keeping only from the next time on. False if nothing is kept.
+   * Notes that `key` is asked for, and returns whether it is kept or was asked for so many `times` before. For values
+   * that are worth keeping only from the next time on. False if nothing is kept.
    */
   noteAsked(key: string, times = 1): boolean {
     if (this.#values === null) return false;
