@@ -29,10 +29,7 @@ interface Form extends Pick<SingleSession, 'sign' | 'startedAt' | 'visitor'> {
  * Returns the sealed sessions with late events, in each of these ways to count them: each once as the facts count it,
  * to be subtracted, and once as it is now.
  */
-export async function lateForms(
-  facts: SessionFacts,
-  singles: readonly Single[],
-): Promise<SingleSession[][]> {
+export async function lateForms(facts: SessionFacts, singles: readonly Single[]): Promise<SingleSession[][]> {
   const columns = mergedFor(singles);
   const forms = await changesOf<Form>(
     facts,
