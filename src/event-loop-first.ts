@@ -3,7 +3,7 @@ import { getPriority, setPriority } from 'node:os';
 
 /** The threads of this process, on Linux. */
 const TASKS = '/proc/self/task';
-/** Of a core that both want, another thread gets a tenth of what the event loop's thread gets. */
+/** Of a core that both want, another thread gets a tenth of the event loop's share. */
 const STEPS = 10;
 const LAST = 19;
 

@@ -6,7 +6,7 @@ const PAUSE_MS = 50;
 
 /**
  * Removes a folder with all that it holds; none is fine. The engine may still write into it for a moment after it was
- * closed, so this is tried for some seconds. (The retries of `rmSync` do not remove what came in after it looked.)
+ * closed, so this is tried for some seconds. (The retries of `rmSync` do not remove files that came in after it looked.)
  */
 export function removeFolder(path: string): void {
   for (let attempt = 1; ; attempt++) {

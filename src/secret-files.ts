@@ -13,7 +13,7 @@ export const SECRET_SETTINGS = [
 interface SecretFiles {
   /** By setting, without the line break at the file's end. */
   readonly secrets: Readonly<Record<string, string>>;
-  /** By setting: what is wrong with its file. */
+  /** By setting: the problem with its file. */
   readonly problems: ReadonlyMap<string, string>;
 }
 

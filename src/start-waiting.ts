@@ -10,7 +10,7 @@ const LINE_MS = 1_000;
 /** From a failed attempt to the next one. */
 const PAUSE_MS = 250;
 
-/** What a start waits for. */
+/** The parts that a start waits for. */
 export interface Parts {
   /** The store's URL. */
   readonly at: string;
@@ -27,8 +27,8 @@ export interface Patience {
 
 /**
  * Opens the store of a ClickHouse server once it and Redis answer, in whatever order all of them start. Logs a line
- * a second that names what is missing. Rejects after `seconds` with one Error that names it; at once if the store
- * answered with an error, because a wrong password does not become right.
+ * a second that names the missing parts. Rejects after `seconds` with one Error that names them; at once if the
+ * store answered with an error, because a wrong password does not become right.
  */
 export async function openWhenThere(
   { at, open, redis }: Parts,
@@ -77,7 +77,7 @@ export async function openWhenThere(
 const redisAdvice = (address = ''): string =>
   `Redis at ${address} does not answer, or refuses the password. Check that it runs, REDIS_URL and REDIS_PASSWORD.`;
 
-/** True if the error came from the engine, or from what it said, and not from the network or a proxy. */
+/** True if the error came from the engine or from its answer, and not from the network or a proxy. */
 const hasAnswered = (error: unknown): boolean =>
   error instanceof ClusterUnfit || (error instanceof Error && engineCode(error.cause) !== null);
 

@@ -14,7 +14,7 @@ export interface Backup {
   readonly id: string;
   readonly path: string;
   readonly state: 'made' | 'failed';
-  /** What is wrong and what to do; null if it was made. */
+  /** The problem and its remedy; null if it was made. */
   readonly error: string | null;
   /** The state that it holds. */
   readonly madeAt: string;
@@ -45,7 +45,7 @@ export interface Backups {
   /** A backup that this process began. */
   get(id: string): Backup | BackupUnderway | null;
   last(): Promise<LastBackups>;
-  /** Drops what a killed process left behind. Only if no other process is on the store. */
+  /** Drops the copies that a killed process left behind. Only if no other process is on the store. */
   start(): Promise<void>;
   /** Ends a backup that is being made: it fails. */
   close(): Promise<void>;
@@ -165,7 +165,7 @@ async function make(
     const nothing = { tables: 0, rows: 0, bytes: 0, pauseMs: 0 };
     return { id, path, state: 'failed', error: explained(error), madeAt, ...nothing, seconds: secondsNow() };
   } finally {
-    // What stays is dropped by the next backup.
+    // The next backup drops a copy that stays.
     if (copy !== null) await dropCopy(db, copy).catch(() => undefined);
   }
 }

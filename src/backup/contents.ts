@@ -5,7 +5,7 @@ import { AppError } from '../domain/errors.ts';
 
 /** The database's name inside a backup, whatever it is called in the store. */
 export const NAME_INSIDE = 'session_analytics';
-/** The table of a backup that says what is in it. */
+/** The table of a backup that lists its content. */
 export const MANIFEST = 'backup_manifest';
 /** The manifest's name in a store that is being restored. A store that has it is not whole. */
 export const UNFINISHED = 'restore_unfinished';
@@ -13,8 +13,8 @@ export const UNFINISHED = 'restore_unfinished';
 /**
  * Tables that a backup leaves out, besides those of facts, which sealing computes from events:
  *
- * - the journal and its verdicts: a backup is made while no flush is between its verdict and its marks, so what is
- *   left in the journal was never acknowledged;
+ * - the journal and its verdicts: a backup is made while no flush is between its verdict and its marks, so the rows
+ *   that are left in the journal were never acknowledged;
  * - begun events: a restore counts them from the ledger;
  * - salts of visitors' ids: they are deleted after two days, which a backup would undo;
  * - links, sessions and secrets of the console: people sign in again after a restore;

@@ -7,7 +7,7 @@ import type { Ingestion } from '../ingestion/ingestion.ts';
 import { MANIFEST, TABLES } from './contents.ts';
 import { ServiceStopped } from './engine-work.ts';
 
-/** What a copy needs of ingestion. */
+/** The part of ingestion that a copy needs. */
 export type Stopping = Pick<Ingestion, 'pause' | 'underway'>;
 
 /** A copy of the tables as they were at one moment. */

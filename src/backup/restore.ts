@@ -5,7 +5,7 @@ import { identifier, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS, TABLES, UNFINISHED } from './contents.ts';
 import { engineWork } from './engine-work.ts';
 
-/** What a restore says at its end. */
+/** The report of a restore, at its end. */
 export interface Restored {
   readonly path: string;
   /** The state that the store now has. */

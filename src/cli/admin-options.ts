@@ -85,7 +85,7 @@ export const optionOf = (name: OptionName): Option => VALUES[name].make();
 export const jsonOption = (): Option => new Option('--json', 'Prints JSON, also on a terminal.');
 export const yesOption = (): Option => new Option('--yes', 'Deletes without asking for the name.');
 
-/** Says what the service refused, with the options that were typed in the place of the request's fields. */
+/** Says the service's refusal, with the options that were typed in the place of the request's fields. */
 export function refusalByOption({ detail, errors }: RefusedCall, values: Partial<Values>): string {
   const names = Object.keys(VALUES) as OptionName[];
   if (errors.length > 0) {

@@ -4,7 +4,7 @@ import { type CommandLine, valueOption, wholeNumber } from './command-line.ts';
 
 export type BenchName = keyof typeof BENCHES;
 
-/** What a bench is given. */
+/** The options of a bench. */
 export interface BenchOptions {
   /** The standard depends on whether a deployment is measured. */
   readonly events?: number;

@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
 
-/** What a command deletes, in the user's words. */
+/** The data that a command deletes, in the user's words. */
 interface Doomed {
   readonly what: string;
   /** The name that the user has to type. */
@@ -12,7 +12,7 @@ interface Doomed {
 /** Reads a list of the management API. */
 type List = (path: string) => Promise<unknown>;
 
-/** Finds what a command deletes. Resolves to null if it is not there: the service itself reports that. */
+/** Finds the data that a command deletes. Resolves to null if they are not there: the service itself reports that. */
 export type FindDoomed = (list: List) => Promise<Doomed | null>;
 
 const Accounts = z.array(z.object({ accountId: z.string(), name: z.string() }));

@@ -15,7 +15,7 @@ const ADMIN = import.meta.url.endsWith('.ts') ? 'npm run --silent admin --' : 'n
 
 /**
  * Runs the service on the embedded engine with made-up data. The data have their own folder below DATA_DIR,
- * so that they never mix with real data. A later start keeps them and adds what has "happened" since.
+ * so that they never mix with real data. A later start keeps them and adds the events that have "happened" since.
  */
 export async function demo(): Promise<void> {
   const started = wallClock();

@@ -101,7 +101,7 @@ class RowsReader {
   }
 }
 
-/** Returns an answer. `text`: all of it, or what is around the rows. Throws if it is not whole. */
+/** Returns an answer. `text`: all of it, or the text around the rows. Throws if it is not whole. */
 export function answerOf<Rows extends { readonly length: number }>(
   text: string,
   rowsOf: (document: Document) => Rows,

@@ -47,7 +47,7 @@ export function derived(statement: Sql, layout: ClusterLayout): readonly Sql[] {
   ];
 }
 
-/** The statement is a migration's, and what replaces its parts is made here of checked names. */
+/** The statement is a migration's, and the text that replaces its parts is made here of checked names. */
 const rewritten = (statement: Sql, change: (text: string) => string): Sql => unchecked(change(statement));
 
 const isKnown = (table: string): boolean => SHARDED.has(table) || FIRST_SHARD.has(table);

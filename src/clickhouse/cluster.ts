@@ -120,7 +120,7 @@ export const clusterSettings = ({ replicas }: ClusterLayout): Readonly<Record<st
   distributed_foreground_insert: 1,
   // Otherwise INSERT … SELECT between two such tables runs on every shard, whatever its apps are.
   parallel_distributed_insert_select: 0,
-  // Replicas may delete outdated notes at different moments; what they delete is never read again.
+  // Replicas may delete outdated notes at different moments; deleted notes are never read again.
   allow_nondeterministic_mutations: 1,
   mutations_execute_nondeterministic_on_initiator: 1,
   ...(replicas > 1 ? { insert_quorum: String(replicas), insert_quorum_timeout: QUORUM_MS } : {}),

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Commit } from '../domain/commits.ts';
 
-/** Limits of what is remembered, in bytes: of one app, and of all. */
+/** The most bytes of commits that are remembered: of one app, and of all. */
 const MOST_OF_APP = 2_000_000;
 const MOST = 16_000_000;
 /** The sizes of a commit's hour, of each of its sessions (which is in two hours) and of each count of a type. */

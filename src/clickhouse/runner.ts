@@ -7,7 +7,7 @@ import { storeError } from './errors.ts';
 import { Gate, type Patience, READERS_PATIENCE, type Visitor } from './gate.ts';
 import { type Sent, type StatementStats, send } from './sent.ts';
 
-/** What the client needs besides the statement. */
+/** The options that the client needs besides the statement. */
 export interface Sending {
   readonly query_id: string;
   readonly http_headers?: Record<string, string>;

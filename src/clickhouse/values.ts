@@ -9,7 +9,7 @@ import { identifier, join, quoted, type Sql, sql, unchecked } from './sql.ts';
 /** The engine's limit of a statement's text, for which its own default is too small. */
 export const MOST_TEXT_BYTES = 64 * 1024 ** 2;
 
-/** Texts in quotes are skipped: what looks like a place in them is none. */
+/** Texts in quotes are skipped: braces in them name no place. */
 const PLACE = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]*`|\{(\w+):([^{}]+)\}/gs;
 
 /** Returns the statement with the values in it. A place without a value stays, for which the engine has an error. */

@@ -1,6 +1,6 @@
 import type { RateLimit } from './types.ts';
 
-/** What went wrong. A test compares the list with the service's own. */
+/** The code of a failure. A test compares the list with the service's own. */
 export type ErrorCode =
   | 'bad_request'
   | 'validation_failed'

@@ -21,7 +21,7 @@ export interface Call extends CallOptions {
   readonly body?: unknown;
 }
 
-/** Sends a request, and repeats it if that can help. Resolves to what `read` makes of a 2xx or 304. */
+/** Sends a request, and repeats it if that can help. Resolves to the result of `read` for a 2xx or 304. */
 export type Send = <T>(call: Call, read: (response: Response) => Promise<T>) => Promise<T>;
 
 export function createSend(options: ClientOptions): Send {
@@ -82,7 +82,7 @@ async function attemptOnce<T>(
     return { failure };
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    // The answer is there, and is not what was asked for.
+    // The answer is there, and is of another kind than the caller asked for.
     if (error instanceof SyntaxError || error instanceof WrongType) throw error;
     return { failure: new ConnectionError(error) };
   }

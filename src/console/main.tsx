@@ -14,7 +14,7 @@ import { beginSession } from './shell/signed-in.tsx';
 const element = document.getElementById('console');
 if (element === null) throw new Error('The page has no element for the console.');
 const root = createRoot(element);
-// All at once: the texts, the session, and what the page needs.
+// All at once: the texts, the session, and the page's own needs.
 beginSession();
 beginPage();
 // Nothing is shown in a wrong language first.

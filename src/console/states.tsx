@@ -32,7 +32,7 @@ export function EmptyState({
   );
 }
 
-/** Grey bars in the place of what comes. */
+/** Grey bars in the place of the coming data. */
 export function LoadingState({ lines = 4 }: { readonly lines?: number }) {
   const { states } = useText();
   return (
@@ -46,7 +46,7 @@ export function LoadingState({ lines = 4 }: { readonly lines?: number }) {
   );
 }
 
-/** What went wrong, by the service's own words, and a button to try again. */
+/** The failure in the service's own words, and a button to try again. */
 export function ErrorState({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   const { states } = useText();
   const reason = useReason();
@@ -94,7 +94,7 @@ export function useReason(): (error: unknown) => string {
   };
 }
 
-/** Shows what is there: an error, grey bars, or `children` of the data. */
+/** Shows the present state: an error, grey bars, or `children` of the data. */
 export function Shown<T>({
   of: { data, error, reload },
   lines,

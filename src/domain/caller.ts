@@ -98,8 +98,8 @@ export function forOthersToo<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Runs `work` for the current caller and others, with another signal. All that the work starts holds on to what it
- * runs for, also what is cached of it. So the caller, and with it the request, is let go at the end of the work.
+ * Runs `work` for the current caller and others, with another signal. Everything that the work starts holds on to the
+ * caller, and so do cached results. So the caller, and with it the request, is let go at the end of the work.
  */
 function forAll<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   let caller = callers.getStore();

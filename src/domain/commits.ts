@@ -1,7 +1,7 @@
 import { type FactKind, LEDGER_KIND } from './fact-kinds.ts';
 import type { EpochMs } from './time.ts';
 
-/** What identifies a session of an app. */
+/** The identity of a session within its app. */
 export interface SessionKey {
   readonly id: string;
   /** Epoch ms. */

@@ -4,7 +4,7 @@ import type { AppId } from './ids.ts';
 export class Forgetting {
   readonly #caches: ((app: AppId) => void)[] = [];
 
-  /** `forget` drops what a cache holds of an app. It may be called more than once for the same app. */
+  /** `forget` drops everything that a cache holds of an app. It may be called more than once for the same app. */
   add(forget: (app: AppId) => void): void {
     this.#caches.push(forget);
   }

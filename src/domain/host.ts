@@ -14,7 +14,7 @@ export const isLoopback = (hostname: string): boolean =>
 const PUNYCODE = 'xn--';
 
 /**
- * Returns whether the host's labels in punycode (`xn--mnchen-3ya`) are what their Unicode forms make. The URL parser of
+ * Returns whether the host's labels in punycode (`xn--mnchen-3ya`) are those of their Unicode forms. The URL parser of
  * Node 24 takes any text after `xn--`. Those of Node 20 and 22 refuse it.
  */
 export function isIdn(hostname: string): boolean {

@@ -1,3 +1,3 @@
-/** Whether a system call failed because the disk, or what the user may take of it, is full. */
+/** Whether a system call failed because the disk, or the user's share of it, is full. */
 export const isNoRoom = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');

@@ -18,7 +18,7 @@ const CLOCK = new Intl.DateTimeFormat('en-US', {
 });
 
 /**
- * Returns the instant at which a clock in UTC shows what one in Tehran shows at `at`, to the second. Both are in epoch ms.
+ * Returns the instant at which a clock in UTC shows the same as one in Tehran at `at`, to the second. Both are in epoch ms.
  */
 export function shownInTehran(at: number): number {
   const parts = Object.fromEntries(CLOCK.formatToParts(at).map(({ type, value }) => [type, Number(value)]));

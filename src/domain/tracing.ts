@@ -36,6 +36,6 @@ export interface Span {
 export interface Tracer {
   /** Begins the span of an inbound request, in the trace that its headers name, if any. */
   request(headers: Readonly<Record<string, string | string[] | undefined>>): Span;
-  /** Sends what is left, for some seconds at most. */
+  /** Sends the remaining spans, for some seconds at most. */
   close(): Promise<void>;
 }

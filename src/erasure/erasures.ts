@@ -54,7 +54,7 @@ export interface ErasuresDeps {
   readonly clock: Clock;
   readonly locks: Locks;
   readonly ingestion: Pick<Ingestion, 'moment' | 'forgetSettled'>;
-  /** Drops what this process keeps of the app in memory. */
+  /** Drops everything that this process keeps of the app in memory. */
   readonly forget: (app: AppId) => void;
   /** Ends the work after the current statement. */
   readonly signal?: AbortSignal;

@@ -168,7 +168,7 @@ export async function deleteEvents(db: Database, listed: Listed): Promise<void> 
   await db.insert('kept_sessions', [row], { lane: 'seal', about: [listed.app] });
 }
 
-/** Separates what stays of the visitor before the horizon from the visitor: figures, and raw events that nothing reads. */
+/** Takes the visitor's id off the rows that stay from before the horizon: figures, and raw events that nothing reads. */
 export async function unname(db: Database, listed: Listed, horizon: EpochMs): Promise<void> {
   if (horizon === 0) return;
   const { stored, beside } = db.shards;

@@ -27,7 +27,7 @@ export interface Retention {
   readonly days: number;
 }
 
-/** Ingestion refuses what is older than the retention. The horizon stays behind it by this, more than any delay. */
+/** Ingestion refuses events older than the retention. The horizon stays behind it by this, more than any delay. */
 export const MARGIN_MS = DAY_MS;
 /** How long events are kept before the horizon: as long as a session lasts. */
 const SESSION_MS = DAY_MS;
@@ -47,8 +47,8 @@ const STORE_CLOCK: Query<{ now: number }> = {
 };
 
 /**
- * Publishes the horizons that are due, and deletes what has expired. They are due by both clocks, `now` and the
- * store's, so that a process whose clock is ahead of the server's deletes nothing too early.
+ * Publishes the horizons that are due, and deletes the expired events. Horizons are due by both clocks, `now` and
+ * the store's, so that a process whose clock is ahead of the server's deletes nothing too early.
  */
 export async function expire(
   deps: ExpiryDeps,
@@ -153,7 +153,7 @@ async function firstLate(
   return hours[kind][0]?.hour ?? limit;
 }
 
-/** Apps whose horizons lie a session's length or more beyond what is deleted. */
+/** Apps whose horizons lie a session's length or more after the end of their deleted events. */
 const PENDING: Query<{ app: string; until: number }> = {
   name: 'expired events: due apps',
   sql: sql`SELECT toString(h.app_id) AS app, min(h.horizon) - ${SESSION_MS} AS until FROM

@@ -23,8 +23,8 @@ export interface Fairness {
 }
 
 /**
- * Seals what is ripe at `now`, in rounds: in each round, every app with something to seal gets one stretch of
- * each kind. Apps that are sealed to the same hour share a stretch, unless it failed before. Ends when nothing is
+ * Seals the hours that are ripe at `now`, in rounds: in each round, every app with something to seal gets one
+ * stretch of each kind. Apps that are sealed to the same hour share a stretch, unless it failed before. Ends when nothing is
  * left, or when all that is left has to wait for a later pass. A failure of one app does not stop the others; the first one is
  * thrown at the end. If the store does not answer, the pass ends at once.
  */

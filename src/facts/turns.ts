@@ -23,7 +23,7 @@ export class Turns {
   readonly #lateSince = new Map<string, number>();
   readonly #attempts = new Map<string, Attempts>();
 
-  /** Forgets what can have no effect any more. `open`: the apps with something to seal; `late`: those with late events. */
+  /** Forgets notes without further effect. `open`: the apps with something to seal; `late`: those with late events. */
   endPass(open: ReadonlySet<string>, late: ReadonlySet<string>): void {
     const now = performance.now();
     for (const [key, until] of this.#rests) if (until < now) this.#rests.delete(key);

@@ -58,7 +58,7 @@ const NAMES_OF_PEOPLE: readonly RegExp[] = [
  */
 function withoutPersonalParts(userAgent: string): string {
   if (KEY_PHONE.test(userAgent) && !BOT_NAME.test(userAgent)) return '';
-  // Programs and makers of computers add what they like: toolbars, plug-ins, brands, addresses.
+  // Programs and makers of computers add words of their own: toolbars, plug-ins, brands, addresses.
   const plain = userAgent.replace(INTERNET_EXPLORER, (_, browser: string, additions: string) =>
     [browser, ...additions.split(';').filter((addition) => BOT_NAME.test(addition))].join(';'),
   );

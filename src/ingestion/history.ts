@@ -47,7 +47,7 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
 
 /**
  * Imports history. An import can be interrupted, run again and run with a longer file without counting twice.
- * The stored events themselves are the record of what was imported. Unlike a batch id (7 days), this record
+ * The stored events themselves are the record of earlier imports. Unlike a batch id (7 days), this record
  * lasts as long as the events, and it does not depend on how the file was cut.
  *
  * A file may hold equal events, and all of them count. The n-th of equal events counts as stored if at least

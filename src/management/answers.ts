@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ROLES } from '../metadata/members.ts';
 import { PLAN_NAMES } from '../metadata/plans.ts';
 
-/* What the management API answers. A test compares these with the answers of a running service. */
+/* The answers of the management API. A test compares these with the answers of a running service. */
 
 const Uuid = z.string().meta({ override: { format: 'uuid' } });
 const Instant = z.string().meta({ override: { format: 'date-time' } });

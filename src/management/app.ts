@@ -45,7 +45,7 @@ export function createManagementApp({
     res.setHeader('Content-Type', contentType);
     res.end(text);
   });
-  // The reference tells what can be asked, and nothing of this installation.
+  // The reference tells of the operations, and nothing of this installation.
   app.use(docsPages(managementLibrary()));
   app.use(requireToken(jwtSecret, clock));
   for (const router of [metadataRouter(metadata), ...routers]) app.use('/management/v1', router);

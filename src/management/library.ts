@@ -2,7 +2,7 @@ import { ERRORS_GUIDE } from '../http/docs/library.ts';
 import type { Library } from '../http/docs/site.ts';
 import { managementDocument } from './openapi.ts';
 
-/** What the management listener serves at /docs. It tells how the service is run, so the public one does not. */
+/** The pages that the management listener serves at /docs. They tell how the service is run, so they are not public. */
 export const managementLibrary = (): Library => ({
   title: 'Management reference',
   doors: ['/docs/'],

@@ -24,7 +24,7 @@ type Handler = (req: Request, res: Response) => Promise<void>;
  * - `POST /accounts/ID/sign-in-link` with `{ email? }` makes a link that signs in once, within 10 minutes.
  * - `DELETE /accounts/ID/sessions` signs everybody of the account out.
  * - `GET /accounts/ID/members`, `PUT` and `DELETE /accounts/ID/members/EMAIL` are for its members.
- * - `GET /audit` and `GET /accounts/ID/audit` list who did what.
+ * - `GET /audit` and `GET /accounts/ID/audit` list the deeds, with the people and keys that did them.
  */
 export function peopleRouter({ metadata, consoleUrl }: PeopleDeps): Router {
   const accountOf = (req: Request) => parse(AccountParams, req.params).accountId;

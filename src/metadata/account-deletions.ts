@@ -69,9 +69,8 @@ export function accountDeletionsIn(
   };
 
   /**
-   * Deletes what is left of deleted accounts: the apps they own, then their rows. It looks at the tables, not at
-   * notes about what was done. So it also finishes an interrupted deletion, and removes rows that were written
-   * later.
+   * Deletes the rest of deleted accounts: the apps they own, then their rows. It looks at the tables, not at notes
+   * about earlier work. So it also finishes an interrupted deletion, and removes rows that were written later.
    */
   const sweep = async (): Promise<void> => {
     const apps = await db.query(APPS_LEFT);

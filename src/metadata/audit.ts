@@ -35,7 +35,7 @@ export type AuditAction =
 /** The account of deeds that outlive theirs: a deleted account's entries are deleted with it. */
 export const NO_ACCOUNT = accountId('00000000-0000-0000-0000-000000000000');
 
-/** Who did what. */
+/** A deed, and the person or key that did it. */
 export interface Deed {
   readonly account: AccountId;
   /** `operator`, `key ID`, `sign-in link`, or an e-mail address. */
@@ -43,7 +43,7 @@ export interface Deed {
   readonly action: AuditAction;
   /** The id of a key, an app or an account, or an e-mail address. */
   readonly subject: string;
-  /** What else is to know, never a secret. */
+  /** Further facts about the deed, never a secret. */
   readonly details?: Readonly<Record<string, string | number | null>>;
 }
 
@@ -84,7 +84,7 @@ export function auditIn({ db, clock, nextVersion }: MetadataParts) {
   return {
     /**
      * Does something, and records it: before, so that nothing is done without a trace, and once more with its
-     * outcome. `found` adds what is only known afterwards, such as the id of something new.
+     * outcome. `found` adds the facts that are only known afterwards, such as the id of something new.
      */
     async recorded<T>(
       deed: Deed,
@@ -104,7 +104,7 @@ export function auditIn({ db, clock, nextVersion }: MetadataParts) {
         outcome = error instanceof AppError ? error.code : 'internal';
         throw error;
       } finally {
-        // The deed is done or refused, whatever becomes of this row.
+        // The deed is done or refused, even if this row cannot be written.
         await write(done, id, at, outcome).catch(() => undefined);
       }
     },

@@ -15,7 +15,7 @@ export interface ApiKeySummary {
   readonly prefix: string | null;
   readonly state: 'active' | 'expired' | 'revoked';
   readonly createdAt: string;
-  /** Its own expiry or the end of a rotation's overlap, whichever comes first. */
+  /** The earlier of its own expiry and the end of a rotation's overlap. */
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
   /** The minute of the last request with it; a minute late for those to other processes. */

@@ -22,8 +22,8 @@ FROM api_key_uses WHERE account_id = {account:UUID} GROUP BY key_id`,
 export type KeyUses = ReturnType<typeof keyUsesIn>;
 
 /**
- * When each key was last accepted, to the minute. A request only notes it in memory. `write` stores what was
- * noted, with one insert for all keys; of several processes the latest use counts.
+ * When each key was last accepted, to the minute. A request only notes it in memory. `write` stores these notes with
+ * one insert for all keys; of several processes the latest use counts.
  */
 export function keyUsesIn({ db, clock }: Pick<MetadataParts, 'db' | 'clock'>) {
   /** The uses since the last write began. */

@@ -18,8 +18,8 @@ import type { Measured } from './measured.ts';
 import { engineThreads, processThreads } from './threads.ts';
 
 /*
- * What a process tells its monitoring. Names and units follow the conventions of Prometheus: base units, `_total` for
- * counters. Labels take few values: no app, no key, no path of a visitor is one.
+ * The metrics of a process for its monitoring. Names and units follow the conventions of Prometheus: base units, `_total`
+ * for counters. Labels take few values: no app, no key, no path of a visitor is one.
  */
 
 /** Hours that were sealed. */
@@ -187,7 +187,7 @@ export class Metrics {
     this.#flushEvents.observe(events);
   };
 
-  /** Adds what is read from the parts of the service when the metrics are asked for. */
+  /** Adds the metrics that are read from the parts of the service when they are asked for. */
   observe(sources: MetricSources): void {
     this.#observeIngestion(sources.ingestion);
     this.#add(

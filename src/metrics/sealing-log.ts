@@ -1,7 +1,7 @@
 import type { SealerDeps } from '../facts/sealer.ts';
 import type { SealedStretch } from './metrics.ts';
 
-/** Passes on what the sealer logs, and tells `onStretch` of each stretch: the sealer tells of them in its log only. */
+/** Passes on the sealer's lines, and tells `onStretch` of each stretch: the sealer tells of them in its log only. */
 export function watchedSealing(
   log: SealerDeps['log'],
   onStretch: (stretch: SealedStretch) => void,

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { PROBE_KEY } from './keys.ts';
 
-/** Longer than any healthy answer, shorter than what a caller would notice. */
+/** Longer than any healthy answer, too short for a caller to notice. */
 const ANSWER_MS = 250;
 /** How long the breaker stays open before the next probe. */
 const PROBE_MS = 1_000;

@@ -8,7 +8,7 @@ export interface Settings {
   readonly endpoint?: string;
   /** Stay silent for visitors who send Do Not Track or Global Privacy Control. Default: true. */
   readonly respectDoNotTrack?: boolean;
-  /** Show on the console what the SDK does. Default: false, only what is wrong. */
+  /** Show the SDK's actions on the console. Default: false, only problems. */
   readonly debug?: boolean;
 }
 

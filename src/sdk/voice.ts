@@ -2,7 +2,7 @@ const NAME = 'session-analytics:';
 const said = new Set<string>();
 let isOpen = false;
 
-/** Also shows what the SDK does, from here on. */
+/** Also shows the SDK's actions, from here on. */
 export const openUp = (): void => {
   isOpen = true;
 };

@@ -7,7 +7,7 @@ import type { Published, PublishedFacts } from './published.ts';
 import type { Numbers } from './rows.ts';
 import { type SealedHours, sealedHours } from './sealed-hours.ts';
 
-/** What was read of late events. */
+/** The late hours, as they were read. */
 export interface LateRead {
   readonly late: LateHours;
   /** The numbers that `late` follows from, as one text: while they are the same, so is `late`. */

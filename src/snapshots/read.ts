@@ -42,11 +42,11 @@ export interface Snapshot extends State {
   readonly position: number | null;
 }
 
-/** What a snapshot's statements say of facts. Without other writers it holds as long as no such write has begun. */
+/** The rows about facts of a snapshot's statements. Without other writers they hold until such a write begins. */
 interface FactsRead {
   /** The rows of `stateRows`, by name. */
   readonly state: ReadonlyMap<string, Row[1]>;
-  /** The row of `sealedRows`; null before it was read for what is published. */
+  /** The row of `sealedRows`; null before it was read for the published state. */
   readonly sealed: Row[1] | null;
   /** The stamp before the state was read; null if there may be other writers. */
   readonly stamp: number | null;
@@ -63,7 +63,7 @@ interface LedgerRead {
   readonly position: number | null;
 }
 
-/** What the next snapshot begins with. */
+/** The rows with which the next snapshot begins. */
 export interface LastRead extends LateRead {
   readonly published: PublishedFacts;
   readonly facts: FactsRead;
@@ -74,9 +74,9 @@ const NO_LEDGER: LedgerRead = { bands: [], bounds: [], position: null };
 
 /**
  * Reads how far an app is sealed, which of its sealed hours are late, and the version of the data in each of
- * the scopes. If the published state is not that of `known`, what depends on it is read again. The first time, the state
- * is read before. Late hours are read again only if they may have changed. If this process alone writes, the same applies
- * to the state of facts, and its commits are added to the ledger that was read last.
+ * the scopes. If the published state is not that of `known`, all that depends on it is read again. The first time, the
+ * state is read before. Late hours are read again only if they may have changed. If this process alone writes, the same
+ * applies to the state of facts, and its commits are added to the ledger that was read last.
  */
 export async function readSnapshots(
   db: Database,
@@ -119,7 +119,7 @@ interface NumbersRead extends Pick<LastRead, 'facts' | 'ledger'> {
   readonly early: LateHours | null;
 }
 
-/** Reads what is not known of the state of facts and of the ledger. */
+/** Reads the unknown parts of the state of facts and of the ledger. */
 async function readNumbers(
   db: Database,
   app: AppId,
@@ -154,7 +154,7 @@ async function readNumbers(
   };
 }
 
-/** Adds what was committed since the ledger was read; null if that is not known, or if other bounds are needed. */
+/** Adds the commits since the ledger was read; null if they are not known, or if other bounds are needed. */
 function committedLedger(
   db: Database,
   app: AppId,

@@ -10,7 +10,7 @@ import { type EpochMs, epochMs, type Range } from '../domain/time.ts';
 import { type Band, bandRows, boundsOf, eventsBetween } from './bands.ts';
 import { type Published, type PublishedFacts, publishedOf, publishedRows, without } from './published.ts';
 
-/* The statement of a snapshot, and what its rows say. */
+/* The statement of a snapshot, and the meaning of its rows. */
 
 /**
  * Number of committed events in the scope's hours, by their own time and by the start of their session.
@@ -18,7 +18,7 @@ import { type Published, type PublishedFacts, publishedOf, publishedRows, withou
  */
 export type EventCounts = readonly [number, number];
 
-/** What the rows say of an app's data. */
+/** The state of an app's data, from the rows. */
 export interface State {
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
@@ -39,7 +39,7 @@ export interface State {
 export const ROW = rowOf([text, listOf(number)]);
 export type Row = ReturnType<typeof ROW.parse>;
 
-/** Reads what is published, and everything else that `eraOf` names. */
+/** Reads the published state, and everything else that `eraOf` names. */
 export const stateRows = (app: AppId): Sql => sql`${publishedRows(app)}
 UNION ALL
 SELECT 'kept', [max(kept_from)] FROM kept_sessions WHERE ${ofApp(app)}

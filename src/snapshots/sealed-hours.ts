@@ -22,8 +22,8 @@ export interface SealedHours {
 }
 
 /**
- * Returns the hours as they are now: those of `last` with what was committed since, or else read anew. Null if a write is
- * under way, or if other processes write.
+ * Returns the hours as they are now: those of `last` with the commits since, or else read anew. Null if a write is under
+ * way, or if other processes write.
  */
 export async function sealedHours(
   db: Database,

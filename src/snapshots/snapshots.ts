@@ -62,7 +62,7 @@ function sizeOf({ late, ledger, hours }: LastRead): number {
 
 const NO_SCOPE: Scope = { events: null, sessions: null };
 
-/** The snapshots of an app that may still be used, and what is asked of it. */
+/** The snapshots of an app that may still be used, and the scopes that are asked for. */
 interface Own {
   readonly stamp: number;
   readonly until: number;

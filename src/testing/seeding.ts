@@ -21,7 +21,7 @@ import type {
 const BROWSER = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
 const ONE_KEY: readonly KeySeed[] = [{ name: 'default' }];
 
-/** Plants seeds in one service and remembers what they have become. */
+/** Plants seeds in one service and remembers the accounts, keys and apps that they have become. */
 export class Garden implements Planted {
   readonly #hands: Hands;
   readonly #accounts: TestAccount[] = [];

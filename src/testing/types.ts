@@ -110,7 +110,10 @@ export interface TestAccount {
   key(name: string): TestKey;
 }
 
-/** What a seed has become. Without a name the first one is returned; an unknown name throws an Error with the known ones. */
+/**
+ * The accounts, keys and apps that seeds have become. Without a name the first one is returned; an unknown name throws an
+ * Error with the known ones.
+ */
 export interface Planted {
   readonly accounts: readonly TestAccount[];
   account(name?: string): TestAccount;
@@ -118,7 +121,7 @@ export interface Planted {
   app(name?: string): CreatedApp;
 }
 
-/** A running service for tests, in this process or in a container. Looks up what any seed has planted. */
+/** A running service for tests, in this process or in a container. Looks up everything that was planted. */
 export interface TestService extends Planted {
   /** The address of the Public API and of the SDK's endpoint, without a trailing slash. */
   readonly url: string;
@@ -188,7 +191,7 @@ export interface Window {
   readonly resetSeconds?: number | undefined;
 }
 
-/** A service in this process. What it adds to `TestService` cannot be done to a container. */
+/** A service in this process. Its own members, beside those of `TestService`, are impossible with a container. */
 export interface InProcessService extends TestService {
   readonly clock: TestClock;
   /** Sets the window of a key, as if it had made requests. */

@@ -63,8 +63,8 @@ export interface ImportedApp {
 
 /**
  * Imports an app from the archive that `open` reads from its beginning. It is read twice: first to see that it is
- * whole. The app exists only when all of it is stored. An import that was interrupted is repeated from the start: what
- * it had stored is erased first. Throws BrokenArchive, and AppError like `assertFree`.
+ * whole. The app exists only when all of it is stored. An import that was interrupted is repeated from the start: its
+ * stored rows are erased first. Throws BrokenArchive, and AppError like `assertFree`.
  */
 export async function importApp(
   { db, metadata: { moving }, ingestion, locks, onErased }: ImportDeps,
@@ -149,7 +149,7 @@ const batchesOf = (name: string, bytes: Buffer): z.infer<typeof BatchRow>[] =>
 
 /**
  * The app as it is to be. A new id is derived from the old one, the moment of the export and the account, so that a
- * repeated import finds what an interrupted one has left.
+ * repeated import finds the rows of an interrupted one.
  */
 function wished(
   { shards }: Database,

@@ -9,7 +9,7 @@ import { type Plan, rangeOf, type Span, spanOf } from '../range/plan.ts';
 import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from '../range/sql.ts';
 import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, pairOf } from './pieces.ts';
 
-/** Splits the edges by what counts them now. */
+/** Splits the edges: memory counts some, and the store the others. */
 export function edgesByTurn(
   facts: PageFacts,
   pieces: Plan,
@@ -45,7 +45,7 @@ export async function edgeKeys(
   ];
 }
 
-/** The duration of what is not an engagement. */
+/** The duration of an event that is no engagement. */
 const NO_ENGAGEMENT = -1;
 
 /** The events of an hour by pair, of all kinds, so that all questions share them, with their engagement (ms). */

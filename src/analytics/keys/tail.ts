@@ -16,7 +16,7 @@ import {
   tailRows,
 } from './pieces.ts';
 
-/** What raw events say of a tail. */
+/** The sums and pairs of a tail, from raw events. */
 interface Tail {
   readonly sums: readonly KeySums[];
   readonly met: readonly Met[];

@@ -22,7 +22,7 @@ interface Found {
   readonly sessions: readonly SessionKey[] | null;
 }
 
-/** What was found so far. */
+/** The sessions that were found so far. */
 interface AllFound {
   /** At this position, no other hours had late events; null if that is not known. */
   readonly position: number | null;
@@ -31,7 +31,7 @@ interface AllFound {
 
 const NOTHING_FOUND: AllFound = { position: null, hours: new Map() };
 
-/** Remembers what was found. No other hours have late events. */
+/** Remembers the found sessions. No other hours have late events. */
 function remember({ app, cache, position }: Facts, hours: AllFound['hours']): void {
   let size = 0;
   for (const { sessions } of hours.values()) size += 2 + 2 * (sessions?.length ?? 0);

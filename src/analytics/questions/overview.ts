@@ -54,7 +54,7 @@ export async function overview(facts: AppFacts, range: OpenRange): Promise<Exten
   };
 }
 
-/** What the parts of the overview are made of. */
+/** The figures of which the parts of the overview are made. */
 interface Found {
   readonly totals: SessionTotals;
   readonly listed: Awaited<ReturnType<typeof topValues>>;

@@ -106,7 +106,7 @@ const FEW = 200;
 const STARTS = rowOf([text, text, listOf(number)]);
 const textOf = ({ name, key }: Pick<Visitor, 'name' | 'key'>): string => name + key;
 
-/** What is read of the visitors' sealed sessions. */
+/** A kind of starts of the visitors' sealed sessions. */
 interface Sought {
   readonly name: string;
   /** SQL of an array of starts. */
@@ -174,7 +174,7 @@ const recallStarts = (
   load: (unknown: readonly string[]) => Promise<Starts>,
 ): Promise<Starts> => cache.recallEach(`visits ${app} ${name}`, texts, load, (starts) => starts.length);
 
-/** Keeps what was read elsewhere. */
+/** Keeps starts that were read elsewhere. */
 export async function keepStarts(facts: SessionFacts, { name }: Single, starts: Starts): Promise<void> {
   await recallStarts(facts, name, [...starts.keys()], async () => starts);
 }

@@ -11,7 +11,7 @@ import type { LookedUp } from './visitors.ts';
 
 /*
  * A process that is alone on its store knows the visitors of new events. It looks them up while their sessions are read,
- * not afterwards. What is not found in this way is looked up as if commits were unknown (see links.ts).
+ * not afterwards. Visitors that are not found in this way are looked up as if commits were unknown (see links.ts).
  */
 
 /** Limit of the visitors that are looked up. */

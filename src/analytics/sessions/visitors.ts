@@ -38,7 +38,7 @@ export class Visitors {
   /** Those among them that are perhaps not looked up. */
   readonly #unknown = new Set<Visitor>();
 
-  /** Notes what was looked up, for the visitors of all sessions that were read so far. */
+  /** Notes the result of a look-up, for the visitors of all sessions that were read so far. */
   learn({ names, last }: LookedUp): void {
     for (const visitor of this.#unknown) {
       if (names.has(visitor.name)) visitor.last ??= last.get(visitor.name + visitor.key) ?? -1;

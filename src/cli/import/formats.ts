@@ -20,7 +20,7 @@ export interface SentSession {
   readonly events: number;
 }
 
-/** What a line holds. Null: nothing, such as a comment. */
+/** The content of a line. Null: nothing, such as a comment. */
 export type Read = SentSession | LogRequest | SkipReason | null;
 
 export type Reader = (line: string) => Read;

@@ -37,7 +37,7 @@ export interface ImportOptions {
   readonly send: Send;
   /** For how long a service that does not answer is asked again. */
   readonly patienceMs: number;
-  /** The most that a request holds; by default what the service stores best. */
+  /** The most that a request holds; by default the size that the service stores best. */
   readonly chunk?: ChunkSize;
   readonly screen: Screen;
 }
@@ -93,7 +93,7 @@ interface Run extends ImportOptions {
   readonly progress: Progress;
 }
 
-/** Finds what an earlier run has left, or reads the files. */
+/** Finds the records that an earlier run has left, or reads the files. */
 async function begin(run: Run): Promise<{ read: ReadPart; sent: SentPart }> {
   const { folder, sources, progress, files } = run;
   const known = folder.read();

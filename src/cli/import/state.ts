@@ -19,7 +19,7 @@ const Skipped = z.object({ assets: count, errors: count, methods: count, bots: c
 const SourceSchema = z.object({ path: z.string(), size: count, modified: z.number(), head: z.string() });
 export type Source = z.infer<typeof SourceSchema>;
 
-/** What was read: the runs hold it, sorted. */
+/** The records that were read: the runs hold them, sorted. */
 const ReadPart = z.object({
   kind: z.enum(['sessions', 'requests']),
   runs: z.array(z.string()),
@@ -29,7 +29,7 @@ const ReadPart = z.object({
 });
 export type ReadPart = z.infer<typeof ReadPart>;
 
-/** What the service has acknowledged: the first `chunks` chunks. */
+/** The part that the service has acknowledged: the first `chunks` chunks. */
 const SentPart = z.object({
   chunks: count,
   records: count,
@@ -82,7 +82,7 @@ export async function sourceOf(path: string): Promise<Source> {
 const held = new Set<string>();
 
 /**
- * The folder of one import: its sorted records, and a file that says what was acknowledged. The same command
+ * The folder of one import: its sorted records, and a file that names the acknowledged ones. The same command
  * finds it again. Only one process holds it at a time.
  */
 export class StateFolder {

@@ -3,7 +3,7 @@ import { isByDay } from './growth-series.ts';
 import { paramsOf, rangeOf } from './view/range.ts';
 import { viewOf } from './view/view.ts';
 
-/** Asks what the page of an app asks first, for the view in the address: the key figures, and the first chart. */
+/** Asks the first questions of an app's page, for the view in the address: the key figures, and the first chart. */
 export function beginAnalytics(appId: string): void {
   const { choice, zone } = viewOf(location.search);
   const range = rangeOf(choice, zone, Date.now());

@@ -4,7 +4,7 @@ import { type Loaded, usePublic } from '../answers.ts';
 import type { Range } from './view/range.ts';
 import type { View } from './view/view.ts';
 
-/** What all panels of the page know. */
+/** The data that all panels of the page share. */
 export interface Analytics {
   readonly appId: string;
   readonly view: View;
@@ -42,8 +42,8 @@ export function useFigures<Q extends LiveQuestion>(
 }
 
 /**
- * Asks again when the version has grown. What is on its way is waited for, because it would never arrive where it takes
- * longer than the versions follow each other. A panel that comes into view asks by itself.
+ * Asks again when the version has grown. An answer on its way is waited for: it would never arrive if it took longer than
+ * the versions need to follow each other. A panel that comes into view asks by itself.
  */
 export function useReload(version: number, isAsked: boolean, { isLoading, reload }: Loaded<unknown>): void {
   const known = useRef(version);

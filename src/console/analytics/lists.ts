@@ -9,7 +9,7 @@ import type {
 } from '../../client/index.ts';
 import type { ListId } from './view/view.ts';
 
-/** What a row is about, which decides how its name is written. */
+/** The subject of a row, which decides how its name is written. */
 export type NameKind = 'path' | 'text' | 'country' | 'language' | 'channel' | 'device' | 'place';
 
 export interface ListRow {

@@ -22,7 +22,7 @@ import { isLive, paramsOf, periodBefore, rangeOf } from './view/range.ts';
 import { searchOf, type View, viewOf } from './view/view.ts';
 import { useWords } from './words.ts';
 
-/** The figures of one app. What is shown is in the address, so it can be sent as a link. */
+/** The figures of one app. The view is in the address, so it can be sent as a link. */
 export function AnalyticsPage({ appId }: { readonly appId: string }) {
   const path = usePath();
   const search = useSearch();

@@ -11,7 +11,7 @@ import { RotateSecret } from './secret.tsx';
 import { SetUp } from './set-up.tsx';
 import { ShareApp } from './share.tsx';
 
-/** What an owner does with an app: put it into pages, rotate its secret, share it, let its events expire, delete it. */
+/** The page on which an owner sets up an app, rotates its secret, shares it, lets its events expire, or deletes it. */
 export function SettingsPage({ appId }: { readonly appId: string }) {
   const { apps: text } = useText();
   const apps = useApps();

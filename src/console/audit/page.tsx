@@ -21,7 +21,7 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 const ENTRIES_AT_ONCE = 50;
 
-/** Who did what in the account. */
+/** The deeds in the account, and the people and keys that did them. */
 export function AuditPage() {
   const { audit: text } = useText();
   const audit = useAnswer('GET /audit');

@@ -13,7 +13,7 @@ export interface BarPart {
 }
 
 export interface BarChartProps {
-  /** What a screen reader says instead of the picture. */
+  /** The text that a screen reader says instead of the picture. */
   readonly label: string;
   /** Of each bar: along the axis, and beside the values. */
   readonly labels: readonly { readonly short: string; readonly long: string }[];

@@ -11,11 +11,11 @@ export interface HeatmapRow {
 }
 
 export interface HeatmapProps {
-  /** What a screen reader says instead of the picture. */
+  /** The text that a screen reader says instead of the picture. */
   readonly label: string;
   readonly rows: readonly HeatmapRow[];
   readonly hour: (hour: number) => string;
-  /** What the tip says about a cell. */
+  /** Returns the text of a cell's tip. */
   readonly describe: (row: number, hour: number) => string;
   readonly isRtl: boolean;
 }

@@ -15,7 +15,7 @@ export interface Series {
 }
 
 export interface LineChartProps {
-  /** What a screen reader says instead of the picture. */
+  /** The text that a screen reader says instead of the picture. */
   readonly label: string;
   /** Along the axis, and beside the values. */
   readonly labels: readonly { readonly short: string; readonly long: string }[];

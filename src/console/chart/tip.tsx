@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 const WIDTH = 190;
 const GAP = 12;
 
-/** What the pointer is at, beside it and within the chart. A table has the same for everybody else. */
+/** The values under the pointer, beside it and within the chart. A table has the same for everybody else. */
 export function Tip({
   x,
   y,

@@ -7,11 +7,11 @@ import { Tip } from './tip.tsx';
 import type { Country } from './world.ts';
 
 export interface WorldMapProps {
-  /** What a screen reader says instead of the picture. */
+  /** The text that a screen reader says instead of the picture. */
   readonly label: string;
   readonly countries: readonly Country[];
   readonly places: readonly Place[];
-  /** What is shown; null for the whole world. */
+  /** The part that is shown; null for the whole world. */
   readonly frame: Frame | null;
   /** How many of the largest places have their name beside them. */
   readonly named: number;

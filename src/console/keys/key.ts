@@ -3,7 +3,7 @@ import { useText } from '../i18n/use-text.ts';
 
 export type Key = Answer<'GET /keys'>[number];
 
-/** What a person calls the key. */
+/** The name that a person gives the key. */
 export function useNameOf(): (key: Pick<Key, 'name' | 'prefix'>) => string {
   const { keys } = useText();
   return ({ name, prefix }) => name ?? prefix ?? keys.unnamed;

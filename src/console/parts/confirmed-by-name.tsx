@@ -20,11 +20,11 @@ interface Props {
   /** Called after the deed was done. */
   readonly onDone: () => void;
   readonly onClose: () => void;
-  /** What is about to happen, and other fields. */
+  /** A warning of the consequences, and other fields. */
   readonly children: ReactNode;
 }
 
-/** A dialog for what cannot be undone: its button works after the name was typed. */
+/** A dialog for a deed that cannot be undone: its button works after the name was typed. */
 export function ConfirmedByName({
   title,
   name,

@@ -6,7 +6,7 @@ const SHOWN_MS = 2_000;
 
 export interface CopyProps {
   readonly text: string;
-  /** What is copied, for a screen reader. */
+  /** The name of the copied text, for a screen reader. */
   readonly label: string;
 }
 

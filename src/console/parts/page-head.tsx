@@ -5,7 +5,7 @@ import { useSession } from '../shell/session.tsx';
 
 export interface PageHeadProps {
   readonly title: string;
-  /** What the page is for. */
+  /** The purpose of the page. */
   readonly children?: ReactNode;
   /** The button of the page's first action. */
   readonly action?: ReactNode;
@@ -13,7 +13,7 @@ export interface PageHeadProps {
   readonly changes?: boolean;
 }
 
-/** A page's title, which is also the window's, and what the page is for. */
+/** A page's title, which is also the window's, and its purpose. */
 export function PageHead({ title, children, action, changes = false }: PageHeadProps) {
   const { shell, states } = useText();
   const { mayChange } = useSession();

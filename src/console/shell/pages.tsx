@@ -31,8 +31,8 @@ const PAGES: readonly (readonly [RegExp, (appId: string) => ReactNode])[] = [
 ];
 
 /**
- * Begins what the page of an app needs, if the address is one: its scripts and its first answers. If that fails, the
- * page tries again and shows why.
+ * Begins to load the page of an app, if the address is one: its scripts and its first answers. If that fails, the page
+ * tries again and shows why.
  */
 export function beginPage(): void {
   const appId = ANALYTICS.exec(location.pathname)?.[1];

@@ -16,7 +16,7 @@ export interface SessionContextValue {
 const SessionContext = createContext<SessionContextValue | null>(null);
 export const SessionProvider = SessionContext.Provider;
 
-/** Who is signed in, in which account and as what. */
+/** The person who is signed in, with the account and the role. */
 export function useSession(): SessionContextValue {
   const value = useContext(SessionContext);
   if (value === null) throw new Error('Nobody is signed in around this component.');

@@ -25,7 +25,7 @@ const WORDS = {
 } as const satisfies Readonly<Record<string, readonly ('text' | 'digit')[]>>;
 type StateColumn = keyof typeof WORDS;
 
-/** SQL of what a session's rows say together. */
+/** SQL of a session's values, from all of its rows together. */
 export interface States {
   readonly sum: (column: 'events' | 'pageviews' | 'clicks' | 'errors' | 'customs') => Sql;
   readonly lastOffset: Sql;

@@ -6,7 +6,7 @@ import { readMigrations } from '../../clickhouse/migrate.ts';
 
 /** The program that runs: src, or the folder that it was compiled to. */
 const PROGRAM = fileURLToPath(new URL('../..', import.meta.url));
-/** What a build adds for people: it may differ between two builds of the same sources. */
+/** Files that a build adds for people: they may differ between two builds of the same sources. */
 const NEVER_RUN = /\.(d\.ts|map)$/;
 /** Names the exact version of the engine and of each library. */
 const PACKAGE = new URL('../../../package.json', import.meta.url);

@@ -63,7 +63,7 @@ const Audit = z.array(
 /** Why a sign-in with the provider failed, as the address of the page of sign-in says it. */
 export type SignInProblem = 'no-member' | 'not-confirmed' | 'not-finished' | 'busy' | 'away';
 
-/** What each request answers with, by method and path below /dashboard/api. */
+/** The answer to each request, by method and path below /dashboard/api. */
 export const ConsoleAnswers = {
   'GET /sign-in': z.strictObject({ oidc: z.boolean() }),
   'POST /sign-in/link': SessionAnswer,

@@ -1,6 +1,6 @@
 import { ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
 
-/** What an error means, and what its caller should do. */
+/** The meaning of an error, and the remedy for its caller. */
 interface Explained {
   readonly meaning: string;
   readonly remedy: string;

@@ -10,7 +10,7 @@ import type { Findable } from './search-index.ts';
 export interface FigureRow {
   /** Its place, for example `current.sessions`; of lists, in one of the rows. */
   readonly field: string;
-  /** What it says; null for a number that is no figure, such as a latitude. */
+  /** Its meaning; null for a number that is no figure, such as a latitude. */
   readonly meaning: string | null;
   readonly unit: string;
 }

@@ -12,7 +12,7 @@ const PLAIN = { variable: API_KEY, hasClient: false };
 /** The page that the `type` of every problem links to. */
 export const ERRORS_GUIDE = { name: 'errors', title: 'Errors', text: errorsText };
 
-/** What the public listener serves at /docs. `more`: further references, such as that of the console. */
+/** The pages that the public listener serves at /docs. `more`: further references, such as that of the console. */
 export const publicLibrary = (more: Library['references'] = []): Library => ({
   title: 'API reference',
   doors: ['/', '/docs/'],

@@ -13,7 +13,7 @@ const eventOf = <Type extends string, Fields extends z.ZodRawShape>(type: Type, 
   z.object({ type: z.literal(type), timestamp: Instant, path: Path, ...fields });
 const Text = z.string().min(1);
 
-/** What senders send. The service checks sessions and events one by one, and names the wrong ones in its answer. */
+/** An event as senders send it. The service checks sessions and events one by one, and names the wrong ones in its answer. */
 const SentEvent = z
   .discriminatedUnion('type', [
     eventOf('pageview', {}),

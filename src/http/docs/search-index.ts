@@ -7,7 +7,7 @@ import type { Chapter } from './reference/page.ts';
 export interface Findable {
   readonly title: string;
   readonly href: string;
-  /** What it is: "Operation", or the title of a guide. */
+  /** Its kind: "Operation", or the title of a guide. */
   readonly kind: string;
   readonly text: string;
 }

@@ -108,7 +108,7 @@ export class LiveHub {
       const committed = await this.#committed(apps);
       this.#known = new Map(apps.map((app) => [app, committed.get(app) ?? 0]));
     } catch {
-      // The store is away. The next look tells what has changed meanwhile.
+      // The store is away. The next look finds the changes of the meantime.
     } finally {
       this.#looking = false;
     }
@@ -127,7 +127,7 @@ export class LiveHub {
     }
   }
 
-  /** Sends what has changed, on the streams first that have waited longest: they may share a used-up window. */
+  /** Sends the changes, on the streams first that have waited longest: they may share a used-up window. */
   #send(now: number): void {
     const due: (readonly [LiveStream, Channel])[] = [];
     for (const channel of this.#channels.values()) {

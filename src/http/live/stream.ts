@@ -14,7 +14,7 @@ const PAUSE_MS = 2_000;
 /** How long a caller who does not read may keep a stream open that has ended. */
 const END_MS = 5_000;
 
-/** What a stream needs to know of its request. */
+/** The request of a stream. */
 export interface StreamCaller {
   readonly requestId: string;
   readonly res: ServerResponse;
@@ -24,7 +24,7 @@ export interface StreamCaller {
   confirm(): Promise<void>;
 }
 
-/** What a stream sends first. */
+/** The beginning of a stream. */
 export interface Start {
   /** The tag of the first answer. */
   readonly tag: string;
@@ -88,7 +88,7 @@ export class LiveStream {
     );
   }
 
-  /** Does what time demands: a comment, a check of the access, the end. */
+  /** Does the work that is due: a comment, a check of the access, the end. */
   tick(now: number): void {
     if (this.#end !== undefined) {
       if (now > this.#end.at + END_MS) this.#caller.res.destroy();

@@ -93,7 +93,7 @@ export const errorHandler =
     if (status >= 500) res.err = error instanceof Error ? error : new Error(String(error));
     res.statusCode = status;
     const text = JSON.stringify(body);
-    // Replaces what was set for the answer that had been prepared.
+    // Replaces the headers of the answer that had been prepared.
     for (const name of ['Content-Encoding', 'ETag', 'X-Data-As-Of', 'Age']) res.removeHeader(name);
     res.setHeader('Content-Length', Buffer.byteLength(text));
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);

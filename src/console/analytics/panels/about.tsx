@@ -11,7 +11,7 @@ export interface Call<Q extends LiveQuestion> {
   readonly figures: readonly FigureName[];
 }
 
-/** A button that tells what figures mean, and the call of the API that gives them. */
+/** A button that shows the meaning of figures, and the call of the API that gives them. */
 export function About<Q extends LiveQuestion>({
   name,
   call,

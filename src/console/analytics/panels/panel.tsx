@@ -95,7 +95,7 @@ function ExportButton({ title, csv: { name, text: make } }: Pick<PanelProps<Live
   );
 }
 
-/** What was loaded. Figures of another range stay, paler, until those of this one are here; an error replaces them. */
+/** The loaded figures. Figures of another range stay, paler, until those of this one are here; an error replaces them. */
 export function Figures<T>({
   of: { data, error, isLoading, reload },
   lines = 6,

@@ -7,7 +7,7 @@ import { useWords } from '../words.ts';
 
 const CUSTOM = 'custom';
 
-/** What the person chooses: the range, its zone, whether to compare, and a text to find. */
+/** The choices of the person: the range, its zone, whether to compare, and a text to find. */
 export function Toolbar() {
   const { view, change, range, now } = useAnalytics();
   const { text, period } = useWords();
@@ -135,7 +135,7 @@ function Find() {
   const { text } = useWords();
   const [typed, setTyped] = useState(view.find);
   const { find } = view;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only what is typed is waited for.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only the typed text is waited for.
   useEffect(() => {
     if (typed === find) return;
     const timer = setTimeout(() => change({ find: typed }), PAUSE_MS);

@@ -56,7 +56,7 @@ export const DEFAULT_VIEW: View = {
 const ZONE_NAMES: Readonly<Record<Zone, string>> = { UTC: 'utc', 'Asia/Tehran': 'tehran' };
 const LONGEST_FIND = 200;
 
-/** Reads the view from the part of an address after the question mark. What makes no sense counts as absent. */
+/** Reads the view from the part of an address after the question mark. A value that makes no sense counts as absent. */
 export function viewOf(search: string): View {
   const params = new URLSearchParams(search);
   const among = <T extends string>(name: string, values: readonly T[], other: T): T =>

@@ -44,7 +44,7 @@ const labels: Readonly<Record<FigureName, string>> = {
   averagePageviews: 'Page views',
 };
 
-/** What figures.ts and docs/figures.md say. */
+/** The meanings of figures.ts and docs/figures.md. */
 const meanings = Object.fromEntries(
   Object.entries(FIGURES).map(([name, { meaning }]) => [name, meaning]),
 ) as Readonly<Record<FigureName, string>>;

@@ -1,4 +1,4 @@
-/** The apps of an account, and what is done with one. */
+/** The texts of the list of apps, and of the page of one app. */
 export const apps = {
   title: 'Apps',
   intro: 'An app is one site that you measure. Its pages send events with a small script.',

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../../../client/index.ts';
 
-/** The frame around all pages, and what they share. */
+/** The texts of the frame around all pages, and those that pages share. */
 export const common = {
   shell: {
     title: 'Analytics console',

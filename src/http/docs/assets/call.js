@@ -123,7 +123,7 @@ function show(result, response, bytes, ms) {
   );
 }
 
-/** What went wrong, in words, with the way to its explanation. @param {string} text */
+/** A failure in words, with the way to its explanation. @param {string} text */
 function problemOf(text) {
   const { type, code, detail, errors = [], retryAfterSeconds } = JSON.parse(text);
   return element(

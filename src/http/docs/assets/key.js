@@ -2,7 +2,7 @@ import { the } from './tell.js';
 
 /** The credential of this page. It is only ever in this variable. */
 let key = '';
-/** What waits for the key. @type {((key: string) => void) | undefined} */
+/** The function that waits for the key. @type {((key: string) => void) | undefined} */
 let waiting;
 
 /** The key; asks for it first if there is none. Stays unresolved if the person enters none. @returns {Promise<string>} */
@@ -19,7 +19,7 @@ function openDialog() {
   the('#key-dialog', HTMLDialogElement).showModal();
 }
 
-/** @param {(answer: unknown) => void} onAccepted gets what the service answers to the key's first request. */
+/** @param {(answer: unknown) => void} onAccepted gets the service's answer to the key's first request. */
 export function watchKey(onAccepted) {
   const button = document.querySelector('#key-button');
   if (!(button instanceof HTMLButtonElement)) return;
@@ -63,7 +63,7 @@ export function watchKey(onAccepted) {
   });
 }
 
-/** What speaks against a key; null if the service accepts it. @param {string} entered @param {string} check @param {(answer: unknown) => void} onAccepted */
+/** The problem with a key; null if the service accepts it. @param {string} entered @param {string} check @param {(answer: unknown) => void} onAccepted */
 async function problemWith(entered, check, onAccepted) {
   try {
     const response = await fetch(check, { headers: { Authorization: `Bearer ${entered}` } });

@@ -1,4 +1,4 @@
-// Adds to the pages what needs a script. Without it they can be read, and show each call in all languages.
+// Adds the parts of the pages that need a script. Without it they can be read, and show each call in all languages.
 import { watchCalls } from './call.js';
 import { watchMenu } from './menu.js';
 import { watchSearch } from './search.js';

@@ -6,7 +6,7 @@ import { type Documentation, operationsOf, type Placed, responseOf } from './doc
 import { fieldTable, parameterTable } from './fields.ts';
 import type { Dialect } from './snippets.ts';
 
-/** An operation: what it means and takes on one side, the call and its answer on the other. */
+/** An operation: its meaning and parameters on one side, the call and its answer on the other. */
 export function operationArticle(documentation: Documentation, placed: Placed, dialect: Dialect): Markup {
   const { method, path, operation } = placed;
   const { operationId, summary, description = '', parameters = [], requestBody } = operation;
