@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { join, quoted, sql } from '../clickhouse/sql.ts';
+import { join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 
 /** The database's name inside a backup, whatever it is called in the store. */
@@ -11,7 +11,8 @@ export const MANIFEST = 'backup_manifest';
 export const UNFINISHED = 'restore_unfinished';
 
 /**
- * Tables that a backup leaves out, besides those of facts, which sealing computes from events:
+ * Tables that a backup leaves out, besides those of facts, which sealing computes from events, as long as these are
+ * there:
  *
  * - the journal and its verdicts: a backup is made while no flush is between its verdict and its marks, so the rows
  *   that are left in the journal were never acknowledged;
@@ -36,18 +37,37 @@ const LEFT_OUT = [
   UNFINISHED,
 ];
 
-/** Every row of facts, and of their state, names the run that wrote it. */
 const IN_BACKUP = sql`database = currentDatabase() AND engine LIKE '%MergeTree'
-  AND name NOT IN (${join(LEFT_OUT.map(quoted))})
-  AND name NOT IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'run')`;
+  AND name NOT IN (${join(LEFT_OUT.map(quoted))})`;
+/** Every row of facts, and of their state, names the run that wrote it. */
+const OF_FACTS = sql`name IN (SELECT table FROM system.columns WHERE database = currentDatabase() AND name = 'run')`;
 
 /** `events` is the largest. */
-export const TABLES: Query<{ table: string }> = {
+const tablesWhere = (condition: Sql): Query<{ table: string }> => ({
   name: 'backup: tables',
   sql: sql`SELECT name AS table FROM system.tables
-WHERE ${IN_BACKUP} ORDER BY name = 'events', name`,
+WHERE ${IN_BACKUP} AND ${condition} ORDER BY name = 'events', name`,
   row: z.object({ table: z.string() }),
+});
+
+/** The tables that are in every backup. */
+export const TABLES = tablesWhere(sql`NOT ${OF_FACTS}`);
+const WITH_FACTS = tablesWhere(sql`true`);
+
+const EXPIRED: Query<{ horizon: number }> = {
+  name: 'backup: horizon',
+  sql: sql`SELECT max(horizon) AS horizon FROM sealing_verdicts`,
+  row: z.object({ horizon: z.number() }),
 };
+
+/**
+ * Returns the tables of a backup. Once events of an app have expired, facts alone tell about them, so these belong to
+ * it, with their state: the horizon is a part of that.
+ */
+export async function tablesOf(db: Database): Promise<string[]> {
+  const { horizon } = await db.queryOne(EXPIRED);
+  return (await db.query(horizon > 0 ? WITH_FACTS : TABLES)).map(({ table }) => table);
+}
 
 /** Throws an error for the operator on a cluster: its shards and replicas need backups of their own. */
 export function assertNoCluster({ shards }: Pick<Database, 'shards'>): void {

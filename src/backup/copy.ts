@@ -4,7 +4,7 @@ import type { Database, Query } from '../clickhouse/database.ts';
 import { identifier, quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
-import { MANIFEST, TABLES } from './contents.ts';
+import { MANIFEST, tablesOf } from './contents.ts';
 import { ServiceStopped } from './engine-work.ts';
 
 /** The part of ingestion that a copy needs. */
@@ -73,8 +73,8 @@ export async function copyAtOneMoment(
   copy: string,
   signal: AbortSignal,
 ): Promise<Copied> {
-  const tables = (await db.query(TABLES)).map(({ table }) => table);
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const tables = await tablesOf(db);
     await deletionsEnd(db, tables, signal);
     const pauseMs = await attemptCopy({ db, ingestion, copy, tables, signal });
     if (pauseMs !== null) return { tables: tables.length, pauseMs };
@@ -117,6 +117,8 @@ async function attemptCopy({ db, ingestion, copy, tables, signal }: Attempt): Pr
       );
     }
     isOneMoment = (await db.queryOne(STATE, { tables }, IN)).state === before.state;
+    // Meanwhile the first events of a store may have expired. Then facts belong to the backup.
+    isOneMoment &&= (await tablesOf(db)).length === tables.length;
     const { erasures } = await db.queryOne(erasing(copy), {}, IN);
     if (erasures > 0)
       throw new AppError('overloaded', 'A visitor is being erased. Try again when that has ended.');

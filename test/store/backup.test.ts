@@ -23,6 +23,7 @@ import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAnswers, type TestedApp } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
+import { Play } from '../support/retention.ts';
 import { serverStore, type TestStore } from '../support/store.ts';
 import { ingestionOn, newApp, REQUEST, SILENT, session, totalsOf } from './ingestion-support.ts';
 
@@ -222,6 +223,30 @@ onEachBackend((on) => {
     );
     await on.db.insert('erasures', [{ ...row, ended: 1, visitor_id: '' }]);
     expect(await on.db.query(COPIES)).toEqual([{ copies: 0 }]);
+  });
+
+  test('a store whose events have expired is restored with its facts and its horizon', async () => {
+    const db = await open(on.store);
+    await migrate(db);
+    const size = { apps: 1, sessions: 60, visitors: 40, days: 5, probes: 4 };
+    const expiring = randomTraffic({ ...size, seed: 11, from: Date.UTC(2022, 2, 18) });
+    const play = new Play(db, await subjectOn(db), expiring);
+    await play.sendAll();
+    const step = { sealedDays: 40, expires: null, later: 0, rebuilds: false, repairs: true };
+    await play.step({ ...step, expires: 200, later: 1 });
+    const { horizon } = await play.horizon();
+    expect(horizon).toBeGreaterThan(0);
+    const refused = await play.compare();
+    const path = newPath();
+    await made(createBackups({ db, ingestion: idle, clock, log: SILENT }), path);
+
+    const restored = await open(on.store);
+    await restore(restored, path);
+    play.goOn(restored, await subjectOn(restored));
+    expect(await play.horizon()).toMatchObject({ horizon });
+    expect(await play.compare()).toBe(refused);
+    await play.step({ ...step, sealedDays: 60 });
+    expect(await play.compare()).toBe(refused);
   });
 
   test('a stopped service ends its backup, also one that waits for a flush', async () => {
