@@ -21,6 +21,7 @@ import {
   hoursOf,
   type Listed,
   listSessions,
+  nameOthers,
   uncount,
   unname,
 } from './steps.ts';
@@ -150,6 +151,8 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
     // The horizon does not move during an erasure.
     const horizon = await horizonOf(db, app, SEAL);
     await listSessions(db, list, horizon);
+    // The next session of another visitor follows on a session that is deleted, in an hour that is not listed.
+    const isKnown = isFresh && !(await nameOthers(db, list));
     await ingestion.forgetSettled();
     await deleteSetAside(db, list, visitor);
     await unname(db, list, horizon);
@@ -159,7 +162,7 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
         signal?.throwIfAborted();
         await step(db, list);
       }
-      for (const kind of FACT_KINDS) await reseal(isFresh ? hours[kind] : unknown(hours[kind]));
+      for (const kind of FACT_KINDS) await reseal(isKnown ? hours[kind] : unknown(hours[kind]));
     }
     await dropMarkedRows(db);
     const of = sql`app_id = {app:UUID} AND erasure_id = {erasure:UUID}`;
@@ -227,10 +230,13 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
       const recent = await db.query(RECENT, {}, { ...SEAL, everyShard: true });
       for (const { app } of recent) forget(app);
       if (recent.length === 0) return;
+      const failures: unknown[] = [];
       for (const app of new Set((await openOnes([])).map((open) => open.app))) {
         signal?.throwIfAborted();
-        await underLock(app, () => finish(app));
+        // The erasures of other apps go on.
+        await underLock(app, () => finish(app)).catch((error: unknown) => failures.push(error));
       }
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

@@ -62,6 +62,17 @@ GROUP BY app_id, started_at, session_id`;
   await db.insertFrom(LIST, columns, rows, params, { ...SEAL, token: `${listed.id} sessions` });
 }
 
+const OTHERS: Query<{ events: number }> = {
+  name: 'erasure: other visitors',
+  sql: sql`SELECT toUInt64(count()) AS events FROM events
+WHERE ${eventsToDelete(LIST)} AND has_context = 1 AND visitor_id != ${visitorIn(sql`erasures`)}`,
+  row: z.object({ events: z.number() }),
+};
+
+/** Returns whether some of the listed sessions also name another visitor. Call it before they are unnamed. */
+export const nameOthers = async (db: Database, { app, id, until }: Listed): Promise<boolean> =>
+  (await db.queryOne(OTHERS, { app, erasure: id, until }, SEAL)).events > 0;
+
 const HOURS: Query<{ kind: FactKind; hour: number; events: number }> = {
   name: 'erasure: hours',
   sql: sql`SELECT kind, hour, events FROM

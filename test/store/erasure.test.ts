@@ -4,12 +4,19 @@ import { z } from 'zod';
 import { dateTime64 } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { accountId, appId } from '../../src/domain/ids.ts';
+import { inProcessLocks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
+import { createErasures } from '../../src/erasure/erasures.ts';
+import { seal } from '../../src/facts/pass.ts';
 import { exported } from '../../src/transfer/export.ts';
 import { onOneBackend } from '../support/backends.ts';
 import { byChance } from '../support/chance.ts';
 import { Dead, dying, ErasedStory } from '../support/erasure.ts';
+import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
+import { REQUEST } from './ingestion-support.ts';
+
+const HOUR = 3_600_000;
 
 const ERASURES = {
   name: 'erasures of an app',
@@ -65,6 +72,39 @@ onOneBackend((on) => {
     await story.deliver(before);
     await story.seal(40, true);
     await story.compare();
+  });
+
+  test('a session that also names another visitor leaves nothing behind at the next session of that one', async () => {
+    const app = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
+    const from = Date.UTC(2022, 2, 18);
+    const at = (ms: number) => new Date(from + ms).toISOString();
+    const visit = (id: string, visitorId: string, startedAt: number, path: string) => ({
+      id,
+      visitorId,
+      startedAt: at(startedAt),
+      context: {},
+      events: [{ type: 'pageview', timestamp: at(startedAt + 1), path }],
+    });
+    const accept = (session: object) =>
+      subject.ingestion.accept(app, { batchId: randomUUID(), sessions: [session] }, REQUEST);
+    const { id } = app;
+    // Signed in after its first page.
+    await accept(visit('s', 'anonymous', 0, '/'));
+    await accept(visit('s', 'v', 0, '/account'));
+    await accept(visit('t', 'anonymous', 5 * HOUR, '/'));
+    await seal({ db: on.db, only: [id] }, epochMs(from + 3 * 24 * HOUR));
+    const kpis = async () => {
+      const day = { from: epochMs(from), to: epochMs(from + 24 * HOUR - 1) };
+      const { current } = await subject.analytics.kpis(id, day);
+      return [current.sessions, current.visitors, current.pageviews];
+    };
+    expect(await kpis()).toEqual([2, 1, 3]);
+    const deps = { db: on.db, locks: inProcessLocks(), ingestion: subject.ingestion };
+    const clock = () => epochMs(from + 3 * 24 * HOUR);
+    await createErasures({ ...deps, clock, forget: () => undefined }).erase(id, 'v');
+    expect(await kpis()).toEqual([1, 1, 1]);
+    await seal({ db: on.db, only: [id] }, clock());
+    expect(await kpis()).toEqual([1, 1, 1]);
   });
 
   test('is refused while events of the app are from the future of the store', async () => {
