@@ -28,6 +28,8 @@ export interface Held {
   readonly bytes: number;
 }
 
+const NOTHING: Held = { batches: 0, events: 0, bytes: 0 };
+
 /** Limits that keep an insert one block: far below the engine's 1,048,449 rows and 256 MiB. */
 const MAX_FLUSH = { batches: 1_000, events: 40_000, bytes: 8 * 1024 ** 2 } as const;
 const LONGEST_CONFLICT_PAUSE_MS = 2_000;
@@ -43,7 +45,8 @@ export class BatchBuffer {
   /** Batches of apps that are on hold, by app. */
   readonly #onHold = new Map<string, Waiting[]>();
   readonly #outcomes = new Set<Promise<Outcome>>();
-  readonly #held = { batches: 0, events: 0, bytes: 0 };
+  readonly #held = { ...NOTHING };
+  readonly #heldByApp = new Map<string, { batches: number; events: number; bytes: number }>();
   #peak = 0;
 
   constructor(onReady: () => void) {
@@ -53,6 +56,11 @@ export class BatchBuffer {
   /** The content, including batches that a flush has taken and not settled. */
   get held(): Held {
     return { ...this.#held };
+  }
+
+  /** The part of it that belongs to the app. */
+  heldOf(app: string): Held {
+    return { ...(this.#heldByApp.get(app) ?? NOTHING) };
   }
 
   /** The number of batches that can be taken. */
@@ -67,17 +75,13 @@ export class BatchBuffer {
 
   /** Resolves or rejects as a flush settles the batch. The same batch must not wait twice. */
   add(batch: PendingBatch, work: Work | undefined): Promise<Outcome> {
-    this.#held.batches++;
-    this.#held.events += batch.events;
-    this.#held.bytes += batch.bytes;
+    this.#count(batch, 1);
     this.#peak = Math.max(this.#peak, this.#held.batches);
     const outcome = new Promise<Outcome>((resolve, reject) => {
       this.#enqueue({ ...batch, resolve, reject, work, conflicts: 0 });
     }).finally(() => {
       this.#outcomes.delete(outcome);
-      this.#held.batches--;
-      this.#held.events -= batch.events;
-      this.#held.bytes -= batch.bytes;
+      this.#count(batch, -1);
     });
     this.#outcomes.add(outcome);
     return outcome;
@@ -137,6 +141,17 @@ export class BatchBuffer {
   dismiss(error: AppError): void {
     const onHold = [...this.#onHold.values()].flatMap((held) => held.splice(0));
     for (const batch of [...this.#queue.splice(0), ...onHold]) batch.reject(error);
+  }
+
+  #count({ app, events, bytes }: PendingBatch, sign: 1 | -1): void {
+    const own = this.#heldByApp.get(app) ?? { ...NOTHING };
+    this.#heldByApp.set(app, own);
+    for (const held of [this.#held, own]) {
+      held.batches += sign;
+      held.events += sign * events;
+      held.bytes += sign * bytes;
+    }
+    if (own.batches === 0) this.#heldByApp.delete(app);
   }
 
   #enqueue(batch: Waiting): void {

@@ -125,6 +125,11 @@ export class Flusher {
     return this.#buffer.held;
   }
 
+  /** The part of it that belongs to the app. */
+  heldOf(app: string): Held {
+    return this.#buffer.heldOf(app);
+  }
+
   /** Resolves when the batch is stored and visible, or was so before. The same batch must not wait twice. */
   submit(batch: PendingBatch): Promise<Outcome> {
     const work = currentWork();

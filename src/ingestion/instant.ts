@@ -54,6 +54,8 @@ function parseAny(text: string): EpochMs | null {
   const [h, m, s] = [Number(hour), Number(minute), Number(second)];
   const [oh, om] = [Number(offsetHour ?? 0), Number(offsetMinute ?? 0)];
   if (h > 23 || m > 59 || s > 59 || oh > 23 || om > 59) return null;
+  // `Date.UTC` takes the years up to 99 for those from 1900 on.
+  if (Number(year) < 100) return null;
   const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day));
   const date = new Date(midnight);
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;

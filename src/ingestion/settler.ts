@@ -280,7 +280,8 @@ export class Settler {
       if (!exclusive) await journal.begin(flush);
       await journal.insertEvents(flush);
       if (!exclusive && !(await journal.isWritten(flush))) return journal.isStored(flush, batch);
-      await journal.commit(flush, hours);
+      // From the journal, if other processes may have settled the flush: a token is forgotten after a long absence.
+      await journal.commit(flush, exclusive ? hours : null);
       await journal.markStored([flush]);
       return true;
     };

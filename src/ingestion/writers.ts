@@ -14,6 +14,9 @@ const MOST_HELD: Held = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 
 /** The share of it that one of several shards may take, so that others have room while it is away. */
 const SHARE = 0.5;
 
+/** The share that one app may take, so that a flood of its events leaves room for others. */
+const SHARE_OF_APP = 0.75;
+
 /** Stores the batches of one shard's apps. */
 interface Writer {
   readonly flusher: Flusher;
@@ -68,7 +71,12 @@ export class Writers {
   haveRoom({ app, events, bytes }: { app: string; events: number; bytes: number }): boolean {
     const batch = { batches: 1, events, bytes };
     const share = this.#all.length === 1 ? 1 : SHARE;
-    return fits(added(this.held, batch), 1) && fits(added(this.of(app).flusher.held, batch), share);
+    const { flusher } = this.of(app);
+    return (
+      fits(added(this.held, batch), 1) &&
+      fits(added(flusher.held, batch), share) &&
+      fits(added(flusher.heldOf(app), batch), share * SHARE_OF_APP)
+    );
   }
 
   /** Settles flushes that a crash left behind. Call it before the first batch. */
