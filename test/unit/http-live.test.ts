@@ -1,8 +1,9 @@
+import { EventEmitter } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
-import { appId, keyId } from '../../src/domain/ids.ts';
+import { accountId, appId, keyId } from '../../src/domain/ids.ts';
 import type { Computed } from '../../src/http/answer/answers.ts';
 import { inMemory } from '../../src/http/forms/bodies.ts';
 import type { Counted } from '../../src/http/gate/rate-limit.ts';
@@ -47,6 +48,7 @@ async function site({
   });
   const question: LiveQuestion = {
     name: 'question',
+    account: accountId('00000000-0000-4000-8000-00000000000a'),
     app: APP,
     key: keyId('key'),
     window: () => '',
@@ -64,6 +66,7 @@ async function site({
     },
   };
   const open = async (res: ServerResponse): Promise<void> => {
+    hub.admit(question.account, res);
     const askedAt = performance.now();
     const versioned = await question.ask();
     const computed = await versioned.result();
@@ -198,4 +201,17 @@ test('a check that fails because the store is away ends no stream', async () => 
   const last = await next();
   expect(JSON.parse(last?.data ?? '')).toMatchObject({ code, requestId: 'request', status: 403 });
   expect(await next()).toBeNull();
+});
+
+test('an account has a thousand streams at most, and leaves room for others', async () => {
+  const { hub } = await site();
+  const [one, two] = ['a', 'b'].map((end) => accountId(`00000000-0000-4000-8000-00000000000${end}`));
+  if (one === undefined || two === undefined) throw new Error('two accounts');
+  const responses = Array.from({ length: 1_000 }, () => new EventEmitter() as ServerResponse);
+  for (const res of responses) hub.admit(one, res);
+  expect(() => hub.admit(one, new EventEmitter() as ServerResponse)).toThrow('Too many streams are open.');
+  hub.admit(two, new EventEmitter() as ServerResponse);
+  responses[0]?.emit('close');
+  hub.admit(one, new EventEmitter() as ServerResponse);
+  expect(hub.stats.open).toBe(1_001);
 });

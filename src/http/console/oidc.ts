@@ -90,7 +90,9 @@ export class Oidc {
     const claims = await (await cookies()).read(req, cookie);
     if (claims === null) throw notFinished();
     const query = req.originalUrl.slice(req.originalUrl.indexOf('?'));
-    const email = await this.#emailOf(new URL(`${this.#addressOf(req, callback)}${query}`), claims);
+    const address = `${this.#addressOf(req, callback)}${query}`;
+    if (!URL.canParse(address)) throw notFinished();
+    const email = await this.#emailOf(new URL(address), claims);
     const [membership] = await metadata.accountsOfPerson(email);
     const session =
       membership === undefined ? null : await metadata.sessions.open(membership.accountId, email);

@@ -12,6 +12,8 @@ const MEMORY_BYTES = 256 * 1024;
 const PIECE_BYTES = 32 * 1024;
 /** The size of all files together. */
 const FILE_BYTES = 1024 ** 3;
+/** The space of all files together, with those that are being written, and evicted ones that are still read. */
+const DISK_BYTES = 2 * FILE_BYTES;
 /** Garbage is collected whenever this much was written to files: writing makes several times as much of it. */
 const GARBAGE_BYTES = 4 * 1024 ** 2;
 
@@ -53,6 +55,7 @@ export class Bodies {
 
   /** Bytes written to files since garbage was collected. */
   #sinceGarbage = 0;
+  #onDisk = 0;
 
   /** `folder` must belong to bodies alone: it is emptied. */
   constructor(folder: string) {
@@ -69,28 +72,44 @@ export class Bodies {
     const begun: Uint8Array[] = [];
     let length = 0;
     let handle: FileHandle | undefined;
+    let written = 0;
     try {
       for await (const piece of pieces) {
         length += piece.length;
         if (length > FILE_BYTES) throw tooLarge();
         if (handle !== undefined) {
+          written += this.#takeSpace(piece.length);
           await handle.appendFile(piece);
           this.#written(piece.length);
         } else {
           begun.push(Buffer.from(piece));
           if (length <= MEMORY_BYTES) continue;
+          written += this.#takeSpace(length);
           handle = await this.#open();
           await handle.appendFile(Buffer.concat(begun.splice(0)));
         }
       }
     } catch (error) {
       await handle?.close();
+      this.#onDisk -= written;
       throw isNoRoom(error) ? noRoom(error) : error;
     }
     if (handle === undefined) return inMemory(Buffer.concat(begun));
-    const file = new FileBody(handle, length, (read) => void this.#files.get(read));
+    const file = new FileBody(handle, length, {
+      onRead: (read) => void this.#files.get(read),
+      onClosed: () => {
+        this.#onDisk -= length;
+      },
+    });
     this.#files.set(file, true);
     return file;
+  }
+
+  /** Returns the bytes, which count until the file is closed. */
+  #takeSpace(bytes: number): number {
+    if (this.#onDisk + bytes > DISK_BYTES) throw gone();
+    this.#onDisk += bytes;
+    return bytes;
   }
 
   #written(bytes: number): void {
@@ -118,19 +137,26 @@ export class Bodies {
   }
 }
 
+interface FileEvents {
+  onRead(file: FileBody): void;
+  /** Its space is free again. */
+  onClosed(): void;
+}
+
 class FileBody implements Body {
   readonly length: number;
   readonly memoryBytes = 0;
   readonly bytes = null;
   readonly #handle: FileHandle;
-  readonly #onRead: (file: FileBody) => void;
+  readonly #events: FileEvents;
   #readers = 0;
+  #isClosed = false;
   #isGone = false;
 
-  constructor(handle: FileHandle, length: number, onRead: (file: FileBody) => void) {
+  constructor(handle: FileHandle, length: number, events: FileEvents) {
     this.#handle = handle;
     this.length = length;
-    this.#onRead = onRead;
+    this.#events = events;
   }
 
   get isGone(): boolean {
@@ -139,7 +165,7 @@ class FileBody implements Body {
 
   async *pieces(isInTurn = false): AsyncGenerator<Buffer> {
     if (this.#isGone) throw gone();
-    this.#onRead(this);
+    this.#events.onRead(this);
     this.#readers++;
     try {
       let piece = Buffer.allocUnsafeSlow(PIECE_BYTES);
@@ -163,7 +189,12 @@ class FileBody implements Body {
   }
 
   #closeUnused(): void {
-    if (this.#isGone && this.#readers === 0) void this.#handle.close().catch(() => undefined);
+    if (!this.#isGone || this.#readers > 0 || this.#isClosed) return;
+    this.#isClosed = true;
+    void this.#handle
+      .close()
+      .catch(() => undefined)
+      .finally(this.#events.onClosed);
   }
 }
 

@@ -6,6 +6,8 @@ import { isNestedDeeper } from './nesting.ts';
 const LINGER_BYTES = 16 * 1024 * 1024;
 /** Limits the bodies that are being read, of all requests of the process together. */
 const MAX_READING_BYTES = 128 * 1024 * 1024;
+/** A body that takes longer gives way to others when there is no room. So slow senders cannot keep everybody out. */
+const SLOW_MS = 5_000;
 /** No valid body needs more. Parsing a megabyte of brackets would hold up all requests for a fifth of a second. */
 const MAX_LEVELS = 64;
 const JSON_TYPE = ['application/json'] as const;
@@ -48,7 +50,27 @@ function assertType(req: Request, types: readonly string[]): void {
   }
 }
 
+/** A body that is being read. */
+interface Reading {
+  readonly since: number;
+  /** Drops what was read, and refuses the request. */
+  giveWay(): void;
+}
+
 let readingBytes = 0;
+/** Those that hold bytes, the oldest first. */
+const readings = new Set<Reading>();
+
+/** Returns whether there is room for so many bytes more. Slow bodies give way, the oldest first. */
+function makeRoom(bytes: number): boolean {
+  const isFull = (): boolean => readingBytes + bytes > MAX_READING_BYTES;
+  const slowSince = performance.now() - SLOW_MS;
+  for (const reading of readings) {
+    if (!isFull() || reading.since > slowSince) break;
+    reading.giveWay();
+  }
+  return !isFull();
+}
 
 function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> {
   if (Number(req.headers['content-length'] ?? 0) > LINGER_BYTES) {
@@ -57,22 +79,27 @@ function readBytes(req: Request, res: Response, limit: number): Promise<Buffer> 
   }
   const chunks: Buffer[] = [];
   let [size, kept] = [0, 0];
+  let reading: Reading | undefined;
   const drop = (): void => {
     readingBytes -= kept;
     kept = 0;
     chunks.length = 0;
+    if (reading !== undefined) readings.delete(reading);
   };
   return new Promise<Buffer>((resolve, reject) => {
     const giveUp = (error: AppError): void => {
       res.setHeader('Connection', 'close');
       req.removeAllListeners('data');
+      drop();
       reject(error);
     };
+    reading = { since: performance.now(), giveWay: () => giveUp(tooMany()) };
+    readings.add(reading);
     req.on('data', (chunk: Buffer) => {
       size += chunk.length;
       if (size > LINGER_BYTES) giveUp(tooLarge(limit));
       else if (size > limit) drop();
-      else if (readingBytes + chunk.length > MAX_READING_BYTES) giveUp(tooMany());
+      else if (!makeRoom(chunk.length)) giveUp(tooMany());
       else {
         chunks.push(chunk);
         kept += chunk.length;

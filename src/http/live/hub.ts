@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http';
 import { AppError } from '../../domain/errors.ts';
-import type { AppId } from '../../domain/ids.ts';
+import type { AccountId, AppId } from '../../domain/ids.ts';
 import type { ReadCommitted } from '../../ingestion/committed.ts';
 import type { Computed, Versioned } from '../answer/answers.ts';
 import { Channel, type LiveQuestion } from './channel.ts';
@@ -13,6 +14,8 @@ const LOOK_MS = 1_000;
 const ASKED_AT_ONCE = 4;
 /** Streams of all callers. Each takes a connection and some memory. */
 const MOST_STREAMS = 5_000;
+/** Streams of one account. The others leave room for other accounts. */
+const MOST_OF_ACCOUNT = 1_000;
 
 /** The first answer of a stream. */
 export interface Opening {
@@ -38,6 +41,7 @@ export class LiveHub {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #asking = 0;
   #open = 0;
+  readonly #openOf = new Map<AccountId, number>();
   #answers = 0;
   #closed = false;
 
@@ -51,14 +55,24 @@ export class LiveHub {
     return { open: this.#open, answers: this.#answers };
   }
 
-  /** Throws `overloaded` if there is no room for one more stream. */
-  admit(): void {
+  /** Takes a place for a stream until its response closes. Throws `overloaded` if there is none. */
+  admit(account: AccountId, res: ServerResponse): void {
     if (this.#closed) throw stopping();
-    if (this.#open >= MOST_STREAMS) {
+    const own = this.#openOf.get(account) ?? 0;
+    if (this.#open >= MOST_STREAMS || own >= MOST_OF_ACCOUNT) {
       throw new AppError('overloaded', 'Too many streams are open. Close some, or poll.', {
         retryAfterSeconds: 30,
       });
     }
+    if (res.destroyed) return;
+    this.#open++;
+    this.#openOf.set(account, own + 1);
+    res.once('close', () => {
+      this.#open--;
+      const left = (this.#openOf.get(account) ?? 1) - 1;
+      if (left === 0) this.#openOf.delete(account);
+      else this.#openOf.set(account, left);
+    });
   }
 
   /** Sends the first answer on `caller.res`, whose headers are set, and then each answer that differs. */
@@ -71,9 +85,7 @@ export class LiveHub {
       answer: computed === null ? null : preparedOf(computed),
     });
     channel.streams.add(stream);
-    this.#open++;
     caller.res.once('close', () => {
-      this.#open--;
       channel.streams.delete(stream);
       if (channel.streams.size > 0) return;
       this.#channels.delete(question.name);

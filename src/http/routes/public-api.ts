@@ -156,6 +156,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const again = (): Asked => at(clock()) ?? first;
     const live = (): LiveQuestion => ({
       name: `${account} ${operationId} ${JSON.stringify(query)}`,
+      account,
       app: first.app,
       key,
       window: () => again().basis.window,
