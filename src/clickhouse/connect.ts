@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +11,7 @@ import {
   type ExecParams,
 } from '@clickhouse/client';
 import type { createChdbConnection } from 'chdb/connection';
-import { makeFolder } from '../make-folder.ts';
+import { makeFolder, OWN_FOLDER } from '../make-folder.ts';
 import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
 import type { ClusterLayout } from './cluster-layout.ts';
 import { ONE_SHARD, type Shards, shardsOf } from './shards.ts';
@@ -112,6 +113,15 @@ export async function connect(location: StoreLocation): Promise<Connections> {
   return location.kind === 'embedded' ? connectEmbedded(location) : connectServer(location);
 }
 
+/** Keeps other users out of a store that an earlier version made. A folder of another owner stays as it is. */
+function closeToOthers(folder: string): void {
+  try {
+    chmodSync(folder, OWN_FOLDER);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error;
+  }
+}
+
 /**
  * Connects to the embedded engine. It binds one data folder per process, and one connection runs one
  * statement at a time. Hence a small pool of connections to the same folder. UV_THREADPOOL_SIZE must exceed
@@ -120,6 +130,7 @@ export async function connect(location: StoreLocation): Promise<Connections> {
 async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): Promise<Connections> {
   const path = resolve(location.dataDir, 'clickhouse');
   makeFolder(path);
+  closeToOthers(path);
   const { Session, createChdbConnection } = await loadEngine();
   const connection = embeddedConnection(createChdbConnection, path);
   // The first one in the process decides with which settings the engine starts.
