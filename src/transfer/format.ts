@@ -25,13 +25,19 @@ export const BATCHES = 'batches/';
 /** The columns of `events` that are exported. `inserted_at` is that of the import. */
 export const COLUMNS = EVENT_COLUMNS.filter((column) => column !== 'app_id');
 
-/** The most bytes of an unpacked piece. */
-const MAX_UNPACKED = 256 * 1024 ** 2;
-/** Characters. Each has up to three bytes, and compressed they may stay as long. */
+/** Characters of a piece. Each has up to three bytes, and compressed they may stay as long. */
 const PIECE_LENGTH = 16 * 1024 ** 2;
+/** The most bytes of an unpacked piece, and its most rows. An exported row has some hundred characters. */
+const MAX_UNPACKED = 4 * PIECE_LENGTH;
+const MAX_ROWS = 500_000;
 
 const uuid = z.string().refine(isUuid, 'must be a UUID');
-const instant = z.int().transform(epochMs);
+/** Up to the end of 2299, the limit of the engine's DateTime64(3). */
+const instant = z
+  .int()
+  .min(0)
+  .max(Date.UTC(2300, 0, 1) - 1)
+  .transform(epochMs);
 
 export const AppPiece = z.object({
   format: z.literal(1),
@@ -48,7 +54,7 @@ export const AppPiece = z.object({
     }),
   ),
   /** For how long its events are kept, if it was ever said. */
-  retention: z.object({ days: z.int().min(1).nullable(), acceptedFrom: instant }).optional(),
+  retention: z.object({ days: z.int().min(1).max(36_500).nullable(), acceptedFrom: instant }).optional(),
   /** The events that were stored until this moment, by the store's clock. */
   until: instant,
 });
@@ -80,11 +86,26 @@ export function* packed(
 /** Reads such lines. Throws BrokenArchive. */
 export function unpacked(name: string, bytes: Buffer): Record<string, unknown>[] {
   try {
-    const text = gunzipSync(bytes, { maxOutputLength: MAX_UNPACKED }).toString('utf8');
-    return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = gunzipSync(bytes, { maxOutputLength: MAX_UNPACKED });
+    // Before they are parsed: the rows of few bytes may take gigabytes.
+    if (countLines(lines) > MAX_ROWS) throw new Error(`more than ${MAX_ROWS} rows`);
+    const text = lines.toString('utf8');
+    return text === '' ? [] : text.split('\n').map(rowIn);
   } catch (error) {
     throw new BrokenArchive(`${name} is not readable`, { cause: error });
   }
+}
+
+function countLines(text: Buffer): number {
+  let count = 1;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
+  return count;
+}
+
+function rowIn(line: string): Record<string, unknown> {
+  const row: unknown = JSON.parse(line);
+  if (typeof row !== 'object' || row === null || Array.isArray(row)) throw new Error('a row is no object');
+  return row as Record<string, unknown>;
 }
 
 /** Reads a piece of JSON. Throws BrokenArchive. */
