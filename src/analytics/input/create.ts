@@ -26,7 +26,7 @@ export function createFacts(deps: FactsDeps): AppFacts {
   const events = eventFacts(deps);
   const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
   const live = (name: string, { kind, until }: Facts): Cache =>
-    memory.of(`${name} ${published[kind].step} ${until} ${erasures}`);
+    memory.of(`${name} ${published[kind].step} ${until} ${erasures} ${keptFrom}`);
   return {
     db,
     app,

@@ -1,4 +1,6 @@
+import { MAX_LENGTH } from '../../ingestion/context.ts';
 import { logVisitorId } from '../../ingestion/log-sessions.ts';
+import { cleanText } from '../../ingestion/text.ts';
 import { validatePath } from '../../ingestion/validate-event.ts';
 import { CliError } from '../cli-error.ts';
 import { type Format, type Read, type Reader, readerOf, recognise } from './formats.ts';
@@ -117,7 +119,8 @@ class Reading {
     // Without the query, which is not stored: equal events are found by their stored path.
     const page = validatePath(path) ?? path;
     const record = { at, key: 0, events: 1, input, line };
-    return this.#spool.add({ ...record, text: logText(visitor, userAgent, page, referrer) });
+    const source = cleanText(referrer, MAX_LENGTH.referrer);
+    return this.#spool.add({ ...record, text: logText(visitor, userAgent, page, source) });
   }
 }
 

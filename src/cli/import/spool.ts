@@ -58,6 +58,11 @@ export class SpoolWriter {
   add(record: SpoolRecord): Promise<void> | undefined {
     const room = record.text.length * 3 + LONGEST_HEAD;
     const begin = this.#begin(this.#records);
+    if (room > RUN.bytes) {
+      throw new CliError(
+        'A line of the input is too long to be sorted: leave it out, and run the import again.',
+      );
+    }
     if (this.#records === this.#end.length || begin + room > RUN.bytes) {
       return this.#write().then(() => this.add(record));
     }
