@@ -33,14 +33,18 @@ export interface Sender {
 /** Credentials, site or endpoint are wrong: no batch of this page can succeed. */
 const HOPELESS = [401, 403, 404, 405];
 
-interface Problem {
+/** An answer: of success, or of failure. */
+interface Told {
   readonly detail?: string;
   readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  readonly rejected?: readonly object[];
 }
 
-/** Says why the service refused a batch. */
+/** Says why the service refused a batch, or which of its sessions and events it left out. */
 async function explain(url: string, response: Response): Promise<void> {
-  const { detail = '', errors = [] }: Problem = await response.json().catch(() => ({}));
+  const { detail = '', errors = [], rejected }: Told = await response.json().catch(() => ({}));
+  if (rejected?.[0]) debug(rejected);
+  if (response.ok) return;
   const fields = errors.map(({ field, message }) => ` ${field}: ${message}`);
   warn(`${url} refused a batch (${response.status}). ${detail}${fields.join('')}`);
 }
@@ -91,7 +95,7 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
     }
     failures = 0;
     queue.remove(batch);
-    if (response && !response.ok) void explain(url, response);
+    if (response) void explain(url, response);
     if (HOPELESS.includes(status)) refuse();
     now();
   }

@@ -47,7 +47,11 @@ export type Session = z.infer<typeof Session>;
  * How the collector treats a request. `lose`: takes the batch and cuts the connection instead of answering.
  * `cut`: cuts the connection and does not take the batch.
  */
-export type Answer = 'take' | 'lose' | 'cut' | { readonly status: number; readonly retryAfter?: number };
+export type Answer =
+  | 'take'
+  | 'lose'
+  | 'cut'
+  | { readonly status: number; readonly retryAfter?: number; readonly body?: string };
 
 export interface Delivery {
   readonly batchId: string;
@@ -98,7 +102,7 @@ export async function startCollector(): Promise<Collector> {
       return;
     }
     if (answer.retryAfter !== undefined) res.setHeader('Retry-After', String(answer.retryAfter));
-    res.status(answer.status).end();
+    res.status(answer.status).send(answer.body);
   });
   const site = await serve('stats.test', app);
   const collector: Collector = {

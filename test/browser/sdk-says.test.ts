@@ -158,6 +158,19 @@ test('a policy that blocks the service is named, and nothing is sent again', asy
   await drained(page);
 });
 
+test('data-debug shows what the service left out', async () => {
+  const rejected = [{ session: 0, event: null, code: 'bot', message: 'The user agent is a bot.' }];
+  collector.answers = [{ status: 200, body: JSON.stringify({ accepted: 0, rejected }) }];
+  const shown: Promise<unknown>[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'debug') shown.push(...message.args().map((value) => value.jsonValue()));
+  });
+  await open(script(`${RIGHT} data-debug`));
+  await drained(page);
+  await expect.poll(() => Promise.all(shown)).toContainEqual(rejected);
+  expect(said.warning).toEqual([]);
+});
+
 test('data-debug shows what is sent, and the answer', async () => {
   await open(script(`${RIGHT} data-debug`));
   await drained(page);
