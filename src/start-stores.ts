@@ -12,6 +12,8 @@ import { openWhenThere } from './start-waiting.ts';
 /** How long a start on the embedded store waits for Redis. Without Redis the windows begin in this process. */
 const REDIS_CONTACT_MS = 1_000;
 
+const REDIS_AWAY = 'redis is away: this process grants its own share of the rate limits';
+
 const statementLine = ({ queuedMs, ms, ...statement }: StatementStats): object => ({
   requestId: currentWork()?.requestId,
   ...statement,
@@ -36,6 +38,8 @@ export async function openStoreOf(
     });
   if (store.kind === 'server') return openWhenThere({ at: store.url, open, redis }, { seconds, log });
   await redis?.firstContact(REDIS_CONTACT_MS);
+  // It has never been up, so its state has not changed.
+  if (redis !== null && redis.state !== 'up') log.warn({ state: redis.state }, REDIS_AWAY);
   return open();
 }
 
@@ -44,7 +48,7 @@ export function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
   return new RedisLink(redisUrl, {
     onChange: (state) => {
       if (state === 'up') log.info({ state }, 'redis is up: rate limits are shared');
-      else log.warn({ state }, 'redis is away: this process grants its own share of the rate limits');
+      else log.warn({ state }, REDIS_AWAY);
     },
   });
 }

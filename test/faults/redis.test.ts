@@ -184,3 +184,12 @@ describe('Redis', () => {
     expect(await redisSeen(service)).toBe('ok');
   });
 });
+
+test('a Redis that is not there at the start is named in the log', async () => {
+  const service = await testService({ env: { REDIS_URL: 'redis://127.0.0.1:1' } });
+  try {
+    expect(timesAway(service)).toBeGreaterThan(0);
+  } finally {
+    await service.close();
+  }
+});
