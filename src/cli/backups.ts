@@ -18,7 +18,7 @@ export async function backupOf(dir: string, config: ClientConfig = readConfig())
   const { id } = Begun.parse(await client.call('POST', '/backups', { path: pathOf(dir, config) }));
   for (;;) {
     const backup = State.parse(await client.call('GET', `/backups/${id}`));
-    if (backup.state === 'failed') throw new CliError(`There is no backup: ${backup.error}`);
+    if (backup.state === 'failed') throw new CliError(`No backup was made. ${backup.error}`);
     if (backup.state === 'made') return backup;
     await sleep(POLL_MS);
   }

@@ -12,8 +12,8 @@ by the programs of that name. An import that was interrupted goes on where it st
 in the same way. Standard input cannot go on: events that are stored already are skipped.
 
 Examples:
-  import /var/log/nginx/access.log* --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11
-  zcat sessions.ndjson.gz | import - --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11`;
+  session-analytics import /var/log/nginx/access.log* --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11
+  zcat sessions.ndjson.gz | session-analytics import - --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11`;
 
 /** `printed` prints the summary, or the error on one line. */
 export function addImportCommand(

@@ -5,7 +5,7 @@ import { kpisBasis } from '../analytics/scopes.ts';
 import { byName } from '../domain/by-name.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { change, figuresOf, Timestamp } from './fields.ts';
-import { AppRangeQuery } from './query.ts';
+import { rangeQuery } from './query.ts';
 
 const Period = z
   .strictObject({ from: Timestamp, to: Timestamp, ...figuresOf(KPI_FIGURES) })
@@ -31,7 +31,10 @@ export const overviewKpis = defineEndpoint({
   summary: 'KPIs of a period beside the one before it',
   description:
     "Without a range: today against yesterday, in UTC. With one of length L: the L ms that end just before `from`. With only `from`, `to` is the end of today's UTC day; with only `to`, `from` is the start of its UTC day.",
-  query: AppRangeQuery,
+  query: rangeQuery({
+    from: "it is the start of `to`'s UTC day, or of today's",
+    to: "it is the end of today's UTC day",
+  }),
   response: KpiComparison,
   errors: ['beyond_retention'],
   check: ({ range }, now) => {

@@ -27,14 +27,17 @@ const timestampParam = (rounding: Rounding, description: string) =>
     .optional()
     .meta({ description, example: '2026-11-20T10:46:00.250+03:30', override: { format: 'date-time' } });
 
-const FromParam = timestampParam(
-  'up',
-  'First instant that counts, inclusive. ISO 8601 with an offset or `Z` (`+` is sent as `%2B`); without it the range is unbounded on this side.',
-);
-const ToParam = timestampParam(
-  'down',
-  'Last instant that counts, inclusive. ISO 8601 with an offset or `Z` (`+` is sent as `%2B`); without it the range is unbounded on this side.',
-);
+const UNBOUNDED = 'the range is unbounded on this side';
+const fromParam = (without = UNBOUNDED) =>
+  timestampParam(
+    'up',
+    `First instant that counts, inclusive. ISO 8601 with an offset or \`Z\` (\`+\` is sent as \`%2B\`). Without it, ${without}.`,
+  );
+const toParam = (without = UNBOUNDED) =>
+  timestampParam(
+    'down',
+    `Last instant that counts, inclusive. ISO 8601 with an offset or \`Z\` (\`+\` is sent as \`%2B\`). Without it, ${without}.`,
+  );
 
 const LimitParam = z
   .string()
@@ -70,14 +73,18 @@ export const NoQuery = z.strictObject({});
 /** `appId` only, for an endpoint with a fixed window. */
 export const AppQuery = z.strictObject({ appId: AppIdParam });
 
+/** `appId`, `from`, `to`. `without`: the bounds of a range that names none. */
+export const rangeQuery = (without: { readonly from?: string; readonly to?: string } = {}) =>
+  z
+    .strictObject({ appId: AppIdParam, from: fromParam(without.from), to: toParam(without.to) })
+    .refine(inOrder, OUT_OF_ORDER)
+    .transform(withRange);
+
 /** `appId`, `from`, `to`. */
-export const AppRangeQuery = z
-  .strictObject({ appId: AppIdParam, from: FromParam, to: ToParam })
-  .refine(inOrder, OUT_OF_ORDER)
-  .transform(withRange);
+export const AppRangeQuery = rangeQuery();
 
 /** `appId`, `from`, `to`, `limit`. */
 export const AppRangeListQuery = z
-  .strictObject({ appId: AppIdParam, from: FromParam, to: ToParam, limit: LimitParam })
+  .strictObject({ appId: AppIdParam, from: fromParam(), to: toParam(), limit: LimitParam })
   .refine(inOrder, OUT_OF_ORDER)
   .transform(withRange);

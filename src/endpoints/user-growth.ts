@@ -3,7 +3,7 @@ import { growthDays } from '../analytics/range/ranges.ts';
 import { growthBasis } from '../analytics/scopes.ts';
 import { defineEndpoint } from './endpoint.ts';
 import { figure } from './fields.ts';
-import { AppRangeQuery } from './query.ts';
+import { rangeQuery } from './query.ts';
 
 const UserGrowthPoint = z
   .strictObject({
@@ -22,7 +22,10 @@ export const userGrowth = defineEndpoint({
   summary: 'Sessions, visitors, pageviews and clicks per UTC day',
   description:
     'Every UTC day of the range, zeros included; at most 4,000. An omitted bound is the first or last day on which the app has a session or an event.',
-  query: AppRangeQuery,
+  query: rangeQuery({
+    from: 'the answer begins with the first day with data',
+    to: 'the answer ends with the last day with data',
+  }),
   response: z.array(UserGrowthPoint),
   errors: ['beyond_retention'],
   check: ({ range: { from, to } }) => {

@@ -46,7 +46,8 @@ export const PlanBody = z.strictObject({ plan: PlanField });
 export const NameBody = z.strictObject({ name: AppName });
 export const KeyBody = z.strictObject({ name: AppName.optional(), expiresAt: ExpiresAt });
 export const RotateKeyBody = z.strictObject({ overlapSeconds: OverlapSeconds, expiresAt: ExpiresAt });
-const RETENTION_DAYS = 'Must be a whole number of days from 1 to 36500, or null for ever.';
+const RETENTION_DAYS =
+  'Must be a whole number of days from 1 to 36500, or null for ever (in the command: none).';
 export const RetentionBody = z.strictObject({
   days: z.int(RETENTION_DAYS).min(1, RETENTION_DAYS).max(36_500, RETENTION_DAYS).nullable(),
 });

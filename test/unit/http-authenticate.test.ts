@@ -9,7 +9,9 @@ async function messageAt(site: string | null): Promise<unknown> {
     failedAttempts: { record: (_: string, error: Error) => error } as never,
     keysSite: () => site,
   });
-  return authenticate({ rawHeaders: [] } as never).catch(({ message }: Error) => message.replace('unauthorized: ', ''));
+  return authenticate({ rawHeaders: [] } as never).catch(({ message }: Error) =>
+    message.replace('unauthorized: ', ''),
+  );
 }
 
 test('a 401 names the page where keys are made, if there is one', async () => {

@@ -163,7 +163,7 @@ const MAX_STALE = {
   in: 'header' as const,
   description:
     '`max-stale=N`: accepts an answer to the same question that was current at most N seconds ago (0 to 3,600; 60 without a ' +
-    'number), although newer events are stored. `Age` tells how old it is. Other directives are ignored.',
+    'number), although newer events are stored. `Age` tells how old it is. `no-cache` and `no-store` cancel it. Other directives are ignored.',
   schema: { type: 'string' as const },
   example: 'max-stale=10',
 };

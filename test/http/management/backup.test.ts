@@ -39,7 +39,7 @@ test('the command makes a backup; the metrics are absent before the first one', 
   await expect.poll(measured).toHaveLength(3);
 
   await expect(backupOf(path, config())).rejects.toThrow(
-    'There is no backup: There is a backup in this folder already: say another one.',
+    'No backup was made. There is a backup in this folder already: say another one.',
   );
   await expect
     .poll(measured)
@@ -61,7 +61,7 @@ test('one line says what is wrong with a request', async () => {
     'This process has made no such backup.',
   );
   await expect(backupOf('/dev/null/nothing', config())).rejects.toThrow(
-    /^There is no backup: The store could not make it: /,
+    /^No backup was made. The store could not make it: /,
   );
   await expect(restoreFrom(`/tmp/'quoted'`, config())).rejects.toThrow('without quotes');
 });
