@@ -1,13 +1,15 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
-import type { Locks } from '../domain/locks.ts';
+import type { AssertHeld, Locks } from '../domain/locks.ts';
 import { acceptedFrom } from '../domain/retention.ts';
 import { type Clock, type EpochMs, extentOf, type Range } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
+import type { BatchKey } from './batch-key.ts';
 import { batchRows, sessionColumns } from './journal-rows.ts';
-import type { BatchStore } from './once.ts';
+import { type BatchStore, unavailable } from './once.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 import { countEvents } from './wire.ts';
@@ -24,9 +26,15 @@ export interface HistoryResult {
 export interface HistoryOptions {
   readonly db: Database;
   readonly clock: Clock;
-  readonly store: Pick<BatchStore, 'storeOnce'>;
+  readonly store: Pick<BatchStore, 'storeOnce' | 'settled'>;
+  /** Returns the flushes with events of the app that are not settled; none if the process is alone on its store. */
+  readonly unsettled: (app: string) => Promise<readonly string[]>;
   readonly locks: Locks;
 }
+
+/** For how long an import waits for earlier flushes. Those of a dead process are completed within two minutes. */
+const LONGEST_FLUSH_MS = 5_000;
+const LOOK_MS = 100;
 
 /** Imports use the writer's lane: a reader's time limit is too short for them. */
 const IMPORT = { lane: 'write' } as const;
@@ -54,17 +62,21 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
  * n of them are stored. `n` is the event's `occurrence` in the file, or its position among the equal events
  * of the request.
  *
- * Imports into one app take turns, so that no other import stores events between the check and the insert.
+ * Imports into one app take turns, so that no other import stores events between the check and the insert. A turn ends
+ * when its batch is settled, also if its sender waited in vain. A process that died has lost its turn, but its flush may
+ * still be completed, so the check waits for the flushes that are underway.
  * The batch id is made from all that was sent, with the events that are stored already. A process that died may
  * have stored a part of its flush. The repetition has the same id and waits until that flush is whole.
  */
-export function createHistory({ db, clock, store, locks }: HistoryOptions) {
+export function createHistory({ db, clock, store, locks, unsettled }: HistoryOptions) {
   return (app: SdkApp, sent: readonly unknown[]): Promise<HistoryResult> => {
     const now = clock();
     const rules = { now, maxAgeDays: null, acceptedFrom: acceptedFrom(app.retention, now), userAgent: '' };
     const { sessions, rejected } = validateSessions(sent, rules);
     const occurrences = new Occurrences(sent);
-    return locks.withLock(`import ${app.id}`, async (assertHeld) => {
+    let key: BatchKey | undefined;
+    const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
+      await flushesEnd(() => unsettled(app.id));
       const there = await countStored(db, app, sessions);
       const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
       const all = countEvents(sessions);
@@ -74,14 +86,33 @@ export function createHistory({ db, clock, store, locks }: HistoryOptions) {
       const columnsOf = (some: readonly ValidSession[]) =>
         some.map((session) => sessionColumns(session, { app, place: null }));
       const sentColumns = columnsOf(sessions);
-      const key = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
+      key = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
       const columns = missing === sessions ? sentColumns : columnsOf(missing);
       await assertHeld();
-      const outcome = await store.storeOnce(key, () => batchRows(key, missing, columns));
+      const batch = key;
+      const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns));
       if (outcome === 'duplicate') return nothing;
       return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };
+    };
+    return new Promise((resolve, reject) => {
+      const turn = locks.withLock(`import ${app.id}`, async (assertHeld) => {
+        await imported(assertHeld).then(resolve, reject);
+        if (key !== undefined) await store.settled(key);
+      });
+      turn.catch(reject);
     });
   };
+}
+
+/** Waits until none of the flushes is unsettled that are so now. Throws `store_unavailable` after a while. */
+async function flushesEnd(unsettled: () => Promise<readonly string[]>): Promise<void> {
+  let waiting = await unsettled();
+  for (const started = performance.now(); waiting.length > 0; ) {
+    if (performance.now() - started > LONGEST_FLUSH_MS) throw unavailable();
+    await sleep(LOOK_MS);
+    const now = new Set(await unsettled());
+    waiting = waiting.filter((flush) => now.has(flush));
+  }
 }
 
 function withoutStored(

@@ -147,7 +147,14 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   });
   const tokens = db.exclusive ? new TokenMemory(db) : null;
   const store = new BatchStore(writers);
-  const history = createHistory({ db, clock, store, locks: options.locks ?? inProcessLocks() });
+  const history = createHistory({
+    db,
+    clock,
+    store,
+    locks: options.locks ?? inProcessLocks(),
+    // A process that is alone settles the flushes of the one before it at its start.
+    unsettled: async (app) => (db.exclusive ? [] : journal.unsettled(app)),
+  });
   const visitors = createVisitors({ db, clock });
   const skew = createClockSkew(db);
   const holds = inProcessLocks();

@@ -142,6 +142,14 @@ export const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
   row: z.object({ flushes: z.number(), until: z.number().transform(epochMs) }),
 };
 
+/** The same flushes by id, claimed ones included. */
+export const UNSETTLED_IDS: Query<{ id: string }> = {
+  name: 'ingestion: ids of unsettled flushes',
+  sql: sql`SELECT DISTINCT toString(flush_id) AS id
+    FROM ingest_journal WHERE app_id = {app:UUID} AND flush_id NOT IN (${SETTLED})`,
+  row: z.object({ id: uuid }),
+};
+
 /** Flushes of which a part may be stored. Flushes without a verdict do not count. */
 export const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
   name: 'ingestion: flushes underway',

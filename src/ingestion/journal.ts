@@ -24,6 +24,7 @@ import {
   STORED_OF_FLUSH,
   UNDERWAY,
   UNSETTLED,
+  UNSETTLED_IDS,
   VERDICT,
   VERDICT_AND_PAUSES,
   type Verdict,
@@ -236,6 +237,10 @@ export function createJournal(db: Database) {
     },
 
     resume: (pause: string): Promise<void> => db.insert('ingest_pauses', [{ pause_id: pause, ended: 1 }]),
+
+    /** The flushes with events of the app that are not settled. */
+    unsettled: async (app: string): Promise<string[]> =>
+      (await db.query(UNSETTLED_IDS, { app }, WRITER)).map(({ id }) => id),
 
     /** The number of flushes of which a part may be stored, at this moment by the store's clock. */
     underway: (): Promise<{ readonly flushes: number; readonly at: EpochMs }> =>

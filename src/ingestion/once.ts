@@ -62,6 +62,11 @@ export class BatchStore {
     return withinPatience(storing);
   }
 
+  /** Resolves when the batch is not underway, however it ended. */
+  async settled(batch: BatchKey): Promise<void> {
+    await this.#underway.get(batchKey(batch))?.catch(() => undefined);
+  }
+
   /** Refuses new batches. */
   close(): void {
     this.#closed = true;

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ImportSummary, importFiles } from '../../src/cli/import/import.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import type { Locks } from '../../src/domain/locks.ts';
+import { inProcessLocks, type Locks } from '../../src/domain/locks.ts';
 import { createHistory } from '../../src/ingestion/history.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
+import { deferred } from '../support/deferred.ts';
 import { type TestStore, testStore } from '../support/store.ts';
 import { ingestionOn, NOW, newApp, session, stored, totalsOf } from './ingestion-support.ts';
 
@@ -29,6 +30,8 @@ afterAll(async () => {
   await store.close();
   removeFolder(folder);
 });
+
+const alone = () => ({ db: store.db, clock: () => NOW, unsettled: async () => [] });
 
 const run = (app: SdkApp, ...files: string[]): Promise<ImportSummary> =>
   importFiles({
@@ -112,9 +115,55 @@ describe('NDJSON', () => {
     };
     const locks: Locks = { withLock: (_name, work) => work(lost) };
     const storeOnce = vi.fn();
-    const history = createHistory({ db: store.db, clock: () => NOW, store: { storeOnce }, locks });
+    const history = createHistory({ ...alone(), store: { storeOnce, settled: vi.fn() }, locks });
     await expect(history(app, sessions)).rejects.toMatchObject({ code: 'store_unavailable' });
     expect(storeOnce).not.toHaveBeenCalled();
+  });
+
+  test('the next import waits for a batch whose sender has been refused meanwhile', async () => {
+    const app = newApp();
+    const settled = deferred();
+    let isSettled = false;
+    const history = createHistory({
+      ...alone(),
+      locks: inProcessLocks(),
+      store: {
+        storeOnce: async () => {
+          if (isSettled) return 'stored' as const;
+          throw new AppError('store_unavailable', 'late');
+        },
+        settled: async () => {
+          if (!isSettled) await settled.promise;
+        },
+      },
+    });
+    await expect(history(app, [session('a', 5)])).rejects.toMatchObject({ code: 'store_unavailable' });
+    let next = 'waits';
+    const second = history(app, [session('a', 5)]).then(() => {
+      next = 'done';
+    });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(next).toBe('waits');
+    isSettled = true;
+    settled.resolve();
+    await second;
+  });
+
+  test('an import waits for flushes that other processes have begun, but not for those that begin later', async () => {
+    const looks = [['old'], ['old', 'new'], ['new']];
+    const storeOnce = vi.fn(async () => 'stored' as const);
+    const unsettled = vi.fn(async () => looks.shift() ?? ['old', 'new']);
+    const options = {
+      ...alone(),
+      unsettled,
+      locks: inProcessLocks(),
+      store: { storeOnce, settled: vi.fn() },
+    };
+    const history = createHistory(options);
+    expect(await history(newApp(), [session('a', 5)])).toMatchObject({ events: 5 });
+    expect(unsettled).toHaveBeenCalledTimes(3);
+    await expect(history(newApp(), [session('a', 5)])).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(storeOnce).toHaveBeenCalledOnce();
   });
 
   test('events that the SDK has sent count as stored', async () => {
