@@ -1,9 +1,10 @@
 import type { Database } from '../clickhouse/database.ts';
 import { asQuestion } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
+import type { EpochMs } from '../domain/time.ts';
 import type { Snapshot } from '../snapshots/read.ts';
 import { createSnapshots, type ReadSnapshot } from '../snapshots/snapshots.ts';
-import { untilSteady } from '../snapshots/steady.ts';
+import { mayCountLater, untilSteady } from '../snapshots/steady.ts';
 import type { Analytics } from './answers/results.ts';
 import type { AppFacts } from './input/app-facts.ts';
 import { createFacts } from './input/create.ts';
@@ -53,27 +54,30 @@ export function createAnalytics({
       return ask(createFacts({ ...of, patched: false }));
     }
   };
-  const steady = async <Answer>(app: AppId, ask: Ask<Answer>): Promise<Answer> => {
+  const steady = async <Answer>(app: AppId, ask: Ask<Answer>, to: EpochMs | null): Promise<Answer> => {
     const read = () => snapshots(app);
     return untilSteady(await read(), read, async (snapshot) => {
       const value = await answered(app, snapshot, ask);
-      return { value, era: (await read()).era };
+      const after = await read();
+      return { value, isSteady: after.era === snapshot.era && !mayCountLater(snapshot, after, to) };
     });
   };
   return {
-    ...questions((app, ask) => asQuestion(() => steady(app, ask))),
+    ...questions((app, ask, to = null) => asQuestion(() => steady(app, ask, to))),
     from: (snapshot) => questions((app, ask) => asQuestion(() => answered(app, snapshot, ask))),
   };
 }
 
-/** All questions, asked in one way. */
-const questions = (asked: <Answer>(app: AppId, ask: Ask<Answer>) => Promise<Answer>): Analytics => ({
+/** All questions, asked in one way. `to`: the end of a range of events. */
+const questions = (
+  asked: <Answer>(app: AppId, ask: Ask<Answer>, to?: EpochMs | null) => Promise<Answer>,
+): Analytics => ({
   dataBounds: (app) => asked(app, async (facts) => dataBounds(facts)),
-  overview: (app, range) => asked(app, (facts) => overview(facts, range)),
-  kpis: (app, current) => asked(app, (facts) => kpis(facts, current)),
-  pageviews: (app, range, limit) => asked(app, (facts) => pageviews(facts, range, limit)),
-  timeSpent: (app, range, limit) => asked(app, (facts) => timeSpent(facts, range, limit)),
-  userGrowth: (app, range) => asked(app, (facts) => userGrowth(facts, range)),
+  overview: (app, range) => asked(app, (facts) => overview(facts, range), range.to),
+  kpis: (app, current) => asked(app, (facts) => kpis(facts, current), current.to),
+  pageviews: (app, range, limit) => asked(app, (facts) => pageviews(facts, range, limit), range.to),
+  timeSpent: (app, range, limit) => asked(app, (facts) => timeSpent(facts, range, limit), range.to),
+  userGrowth: (app, range) => asked(app, (facts) => userGrowth(facts, range), range.to),
   trafficHeatmap: (app, now) => asked(app, (facts) => trafficHeatmap(facts, now)),
   audienceActivity: (app, now) => asked(app, (facts) => audienceActivity(facts, now)),
   locations: (app, range, limit) => asked(app, (facts) => locations(facts, range, limit)),

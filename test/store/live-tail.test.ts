@@ -278,3 +278,41 @@ UNION ALL ${one(sql`'changed'`, sql`'lonely'`, sql`5000`, sql`1000`)}`);
     expect(await visitors(each)).toMatchObject({ sessions: 21_002, visitors: 6_002, newVisitors: 3_001 });
   }
 });
+
+test.each<[string, (asked: Analytics, app: AppId, range: typeof RANGE) => Promise<number | undefined>]>([
+  ['KPIs', async (asked, id, range) => (await asked.kpis(id, range)).current.pageviews],
+  [
+    'KPIs of the period before',
+    async (asked, id, { from, to }) =>
+      (await asked.kpis(id, { from: epochMs(to + 1), to: epochMs(2 * to - from + 1) })).previous.pageviews,
+  ],
+  ['pageviews', async (asked, id, range) => [...(await asked.pageviews(id, range))][0]?.views],
+  ['overview', async (asked, id, range) => (await asked.overview(id, range)).page.pageviews],
+  ['growth', async (asked, id, range) => (await asked.userGrowth(id, range)).at(-1)?.pageviews],
+])('an event from after the range that is committed meanwhile is not counted: %s', async (_, ask) => {
+  const other = appId(randomUUID());
+  const sent = (id: string, minutesAgo: number) =>
+    deliver({ id: other, domain: KNOWN_DOMAIN }, randomUUID(), [visit(id, minutesAgo, 1) as never]);
+  // All in one hour.
+  const range = { from: epochMs(NOW - 25 * 60_000), to: epochMs(NOW - 15 * 60_000) };
+  await sent('early', 20);
+  let isSent = false;
+  /** Before the first statement of the answer. */
+  const meanwhile = async (name: string): Promise<void> => {
+    if (isSent || /^(snapshot|published|state)/.test(name)) return;
+    isSent = true;
+    await sent('later', 10);
+  };
+  const racing = replaced(db, {
+    rows: async (query, ...more) => {
+      await meanwhile(query.name);
+      return db.rows(query, ...more);
+    },
+    list: async (query, ...more) => {
+      await meanwhile(query.name);
+      return db.list(query, ...more);
+    },
+  });
+  expect(await ask(createAnalytics({ db: racing, memory: new Memory(0) }), other, range)).toBe(1);
+  expect(isSent).toBe(true);
+});

@@ -8,10 +8,11 @@ import type { EventFacts } from './app-facts.ts';
 const FIRST = 0;
 
 /**
- * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. A tail that holds
- * the last event ends with the event's hour: it has no edge, and it is the same for all ranges that end later. Throws
- * `beyond_retention` if events may have expired from one of these pieces. Nothing else decides this: sessions are
- * counted from facts alone, and the other readers of raw events stay in hours after the horizon.
+ * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. If the tail of the last
+ * range holds the last event, it ends with the event's hour: it has no edge, and it is the same for all ranges that end
+ * later (see `mayCountLater`). Throws `beyond_retention` if events may have expired from one of these pieces. Nothing
+ * else decides this: sessions are counted from facts alone, and the other readers of raw events stay in hours after the
+ * horizon.
  */
 export function planEvents(
   { horizon, last }: Pick<EventFacts, 'horizon' | 'last'>,
@@ -28,7 +29,9 @@ export function planEvents(
     const end = Math.max(from, last ?? 0);
     return to < end ? { from, to } : { from, to: epochMs(floorTo(end, HOUR_MS) + HOUR_MS - 1) };
   };
-  return plans.map((pieces) => ({ ...pieces, tail: pieces.tail && cut(pieces.tail) }));
+  return plans.map((pieces, i) =>
+    pieces.tail === null || i < plans.length - 1 ? pieces : { ...pieces, tail: cut(pieces.tail) },
+  );
 }
 
 /**

@@ -8,7 +8,7 @@ import { traced } from '../../domain/work.ts';
 import { isSameVersion, type ReadBegun } from '../../snapshots/begun.ts';
 import type { Snapshot } from '../../snapshots/read.ts';
 import type { ReadSnapshot } from '../../snapshots/snapshots.ts';
-import { untilSteady } from '../../snapshots/steady.ts';
+import { mayCountLater, untilSteady } from '../../snapshots/steady.ts';
 import type { Bodies, Body } from '../forms/bodies.ts';
 import { writeJson } from '../forms/json-lines.ts';
 import { codeVersion } from './code-version.ts';
@@ -302,9 +302,12 @@ export class Answers {
     const computed = async (snapshot: Snapshot) => {
       const json = await this.#bodies.collect(writeJson(await this.#computed(asked, snapshot)));
       const { version, era } = await this.#begun(app, scope);
-      if (era !== snapshot.era) this.#bodies.drop(json);
       const isOfVersion = version !== null && isSameVersion(version, snapshot);
-      return { value: { json, of: isOfVersion ? snapshot : null }, era };
+      const to = scope.events?.to ?? null;
+      const isSteady =
+        era === snapshot.era && (isOfVersion || to === null || !mayCountLater(snapshot, await again(), to));
+      if (!isSteady) this.#bodies.drop(json);
+      return { value: { json, of: isOfVersion ? snapshot : null }, isSteady };
     };
     const { json, of } = await asQuestion(() => untilSteady(first, again, computed));
     if (of === null) return { app, tag: await digestOf(json), json, asOf, at, renewedAt: 1 };
