@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
@@ -8,6 +7,7 @@ import { acceptedFrom } from '../domain/retention.ts';
 import { type Clock, type EpochMs, extentOf, type Range } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
+import { flushesEnd } from './flushes-end.ts';
 import { batchRows, sessionColumns } from './journal-rows.ts';
 import { type BatchStore, unavailable } from './once.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
@@ -31,10 +31,6 @@ export interface HistoryOptions {
   readonly unsettled: (app: string) => Promise<readonly string[]>;
   readonly locks: Locks;
 }
-
-/** For how long an import waits for earlier flushes. Those of a dead process are completed within two minutes. */
-const LONGEST_FLUSH_MS = 5_000;
-const LOOK_MS = 100;
 
 /** Imports use the writer's lane: a reader's time limit is too short for them. */
 const IMPORT = { lane: 'write' } as const;
@@ -76,7 +72,7 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
     const occurrences = new Occurrences(sent);
     let key: BatchKey | undefined;
     const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
-      await flushesEnd(() => unsettled(app.id));
+      if (!(await flushesEnd(() => unsettled(app.id)))) throw unavailable();
       const there = await countStored(db, app, sessions);
       const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
       const all = countEvents(sessions);
@@ -102,17 +98,6 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       turn.catch(reject);
     });
   };
-}
-
-/** Waits until none of the flushes is unsettled that are so now. Throws `store_unavailable` after a while. */
-async function flushesEnd(unsettled: () => Promise<readonly string[]>): Promise<void> {
-  let waiting = await unsettled();
-  for (const started = performance.now(); waiting.length > 0; ) {
-    if (performance.now() - started > LONGEST_FLUSH_MS) throw unavailable();
-    await sleep(LOOK_MS);
-    const now = new Set(await unsettled());
-    waiting = waiting.filter((flush) => now.has(flush));
-  }
 }
 
 function withoutStored(

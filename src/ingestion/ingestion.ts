@@ -10,6 +10,7 @@ import type { SdkApp } from '../metadata/types.ts';
 import type { Outcome } from './batch-buffer.ts';
 import { createClockSkew } from './clock-skew.ts';
 import type { StoredFlush } from './flusher.ts';
+import { flushesEnd } from './flushes-end.ts';
 import { createHistory, type HistoryResult } from './history.ts';
 import { createJournal, type StoredBatch } from './journal.ts';
 import { batchRows, type Geo, sessionColumns } from './journal-rows.ts';
@@ -245,6 +246,9 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   }
 
   async function moment(): Promise<EpochMs> {
+    // Nobody is paused for a flush that does not end.
+    await writers.markAll();
+    if (!(await flushesEnd(() => journal.underwayIds()))) throw storedInPart();
     const paused = await pause();
     try {
       for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
@@ -257,9 +261,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       // If this fails, the pause lapses.
       await paused.end().catch(() => undefined);
     }
-    throw new AppError('overloaded', 'A flush is stored in part. Try again in two minutes.', {
-      retryAfterSeconds: 120,
-    });
+    throw storedInPart();
   }
 
   return {
@@ -321,3 +323,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
 
 const isRefusal = (code: string): code is RefusalCode =>
   code === 'overloaded' || code === 'store_unavailable';
+
+const storedInPart = (): AppError =>
+  new AppError('overloaded', 'A flush is stored in part. Try again in two minutes.', {
+    retryAfterSeconds: 120,
+  });

@@ -151,12 +151,20 @@ export const UNSETTLED_IDS: Query<{ id: string }> = {
 };
 
 /** Flushes of which a part may be stored. Flushes without a verdict do not count. */
+const ARE_UNDERWAY = sql`(decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts))
+      AND flush_id NOT IN (${SETTLED})`;
+
+export const UNDERWAY_IDS: Query<{ id: string }> = {
+  name: 'ingestion: ids of flushes underway',
+  sql: sql`SELECT DISTINCT toString(flush_id) AS id FROM ingest_journal WHERE ${ARE_UNDERWAY}`,
+  row: z.object({ id: uuid }),
+};
+
 export const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
   name: 'ingestion: flushes underway',
   sql: sql`
     SELECT toUnixTimestamp64Milli(now64(3)) AS at, toUInt32(uniqExact(flush_id)) AS flushes FROM ingest_journal
-    WHERE (decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts))
-      AND flush_id NOT IN (${SETTLED})`,
+    WHERE ${ARE_UNDERWAY}`,
   row: z.object({ flushes: z.number(), at: z.number().transform(epochMs) }),
 };
 

@@ -23,6 +23,7 @@ import {
   STORED_AFTER,
   STORED_OF_FLUSH,
   UNDERWAY,
+  UNDERWAY_IDS,
   UNSETTLED,
   UNSETTLED_IDS,
   VERDICT,
@@ -241,6 +242,10 @@ export function createJournal(db: Database) {
     /** The flushes with events of the app that are not settled. */
     unsettled: async (app: string): Promise<string[]> =>
       (await db.query(UNSETTLED_IDS, { app }, WRITER)).map(({ id }) => id),
+
+    /** The flushes of which a part may be stored. */
+    underwayIds: async (): Promise<string[]> =>
+      (await db.query(UNDERWAY_IDS, {}, WRITER)).map(({ id }) => id),
 
     /** The number of flushes of which a part may be stored, at this moment by the store's clock. */
     underway: (): Promise<{ readonly flushes: number; readonly at: EpochMs }> =>
