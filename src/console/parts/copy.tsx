@@ -23,8 +23,7 @@ export function Copy({ text, label }: CopyProps) {
   const copy = async (): Promise<void> => setIsCopied(await copied(text, code.current));
   return (
     <div className="copy">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long line is scrolled by keyboard. */}
-      <section className="copy-text" dir="ltr" aria-label={label} tabIndex={0}>
+      <section className="copy-text" dir="ltr" aria-label={label}>
         <code ref={code}>{text}</code>
       </section>
       <Button variant="default" aria-label={`${actions.copy}: ${label}`} onClick={() => void copy()}>
