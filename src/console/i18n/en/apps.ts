@@ -16,7 +16,7 @@ export const apps = {
   settings: 'Settings',
   settingsOf: (name: string) => `Settings of ${name}`,
   createText:
-    'Events are accepted from pages of the domain only. Each site needs an app of its own, also a test site.',
+    'Events are accepted from pages of the domain and its subdomains only. Each site needs an app of its own, also a test site.',
   nameHint: 'Such as: Web shop',
   domainHint: 'Scheme and host, such as https://shop.example',
   isShared: 'Another account owns this app and shares it with you. Its owner sets it up.',
@@ -31,7 +31,7 @@ export const apps = {
     arrived: (when: string) => `Events arrive. The latest session began ${when}.`,
     help: 'Nothing arrives? What to check',
     helpText:
-      'The page’s address must begin with the app’s domain. The browser’s console shows lines that begin with “session-analytics:”, which say what is wrong. A visitor who sends Do Not Track is not measured.',
+      'The page must be on the app’s domain or on a subdomain of it; its scheme and port do not matter. The browser’s console shows lines that begin with “session-analytics:”, which say what is wrong. A visitor who sends Do Not Track is not measured. Sessions of bots are not counted, nor are those of headless browsers, in which tests run.',
   },
   secret: {
     title: 'Rotate the secret',
