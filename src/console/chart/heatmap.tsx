@@ -1,6 +1,6 @@
 import { useElementSize } from '@mantine/hooks';
 import { scaleLinear } from '@visx/scale';
-import { useState } from 'react';
+import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
 import { labelEvery } from './labels.ts';
 import { Tip } from './tip.tsx';
 
@@ -24,12 +24,15 @@ const ROW = 30;
 const TOP = 22;
 const GAP = 2;
 const LABEL_WIDTH = 30;
+/** Between a row's name and its cells. */
+const NAME_GAP = 8;
 
 /** Days downwards, hours of the day across, from the right in a right-to-left language. */
 export function Heatmap({ label, rows, hour, describe, isRtl }: HeatmapProps) {
   const { ref, width } = useElementSize();
   const [at, setAt] = useState<{ readonly row: number; readonly hour: number } | null>(null);
-  const side = width < 520 ? 52 : 92;
+  const names = useRef<SVGGElement>(null);
+  const side = Math.ceil(useLongest(names)) + NAME_GAP;
   const cell = Math.max(1, (width - side) / 24);
   const most = Math.max(0, ...rows.flatMap(({ values }) => values.map((value) => value ?? 0)));
   const left = (i: number): number => (isRtl ? width - side - (i + 1) * cell : side + i * cell);
@@ -51,18 +54,20 @@ export function Heatmap({ label, rows, hour, describe, isRtl }: HeatmapProps) {
             </text>
           ) : null,
         )}
-        {rows.map(({ name }, row) => (
-          <text
-            key={name}
-            className="plot-text"
-            x={isRtl ? width - side + 8 : side - 8}
-            y={TOP + row * ROW + ROW / 2}
-            dy="0.32em"
-            textAnchor={isRtl ? 'start' : 'end'}
-          >
-            {name}
-          </text>
-        ))}
+        <g ref={names}>
+          {rows.map(({ name }, row) => (
+            <text
+              key={name}
+              className="plot-text"
+              x={isRtl ? width - side + NAME_GAP : side - NAME_GAP}
+              y={TOP + row * ROW + ROW / 2}
+              dy="0.32em"
+              textAnchor={isRtl ? 'start' : 'end'}
+            >
+              {name}
+            </text>
+          ))}
+        </g>
         {rows.map(({ name, values }, row) =>
           values.map((value, i) => (
             <rect
@@ -93,6 +98,17 @@ export function Heatmap({ label, rows, hour, describe, isRtl }: HeatmapProps) {
       )}
     </div>
   );
+}
+
+/** The width of the longest text in a group: names of days are long in some languages, and short in others. */
+function useLongest(group: RefObject<SVGGElement | null>): number {
+  const [longest, setLongest] = useState(0);
+  // After each drawing, because other rows and another language have other names.
+  useLayoutEffect(() => {
+    const texts = Array.from(group.current?.querySelectorAll('text') ?? []);
+    setLongest(Math.max(0, ...texts.map((text) => text.getComputedTextLength())));
+  });
+  return longest;
 }
 
 /** The share of the strong colour, by the square root, so that quiet hours can be told apart. */
