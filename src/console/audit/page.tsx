@@ -49,7 +49,7 @@ function Entries({ entries }: { readonly entries: readonly Entry[] }) {
   const columns: Column<Entry>[] = [
     { label: text.at, cell: ({ at }) => <When at={at} /> },
     { label: text.actor, cell: (entry) => <Actor of={entry} /> },
-    { label: text.action, cell: ({ action }) => text.actions[action] ?? action },
+    { label: text.action, cell: (entry) => <Action of={entry} /> },
     { label: text.subject, cell: (entry) => <Subject of={entry} /> },
     { label: text.outcome, cell: (entry) => <Outcome of={entry} /> },
   ];
@@ -84,8 +84,8 @@ function Actor({ of: { actor } }: { readonly of: Entry }) {
   const { audit: text } = useText();
   if (!actor.startsWith('key ')) return <bdi>{text.actors[actor] ?? actor}</bdi>;
   return (
-    <div>
-      {text.keyActor}
+    <div className="lines">
+      <span>{text.keyActor}</span>
       <code className="faint" dir="ltr">
         {actor.slice(4)}
       </code>
@@ -93,12 +93,18 @@ function Actor({ of: { actor } }: { readonly of: Entry }) {
   );
 }
 
+/** A deed that was refused, or whose end is not known, was only tried. */
+function Action({ of: { action, outcome } }: { readonly of: Entry }) {
+  const { audit: text } = useText();
+  return (outcome === 'done' ? text.actions : text.attempts)[action] ?? action;
+}
+
 /** The names that the entry knows, and the id. */
 function Subject({ of: { subject, details } }: { readonly of: Entry }) {
   const name = details['name'] ?? details['domain'];
   const other = details['account'] ?? details['role'] ?? details['plan'];
   return (
-    <div className="subject">
+    <div className="lines">
       {name !== undefined && <bdi>{name}</bdi>}
       {other !== undefined && <bdi className="faint">{other}</bdi>}
       {subject !== '' && (
@@ -114,8 +120,15 @@ function Outcome({ of: { outcome } }: { readonly of: Entry }) {
   const { outcomes } = useText().audit;
   const isKnown = outcome === 'done' || outcome === 'begun';
   return (
-    <Badge color={outcome === 'done' ? 'green' : 'gray'} variant="light" tt="none">
-      {isKnown ? outcomes[outcome] : outcomes.refused(outcome)}
-    </Badge>
+    <div className="lines">
+      <Badge color={outcome === 'done' ? 'green' : 'gray'} variant="light" tt="none" miw="max-content">
+        {isKnown ? outcomes[outcome] : outcomes.refused}
+      </Badge>
+      {!isKnown && (
+        <code className="faint" dir="ltr">
+          {outcome}
+        </code>
+      )}
+    </div>
   );
 }
