@@ -389,9 +389,27 @@ describe('states', () => {
     const visitor = await signedIn(browser, service(), empty.account);
     open.push(visitor);
     await visitor.visit(`/apps/${empty.app}`);
-    await visitor.page.getByText('add the SDK to its site first').waitFor();
-    await visitor.page.getByRole('button', { name: 'Show the last 12 months' }).click();
-    expect(new URL(visitor.page.url()).search).toBe('?range=365d');
+    await visitor.page.getByText('There are no visits yet').waitFor();
+    await visitor.page.getByRole('main').getByRole('link', { name: 'Settings', exact: true }).click();
+    await eventually(() => new URL(visitor.page.url()).pathname).toMatch(/\/settings$/);
+  });
+
+  test('a range without visits offers the days of those that there are', async () => {
+    const old = await service().newTenant();
+    const startedAt = '2019-03-05T10:20:30.000Z';
+    const first: SessionSeed = {
+      id: randomUUID(),
+      visitorId: randomUUID(),
+      startedAt,
+      events: [{ type: 'pageview', timestamp: startedAt, path: '/old' }],
+    };
+    await service().record([first], old.app);
+    const visitor = await signedIn(browser, service(), old.account);
+    open.push(visitor);
+    await visitor.visit(`/apps/${old.app}?range=365d`);
+    await visitor.page.getByRole('button', { name: 'Show 5 Mar 2019' }).click();
+    expect(new URL(visitor.page.url()).search).toBe('?from=2019-03-05T00:00&to=2019-03-05T23:59');
+    await eventually(() => textOf(visitor.page, '[data-figure=sessions] .tile-value')).toBe('1');
   });
 
   test('an error says what failed, and can be tried again', async () => {

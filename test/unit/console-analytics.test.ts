@@ -16,6 +16,7 @@ import {
   isLive,
   lengthOf,
   type Minutes,
+  minutesOf,
   PRESETS,
   paramsOf,
   periodBefore,
@@ -129,6 +130,17 @@ describe('ranges', () => {
       expect(isLive(rangeOf(preset, 'UTC', NOON), NOON)).toBe(preset !== 'yesterday');
     const coming = { from: minute('2026-12-01T00:00'), to: minute('2026-12-02T00:00') };
     expect(isLive(rangeOf(coming, 'UTC', NOON), NOON)).toBe(false);
+  });
+
+  test('the days of data are whole, and at most those that can be shown', () => {
+    expect(minutesOf(at('2026-11-18T21:00Z'), NOON, 'Asia/Tehran')).toEqual({
+      from: '2026-11-19T00:00',
+      to: '2026-11-20T23:59',
+    });
+    for (const zone of ZONES) {
+      const most = minutesOf(at('1999-01-01T00:00Z'), NOON, zone);
+      expect([most.to, rangeProblem(most)]).toEqual(['2026-11-20T23:59', null]);
+    }
   });
 
   test('reversed and endless ranges are told apart', () => {

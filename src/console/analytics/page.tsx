@@ -1,11 +1,11 @@
 import './analytics.css';
-import { Button, Title } from '@mantine/core';
+import { Title } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
 import { isNoAccess, useLoaded } from '../answers.ts';
 import { client } from '../api.ts';
 import { useSpeech } from '../i18n/use-text.ts';
 import { go, Link, usePath, useSearch } from '../shell/router.tsx';
-import { EmptyState, NoAccessState } from '../states.tsx';
+import { NoAccessState } from '../states.tsx';
 import { useBuckets } from './buckets.ts';
 import { useNow } from './clock.ts';
 import { type Analytics, AnalyticsProvider, useAnalytics, useFigures } from './context.ts';
@@ -17,6 +17,7 @@ import { Kpis } from './panels/kpis.tsx';
 import { ListGroup, ListPanel } from './panels/list-panel.tsx';
 import { Locations } from './panels/locations.tsx';
 import { More } from './panels/more.tsx';
+import { NoVisits } from './panels/no-visits.tsx';
 import { Toolbar } from './panels/toolbar.tsx';
 import { isLive, paramsOf, periodBefore, rangeOf } from './view/range.ts';
 import { searchOf, type View, viewOf } from './view/view.ts';
@@ -69,7 +70,7 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
 }
 
 function Page({ state, error }: { readonly state: LiveState; readonly error: unknown }) {
-  const { appId, range, params, now, version, change } = useAnalytics();
+  const { appId, range, params, now, version } = useAnalytics();
   const { text } = useWords();
   const app = useAppName(appId);
   const kpis = useFigures('getOverviewKpis', params, version);
@@ -89,16 +90,7 @@ function Page({ state, error }: { readonly state: LiveState; readonly error: unk
       </header>
       <Toolbar />
       {isEmpty ? (
-        <EmptyState
-          title={text.noData}
-          action={
-            <Button variant="default" onClick={() => change({ choice: '365d' })}>
-              {text.noDataAction}
-            </Button>
-          }
-        >
-          {text.noDataText}
-        </EmptyState>
+        <NoVisits />
       ) : (
         <>
           <Kpis of={kpis} buckets={buckets.data ?? []} />

@@ -6,6 +6,7 @@ import {
   instantOf,
   MINUTE_MS,
   type WallMinute,
+  wallAt,
   type Zone,
 } from './zone.ts';
 
@@ -53,6 +54,15 @@ export function rangeProblem({ from, to }: Minutes): 'reversed' | 'long' | null 
   if (from > to) return 'reversed';
   const days = (Date.parse(`${to}Z`) - Date.parse(`${from}Z`)) / DAY_MS;
   return days > MAX_DAYS - 2 ? 'long' : null;
+}
+
+/** The whole days from one instant to another; the latest of them if they are too many. */
+export function minutesOf(first: number, last: number, zone: Zone): Minutes {
+  const earliest = dayStart(last, zone, 3 - MAX_DAYS);
+  return {
+    from: wallAt(Math.max(dayStart(first, zone), earliest), zone),
+    to: wallAt(dayStart(last, zone, 1) - MINUTE_MS, zone),
+  };
 }
 
 export const lengthOf = ({ from, to }: Range): number => to - from + 1;
