@@ -10,6 +10,15 @@ import { Scroll } from './scroll.tsx';
 
 const FIRST_ROWS = 10;
 const MORE_ROWS = 50;
+/** Named, because browsers drop the roles of a table with another `display`, which wide lists have on a phone. */
+const ROLES = {
+  table: { role: 'table' },
+  group: { role: 'rowgroup' },
+  row: { role: 'row' },
+  column: { role: 'columnheader', scope: 'col' },
+  name: { role: 'rowheader', scope: 'row' },
+  cell: { role: 'cell' },
+} as const;
 
 export interface ListTableProps {
   readonly list: List;
@@ -33,32 +42,32 @@ export function ListTable({ list, rows, isCompared, isFiltered, label }: ListTab
   return (
     <>
       <Scroll label={label}>
-        <table className={names.length > 1 ? 'list list-wide' : 'list'}>
-          <thead>
-            <tr>
+        <table {...ROLES.table} className={names.length > 1 ? 'list list-wide' : 'list'}>
+          <thead {...ROLES.group}>
+            <tr {...ROLES.row}>
               {names.map((part) => (
-                <th scope="col" key={part}>
+                <th {...ROLES.column} key={part}>
                   {text.columns[part as keyof typeof text.columns]}
                 </th>
               ))}
               {list.figures.map((name) => (
-                <th scope="col" key={name} className="number">
+                <th {...ROLES.column} key={name} className="number">
                   {text.labels[name]}
                 </th>
               ))}
               {isCompared && (
                 <>
-                  <th scope="col" className="number">
+                  <th {...ROLES.column} className="number">
                     {text.columns.before}
                   </th>
-                  <th scope="col" className="number">
+                  <th {...ROLES.column} className="number">
                     {text.columns.change}
                   </th>
                 </>
               )}
             </tr>
           </thead>
-          <tbody>
+          <tbody {...ROLES.group}>
             {rows.slice(0, shown).map((row) => (
               <Row
                 key={keyOf(row)}
@@ -99,20 +108,23 @@ function Row({
   readonly isCompared: boolean;
   readonly figure: ReturnType<typeof useWords>['figure'];
 }) {
+  const { text } = useWords();
   const [first] = list.figures;
   const previous = before?.[0] ?? null;
   return (
-    <tr>
+    <tr {...ROLES.row}>
       <Names list={list} names={names} share={share} />
       {list.figures.map((name, i) => (
-        <td key={name} className="number">
+        <td {...ROLES.cell} key={name} className="number" data-label={text.labels[name]}>
           {figure(name, values[i] ?? 0)}
         </td>
       ))}
       {isCompared && first !== undefined && (
         <>
-          <td className="number">{previous === null ? '–' : figure(first, previous)}</td>
-          <td className="number">
+          <td {...ROLES.cell} className="number" data-label={text.columns.before}>
+            {previous === null ? '–' : figure(first, previous)}
+          </td>
+          <td {...ROLES.cell} className="number" data-label={text.columns.change}>
             <ChangeMark figure={first} change={changeOf(values[0] ?? 0, previous)} />
           </td>
         </>
@@ -136,7 +148,7 @@ function Names({
     const [city, region, country] = names;
     const place = [...new Set([city, region])].filter((part) => typeof part === 'string' && part !== '');
     return (
-      <th scope="row" className="name" style={bar}>
+      <th {...ROLES.name} className="name" style={bar}>
         <bdi>{place.length === 0 ? text.none : place.join(', ')}</bdi>{' '}
         <span className="name-side">{typeof country === 'string' ? format.country(country) : ''}</span>
       </th>
@@ -144,11 +156,17 @@ function Names({
   }
   return names.map((part, i) =>
     i === 0 ? (
-      <th scope="row" key={list.parts[i]} className="name" style={bar}>
+      <th {...ROLES.name} key={list.parts[i]} className="name" style={bar}>
         <Name path={list.kind === 'path'}>{name(list.kind, part)}</Name>
       </th>
     ) : (
-      <td key={list.parts[i]} className="name-part">
+      <td
+        {...ROLES.cell}
+        key={list.parts[i]}
+        className="name-part"
+        data-label={text.columns[list.parts[i] as keyof typeof text.columns]}
+        data-empty={part === null}
+      >
         {part === null ? <span className="name-side">–</span> : <bdi>{part}</bdi>}
       </td>
     ),
