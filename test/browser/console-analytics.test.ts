@@ -102,11 +102,13 @@ describe('figures are those of the API', () => {
     const kpis = await kpisOf(visitor);
     for (const name of KPI_FIGURES) {
       expect(await textOf(page, `[data-figure=${name}] .tile-value`)).toBe(written(name, kpis.current[name]));
-      const percent = kpis.changePercent[name] ?? 0;
+      const points = (kpis.change.bounceRate ?? 0) * 100;
+      const percent = name === 'bounceRate' ? points : (kpis.changePercent[name] ?? 0);
       expect(await textOf(page, `[data-figure=${name}] .change`)).toContain(
         format.number(Math.abs(percent), { maximumFractionDigits: Math.abs(percent) < 100 ? 1 : 0 }),
       );
     }
+    expect(await textOf(page, '.period')).toContain('Changes are against the period before: ');
     await panel(page, 'Pages').locator('tbody tr').first().waitFor();
     const pages = await answer<PageView[]>(visitor, '/sessions/pageviews');
     expect(await rowsOf(page, 'Pages')).toEqual(

@@ -41,6 +41,10 @@ function wordsOf(text: Text, format: Format, locale: string): Words {
     format,
     figure: (name, value) => written(format, name, value),
     change: (change) => {
+      if (change.kind === 'points') {
+        const points = format.number(change.points, { maximumFractionDigits: 1, signDisplay: 'exceptZero' });
+        return text.change.points(points);
+      }
       if (change.kind !== 'percent') return text.change[change.kind];
       // As a unit: a hundredth of 9.45, times a hundred, is less than 9.45, and would be written as 9.4.
       return format.number(change.percent, {

@@ -3,7 +3,7 @@ import { KPI_FIGURES } from '../../../analytics/answers/figures.ts';
 import type { KpiComparison, KpiMetrics } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { Sparkline } from '../../chart/sparkline.tsx';
-import type { Change } from '../changes.ts';
+import { type Change, changeOfFigure } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
 import type { Bucket } from '../view/buckets.ts';
 import { useWords } from '../words.ts';
@@ -51,9 +51,7 @@ function Tile({
 }) {
   const { text, figure } = useWords();
   const { params, before, isRtl } = useAnalytics();
-  const percent = answer.changePercent[name];
-  const hadNothing: Change = answer.current[name] === 0 ? { kind: 'percent', percent: 0 } : { kind: 'new' };
-  const change: Change = percent === null ? hadNothing : { kind: 'percent', percent };
+  const change = changeIn(answer, name);
   return (
     <li className="tile" data-figure={name}>
       <div className="tile-head">
@@ -72,4 +70,14 @@ function Tile({
       <Sparkline values={buckets.map(({ figures }) => figures?.[name] ?? null)} isRtl={isRtl} />
     </li>
   );
+}
+
+function changeIn({ current, previous, changePercent }: KpiComparison, name: Kpi): Change {
+  const change = changeOfFigure(name, {
+    values: [current[name], previous[name]],
+    sessions: [current.sessions, previous.sessions],
+  });
+  const percent = changePercent[name];
+  // The answer's own percentage, which is rounded rightly.
+  return change.kind === 'percent' && percent !== null ? { kind: 'percent', percent } : change;
 }

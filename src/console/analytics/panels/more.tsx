@@ -1,6 +1,6 @@
 import type { FigureName } from '../../../analytics/answers/figures.ts';
 import type { ExtendedOverview } from '../../../client/index.ts';
-import { changeOf } from '../changes.ts';
+import { changeOfFigure } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
 import { csvOf } from '../view/csv.ts';
 import { useWords } from '../words.ts';
@@ -56,7 +56,13 @@ export function More() {
                   {earlier !== undefined && (
                     <span className="fact-before">
                       {figure(name, of(earlier))}{' '}
-                      <ChangeMark figure={name} change={changeOf(of(answer), of(earlier))} />
+                      <ChangeMark
+                        figure={name}
+                        change={changeOfFigure(name, {
+                          values: [of(answer), of(earlier)],
+                          sessions: [answer.session.sessions, earlier.session.sessions],
+                        })}
+                      />
                     </span>
                   )}
                 </dd>

@@ -1,7 +1,14 @@
 import { Button, Input, NativeSelect, SegmentedControl, Switch, TextInput } from '@mantine/core';
 import { useEffect, useState } from 'react';
 import { useAnalytics } from '../context.ts';
-import { type Choice, type Minutes, PRESETS, type Preset, rangeProblem } from '../view/range.ts';
+import {
+  type Choice,
+  type Minutes,
+  PRESETS,
+  type Preset,
+  periodBefore,
+  rangeProblem,
+} from '../view/range.ts';
 import { instantOf, wallAt, wallMinute, ZONES, type Zone } from '../view/zone.ts';
 import { useWords } from '../words.ts';
 
@@ -59,8 +66,10 @@ export function Toolbar() {
       )}
       <p className="period">
         {text.period(period(range, view.zone))}
-        {before !== null && <span>{text.beforeIs(period(before.range, view.zone))}</span>}
-        {before !== null && range.to > now && <span>{text.inProgress}</span>}
+        <span>
+          {(before === null ? text.againstIs : text.beforeIs)(period(periodBefore(range), view.zone))}
+        </span>
+        {range.to > now && <span>{text.inProgress}</span>}
       </p>
     </div>
   );
