@@ -241,6 +241,9 @@ describe('exports', () => {
       page.waitForEvent('download'),
       page.getByRole('button', { name: `Export ${title} as CSV` }).click(),
     ]);
+    expect((download as Download).suggestedFilename()).toMatch(
+      /^Shop_[a-z]+_\d{4}-\d\d-\d\d_\d{4}-\d\d-\d\d\.csv$/,
+    );
     return readFileSync(await (download as Download).path(), 'utf8').replace(/^\uFEFF/, '');
   }
 

@@ -11,7 +11,7 @@ import {
 import { compared, keyOf, listOf, mostRows, rowsOf } from '../../src/console/analytics/lists.ts';
 import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
 import { bucketsOf, pairsOf } from '../../src/console/analytics/view/buckets.ts';
-import { csvOf } from '../../src/console/analytics/view/csv.ts';
+import { csvOf, daysOf, fileNameOf } from '../../src/console/analytics/view/csv.ts';
 import {
   isLive,
   lengthOf,
@@ -321,13 +321,31 @@ describe('CSV', () => {
     );
   });
 
+  test('a file has the name of the app, and the days', () => {
+    const days = daysOf(rangeOf('7d', 'Asia/Tehran', NOON), 'Asia/Tehran');
+    expect(fileNameOf(' Web / shop: ../1', 'pages', days)).toBe('Web-shop-1_pages_2026-11-14_2026-11-20');
+    expect(fileNameOf('فروشگاه من', 'pages', daysOf(rangeOf('today', 'UTC', NOON), 'UTC'))).toBe(
+      'فروشگاه-من_pages_2026-11-20',
+    );
+    expect(fileNameOf('', 'growth', daysOf(rangeOf('24h', 'UTC', NOON), 'UTC'))).toBe(
+      'growth_2026-11-19T1300_2026-11-20T1259',
+    );
+  });
+
+  test('the columns have the names of the answers', () => {
+    const head = (id: 'campaigns' | 'targets' | 'errors') => csvOfList(listOf(id), [], false).trim();
+    expect(head('campaigns')).toMatch(/"content","sessions","visitors"$/);
+    expect(head('targets')).toBe('"target","clicks"');
+    expect(head('errors')).toBe('"message","count","sessions"');
+  });
+
   test('a list of places has its coordinates; a comparison its values before', () => {
     const list = listOf('locations');
     const rows = rowsOf(list, [
       { country: 'IR', region: null, city: 'Tehran', latitude: 35.7, longitude: 51.4, count: 3 },
     ]);
     expect(csvOfList(list, rows, false)).toBe(
-      '"city","region","country","latitude","longitude","sessionsListed"\r\n"Tehran",,"IR",35.7,51.4,3\r\n',
+      '"city","region","country","latitude","longitude","sessions"\r\n"Tehran",,"IR",35.7,51.4,3\r\n',
     );
     const pages = listOf('pages');
     const listed = compared(rowsOf(pages, [{ path: '/', views: 2, uniqueSessions: 1 }]), [], 10);

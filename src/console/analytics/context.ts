@@ -7,6 +7,8 @@ import type { View } from './view/view.ts';
 /** The data that all panels of the page share. */
 export interface Analytics {
   readonly appId: string;
+  /** Undefined until it is known. */
+  readonly appName: string | undefined;
   readonly view: View;
   readonly change: (part: Partial<View>) => void;
   readonly now: number;

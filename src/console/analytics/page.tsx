@@ -51,6 +51,7 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
   const overviewBefore = useFigures('getExtendedOverview', before?.params ?? null, live.version);
   const analytics: Analytics = {
     appId,
+    appName: useAppName(appId),
     view,
     change,
     now,
@@ -70,9 +71,8 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
 }
 
 function Page({ state, error }: { readonly state: LiveState; readonly error: unknown }) {
-  const { appId, range, params, now, version } = useAnalytics();
+  const { appId, appName, range, params, now, version } = useAnalytics();
   const { text } = useWords();
-  const app = useAppName(appId);
   const kpis = useFigures('getOverviewKpis', params, version);
   const buckets = useBuckets(appId, kpis.data === undefined ? null : range, now, version);
   if (isNoAccess(kpis.error) || isNoAccess(error)) return <NoAccessState isPage />;
@@ -83,7 +83,7 @@ function Page({ state, error }: { readonly state: LiveState; readonly error: unk
         <div>
           <Link to="/dashboard">{text.toApps}</Link>
           <Title order={1} size="h2">
-            <bdi>{app ?? text.title}</bdi>
+            <bdi>{appName ?? text.title}</bdi>
           </Title>
         </div>
         <LiveMark state={state} />

@@ -28,7 +28,7 @@ interface Row extends HeatmapRow {
 
 /** The hours of the last 7 days in Tehran. Their windows are fixed, so the period before is the usual week. */
 export function Heatmaps() {
-  const { appId, version, view, change, before } = useAnalytics();
+  const { appId, version, now, view, change, before } = useAnalytics();
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const params = isInView ? { appId } : null;
@@ -37,6 +37,8 @@ export function Heatmaps() {
   const weekRows = useWeekRows(week.data);
   const usualRows = useUsualRows(usual.data);
   const metric = view.hours;
+  const today = wallAt(now, 'Asia/Tehran').slice(0, 10);
+  const weekDays = [weekRows?.at(0)?.key, weekRows?.at(-1)?.key].join('_');
   const controls = (
     <SegmentedControl
       size="xs"
@@ -52,7 +54,7 @@ export function Heatmaps() {
         title={text.heatmap}
         note={text.heatmapText}
         about={{ question: 'getTrafficHeatmap', params: { appId }, figures: [WEEK_FIGURES[metric]] }}
-        csv={{ name: 'heatmap', text: () => csvOfHours('date', weekRows ?? []) }}
+        csv={{ name: 'heatmap', days: weekDays, text: () => csvOfHours('date', weekRows ?? []) }}
         controls={controls}
         table={() => (
           <HoursTable
@@ -71,7 +73,11 @@ export function Heatmaps() {
         title={text.activity}
         note={text.activityText}
         about={{ question: 'getAudienceActivity', params: { appId }, figures: [USUAL_FIGURES[metric]] }}
-        csv={{ name: 'audience-activity', text: () => csvOfHours('day_of_week', usualRows ?? []) }}
+        csv={{
+          name: 'usual-week',
+          days: today,
+          text: () => csvOfHours('day_of_week', usualRows ?? []),
+        }}
         controls={controls}
         table={() => <HoursTable rows={usualRows ?? []} figure={USUAL_FIGURES[metric]} usual={undefined} />}
         isBusy={usual.isLoading}

@@ -1,3 +1,4 @@
+import type { FigureName } from '../../../analytics/answers/figures.ts';
 import type { List, ListRow } from '../lists.ts';
 import { csvOf } from '../view/csv.ts';
 
@@ -6,14 +7,27 @@ export interface ListedRow extends ListRow {
   readonly before?: readonly (number | null)[];
 }
 
+/** The names in the answers, of figures that the console tells apart by longer ones. */
+const COLUMNS: Readonly<Partial<Record<FigureName, string>>> = {
+  sessionsListed: 'sessions',
+  visitorsListed: 'visitors',
+  targetClicks: 'clicks',
+  customEventCount: 'count',
+  errorCount: 'count',
+  errorSessions: 'sessions',
+  entrySessions: 'sessions',
+  exitSessions: 'sessions',
+};
+
 /** A list as the answers write it: names and numbers of the API, not those of a language. */
 export function csvOfList(list: List, rows: readonly ListedRow[], isCompared: boolean): string {
   const hasPlaces = list.kind === 'place';
+  const figures = list.figures.map((figure) => COLUMNS[figure] ?? figure);
   const head = [
     ...list.parts,
     ...(hasPlaces ? ['latitude', 'longitude'] : []),
-    ...list.figures,
-    ...(isCompared ? list.figures.map((figure) => `previous_${figure}`) : []),
+    ...figures,
+    ...(isCompared ? figures.map((figure) => `previous_${figure}`) : []),
   ];
   return csvOf(
     head,

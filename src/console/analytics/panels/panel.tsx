@@ -4,6 +4,8 @@ import type { LiveQuestion } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { ApiError } from '../../api.ts';
 import { ErrorState, LoadingState } from '../../states.tsx';
+import { useAnalytics } from '../context.ts';
+import { daysOf, fileNameOf } from '../view/csv.ts';
 import { useWords } from '../words.ts';
 import { About, type Call } from './about.tsx';
 import { Expired } from './expired.tsx';
@@ -14,8 +16,12 @@ export interface PanelProps<Q extends LiveQuestion> {
   readonly title: string;
   readonly note?: string | undefined;
   readonly about: Call<Q>;
-  /** The rows of an export. */
-  readonly csv: { readonly name: string; readonly text: () => string | Promise<string> };
+  /** The rows of an export. `days` are those of its file's name; default: the range. */
+  readonly csv: {
+    readonly name: string;
+    readonly days?: string;
+    readonly text: () => string | Promise<string>;
+  };
   /** Chosen figures and the like, beside the title. */
   readonly controls?: ReactNode;
   /** The same as a table, for a panel that shows a picture. */
@@ -65,13 +71,17 @@ export function Panel<Q extends LiveQuestion>({
   );
 }
 
-function ExportButton({ title, csv: { name, text: make } }: Pick<PanelProps<LiveQuestion>, 'title' | 'csv'>) {
+function ExportButton({
+  title,
+  csv: { name, days, text: make },
+}: Pick<PanelProps<LiveQuestion>, 'title' | 'csv'>) {
   const { text } = useWords();
+  const { appName = '', range, view } = useAnalytics();
   const [failed, setFailed] = useState(false);
   const save = async (): Promise<void> => {
     setFailed(false);
     try {
-      saveCsv(name, await make());
+      saveCsv(fileNameOf(appName, name, days ?? daysOf(range, view.zone)), await make());
     } catch {
       setFailed(true);
     }

@@ -1,3 +1,8 @@
+import type { Range } from './range.ts';
+import { wallAt, type Zone } from './zone.ts';
+
+const LONGEST_APP = 60;
+
 type Cell = string | number | null;
 
 /**
@@ -13,4 +18,22 @@ function fieldOf(cell: Cell): string {
   if (typeof cell === 'number') return String(cell);
   const safe = /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
   return `"${safe.replaceAll('"', '""')}"`;
+}
+
+/** The name of an export's file, without its ending: `web-shop_pages_2026-11-14_2026-11-20`. */
+export function fileNameOf(app: string, panel: string, days: string): string {
+  // Without the characters that have a meaning in paths, and without spaces.
+  const safe = app
+    .replace(/[^\p{L}\p{M}\p{N}]+/gu, '-')
+    .replace(/^-|-$/g, '')
+    .slice(0, LONGEST_APP);
+  return [safe, panel, days].filter((part) => part !== '').join('_');
+}
+
+/** A range for the name of a file: its days, or its minutes if they are no whole days. */
+export function daysOf({ from, to }: Range, zone: Zone): string {
+  const [first, last] = [wallAt(from, zone), wallAt(to, zone)];
+  const areDays = first.endsWith('T00:00') && last.endsWith('T23:59');
+  const written = (wall: string): string => (areDays ? wall.slice(0, 10) : wall.replace(':', ''));
+  return [...new Set([written(first), written(last)])].join('_');
 }
