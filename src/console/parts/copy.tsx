@@ -24,7 +24,18 @@ export function Copy({ text, label }: CopyProps) {
   return (
     <div className="copy">
       <section className="copy-text" dir="ltr" aria-label={label}>
-        <code ref={code}>{text}</code>
+        <code ref={code}>
+          {text.split(/(\s+)/).map((part, i) =>
+            i % 2 === 1 ? (
+              part
+            ) : (
+              // biome-ignore lint/suspicious/noArrayIndexKey: a word is known by its place.
+              <span key={i} className="copy-word">
+                {part}
+              </span>
+            ),
+          )}
+        </code>
       </section>
       <Button variant="default" aria-label={`${actions.copy}: ${label}`} onClick={() => void copy()}>
         {isCopied ? actions.copied : actions.copy}
