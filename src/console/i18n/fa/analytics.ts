@@ -226,7 +226,8 @@ export const analytics: AnalyticsTexts = {
     more: (percent) => `${percent} بیشتر از دورهٔ پیشین`,
     less: (percent) => `${percent} کمتر از دورهٔ پیشین`,
     same: 'مانند دورهٔ پیشین',
-    points: (points) => `${points} واحد درصد`,
+    // Isolated, because a number with a sign would turn the order of the words.
+    points: (points) => `\u2068${points}\u2069 واحد درصد`,
     new: 'تازه',
     newLong: 'در دورهٔ پیشین چیزی نبود',
     unknown: 'نامعلوم',
