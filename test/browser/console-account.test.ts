@@ -16,7 +16,7 @@ test('a stranger reads how to sign in, on every page', async () => {
   for (const path of ['', '/api-keys', `/apps/${service().app}`]) {
     await visit(path);
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-    expect(await page.textContent('main')).toContain('admin sign-in-link --account');
+    expect(await page.textContent('main')).toContain('session-analytics admin sign-in-link --account');
     expect(await page.textContent('main')).not.toContain('organisation');
   }
   expect(await findings(page)).toEqual([]);
@@ -101,6 +101,25 @@ test('the audit says who did what, and shows a kind of deeds', async () => {
   await page.getByLabel('Show').selectOption('Account');
   await made.waitFor({ state: 'detached' });
   await page.getByRole('row').filter({ hasText: 'Changed the plan' }).waitFor();
+  await context.close();
+});
+
+test('a refused deed was only tried, and its reason is whole', async () => {
+  const { account, ask } = await service().newTenant();
+  const body = { name: 'Twin', domain: 'https://shop.example' };
+  expect((await ask('/api/v1/apps', { method: 'POST', body })).status).toBe(409);
+  const { context, page, visit } = await signedIn(browser, service(), account);
+  await visit('/audit');
+  const row = page.getByRole('row').filter({ hasText: 'Twin' });
+  expect(await row.textContent()).toMatch(/Tried to create an app.*Refused.*domain_conflict/);
+  const cut = '.mantine-Badge-label, .lines code';
+  expect(
+    await page
+      .locator(cut)
+      .evaluateAll(
+        (all) => all.filter((each) => each.scrollWidth > each.clientWidth && each.clientWidth > 0).length,
+      ),
+  ).toBe(0);
   await context.close();
 });
 

@@ -401,7 +401,8 @@ describe('states', () => {
 
   test('a range without visits offers the days of those that there are', async () => {
     const old = await service().newTenant();
-    const startedAt = '2019-03-05T10:20:30.000Z';
+    const startedAt = new Date(service().clock.now().getTime() - 500 * DAY_MS).toISOString();
+    const day = startedAt.slice(0, 10);
     const first: SessionSeed = {
       id: randomUUID(),
       visitorId: randomUUID(),
@@ -412,8 +413,8 @@ describe('states', () => {
     const visitor = await signedIn(browser, service(), old.account);
     open.push(visitor);
     await visitor.visit(`/apps/${old.app}?range=365d`);
-    await visitor.page.getByRole('button', { name: 'Show 5 Mar 2019' }).click();
-    expect(new URL(visitor.page.url()).search).toBe('?from=2019-03-05T00:00&to=2019-03-05T23:59');
+    await visitor.page.getByRole('button', { name: `Show ${format.date(startedAt)}` }).click();
+    expect(new URL(visitor.page.url()).search).toBe(`?from=${day}T00:00&to=${day}T23:59`);
     await eventually(() => textOf(visitor.page, '[data-figure=sessions] .tile-value')).toBe('1');
   });
 
@@ -449,6 +450,23 @@ test('in Persian: from the right, Persian digits, both calendars, weeks from Sat
       .first()
       .textContent(),
   ).toBe('شنبه');
+});
+
+test('in Persian on a phone: no name of a day is cut, and campaigns show their numbers', async () => {
+  const { page } = await analytics('', { language: 'fa', width: 390 });
+  await seeAll(page);
+  const cut = (name: string) =>
+    page.locator(name).evaluateAll((all) =>
+      all.flatMap((each) => {
+        const { left, right } = each.getBoundingClientRect();
+        const frame = each.closest('svg, .scroll').getBoundingClientRect();
+        return left < frame.left - 1 || right > frame.right + 1 ? [each.textContent] : [];
+      }),
+    );
+  expect(await page.locator('svg:has(.heat) g text').count()).toBe(14);
+  expect(await cut('svg:has(.heat) g text')).toEqual([]);
+  expect(await page.locator('.list-wide td.number').count()).toBeGreaterThan(0);
+  expect(await cut('.list-wide td.number')).toEqual([]);
 });
 
 describe.each(['en', 'fa'] as const)('%s', (language) => {
