@@ -38,6 +38,8 @@ export interface Snapshot extends State {
    */
   readonly rebuilt: string;
   readonly version: EventCounts;
+  /** Tails of events are not read beyond the end of a range (see `mayCountLater`). */
+  readonly endsExactly?: boolean;
   /** All commits up to here were visible when it was read; null if other processes commit, too. */
   readonly position: number | null;
 }

@@ -38,4 +38,8 @@ export async function untilSteady<Value>(
  * counted if it was committed meanwhile. From a snapshot that holds this event, the tail ends with the range.
  */
 export const mayCountLater = (before: Snapshot, after: Snapshot, to: EpochMs | null): boolean =>
-  to !== null && (before.extent?.to ?? 0) <= to && (after.extent?.to ?? 0) > to;
+  mayHoldMore(before, to) && to !== null && (after.extent?.to ?? 0) > to;
+
+/** Returns whether the tail of a range of events up to `to` is read beyond it. */
+export const mayHoldMore = ({ extent, endsExactly }: Snapshot, to: EpochMs | null): boolean =>
+  to !== null && endsExactly !== true && (extent?.to ?? 0) <= to;

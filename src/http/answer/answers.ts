@@ -8,7 +8,7 @@ import { traced } from '../../domain/work.ts';
 import { isSameVersion, type ReadBegun } from '../../snapshots/begun.ts';
 import type { Snapshot } from '../../snapshots/read.ts';
 import type { ReadSnapshot } from '../../snapshots/snapshots.ts';
-import { mayCountLater, untilSteady } from '../../snapshots/steady.ts';
+import { mayHoldMore, untilSteady } from '../../snapshots/steady.ts';
 import type { Bodies, Body } from '../forms/bodies.ts';
 import { writeJson } from '../forms/json-lines.ts';
 import { codeVersion } from './code-version.ts';
@@ -298,14 +298,14 @@ export class Answers {
   async #compute(asked: Asked, { question, snapshot: first, asOf, at }: State): Promise<Kept> {
     const { app } = asked;
     const { scope } = asked.basis;
-    const again = () => this.#snapshot(app, scope);
+    const again = async () => ({ ...(await this.#snapshot(app, scope)), endsExactly: true });
     const computed = async (snapshot: Snapshot) => {
       const json = await this.#bodies.collect(writeJson(await this.#computed(asked, snapshot)));
       const { version, era } = await this.#begun(app, scope);
       const isOfVersion = version !== null && isSameVersion(version, snapshot);
-      const to = scope.events?.to ?? null;
+      // Events that are being stored may be in the answer. None of them is from after the range if the tail ends with it.
       const isSteady =
-        era === snapshot.era && (isOfVersion || to === null || !mayCountLater(snapshot, await again(), to));
+        era === snapshot.era && (isOfVersion || !mayHoldMore(snapshot, scope.events?.to ?? null));
       if (!isSteady) this.#bodies.drop(json);
       return { value: { json, of: isOfVersion ? snapshot : null }, isSteady };
     };
