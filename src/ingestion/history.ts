@@ -82,10 +82,10 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       const columnsOf = (some: readonly ValidSession[]) =>
         some.map((session) => sessionColumns(session, { app, place: null }));
       const sentColumns = columnsOf(sessions);
-      key = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
+      const batch = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
       const columns = missing === sessions ? sentColumns : columnsOf(missing);
       await assertHeld();
-      const batch = key;
+      key = batch;
       const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns));
       if (outcome === 'duplicate') return nothing;
       return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };

@@ -14,7 +14,7 @@ export const changeOf = (current: number, previous: number | null): Change => {
 };
 
 const SHARES: ReadonlySet<string> = new Set(['bounceRate', 'errorRate']);
-/** Figures that a period without sessions has not, though answers write 0. */
+/** Figures that a period without sessions does not have. Answers write 0 for them. */
 const PER_SESSION: ReadonlySet<string> = new Set([
   ...SHARES,
   'averageSessionDurationMs',
@@ -30,7 +30,7 @@ export interface Compared {
 
 export function changeOfFigure(figure: string, { values: [current, previous], sessions }: Compared): Change {
   if (PER_SESSION.has(figure) && sessions.includes(0)) return { kind: 'unknown' };
-  // Rates have few decimals; a float's error is far behind them.
+  // Rates have few decimals. The error of a float lies far behind them.
   if (SHARES.has(figure)) return { kind: 'points', points: Number(((current - previous) * 100).toFixed(6)) };
   return changeOf(current, previous);
 }

@@ -78,6 +78,6 @@ function changeIn({ current, previous, changePercent }: KpiComparison, name: Kpi
     sessions: [current.sessions, previous.sessions],
   });
   const percent = changePercent[name];
-  // The answer's own percentage, which is rounded rightly.
+  // The answer's own percentage is rounded exactly.
   return change.kind === 'percent' && percent !== null ? { kind: 'percent', percent } : change;
 }
