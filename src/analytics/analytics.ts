@@ -2,9 +2,10 @@ import type { Database } from '../clickhouse/database.ts';
 import { asQuestion } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { EpochMs } from '../domain/time.ts';
+import { createBegun } from '../snapshots/begun.ts';
 import type { Snapshot } from '../snapshots/read.ts';
 import { createSnapshots, type ReadSnapshot } from '../snapshots/snapshots.ts';
-import { mayCountLater, untilSteady } from '../snapshots/steady.ts';
+import { untilSteady } from '../snapshots/steady.ts';
 import type { Analytics } from './answers/results.ts';
 import type { AppFacts } from './input/app-facts.ts';
 import { createFacts } from './input/create.ts';
@@ -20,6 +21,7 @@ import { timeSpent } from './questions/time-spent.ts';
 import { trafficHeatmap } from './questions/traffic-heatmap.ts';
 import { userGrowth } from './questions/user-growth.ts';
 import { utmCampaigns } from './questions/utm-campaigns.ts';
+import { dataBoundsBasis } from './scopes.ts';
 
 export interface AnalyticsDeps {
   readonly db: Database;
@@ -38,6 +40,8 @@ export interface SteadyAnalytics extends Analytics {
 
 type Ask<Answer> = (facts: AppFacts) => Promise<Answer>;
 
+const ALL_EVENTS = dataBoundsBasis().scope;
+
 /** Binds all questions to a store. */
 export function createAnalytics({
   db,
@@ -54,13 +58,14 @@ export function createAnalytics({
       return ask(createFacts({ ...of, patched: false }));
     }
   };
+  const begun = createBegun({ db, snapshots });
   const steady = async <Answer>(app: AppId, ask: Ask<Answer>, to: EpochMs | null): Promise<Answer> => {
-    const read = () => snapshots(app);
-    return untilSteady(await read(), read, async (snapshot) => {
+    const read = () => snapshots(app, ALL_EVENTS);
+    const compute = async (snapshot: Snapshot) => {
       const value = await answered(app, snapshot, ask);
-      const after = await read();
-      return { value, isSteady: after.era === snapshot.era && !mayCountLater(snapshot, after, to) };
-    });
+      return { value, begun: await begun(app, ALL_EVENTS) };
+    };
+    return (await untilSteady({ first: await read(), again: read, to, compute })).value;
   };
   return {
     ...questions((app, ask, to = null) => asQuestion(() => steady(app, ask, to))),

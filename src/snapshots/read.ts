@@ -38,7 +38,7 @@ export interface Snapshot extends State {
    */
   readonly rebuilt: string;
   readonly version: EventCounts;
-  /** Tails of events are not read beyond the end of a range (see `mayCountLater`). */
+  /** Tails of events are not read beyond the end of a range (see `untilSteady`). */
   readonly endsExactly?: boolean;
   /** All commits up to here were visible when it was read; null if other processes commit, too. */
   readonly position: number | null;

@@ -1,31 +1,54 @@
 import { AppError } from '../domain/errors.ts';
-import type { EpochMs } from '../domain/time.ts';
+import { type EpochMs, hourOf } from '../domain/time.ts';
+import { type Begun, isSameVersion } from './begun.ts';
 import type { Snapshot } from './read.ts';
 
-/** A value that rests on a snapshot, and whether it is right: the app's era is still that of the snapshot. */
+/** A value that rests on a snapshot, and the app's state that was read after it was computed. */
 interface Attempt<Value> {
   readonly value: Value;
-  readonly isSteady: boolean;
+  readonly begun: Begun;
 }
 
 /** Even a second one is rare. */
 const MOST_ATTEMPTS = 5;
 
+export interface Steady<Value> {
+  readonly first: Snapshot;
+  /** Reads a new snapshot. */
+  again(): Promise<Snapshot>;
+  /** The end of the question's range of events; null if it has none. */
+  readonly to: EpochMs | null;
+  compute(snapshot: Snapshot): Promise<Attempt<Value>>;
+  /** Frees a value that is not returned. */
+  drop?(value: Value): void;
+}
+
+export interface Result<Value> {
+  readonly value: Value;
+  /** The value rests on exactly this version; null if events were being stored meanwhile. */
+  readonly of: Snapshot | null;
+}
+
 /**
- * Computes a value from a snapshot. Sealing does not wait for readers: if it has deleted rows meanwhile (the era changed),
- * the value may lack them, so it is computed again from a new snapshot. The same holds if the value may count events from
- * after the range (`mayCountLater`).
+ * Computes a value from a snapshot. If it may be wrong, it is computed again from a new snapshot, and tails end with the
+ * range. It may be wrong in two cases. Sealing does not wait for readers: if it has deleted rows meanwhile (the era
+ * changed), the value may lack them. If events were being stored, some of them may be from after the range.
  */
-export async function untilSteady<Value>(
-  first: Snapshot,
-  again: () => Promise<Snapshot>,
-  compute: (snapshot: Snapshot) => Promise<Attempt<Value>>,
-): Promise<Value> {
+export async function untilSteady<Value>({
+  first,
+  again,
+  to,
+  compute,
+  drop,
+}: Steady<Value>): Promise<Result<Value>> {
   for (let [snapshot, attempt] = [first, 1]; ; attempt++) {
-    const { value, isSteady } = await compute(snapshot);
-    if (isSteady) return value;
+    const { value, begun } = await compute(snapshot);
+    const isOfVersion = begun.version !== null && isSameVersion(begun.version, snapshot);
+    const isRight = begun.era === snapshot.era && (isOfVersion || !isReadBeyond(snapshot, to));
+    if (isRight) return { value, of: isOfVersion ? snapshot : null };
+    drop?.(value);
     if (attempt === MOST_ATTEMPTS) break;
-    snapshot = await again();
+    snapshot = { ...(await again()), endsExactly: true };
   }
   throw new AppError('overloaded', 'The facts of this app change too fast. Try again shortly.', {
     retryAfterSeconds: 5,
@@ -33,13 +56,15 @@ export async function untilSteady<Value>(
 }
 
 /**
- * Returns whether an answer about events up to `to` may count later ones. A tail that holds the app's last event is read up
- * to the end of its hour, because nothing was later at the snapshot. So the first event from after the range may be
- * counted if it was committed meanwhile. From a snapshot that holds this event, the tail ends with the range.
+ * Returns whether the tail of a range of events up to `to` is read beyond it, up to the end of the hour. It is if the app's
+ * last event is in this hour, but not after the range: whole hours are read faster than a part.
  */
-export const mayCountLater = (before: Snapshot, after: Snapshot, to: EpochMs | null): boolean =>
-  mayHoldMore(before, to) && to !== null && (after.extent?.to ?? 0) > to;
-
-/** Returns whether the tail of a range of events up to `to` is read beyond it. */
-export const mayHoldMore = ({ extent, endsExactly }: Snapshot, to: EpochMs | null): boolean =>
-  to !== null && endsExactly !== true && (extent?.to ?? 0) <= to;
+export const isReadBeyond = (
+  { extent, endsExactly }: Pick<Snapshot, 'extent' | 'endsExactly'>,
+  to: EpochMs | null,
+): boolean =>
+  to !== null &&
+  extent !== null &&
+  endsExactly !== true &&
+  extent.to <= to &&
+  hourOf(extent.to) === hourOf(to);

@@ -103,10 +103,9 @@ function recorded(db: Database): { readonly db: Database; readonly sent: Sent[] 
 
 test.each(Object.entries(QUESTIONS))('docs/sql/%s.sql is what the question sends', async (name, ask) => {
   const { db, sent } = recorded(store.db);
-  const snapshots = createSnapshots(db);
-  await snapshots(APP);
+  const snapshot = await createSnapshots(db)(APP);
   sent.splice(0);
-  await ask(createAnalytics({ db, snapshots }));
+  await ask(createAnalytics({ db }).from(snapshot));
   const texts = await Promise.all(
     sent.map(async ({ name: statement, sql: text, params }) => {
       const formatted = await store.db.queryOne(FORMATTED, { sql: text });
@@ -116,7 +115,7 @@ test.each(Object.entries(QUESTIONS))('docs/sql/%s.sql is what the question sends
       return `-- ${statement}\n${values.join('')}${formatted.sql};\n`;
     }),
   );
-  // Statements run side by side, in no fixed order; the question reads the watermarks again at its end.
+  // Statements run side by side, in no fixed order.
   const text = [...new Set(texts)].sort().join('\n');
   await expect(text).toMatchFileSnapshot(`../../docs/sql/${name}.sql`);
 });

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { appId } from '../../src/domain/ids.ts';
-import { epochMs } from '../../src/domain/time.ts';
+import type { Scope } from '../../src/domain/scope.ts';
+import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
 import { type AnswerSource, Answers, type Asked } from '../../src/http/answer/answers.ts';
 import { Bodies } from '../../src/http/forms/bodies.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
@@ -38,9 +39,12 @@ const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapsho
 });
 
 /** The app's snapshots, in the order in which they are read; the last one stays. */
-function answersOf(...snapshots: readonly [Snapshot, ...Snapshot[]]) {
+const answersOf = (...snapshots: readonly [Snapshot, ...Snapshot[]]) => answersAbout(SCOPE, ...snapshots);
+
+function answersAbout(scope: Scope, ...snapshots: readonly [Snapshot, ...Snapshot[]]) {
   const sources: AnswerSource[] = [];
   const computedFrom: string[] = [];
+  const exactly: boolean[] = [];
   const left = [...snapshots];
   const now = (): Snapshot => left[0] ?? snapshots[0];
   const read = async (): Promise<Snapshot> => {
@@ -60,13 +64,14 @@ function answersOf(...snapshots: readonly [Snapshot, ...Snapshot[]]) {
     app: APP,
     operationId: 'getDataBounds',
     query: {},
-    basis: { scope: SCOPE, window: '' },
+    basis: { scope, window: '' },
     compute: async (snapshot) => {
       computedFrom.push(snapshot.era);
+      exactly.push(snapshot.endsExactly === true);
       return { era: snapshot.era };
     },
   };
-  return { ask: async () => (await answers.ask(asked, null)).result(), sources, computedFrom };
+  return { ask: async () => (await answers.ask(asked, null)).result(), sources, computedFrom, exactly };
 }
 
 test('an answer is computed once for a version, from the snapshot that its tag names', async () => {
@@ -100,6 +105,24 @@ test('if events came meanwhile, the answer is tagged by its bytes, and not cache
   expect(second.tag).not.toBe(first.tag);
   expect((await ask()).tag).toBe(second.tag);
   expect(sources).toEqual(['computed', 'computed', 'cached']);
+});
+
+test('if events came meanwhile in the hour in which the range ends, the second answer ends exactly', async () => {
+  const ends = (to: number): Scope => ({ events: { from: epochMs(0), to: epochMs(to) }, sessions: null });
+  const at = (last: number, version: number): Snapshot => ({
+    ...snapshotOf('one', [version, version]),
+    extent: { from: epochMs(0), to: epochMs(last) },
+  });
+  for (const [last, to, attempts] of [
+    [20, 30, [false, true]],
+    // Nothing is read beyond the range.
+    [40, 30, [false]],
+    [20, HOUR_MS, [false]],
+  ] as const) {
+    const { ask, exactly } = answersAbout(ends(to), at(last, 1), at(last, 2), at(last, 3));
+    await ask();
+    expect(exactly).toEqual(attempts);
+  }
 });
 
 test('an app whose rows are deleted all the time is refused after five attempts', async () => {

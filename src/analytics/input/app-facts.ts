@@ -29,8 +29,10 @@ export interface EventFacts {
   readonly until: EpochMs;
   /** Raw events are kept from this instant on, a whole UTC day; 0: all of them. */
   readonly horizon: EpochMs;
-  /** No event is later; null without data. */
-  readonly last: EpochMs | null;
+  /** The times of the first and of the last event; null without data. */
+  readonly extent: Range | null;
+  /** Tails are not read beyond the end of a range (see `untilSteady`). */
+  readonly endsExactly: boolean;
   /** The number of committed events. */
   readonly version: number;
   /** The cache of raw rows from the watermark on, of any version. */

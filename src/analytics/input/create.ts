@@ -19,9 +19,6 @@ export interface FactsDeps {
   readonly patched: boolean;
 }
 
-/** Later than any event: no tail is read beyond its range. */
-const NEVER = epochMs(Number.MAX_SAFE_INTEGER);
-
 /** Gives access to an app's facts at the snapshot. */
 export function createFacts(deps: FactsDeps): AppFacts {
   const { db, app, memory, snapshot } = deps;
@@ -68,7 +65,8 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     app,
     until,
     horizon,
-    last: snapshot.endsExactly === true ? NEVER : (snapshot.extent?.to ?? null),
+    extent: snapshot.extent,
+    endsExactly: snapshot.endsExactly === true,
     version: snapshot.sessionEvents,
     live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
     sums: memory.of(`sums ${snapshot.erasures}`),

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
-import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS, hourOf, type Range, toIso } from '../../domain/time.ts';
+import { isReadBeyond } from '../../snapshots/steady.ts';
 import { type Grain, type Plan, plan } from '../range/plan.ts';
 import { rawRanges } from '../range/sql.ts';
 import type { EventFacts } from './app-facts.ts';
@@ -10,12 +11,12 @@ const FIRST = 0;
 /**
  * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. If the tail of the last
  * range holds the last event, it ends with the event's hour: it has no edge, and it is the same for all ranges that end
- * later (see `mayCountLater`). Throws `beyond_retention` if events may have expired from one of these pieces. Nothing
+ * later. Throws `beyond_retention` if events may have expired from one of these pieces. Nothing
  * else decides this: sessions are counted from facts alone, and the other readers of raw events stay in hours after the
  * horizon.
  */
 export function planEvents(
-  { horizon, last }: Pick<EventFacts, 'horizon' | 'last'>,
+  { horizon, extent, endsExactly }: Pick<EventFacts, 'horizon' | 'extent' | 'endsExactly'>,
   ranges: readonly Range[],
   watermark: EpochMs,
   coarsest?: Grain,
@@ -26,8 +27,8 @@ export function planEvents(
   );
   if (!isKept) throw beyondRetention(nearest(ranges, horizon), horizon);
   const cut = ({ from, to }: Range): Range => {
-    const end = Math.max(from, last ?? 0);
-    return to < end ? { from, to } : { from, to: epochMs(floorTo(end, HOUR_MS) + HOUR_MS - 1) };
+    const end = epochMs(hourOf(Math.max(from, extent?.to ?? 0)) + HOUR_MS - 1);
+    return { from, to: to < end && !isReadBeyond({ extent, endsExactly }, to) ? to : end };
   };
   return plans.map((pieces, i) =>
     pieces.tail === null || i < plans.length - 1 ? pieces : { ...pieces, tail: cut(pieces.tail) },

@@ -5,10 +5,10 @@ import { asQuestion, currentCaller, forOthersToo, Shared } from '../../domain/ca
 import type { AccountId, AppId } from '../../domain/ids.ts';
 import { toIso } from '../../domain/time.ts';
 import { traced } from '../../domain/work.ts';
-import { isSameVersion, type ReadBegun } from '../../snapshots/begun.ts';
+import type { ReadBegun } from '../../snapshots/begun.ts';
 import type { Snapshot } from '../../snapshots/read.ts';
 import type { ReadSnapshot } from '../../snapshots/snapshots.ts';
-import { mayHoldMore, untilSteady } from '../../snapshots/steady.ts';
+import { untilSteady } from '../../snapshots/steady.ts';
 import type { Bodies, Body } from '../forms/bodies.ts';
 import { writeJson } from '../forms/json-lines.ts';
 import { codeVersion } from './code-version.ts';
@@ -298,18 +298,18 @@ export class Answers {
   async #compute(asked: Asked, { question, snapshot: first, asOf, at }: State): Promise<Kept> {
     const { app } = asked;
     const { scope } = asked.basis;
-    const again = async () => ({ ...(await this.#snapshot(app, scope)), endsExactly: true });
-    const computed = async (snapshot: Snapshot) => {
-      const json = await this.#bodies.collect(writeJson(await this.#computed(asked, snapshot)));
-      const { version, era } = await this.#begun(app, scope);
-      const isOfVersion = version !== null && isSameVersion(version, snapshot);
-      // Events that are being stored may be in the answer. None of them is from after the range if the tail ends with it.
-      const isSteady =
-        era === snapshot.era && (isOfVersion || !mayHoldMore(snapshot, scope.events?.to ?? null));
-      if (!isSteady) this.#bodies.drop(json);
-      return { value: { json, of: isOfVersion ? snapshot : null }, isSteady };
-    };
-    const { json, of } = await asQuestion(() => untilSteady(first, again, computed));
+    const steady = () =>
+      untilSteady({
+        first,
+        again: () => this.#snapshot(app, scope),
+        to: scope.events?.to ?? null,
+        compute: async (snapshot) => {
+          const value = await this.#bodies.collect(writeJson(await this.#computed(asked, snapshot)));
+          return { value, begun: await this.#begun(app, scope) };
+        },
+        drop: (value) => this.#bodies.drop(value),
+      });
+    const { value: json, of } = await asQuestion(steady);
     if (of === null) return { app, tag: await digestOf(json), json, asOf, at, renewedAt: 1 };
     const kept = { app, tag: question.tagAt(of), json, asOf: asOfOf(of), at, renewedAt: renewalShare() };
     if ((this.#kept.peek(question.name)?.at ?? 0) <= at) this.#kept.set(question.name, kept);
