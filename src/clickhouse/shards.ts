@@ -16,6 +16,8 @@ export interface Shards {
   readonly count: number;
   /** The database of the tables about apps; null: that of all tables. */
   readonly database: string | null;
+  /** False if the store's nodes have clocks of their own. */
+  readonly hasOneClock: boolean;
   /** The shard of an app, counted from 0. */
   of(app: string): number;
   /** SQL of the same, for a row with the column app_id. */
@@ -34,6 +36,7 @@ export interface Shards {
 export const ONE_SHARD: Shards = {
   count: 1,
   database: null,
+  hasOneClock: true,
   of: () => 0,
   sql: sql`0`,
   newApp: (digits = randomDigits()) => idOf(digits, `4${digits.slice(13, 16)}`),
@@ -49,13 +52,14 @@ const [VERSION_AT, SHARD_AT, ID_END] = [14, 15, 18];
 const DRAWING = [12, 16] as const;
 
 export function shardsOf(layout: ClusterLayout): Shards {
-  const { database, count, first, weights } = layout;
+  const { database, count, first, isSpread, weights } = layout;
   if (count > MOST_SHARDS) throw new Error(`More than ${MOST_SHARDS} shards.`);
   const beside = (table: string): Sql =>
     SHARDED.has(table) ? sql`${identifier(shardDatabase(database))}.${identifier(table)}` : identifier(table);
   return {
     count,
     database: shardDatabase(database),
+    hasOneClock: !isSpread,
     of: (app) =>
       app[VERSION_AT] === SHARD_ID_VERSION
         ? Number.parseInt(app.slice(SHARD_AT, ID_END), 16)
