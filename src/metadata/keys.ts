@@ -26,6 +26,9 @@ export interface CreatedKey {
 
 const keyLock = (id: KeyId): string => `key:${id}`;
 
+/** Of an account at once. Each has a rate window of its own. */
+const MOST_VALID_KEYS = 100;
+
 export type Keys = ReturnType<typeof keysIn>;
 
 export function keysIn(
@@ -54,6 +57,12 @@ export function keysIn(
     } finally {
       for (const { hash } of rows) cache.invalidate(hash);
     }
+  };
+
+  const assertRoom = async (account: AccountId): Promise<void> => {
+    const rows = await db.query(KEYS_OF_ACCOUNT, { account });
+    const valid = rows.filter((row) => row.revokedAt === null && !hasExpired(row.expiresAt, clock()));
+    if (valid.length >= MOST_VALID_KEYS) throw tooManyKeys();
   };
 
   const fresh = (
@@ -91,11 +100,16 @@ export function keysIn(
       return row;
     },
 
-    async create(account: AccountId, name: string, expiresAt: EpochMs | null): Promise<CreatedKey> {
-      await accounts.get(account);
-      const { apiKey, row } = fresh(account, name, expiresAt);
-      await write(row);
-      return { keyId: row.id, apiKey };
+    /** Throws `plan_blocked` if the account has too many valid keys. */
+    create(account: AccountId, name: string, expiresAt: EpochMs | null): Promise<CreatedKey> {
+      return locks.withLock(`keys:${account}`, async (assertHeld) => {
+        await accounts.get(account);
+        const { apiKey, row } = fresh(account, name, expiresAt);
+        await assertRoom(account);
+        await assertHeld();
+        await write(row);
+        return { keyId: row.id, apiKey };
+      });
     },
 
     async list(account: AccountId): Promise<ApiKeySummary[]> {
@@ -106,13 +120,14 @@ export function keysIn(
 
     /**
      * Replaces a key with one of the same name. Both keys are one insert: there are never two dead keys, nor
-     * an old one without an end.
+     * an old one without an end. Throws `plan_blocked` if the account has too many valid keys.
      */
     rotate(id: KeyId, overlapMs: number, expiresAt: EpochMs | null): Promise<CreatedKey> {
       return locks.withLock(keyLock(id), async (assertHeld) => {
         const old = await get(id);
         if (old.revokedAt !== null) throw revoked(id);
         const { apiKey, row } = fresh(old.account, old.name, expiresAt);
+        if (overlapMs > 0) await assertRoom(old.account);
         const end = earlier(old.expiresAt, epochMs(clock() + overlapMs));
         await assertHeld();
         const version = nextVersion(old.version);
@@ -139,6 +154,12 @@ const expiryIsPast = (): AppError =>
   new AppError('validation_failed', 'One or more fields are invalid.', {
     errors: [{ field: 'expiresAt', message: 'Must be in the future.' }],
   });
+
+const tooManyKeys = (): AppError =>
+  new AppError(
+    'plan_blocked',
+    `An account may have ${MOST_VALID_KEYS} valid API keys at once: revoke one that is no longer used.`,
+  );
 
 const revoked = (id: KeyId): AppError =>
   new AppError('validation_failed', `API key ${id} is revoked: create a new one.`);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
 import { accountId, keyId } from '../../src/domain/ids.ts';
-import { epochMs, toIso } from '../../src/domain/time.ts';
+import { type EpochMs, epochMs, toIso } from '../../src/domain/time.ts';
 import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
 import { type MetadataBench, metadataBench } from '../support/metadata.ts';
 
@@ -124,6 +124,29 @@ describe('API keys', () => {
     wait(1);
     // Cached a millisecond ago, and still refused.
     expect([await works(apiKey), await works(apiKey, other)]).toEqual([false, false]);
+  });
+
+  test('are at most 100 at once; revoked and expired ones leave room', { timeout: 60_000 }, async () => {
+    const { metadata, wait, now } = bench;
+    const { accountId } = await metadata.createAccount({ name: 'Acme', plan: 'free' });
+    const create = (expiresAt: EpochMs | null = null) => metadata.createKey(accountId, { expiresAt });
+    const { keyId } = await create();
+    await create(epochMs(now() + 3_000));
+    // 98 have room. Of those that come at once, none is too many.
+    const made = await Promise.allSettled(Array.from({ length: 103 }, () => create()));
+    const refused = made.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(refused).toEqual(Array(5).fill(expect.objectContaining({ code: 'plan_blocked' })));
+    await expect(metadata.rotateKey(keyId, { overlapMs: 1_000, expiresAt: null })).rejects.toMatchObject({
+      code: 'plan_blocked',
+    });
+    wait(3_000);
+    await create();
+    await expect(create()).rejects.toMatchObject({ code: 'plan_blocked' });
+    // Without an overlap the old one leaves room for the new one.
+    const { keyId: next } = await metadata.rotateKey(keyId, { overlapMs: 0, expiresAt: null });
+    await metadata.revokeKey(next);
+    await create();
+    await expect(create()).rejects.toMatchObject({ code: 'plan_blocked' });
   });
 
   test('cannot be made with an expiry in the past', async () => {

@@ -32,6 +32,7 @@ interface Part {
   readonly params?: z.ZodObject;
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly status?: 201;
+  readonly errors?: readonly ErrorCode[];
 }
 
 const ID = '7c9a1c7e-0d1b-4a53-9b0c-55f3a1f0b8d2';
@@ -67,6 +68,7 @@ const PARTS: { readonly [R in Route]: Part } = {
     tag: 'Keys',
     body: { schema: KeyBody, example: { name: 'reports' } },
     status: 201,
+    errors: ['plan_blocked'],
   },
   'POST /keys/:keyId/rotate': {
     operationId: 'rotateKey',
@@ -75,6 +77,7 @@ const PARTS: { readonly [R in Route]: Part } = {
     params: KeyPath,
     body: { schema: RotateKeyBody, example: { overlapSeconds: 86_400 } },
     status: 201,
+    errors: ['plan_blocked'],
   },
   'POST /keys/:keyId/revoke': {
     operationId: 'revokeKey',
@@ -150,6 +153,7 @@ const described = ([route, part]: [string, Part]): [string, Described] => {
         ...(method === 'GET' ? [] : CHANGES),
         ...(part.params === undefined ? [] : WITH_ID),
         ...(part.body === undefined ? [] : WITH_BODY),
+        ...(part.errors ?? []),
       ],
     },
   ];

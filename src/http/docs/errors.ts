@@ -45,8 +45,9 @@ const EXPLAINED: Readonly<Record<ErrorCode, Explained>> = {
     retry: 'no',
   },
   plan_blocked: {
-    meaning: 'The account’s plan does not allow this: it has no analytics, or no room for another app.',
-    remedy: 'Ask the operator for another plan.',
+    meaning:
+      'The account’s plan does not allow this: it has no analytics, or no room for another app. Or the account has 100 valid API keys.',
+    remedy: 'Ask the operator for another plan, or revoke keys that are no longer used.',
     retry: 'no',
   },
   forbidden: {
