@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AppId } from '../../src/domain/ids.ts';
+import { outOfBounds } from '../support/figures.ts';
 import { halfHour } from '../support/half-hour.ts';
 import type { Book } from './book.ts';
-import { outOfBounds } from './figures.ts';
 import { differences, type History } from './history.ts';
 import type { Question } from './questions.ts';
 import type { Process } from './world.ts';

@@ -1,6 +1,7 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { DAY_MS, type Range } from '../../domain/time.ts';
+import { isPageHeld } from '../../facts/late.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import type { Hour } from '../memory/hour.ts';
 import { byTurn, COUNTED, type HourSource, hoursOf } from '../memory/hours.ts';
@@ -48,8 +49,8 @@ export async function edgeKeys(
 /** The duration of an event that is no engagement. */
 const NO_ENGAGEMENT = -1;
 
-/** The events of an hour by pair, of all kinds, so that all questions share them, with their engagement (ms). */
-const eventsOf = ({ app, events }: PageFacts): HourSource => ({
+/** The events of an hour that the facts hold, by pair, of all kinds, so that all questions share them, with their engagement (ms). */
+const eventsOf = ({ app, where, cache }: PageFacts): HourSource => ({
   name: 'edges, keys',
   at: sql`toUnixTimestamp64Milli(timestamp)`,
   key: pairOf(EVERYTHING),
@@ -58,11 +59,12 @@ const eventsOf = ({ app, events }: PageFacts): HourSource => ({
   // numbers two integers fastest.
   repeats: [sql`sipHash64(session_id)`, sql`toUnixTimestamp64Milli(started_at) * 2 + (type = 'engagement')`],
   from: (hours) =>
-    sql`FROM events WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}`,
+    sql`FROM events WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}
+    AND ${isPageHeld(where, hours)}`,
   // The first question does not ask for hours.
   countedTimes: COUNTED - 1,
   isLimited: true,
-  memoryOf: (hour) => events.of([hour]),
+  memoryOf: () => cache,
 });
 
 /**

@@ -4,7 +4,8 @@ import { byList, Ranked, type RankedSums, type Ranking } from '../memory/ranked.
 import { ROW, type Row, rowsForMemory } from '../memory/rows.ts';
 import { isWide, type Plan } from '../range/plan.ts';
 import { edgeKeys, edgesByTurn } from './edges.ts';
-import { lateKeySums, lateKeys } from './late.ts';
+import { latePairs } from './late.ts';
+import { lateKeySums } from './late-sums.ts';
 import { metIn } from './met-before.ts';
 import { edgeRows, KEY_SUMS, type KeyGroup, type KeySums, kindOf, sealedRows } from './pieces.ts';
 import { type KeyQuestion, named, summed } from './question.ts';
@@ -47,7 +48,7 @@ export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kind
     readTail(facts, pieces, group),
     edgeKeys(facts, inMemory, group, asked.sums),
     load('key edges', edgeRows(facts, inStore, group)),
-    lateKeys(facts),
+    latePairs(facts),
   ]);
   const others = byKind(group, [
     ...tail.sums.map((own) => rowOf(asked, own)),

@@ -2,89 +2,96 @@ import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { SessionKey } from '../../domain/commits.ts';
 import { hourOf } from '../../domain/time.ts';
-import { isHeld } from '../../facts/late.ts';
+import { isPageHeld } from '../../facts/late.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import { bySession, type Changes, changesOf, ofSessions } from '../late/changes.ts';
 import { sessionName } from '../late/search.ts';
 import { rowsForMemory, TooLarge } from '../memory/rows.ts';
-import type { Plan } from '../range/plan.ts';
 import { instant } from '../range/sql.ts';
-import { EVERYTHING, isPaired, type KeyGroup, type KeySums, pairOf } from './pieces.ts';
+import { EVERYTHING, isPaired, pairOf } from './pieces.ts';
 
 /*
- * Corrections to page facts for sessions with late events: for each hour and pair, subtracts the counts of the
- * facts and adds the right ones. A late event also changes later hours, in which `prevAt` of its pair moves.
+ * Reads the sessions with late events, and how they change page facts: for each hour and pair, the counts of the facts are
+ * to be subtracted, and the right ones added. A late event also changes later hours, in which `prevAt` of its pair moves.
+ *
+ * While a batch is being stored, its events are in the raw table, but not in the facts. If one part of an answer counted them
+ * and another did not, a session could be subtracted that was never added. So raw rows of sealed hours count only what the
+ * facts hold, and everything about a session with late events comes from one list of its events.
  */
 
-/** A correction to the counts of a session's pair in a sealed hour: to be added (1) or subtracted (-1). */
-export interface LateKey {
-  readonly sign: 1 | -1;
+/** A session's count of a pair in an hour. */
+interface HourOfKey {
   /** Epoch ms. */
   readonly hour: number;
   readonly pair: string;
-  readonly events: number;
-  readonly engagedMs: number;
-  readonly engagements: number;
+  events: number;
+  engagedMs: number;
+  engagements: number;
   /**
    * The pair's last occurrence in the session before the hour (epoch ms); -1 for none. Only for pages and errors.
    */
-  readonly prevAt: number;
+  prevAt: number;
   /** The pair's first occurrence in the hour. */
-  readonly firstAt: number;
+  firstAt: number;
 }
 
-/**
- * Returns the corrections for the plan's sealed hours. Edges and the tail are read from raw events, late ones
- * included. Only `revisits`, which the right edge subtracts, has to be corrected there.
- */
-export const lateKeySums = (
-  late: readonly LateKey[],
-  { range, sealed, right }: Plan,
-  { kinds }: KeyGroup,
-): KeySums[] =>
-  late.flatMap(({ sign, hour, pair, events, engagedMs, engagements, prevAt, firstAt }) => {
-    if (!kinds.some((kind) => pair.startsWith(`${kind} `))) return [];
-    const isMet = events > 0 && isPaired(pair);
-    if (hour >= sealed.start && hour < sealed.end) {
-      const sessions = isMet && prevAt < range.from ? sign : 0;
-      return [[pair, sign * events, sessions, sign * engagedMs, sign * engagements]];
-    }
-    // The edge counts each pair of a session once. The facts tell which of them occurred earlier in the range.
-    const isRight = right !== null && hour === hourOf(right.from);
-    if (!isRight || !isMet || prevAt < range.from || firstAt > right.to) return [];
-    return [[pair, 0, -sign, 0, 0]];
-  });
+/** A correction to the counts of a session's pair in a sealed hour: to be added (1) or subtracted (-1). */
+export type LateKey = Readonly<HourOfKey> & { readonly sign: 1 | -1 };
+
+/** An event before the watermark. */
+export interface LateEvent {
+  /** Epoch ms. */
+  readonly at: number;
+  readonly pair: string;
+  /** Null for an occurrence of the pair. */
+  readonly engagedMs: number | null;
+  /** The facts hold it. */
+  readonly isHeld: boolean;
+}
+
+/** A session with late events. */
+export interface LatePairs {
+  readonly name: string;
+  /** All its events before the watermark, in order. */
+  readonly events: readonly LateEvent[];
+  readonly keys: readonly LateKey[];
+}
+
+/** The pairs of a session before the watermark whose sessions are counted, each with its last occurrence (epoch ms). */
+export const pairsOf = ({ events }: LatePairs): ReadonlyMap<string, number> =>
+  new Map(
+    events.flatMap(({ at, pair, engagedMs }) =>
+      engagedMs === null && isPaired(pair) ? [[pair, at] as const] : [],
+    ),
+  );
 
 /** Limit of events that one statement returns. */
 const MOST_EVENTS = 200_000;
 
-/** Returns the corrections for all sessions with late events. Throws `TooLarge` if their events are. */
-export const lateKeys = (facts: PageFacts): Promise<readonly LateKey[]> =>
+/** Returns all sessions with late events. Throws `TooManyLate`, and `TooLarge` if their events are too many. */
+export const latePairs = (facts: PageFacts): Promise<readonly LatePairs[]> =>
   changesOf(
     facts,
-    'keys',
+    'pairs',
     (sessions) => readChanges(facts, sessions),
-    () => 3,
+    ({ events, keys }) => 3 * (events.length + keys.length),
   );
 
-/**
- * The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether
- * the facts hold it.
- */
+/** The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether it is held. */
 const EVENT = rowOf([number, text, number, text, number, number, number]);
-type Event = ReturnType<typeof EVENT.parse>;
 
 async function readChanges(
-  { db, app, until, lateHours, lateStarts }: PageFacts,
+  { db, app, until, lateStarts, where: ofFacts }: PageFacts,
   sessions: readonly SessionKey[],
-): Promise<Changes<LateKey>> {
+): Promise<Changes<LatePairs>> {
   const { where, params } = ofSessions(app, sessions, lateStarts);
-  const events = await rowsForMemory(
+  const hours = [{ start: hourOf(Math.min(...sessions.map(({ startedAt }) => startedAt))), end: until }];
+  const rows = await rowsForMemory(
     db,
     {
       name: 'late keys',
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
-    ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours)}
+    ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isPageHeld(ofFacts, hours)}
 FROM events
 WHERE ${where} AND timestamp < ${instant(until)}
 LIMIT ${MOST_EVENTS + 1}`,
@@ -93,16 +100,25 @@ LIMIT ${MOST_EVENTS + 1}`,
     {},
     params,
   );
-  if (events.length > MOST_EVENTS) throw new TooLarge();
-  const found = bySession(events.map((event) => [sessionName(event[0], event[1]), event] as const));
-  return new Map([...found].map(([name, own]) => [name, differences(own)]));
+  if (rows.length > MOST_EVENTS) throw new TooLarge();
+  const found = bySession(
+    rows.map(([startedAt, id, at, pair, isEngagement, durationMs, isHeld]) => {
+      const engagedMs = isEngagement === 1 ? durationMs : null;
+      return [sessionName(startedAt, id), { at, pair, engagedMs, isHeld: isHeld === 1 }] as const;
+    }),
+  );
+  return new Map(
+    [...found].map(([name, own]) => {
+      const events = own.toSorted((a, b) => a.at - b.at);
+      return [name, [{ name, events, keys: differences(events) }]];
+    }),
+  );
 }
 
 /** Compares a session's events that the facts hold with all of its events. */
-function differences(events: readonly Event[]): LateKey[] {
-  const inOrder = events.toSorted(([, , a], [, , b]) => a - b);
-  const held = keysOf(inOrder.filter((event) => event[6] === 1));
-  const now = keysOf(inOrder);
+function differences(events: readonly LateEvent[]): LateKey[] {
+  const held = keysOf(events.filter(({ isHeld }) => isHeld));
+  const now = keysOf(events);
   return [
     ...[...held]
       .filter(([name, key]) => !isSame(key, now.get(name)))
@@ -113,8 +129,6 @@ function differences(events: readonly Event[]): LateKey[] {
   ];
 }
 
-type HourOfKey = { -readonly [Name in Exclude<keyof LateKey, 'sign'>]: LateKey[Name] };
-
 const isSame = (a: HourOfKey, b: HourOfKey | undefined): boolean =>
   b !== undefined &&
   a.events === b.events &&
@@ -124,10 +138,10 @@ const isSame = (a: HourOfKey, b: HourOfKey | undefined): boolean =>
   a.firstAt === b.firstAt;
 
 /** Returns one row for each hour and key. The events are those of one session, in order. */
-function keysOf(events: readonly Event[]): Map<string, HourOfKey> {
+function keysOf(events: readonly LateEvent[]): Map<string, HourOfKey> {
   const found = new Map<string, HourOfKey>();
   const last = new Map<string, number>();
-  for (const [, , at, pair, isEngagement, durationMs] of events) {
+  for (const { at, pair, engagedMs } of events) {
     const hour = hourOf(at);
     const name = `${hour} ${pair}`;
     let row = found.get(name);
@@ -135,8 +149,8 @@ function keysOf(events: readonly Event[]): Map<string, HourOfKey> {
       row = { hour, pair, events: 0, engagedMs: 0, engagements: 0, prevAt: -1, firstAt: -1 };
       found.set(name, row);
     }
-    row.engagedMs += durationMs;
-    if (isEngagement === 1) {
+    if (engagedMs !== null) {
+      row.engagedMs += engagedMs;
       row.engagements++;
       continue;
     }

@@ -1,11 +1,12 @@
 import { listOf, number, rowOf, text } from '../../clickhouse/row.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
+import { DAY_MS, epochMs, hourOf, type Range } from '../../domain/time.ts';
+import { isPageHeld } from '../../facts/late.ts';
 import type { PageFacts } from '../input/app-facts.ts';
-import { lateNames } from '../late/changes.ts';
 import { rowsForMemory } from '../memory/rows.ts';
 import type { Plan } from '../range/plan.ts';
 import { eventsIn, instant, int, ofApp } from '../range/sql.ts';
+import { latePairs, pairsOf } from './late.ts';
 import { EVERYTHING, type KeyGroup, onlySessions, PAIRED, pairOf } from './pieces.ts';
 
 /*
@@ -71,11 +72,13 @@ export function metRows(facts: PageFacts, { range, tail }: Plan, group: KeyGroup
   if (tail === null || sought === null) return null;
   // A session lasts at most 24 h.
   const around = { from: epochMs(Math.max(range.from, tail.from - DAY_MS)), to: tail.to };
+  const sealed = { start: hourOf(around.from), end: tail.from };
   return sql`
 SELECT kind, key, ${onlySessions(sql`-toInt64(count())`)}
 FROM (
     SELECT ${group.kind} AS kind, ${group.key} AS key FROM events
     WHERE ${ofApp(facts.app)} AND ${eventsIn([around])} AND ${sought.where}
+        AND (timestamp >= ${instant(tail.from)} OR ${isPageHeld(facts.where, [sealed])})
     GROUP BY kind, key, session_id, started_at
     HAVING min(timestamp) < ${instant(tail.from)} AND max(timestamp) >= ${instant(tail.from)})
 GROUP BY kind, key`;
@@ -112,24 +115,24 @@ async function pairsBefore(
   facts: PageFacts,
   sessions: readonly string[],
 ): Promise<(session: string) => ReturnType<PairsBefore['get']>> {
-  const late = await lateNames(facts);
-  const [kept, changing] = await Promise.all([
-    facts.cache.recallEach<ReadonlyMap<string, number>>(
-      `met before ${facts.app}`,
-      sessions.filter((session) => !late.has(session)),
-      (unknown) => readPairs(facts, unknown),
-      (pairs) => 3 * pairs.size,
-    ),
-    readPairs(
-      facts,
-      sessions.filter((session) => late.has(session)),
-    ),
-  ]);
-  return (session) => changing.get(session) ?? kept.get(session);
+  const late = new Map((await latePairs(facts)).map((each) => [each.name, each]));
+  const kept = await facts.cache.recallEach<ReadonlyMap<string, number>>(
+    `met before ${facts.app}`,
+    sessions.filter((session) => !late.has(session)),
+    (unknown) => readPairs(facts, unknown),
+    (pairs) => 3 * pairs.size,
+  );
+  return (session) => {
+    const changing = late.get(session);
+    return changing === undefined ? kept.get(session) : pairsOf(changing);
+  };
 }
 
-/** Reads the pairs of these sessions of all kinds, so that all questions share them. */
-async function readPairs({ db, app, until }: PageFacts, sessions: readonly string[]): Promise<PairsBefore> {
+/** Reads the pairs of these sessions of all kinds, so that all questions share them, from events that the facts hold. */
+async function readPairs(
+  { db, app, until, where }: PageFacts,
+  sessions: readonly string[],
+): Promise<PairsBefore> {
   const met = new Map(sessions.map((session) => [session, new Map<string, number>()]));
   for (let at = 0; at < sessions.length; at += MOST_STARTS) {
     const starts = sessions.slice(at, at + MOST_STARTS).map(startOf);
@@ -138,6 +141,7 @@ async function readPairs({ db, app, until }: PageFacts, sessions: readonly strin
       name: 'met before',
       sql: sql`SELECT ${SESSION} AS session, ${pairOf(EVERYTHING)} AS pair, max(toUnixTimestamp64Milli(timestamp))
 FROM events WHERE ${ofApp(app)} AND ${PAIRED} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
+    AND ${isPageHeld(where, [{ start: hourOf(sealed.from), end: until }])}
 GROUP BY session, pair`,
       row: MET,
     });

@@ -1,6 +1,7 @@
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, type Range } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS, hourOf } from '../../domain/time.ts';
+import { isPageHeld } from '../../facts/late.ts';
 import type { Facts } from '../input/app-facts.ts';
 import type { Plan } from '../range/plan.ts';
 import {
@@ -164,30 +165,26 @@ WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 
 /** Rows of the edges, and the subtractions that they cause. */
 export const edgeRows = (facts: Facts, pieces: Plan, group: KeyGroup): Sql | null =>
-  unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts.app, pieces, group)], sql``) || null;
+  unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts, pieces, group)], sql``) || null;
 
-/** Raw rows of the edges. A session counts once for each of its pairs in each edge. */
-function rawEdges(app: AppId, plan: Plan, group: KeyGroup): Sql | null {
+/** Raw rows of the edges, of events that the facts hold. A session counts once for each of its pairs in each edge. */
+function rawEdges({ app, where: ofFacts }: Facts, plan: Plan, group: KeyGroup): Sql | null {
   const edges = edgeRanges(plan);
   if (edges.length === 0) return null;
   const side = plan.right === null ? sql`0` : sql`timestamp >= ${instant(plan.right.from)}`;
-  return rawRows(app, edges, group, sql`session_id, started_at, ${side}`);
+  const hours = edges.map(({ from }) => ({ start: hourOf(from), end: hourOf(from) + HOUR_MS }));
+  const where = sql`${eventsIn(edges)} AND ${isPageHeld(ofFacts, hours)}`;
+  return rawRows(app, where, group, sql`session_id, started_at, ${side}`);
 }
 
-/** Raw rows of ranges. A pair counts once for each value of `session`. */
-const rawRows = (
-  app: AppId,
-  ranges: readonly Range[],
-  group: KeyGroup,
-  session: Sql,
-  more: Sql = sql``,
-): Sql => sql`
+/** Raw rows of the events that fulfil `where`. A pair counts once for each value of `session`. */
+const rawRows = (app: AppId, where: Sql, group: KeyGroup, session: Sql, more: Sql = sql``): Sql => sql`
 SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
     toInt64(${group.paired === null ? sql`0` : sql`uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements${more}
 FROM events
-WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${eventsIn(ranges)}
+WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${where}
 GROUP BY kind, key`;
 
 /** Rows of the tail, counted as if nothing had occurred before it. `more`: more columns, each after a comma. */
 export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup, more?: Sql): Sql | null =>
-  tail && rawRows(app, [tail], group, sql`session_id, started_at`, more);
+  tail && rawRows(app, eventsIn([tail]), group, sql`session_id, started_at`, more);

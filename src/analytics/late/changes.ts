@@ -110,12 +110,3 @@ export async function changesOf<Change>(
   if (changes === null) throw new TooManyLate();
   return [...changes.values()].flat();
 }
-
-/** Returns the names of all sessions with late events. Throws `TooManyLate`. */
-export async function lateNames(facts: Facts): Promise<ReadonlySet<string>> {
-  const read = async (sessions: readonly SessionKey[]): Promise<Changes<string>> => {
-    const names = sessions.map(({ startedAt, id }) => sessionName(startedAt, id));
-    return bySession(names.map((name) => [name, name]));
-  };
-  return new Set(await changesOf(facts, 'names', read, () => 1));
-}

@@ -1,0 +1,46 @@
+import { hourOf, type Range } from '../../domain/time.ts';
+import type { Plan } from '../range/plan.ts';
+import { edgeRanges } from '../range/sql.ts';
+import type { LateEvent, LateKey, LatePairs } from './late.ts';
+import { isPaired, type KeyGroup, type KeySums } from './pieces.ts';
+
+/**
+ * Returns the corrections for everything before the plan's tail. Edges are read from raw events that the facts hold.
+ */
+export function lateKeySums(late: readonly LatePairs[], plan: Plan, { kinds }: KeyGroup): KeySums[] {
+  const isOf = ({ pair }: { readonly pair: string }): boolean =>
+    kinds.some((kind) => pair.startsWith(`${kind} `));
+  return late.flatMap(({ keys, events }) => {
+    const own = events.filter(isOf);
+    const held = own.filter(({ isHeld }) => isHeld);
+    return [
+      ...keys.filter(isOf).flatMap((key) => hourSums(key, plan)),
+      ...edgeRanges(plan).flatMap((edge) => [...edgeSums(own, edge, 1), ...edgeSums(held, edge, -1)]),
+    ];
+  });
+}
+
+function hourSums(key: LateKey, { range, sealed, right }: Plan): KeySums[] {
+  const { sign, hour, pair, events, engagedMs, engagements, prevAt, firstAt } = key;
+  const isMet = events > 0 && isPaired(pair);
+  if (hour >= sealed.start && hour < sealed.end) {
+    const sessions = isMet && prevAt < range.from ? sign : 0;
+    return [[pair, sign * events, sessions, sign * engagedMs, sign * engagements]];
+  }
+  // The edge counts each pair of a session once. The facts tell which of them occurred earlier in the range.
+  const isRight = right !== null && hour === hourOf(right.from);
+  if (!isRight || !isMet || prevAt < range.from || firstAt > right.to) return [];
+  return [[pair, 0, -sign, 0, 0]];
+}
+
+/** The sums of an edge over a session's events. The session counts once for each of its pairs. */
+function edgeSums(events: readonly LateEvent[], { from, to }: Range, sign: 1 | -1): KeySums[] {
+  const met = new Set<string>();
+  return events.flatMap(({ at, pair, engagedMs }): KeySums[] => {
+    if (at < from || at > to) return [];
+    if (engagedMs !== null) return [[pair, 0, 0, sign * engagedMs, sign]];
+    const sessions = isPaired(pair) && !met.has(pair) ? sign : 0;
+    met.add(pair);
+    return [[pair, sign, sessions, 0, 0]];
+  });
+}

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { z } from 'zod';
+import { createAnalytics } from '../../src/analytics/analytics.ts';
+import type { Analytics } from '../../src/analytics/answers/results.ts';
+import { Memory } from '../../src/analytics/memory/memory.ts';
+import type { Database } from '../../src/clickhouse/database.ts';
+import { sql } from '../../src/clickhouse/sql.ts';
+import { appId } from '../../src/domain/ids.ts';
+import { epochMs } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { deferred } from '../support/deferred.ts';
+import { outOfBounds } from '../support/figures.ts';
+import { type Case, caseArbitrary, instantsOf, type SentBatch } from '../support/generate.ts';
+import { ABOUT_ALL, aboutRange, type Question } from '../support/oracle/compare.ts';
+import { KNOWN_DOMAIN, known } from '../support/oracle/known.ts';
+import { createOracle } from '../support/oracle/oracle.ts';
+import { subjectOn } from '../support/oracle/subject.ts';
+import { forAll } from '../support/random.ts';
+import { replaced } from '../support/replaced.ts';
+import { type TestStore, testStore } from '../support/store.ts';
+
+/*
+ * While a batch is being stored, its events are in the tables, but not committed. Each figure that only grows with the data
+ * lies between the one without the batch and the one with it, wherever its events lie. After the commit, all are exact.
+ */
+
+const CASES = Number(process.env['UNDERWAY_CASES'] ?? 15);
+
+let store: TestStore;
+let subject: Awaited<ReturnType<typeof subjectOn>>;
+/** Events that were stored are committed after this. */
+let commitsWait = Promise.resolve();
+
+beforeAll(async () => {
+  store = await testStore();
+  const insertText: Database['insertText'] = async (table, ...more) => {
+    if (table === 'ledger') await commitsWait;
+    return store.db.insertText(table, ...more);
+  };
+  subject = await subjectOn(replaced(store.db, { insertText }));
+});
+afterAll(() => store.close());
+
+/** The endpoints, as `outOfBounds` names them. */
+const PATHS: Readonly<Record<string, string>> = {
+  dataBounds: 'sessions/data-bounds',
+  overview: 'sessions/overview/extended',
+  kpis: 'sessions/overview/kpis',
+  pageviews: 'sessions/pageviews',
+  timeSpent: 'sessions/timespent',
+  userGrowth: 'sessions/user-growth',
+  trafficHeatmap: 'sessions/traffic-heatmap',
+  audienceActivity: 'sessions/traffic-audience-activity',
+};
+
+const EVENTS = {
+  name: 'events of an app',
+  sql: sql`SELECT toUInt32(count()) AS n FROM events WHERE app_id = {app:UUID}`,
+  row: z.object({ n: z.number() }),
+};
+
+const countOf = (batches: readonly SentBatch[]): number =>
+  batches.flatMap(({ deliveries }) => deliveries).reduce((sum, { events }) => sum + events.length, 0);
+
+/** Stores the batches of one app; hours are sealed after `sealed` of them. `last` is the one that is being stored. */
+async function expectBounds({ batches, probes, moments }: Case, sealed: number): Promise<void> {
+  const app = { id: appId(randomUUID()), domain: KNOWN_DOMAIN };
+  const { db } = store;
+  const [before, last] = [batches.slice(0, -1), batches.at(-1) as SentBatch];
+  for (const [i, { deliveries }] of before.entries()) {
+    if (i === sealed)
+      await seal({ db, only: [app.id] }, epochMs(Math.max(...instantsOf(batches))), {
+        repairAfterMs: Number.POSITIVE_INFINITY,
+      });
+    await subject.deliver(app, randomUUID(), deliveries);
+  }
+  const oracleOf = (stored: readonly SentBatch[], now: number) =>
+    createOracle(
+      stored.flatMap(({ deliveries }) =>
+        deliveries.map((delivery) => ({ ...delivery, appId: app.id, appDomain: app.domain })),
+      ),
+      known,
+      () => now,
+    );
+  const questions = [...ABOUT_ALL, ...probes.flatMap((probe) => aboutRange({ ...probe, limit: undefined }))];
+  const now = epochMs(moments[0] ?? 0);
+  const polled = createAnalytics({ db });
+  const fresh = createAnalytics({ db, memory: new Memory(0) });
+  const ask = ({ ask: by }: Question, of: Analytics) => by(of, app.id, now);
+  const plain = (answer: unknown): unknown =>
+    JSON.parse(
+      JSON.stringify(Symbol.iterator in Object(answer) ? [...(answer as Iterable<unknown>)] : answer),
+    );
+  for (const question of questions) await ask(question, polled);
+  const { promise, resolve: commit } = deferred();
+  commitsWait = promise;
+  const storing = subject.deliver(app, randomUUID(), last.deliveries);
+  try {
+    await vi.waitFor(
+      async () => expect(await db.queryOne(EVENTS, { app: app.id })).toEqual({ n: countOf(batches) }),
+      10_000,
+    );
+    for (const question of questions) {
+      const path = PATHS[question.name.split(' ')[0] ?? ''];
+      if (path === undefined) continue;
+      const [least, most] = [before, batches].map((stored) =>
+        plain(question.ask(oracleOf(stored, now), app.id, now)),
+      );
+      for (const of of [polled, fresh]) {
+        expect(outOfBounds(path, plain(await ask(question, of)), least, most), question.name).toEqual([]);
+      }
+    }
+  } finally {
+    commit();
+    await storing;
+  }
+  for (const question of questions) {
+    const exact = plain(question.ask(oracleOf(batches, now), app.id, now));
+    for (const of of [polled, fresh]) expect(plain(await ask(question, of)), question.name).toEqual(exact);
+  }
+}
+
+test('each figure lies between the one without the events that are being stored and the one with them', {
+  timeout: 0,
+}, async () => {
+  const stories = fc.tuple(caseArbitrary, fc.nat({ max: 5 })).map(([story, at]) => {
+    const batches = story.batches.map((batch) => ({ ...batch, app: 0 }));
+    return { story: { ...story, batches }, sealed: at % batches.length };
+  });
+  await forAll(stories, ({ story, sealed }) => expectBounds(story, sealed), { runs: CASES, shrinks: false });
+});
