@@ -25,7 +25,7 @@ export interface RowContext {
 }
 
 /** The value of `events.latitude` and `longitude` for a session without a place. */
-const NO_COORDINATE = -999;
+export const NO_COORDINATE = -999;
 /** The numbers of `events.type`. */
 const TYPE: Readonly<Record<EventType, number>> = {
   pageview: 1,
@@ -38,7 +38,7 @@ const TYPE: Readonly<Record<EventType, number>> = {
 export const TYPES = Object.keys(TYPE) as EventType[];
 
 /** Columns of both `ingest_journal` and `events`. Only a session's earliest event in a batch has them. */
-const CONTEXT_TEXTS = [
+export const CONTEXT_TEXTS = [
   'visitor_id',
   'user_agent',
   'browser',

@@ -11,7 +11,7 @@ import { ERASURES } from '../snapshots/rows.ts';
 import type { Piece } from './archive.ts';
 import { APP, type AppPiece, BATCHES, COLUMNS, COUNTS, type CountsPiece, EVENTS, packed } from './format.ts';
 
-/** The most events of one piece. Larger hours are split by session. */
+/** About so many events are one piece. Larger hours are split by chance. */
 const MOST_EVENTS = 40_000;
 const MOST_BATCHES = 100_000;
 const SEAL = { lane: 'seal' } as const;
@@ -30,7 +30,7 @@ const ROWS: Query<readonly unknown[]> = {
 WHERE app_id = {app:UUID} AND toStartOfHour(timestamp) >= fromUnixTimestamp64Milli({from:Int64}, 'UTC')
   AND toStartOfHour(timestamp) < fromUnixTimestamp64Milli({to:Int64}, 'UTC')
   AND inserted_at <= fromUnixTimestamp64Milli({until:Int64}, 'UTC')
-  AND sipHash64(session_id) % {parts:UInt32} = {part:UInt32}`,
+  AND sipHash64(session_id, timestamp) % {parts:UInt32} = {part:UInt32}`,
   row: z.custom<readonly unknown[]>(Array.isArray),
 };
 
@@ -44,7 +44,7 @@ ORDER BY batch_id LIMIT {limit:UInt32}`,
 };
 const FIRST_BATCH = '00000000-0000-0000-0000-000000000000';
 
-/** A part of the events: hours from `from` until before `to`, the sessions of one of `parts` parts. */
+/** A part of the events: hours from `from` until before `to`, one of `parts` parts. */
 interface Chunk {
   readonly from: number;
   readonly to: number;

@@ -1,8 +1,8 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { accountId, appId, isUuid } from '../domain/ids.ts';
-import { epochMs } from '../domain/time.ts';
-import { EVENT_COLUMNS } from '../ingestion/journal-rows.ts';
+import { DAY_MS, epochMs } from '../domain/time.ts';
+import { CONTEXT_TEXTS, EVENT_COLUMNS, NO_COORDINATE, TYPES } from '../ingestion/journal-rows.ts';
 import { AppDomain, AppName } from '../metadata/names.ts';
 import { BrokenArchive } from './archive.ts';
 
@@ -64,6 +64,37 @@ export const CountsPiece = z.object({ events: z.int(), batches: z.int() });
 export type CountsPiece = z.infer<typeof CountsPiece>;
 
 export const BatchRow = z.object({ batch: uuid, flush: uuid, at: instant });
+
+/** A time as the engine writes it, in UTC; its epoch ms. */
+const engineTime = z
+  .string()
+  .regex(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/)
+  .transform((text) => Date.parse(`${text.replace(' ', 'T')}Z`))
+  .pipe(instant);
+const text = z.string();
+const whole = (most: number) => z.int().min(0).max(most).optional();
+const degrees = (most: number) =>
+  z.union([z.literal(NO_COORDINATE), z.number().min(-most).max(most)]).optional();
+
+/** An event. Other columns are those of another version. Throughout, a session lasts at most 24 h. */
+export const EventRow = z
+  .object({
+    session_id: text.min(1),
+    started_at: engineTime,
+    timestamp: engineTime,
+    type: z.enum(TYPES),
+    path: text,
+    label: text.optional(),
+    duration_ms: whole(2 ** 32 - 1),
+    has_context: whole(1),
+    ...Object.fromEntries(CONTEXT_TEXTS.map((column) => [column, text.optional()])),
+    referrer_signal: whole(255),
+    source_signal: whole(255),
+    medium_signal: whole(255),
+    latitude: degrees(90),
+    longitude: degrees(180),
+  })
+  .refine(({ started_at: start, timestamp }) => timestamp >= start && timestamp <= start + DAY_MS);
 
 /** Formats rows as compressed lines, in as many pieces as it takes: unpacked, each has about PIECE_LENGTH at most. */
 export function* packed(

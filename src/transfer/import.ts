@@ -21,6 +21,7 @@ import {
   COUNTS,
   CountsPiece,
   EVENTS,
+  EventRow,
   parsed,
   unpacked,
 } from './format.ts';
@@ -129,8 +130,8 @@ async function checked(file: Readable): Promise<{ app: AppPiece; counts: CountsP
   for await (const { name, bytes } of piecesOf(file)) {
     if (name === APP) app = parsed(AppPiece, name, bytes);
     else if (name === COUNTS) counts = parsed(CountsPiece, name, bytes);
-    else if (name.startsWith(EVENTS)) read.events += unpacked(name, bytes).length;
-    else if (name.startsWith(BATCHES)) read.batches += batchesOf(name, bytes).length;
+    else if (name.startsWith(EVENTS)) read.events += rowsOf(EventRow, name, bytes).length;
+    else if (name.startsWith(BATCHES)) read.batches += rowsOf(BatchRow, name, bytes).length;
     else throw new BrokenArchive(`it has an unexpected part ${name}`);
   }
   if (app === null || counts === null) throw new BrokenArchive('it is no exported app');
@@ -140,10 +141,10 @@ async function checked(file: Readable): Promise<{ app: AppPiece; counts: CountsP
   return { app, counts };
 }
 
-const batchesOf = (name: string, bytes: Buffer): z.infer<typeof BatchRow>[] =>
-  unpacked(name, bytes).map((row) => {
-    const { success, data } = BatchRow.safeParse(row);
-    if (!success) throw new BrokenArchive(`${name} has a wrong line`);
+const rowsOf = <Row>(schema: z.ZodType<Row>, name: string, bytes: Buffer): Row[] =>
+  unpacked(name, bytes).map((row, i) => {
+    const { success, data } = schema.safeParse(row);
+    if (!success) throw new BrokenArchive(`line ${i + 1} of ${name} is wrong`);
     return data;
   });
 
@@ -182,7 +183,7 @@ async function storeAll(
     if (piece.name.startsWith(EVENTS))
       await db.insertText('events', eventLines(app, piece), { about: [app] });
     if (piece.name.startsWith(BATCHES)) {
-      await ingestion.adopt(batchesOf(piece.name, piece.bytes).map((row) => ({ app, ...row })));
+      await ingestion.adopt(rowsOf(BatchRow, piece.name, piece.bytes).map((row) => ({ app, ...row })));
     }
   }
 }

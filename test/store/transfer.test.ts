@@ -12,7 +12,7 @@ import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
 import { archiveOf, piecesOf } from '../../src/transfer/archive.ts';
 import { exported } from '../../src/transfer/export.ts';
-import { BATCHES, COUNTS, CountsPiece, unpacked } from '../../src/transfer/format.ts';
+import { BATCHES, COUNTS, CountsPiece, EVENTS, packed, unpacked } from '../../src/transfer/format.ts';
 import { type ImportWish, importApp } from '../../src/transfer/import.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
@@ -195,6 +195,32 @@ describe('an import', () => {
         name: 'BrokenArchive',
       });
     }
+    expect(await to.metadata.findApp(app.id)).toBeNull();
+    expect(await viewsOf(to, app.id)).toBe(0);
+  });
+
+  test.each([
+    ['a time that is none', { timestamp: 'soon' }],
+    ['a type that there is not', { type: 'visit' }],
+    ['a number that is none', { duration_ms: 'long' }],
+    ['a place beyond the poles', { latitude: 91 }],
+    ['an event more than 24 h after the start of its session', { started_at: '2020-01-01 00:00:00.000' }],
+    ['an event of no session', { session_id: '' }],
+  ])('of %s is refused, and nothing of it is stored', async (_, change) => {
+    const account = await newAccount(to);
+    async function* changed() {
+      for await (const piece of piecesOf(Readable.from([archive]))) {
+        if (piece.name.startsWith(EVENTS)) {
+          const [first, ...rows] = unpacked(piece.name, piece.bytes);
+          for (const { bytes } of packed([...rows, { ...first, ...change }])) yield { ...piece, bytes };
+        } else yield piece;
+      }
+    }
+    const file = await buffer(archiveOf(changed()));
+    await expect(importInto(to, file, { account })).rejects.toMatchObject({
+      name: 'BrokenArchive',
+      message: 'line 5 of events/000001.ndjson.gz is wrong',
+    });
     expect(await to.metadata.findApp(app.id)).toBeNull();
     expect(await viewsOf(to, app.id)).toBe(0);
   });
