@@ -52,7 +52,8 @@ WHERE ${IN_BACKUP} AND ${condition} ORDER BY name = 'events', name`,
 
 /** The tables that are in every backup. */
 export const TABLES = tablesWhere(sql`NOT ${OF_FACTS}`);
-const WITH_FACTS = tablesWhere(sql`true`);
+/** All tables that a backup may have. */
+export const WITH_FACTS = tablesWhere(sql`true`);
 
 const EXPIRED: Query<{ horizon: number }> = {
   name: 'backup: horizon',

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { migrate, readMigrations } from '../clickhouse/migrate.ts';
-import { identifier, quoted, type Sql, sql } from '../clickhouse/sql.ts';
-import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS, TABLES, UNFINISHED } from './contents.ts';
+import { identifier, join, quoted, type Sql, sql } from '../clickhouse/sql.ts';
+import {
+  assertNoCluster,
+  DATABASE,
+  MANIFEST,
+  NAME_INSIDE,
+  ROWS,
+  TABLES,
+  UNFINISHED,
+  WITH_FACTS,
+} from './contents.ts';
 import { engineWork } from './engine-work.ts';
 
 /** The report of a restore, at its end. */
@@ -89,8 +98,8 @@ export async function restore(db: Database, path: string): Promise<Restored> {
     'restore: manifest',
     sql`RESTORE TABLE ${INSIDE}.${identifier(MANIFEST)} AS ${of(UNFINISHED)} ${from}`,
   );
-  const manifest = await db.query(MANIFEST_ROWS, {}, { lane: 'lookup' });
-  const [{ schema, madeAt } = { schema: 0, madeAt: '' }] = manifest;
+  const listed = await db.query(MANIFEST_ROWS, {}, { lane: 'lookup' });
+  const [{ schema, madeAt } = { schema: 0, madeAt: '' }] = listed;
   const known = readMigrations();
   if (!known.some(({ version }) => version === schema)) {
     await db.command('restore: give up', sql`DROP TABLE ${identifier(UNFINISHED)} SYNC`);
@@ -102,13 +111,17 @@ export async function restore(db: Database, path: string): Promise<Restored> {
     db,
     known.filter(({ version }) => version <= schema),
   );
+  const own = new Set((await db.query(WITH_FACTS, {}, { lane: 'lookup' })).map(({ table }) => table));
+  // The backup may hold tables of others.
+  const manifest = listed.filter(({ table }) => own.has(table));
   // A merge would change the numbers of rows that are compared below.
   for (const { table } of manifest)
     await db.command('restore: hold merges', sql`SYSTEM STOP MERGES ${of(table)}`);
+  const tables = manifest.map(({ table }) => sql`TABLE ${INSIDE}.${identifier(table)} AS ${of(table)}`);
   const bytes = await engineWork(
     db,
     'restore',
-    sql`RESTORE DATABASE ${INSIDE} AS ${identifier(database)} EXCEPT TABLES ${INSIDE}.${identifier(MANIFEST)} ${from} SETTINGS allow_different_table_def = 1, allow_different_database_def = 1`,
+    sql`RESTORE ${join(tables)} ${from} SETTINGS allow_different_table_def = 1`,
   );
   await verify(db, database, manifest);
   for (const { table } of manifest)
@@ -121,9 +134,8 @@ export async function restore(db: Database, path: string): Promise<Restored> {
   const counts = await db.queryOne(COUNTS, {}, UNLIMITED);
   await db.command('restore: end', sql`DROP TABLE ${identifier(UNFINISHED)} SYNC`);
   const rows = manifest.reduce((sum, table) => sum + table.rows, 0);
-  const tables = manifest.length;
   const seconds = Math.round(performance.now() - began) / 1000;
-  return { path, madeAt, tables, rows, bytes, ...counts, migrated, seconds };
+  return { path, madeAt, tables: manifest.length, rows, bytes, ...counts, migrated, seconds };
 }
 
 async function assertEmpty(db: Database): Promise<void> {

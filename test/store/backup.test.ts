@@ -198,6 +198,23 @@ onEachBackend((on) => {
     expect(names.filter((name) => name === 'Meanwhile')).toHaveLength(1);
   });
 
+  test('a table that is none of the service is not restored', async () => {
+    const path = newPath();
+    await on.db.command(
+      'foreign',
+      sql`CREATE TABLE foreign_rows (a UInt8 DEFAULT 7) ENGINE = MergeTree ORDER BY a`,
+    );
+    await on.db.command('foreign', sql`INSERT INTO foreign_rows VALUES (1)`);
+    await made(createBackups({ db: on.db, ingestion: idle, clock, log: SILENT }), path);
+    await on.db.command('foreign', sql`DROP TABLE foreign_rows SYNC`);
+    const restored = await open(on.store);
+    const { accounts } = await restore(restored, path);
+    expect(accounts).toBe((await metadataOn(restored).listAccounts()).length);
+    await expect(restored.command('foreign', sql`SELECT 1 FROM foreign_rows`)).rejects.toThrow(
+      /foreign_rows/,
+    );
+  });
+
   test('no process may use a store whose restore did not end; the restore is repeated', async () => {
     const path = newPath();
     const restored = await open(on.store);
