@@ -104,7 +104,7 @@ async function attemptCopy({ db, ingestion, copy, tables, signal }: Attempt): Pr
   const pause = await ingestion.pause();
   let isOneMoment = false;
   try {
-    await flushesEnd(ingestion, signal);
+    await awaitFlushes(ingestion, signal);
     const before = await db.queryOne(STATE, { tables }, IN);
     if ((await ingestion.underway()) > 0 || before.deletions > 0) return null;
     for (const table of tables) {
@@ -138,7 +138,7 @@ async function attemptCopy({ db, ingestion, copy, tables, signal }: Attempt): Pr
   return pauseMs;
 }
 
-async function flushesEnd(ingestion: Stopping, signal: AbortSignal): Promise<void> {
+async function awaitFlushes(ingestion: Stopping, signal: AbortSignal): Promise<void> {
   const until = performance.now() + SETTLING_MS;
   while ((await ingestion.underway()) > 0) {
     if (performance.now() > until) {
