@@ -14,14 +14,21 @@ export class CommandLine extends Command {
 
   override error(message: string): never {
     const said = onOneLine(message.replace(/^error: /, '')).message.replace(/\.$/, '');
-    throw new CliError(`${said.charAt(0).toUpperCase()}${said.slice(1)}. Add --help to see the usage.`);
+    const instead = said.startsWith('unknown command') ? ` Say one of ${this.#names()}.` : '';
+    throw new CliError(
+      `${said.charAt(0).toUpperCase()}${said.slice(1)}.${instead} Add --help to see the usage.`,
+    );
+  }
+
+  #names(): string {
+    const names = this.commands.map((command) => command.name()).filter((name) => name !== 'help');
+    return names.join(', ');
   }
 
   /** Commander asks for the help as an error if a command is missing. */
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context === 'object' && context.error === true) {
-      const names = this.commands.map((command) => command.name()).filter((name) => name !== 'help');
-      this.error(`say a command: one of ${names.join(', ')}`);
+      this.error(`say a command: one of ${this.#names()}`);
     }
     return super.help({ error: false });
   }
