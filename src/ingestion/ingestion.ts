@@ -154,7 +154,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     store,
     locks: options.locks ?? inProcessLocks(),
     // A process that is alone settles the flushes of the one before it at its start.
-    unsettled: async (app) => (db.exclusive ? [] : journal.unsettled(app)),
+    unsettled: async (app) => (db.exclusive ? [] : (await journal.unsettled(app)).flushes),
   });
   const visitors = createVisitors({ db, clock });
   const skew = createClockSkew(db);
@@ -221,8 +221,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   async function quietAt(app: AppId): Promise<EpochMs> {
     await writers.markAll();
     for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
-      const at = await journal.quietAt(app);
-      if (at !== null) return at;
+      const { flushes, at } = await journal.unsettled(app);
+      if (flushes.length === 0) return at;
       await sleep(QUIET_LOOK_MS);
     }
     throw new AppError('overloaded', 'Events of this app are being stored all the time. Try again shortly.', {
@@ -248,13 +248,13 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   async function moment(): Promise<EpochMs> {
     // Nobody is paused for a flush that does not end.
     await writers.markAll();
-    if (!(await flushesEnd(() => journal.underwayIds()))) throw storedInPart();
+    if (!(await flushesEnd(async () => (await journal.underway()).flushes))) throw storedInPart();
     const paused = await pause();
     try {
       for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
         await writers.markAll();
         const { flushes, at } = await journal.underway();
-        if (flushes === 0 && !(db.exclusive && writers.areStoring)) return at;
+        if (flushes.length === 0 && !(db.exclusive && writers.areStoring)) return at;
         await sleep(QUIET_LOOK_MS);
       }
     } finally {
@@ -308,7 +308,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     sweep,
     stats: () => ({ since, ...tally.counts(), waiting: writers.held, held: writers.heldBatches }),
     pause,
-    underway: async () => (db.exclusive && writers.areStoring ? 1 : (await journal.underway()).flushes),
+    underway: async () =>
+      db.exclusive && writers.areStoring ? 1 : (await journal.underway()).flushes.length,
     moment,
     forgetSettled: () => journal.forget(),
     drain: async () => {

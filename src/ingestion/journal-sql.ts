@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Query } from '../clickhouse/database.ts';
-import { sql } from '../clickhouse/sql.ts';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import { type EpochMs, epochMs } from '../domain/time.ts';
 import type { BatchKey } from './batch-key.ts';
 
@@ -134,38 +134,31 @@ export const OPEN: Query<OpenFlush> = {
     .transform(({ id, decided, app, batch }) => ({ id, batch: { app, batch }, decided: decided === 1 })),
 };
 
-/** Counts an app's flushes that are not settled. If there are none, all of the app's events up to `until` are stored. */
-export const UNSETTLED: Query<{ flushes: number; until: EpochMs }> = {
-  name: 'ingestion: unsettled flushes of an app',
-  sql: sql`SELECT toUnixTimestamp64Milli(now64(3)) AS until, toUInt32(uniqExact(flush_id)) AS flushes
-    FROM ingest_journal WHERE app_id = {app:UUID} AND flush_id NOT IN (${SETTLED})`,
-  row: z.object({ flushes: z.number(), until: z.number().transform(epochMs) }),
-};
+/** The ids of flushes at a moment by the store's clock. */
+export interface FlushesAt {
+  readonly flushes: readonly string[];
+  readonly at: EpochMs;
+}
 
-/** The same flushes by id, claimed ones included. */
-export const UNSETTLED_IDS: Query<{ id: string }> = {
-  name: 'ingestion: ids of unsettled flushes',
-  sql: sql`SELECT DISTINCT toString(flush_id) AS id
-    FROM ingest_journal WHERE app_id = {app:UUID} AND flush_id NOT IN (${SETTLED})`,
-  row: z.object({ id: uuid }),
+const flushesAt = (where: Sql): Sql =>
+  sql`SELECT toUnixTimestamp64Milli(now64(3)) AS at, groupUniqArray(toString(flush_id)) AS flushes
+    FROM ingest_journal WHERE ${where}`;
+const FLUSHES_AT = z.object({ flushes: z.array(uuid), at: z.number().transform(epochMs) });
+
+/** An app's flushes that are not settled. If there are none, all of the app's events up to `at` are stored. */
+export const UNSETTLED: Query<FlushesAt> = {
+  name: 'ingestion: unsettled flushes of an app',
+  sql: flushesAt(sql`app_id = {app:UUID} AND flush_id NOT IN (${SETTLED})`),
+  row: FLUSHES_AT,
 };
 
 /** Flushes of which a part may be stored. Flushes without a verdict do not count. */
-const ARE_UNDERWAY = sql`(decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts))
-      AND flush_id NOT IN (${SETTLED})`;
-
-export const UNDERWAY_IDS: Query<{ id: string }> = {
-  name: 'ingestion: ids of flushes underway',
-  sql: sql`SELECT DISTINCT toString(flush_id) AS id FROM ingest_journal WHERE ${ARE_UNDERWAY}`,
-  row: z.object({ id: uuid }),
-};
-
-export const UNDERWAY: Query<{ flushes: number; at: EpochMs }> = {
+export const UNDERWAY: Query<FlushesAt> = {
   name: 'ingestion: flushes underway',
-  sql: sql`
-    SELECT toUnixTimestamp64Milli(now64(3)) AS at, toUInt32(uniqExact(flush_id)) AS flushes FROM ingest_journal
-    WHERE ${ARE_UNDERWAY}`,
-  row: z.object({ flushes: z.number(), at: z.number().transform(epochMs) }),
+  sql: flushesAt(
+    sql`(decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts)) AND flush_id NOT IN (${SETTLED})`,
+  ),
+  row: FLUSHES_AT,
 };
 
 export const OUTDATED: Query<{ rows: number }> = {

@@ -12,6 +12,7 @@ import {
   CLAIMED,
   type ClaimRow,
   FIRST,
+  type FlushesAt,
   FORGET_JOURNAL,
   FORGET_VERDICTS,
   IS_STORED,
@@ -23,9 +24,7 @@ import {
   STORED_AFTER,
   STORED_OF_FLUSH,
   UNDERWAY,
-  UNDERWAY_IDS,
   UNSETTLED,
-  UNSETTLED_IDS,
   VERDICT,
   VERDICT_AND_PAUSES,
   type Verdict,
@@ -196,12 +195,6 @@ export function createJournal(db: Database) {
     markStored: (flushes: readonly [string, ...string[]]): Promise<void> =>
       db.insertFrom('ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES, { flushes }, { token: flushes[0] }),
 
-    /** Returns the store's time if no flush with events of the app is unsettled, otherwise null. */
-    quietAt: async (app: string): Promise<EpochMs | null> => {
-      const { flushes, until } = await db.queryOne(UNSETTLED, { app }, WRITER);
-      return flushes === 0 ? until : null;
-    },
-
     /** Marks batches of an imported app as stored, as another store marked them. */
     adopt: (batches: readonly StoredBatch[]): Promise<void> =>
       db.insert(
@@ -240,16 +233,10 @@ export function createJournal(db: Database) {
     resume: (pause: string): Promise<void> => db.insert('ingest_pauses', [{ pause_id: pause, ended: 1 }]),
 
     /** The flushes with events of the app that are not settled. */
-    unsettled: async (app: string): Promise<string[]> =>
-      (await db.query(UNSETTLED_IDS, { app }, WRITER)).map(({ id }) => id),
+    unsettled: (app: string): Promise<FlushesAt> => db.queryOne(UNSETTLED, { app }, WRITER),
 
     /** The flushes of which a part may be stored. */
-    underwayIds: async (): Promise<string[]> =>
-      (await db.query(UNDERWAY_IDS, {}, WRITER)).map(({ id }) => id),
-
-    /** The number of flushes of which a part may be stored, at this moment by the store's clock. */
-    underway: (): Promise<{ readonly flushes: number; readonly at: EpochMs }> =>
-      db.queryOne(UNDERWAY, {}, WRITER),
+    underway: (): Promise<FlushesAt> => db.queryOne(UNDERWAY, {}, WRITER),
 
     /** Deletes settled flushes from the journal, and then the verdicts of deleted flushes. */
     forget: async (): Promise<void> => {
