@@ -23,14 +23,19 @@ export interface Envelope extends Batch {
   readonly secretKey: string;
 }
 
+const TEXT = 'Must be a string.';
+
 /** A batch's outer shape. */
-export const EnvelopeSchema = z.object({
-  appId: z.string(),
-  secretKey: z.string(),
-  batchId: z.string().refine(isUuid, 'must be a UUID'),
-  sessions: z.array(z.unknown()),
-  sentAt: z.unknown().optional(),
-}) satisfies z.ZodType<Envelope>;
+export const EnvelopeSchema = z.object(
+  {
+    appId: z.string(TEXT),
+    secretKey: z.string(TEXT),
+    batchId: z.string(TEXT).refine(isUuid, 'Must be a UUID.'),
+    sessions: z.array(z.unknown(), 'Must be a list of sessions.'),
+    sentAt: z.unknown().optional(),
+  },
+  'Must be a JSON object.',
+) satisfies z.ZodType<Envelope>;
 
 /** Checks a batch's outer shape. Ignores unknown fields. Throws `validation_failed`. */
 export function parseEnvelope(body: unknown): Envelope {
