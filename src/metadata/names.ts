@@ -3,6 +3,7 @@ import { isIdn } from '../domain/host.ts';
 
 const MAX_NAME = 100;
 const ORIGIN = /^https?:\/\/(?:\[[0-9a-f:.]+\]|[^\s\p{Cc}/?#@\\%:[\]]+)(?::\d{1,5})?\/?$/iu;
+const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 const MAX_HOST = 253;
 
@@ -45,7 +46,9 @@ function parseOrigin(text: string): string | null {
   // The URL parser repairs tabs, backslashes and missing slashes. Hence the form is checked first.
   if (!ORIGIN.test(text) || !URL.canParse(text)) return null;
   const url = new URL(text);
-  return isHost(url.hostname) ? url.origin : null;
+  // The parser also writes short addresses in full: http://1 would become http://0.0.0.1.
+  const isShort = IPV4.test(url.hostname) && !text.includes(url.hostname);
+  return isHost(url.hostname) && !isShort && url.port !== '0' ? url.origin : null;
 }
 
 const isHost = (hostname: string): boolean =>
