@@ -8,6 +8,9 @@ import { RedisAway, type RedisLink } from '../../redis/link.ts';
 import { nextTurn } from '../request/turns.ts';
 import { type LocalWindows, SharedWindows } from './shared-windows.ts';
 
+/** A window in this process that ends later began before the clock was set back. */
+const LONGEST_MS = MINUTE_MS + 1_000;
+
 /** The most window names that are cached. */
 const NAMES = 20_000;
 
@@ -51,9 +54,16 @@ export function createRateLimit({
 }: RateLimitDeps): RateLimit {
   const nameOf = windowNames();
   const own = opened(windows);
+  const count = async (name: string): Promise<ClientRateLimitInfo> => {
+    const counted = await own.increment(name);
+    if ((counted.resetTime?.getTime() ?? 0) - wallClock() <= LONGEST_MS) return counted;
+    // The clock was set back, so the window would end late.
+    await own.resetKey(name);
+    return own.increment(name);
+  };
   if (redis === null) {
     return async (key) => {
-      const counted = await own.increment(nameOf(key));
+      const counted = await count(nameOf(key));
       // Requests that wait for Redis's answers go on together. This does the same without Redis (see
       // `nextTurn`).
       await nextTurn();
@@ -69,7 +79,7 @@ export function createRateLimit({
     } catch (error) {
       if (!(error instanceof RedisAway)) throw error;
       onFallback?.();
-      return countedOf(share, await own.increment(name), wallClock());
+      return countedOf(share, await count(name), wallClock());
     }
   };
 }
