@@ -46,6 +46,12 @@ describe('a request', () => {
     expect(bytes).toBeGreaterThan(Buffer.byteLength(answer.text));
   });
 
+  test('that is refused is logged with its route', async () => {
+    const answer = await askRightly(service, 'listPageviews', { key: 'service_api_wrong', headers: FROM });
+    expectProblem(answer, 'unauthorized');
+    expect(await lineOf(service, answer)).toMatchObject({ route: '/api/v1/sessions/pageviews', status: 401 });
+  });
+
   test('of an SDK names the app, once its credentials are right', async () => {
     const good = await post(service, batchFor(service, { sessions: [visit()] }), FROM);
     expect(await lineOf(service, good)).toMatchObject({

@@ -103,6 +103,9 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   ): Promise<Checked> {
     const { path, search } = targetOf(req);
     const context = contextOf(res);
+    const known = routes.get(path.slice(below.length));
+    // Also of requests that are refused.
+    if (known !== undefined) context.route = path;
     const timing = new Timing('auth', { isShown: true });
     context.timing = timing;
     const principal = await authentication.authenticate(req);
@@ -110,9 +113,8 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     timing.next('limit');
     announce(res, await count(principal));
     timing.next('plan');
-    const route = pick(routes.get(path.slice(below.length)), req, res);
+    const route = pick(known, req, res);
     const { endpoint, isAboutApp } = route;
-    context.route = `${below}${endpoint.path}`;
     const json = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
     const query = parsed(endpoint, search);
     const body = endpoint.method === 'post' ? parseBody(endpoint.body, json) : undefined;
