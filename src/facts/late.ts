@@ -1,11 +1,11 @@
 import type { Database } from '../clickhouse/database.ts';
-import { bucket, inEachHour, inSpans, int, ofApp } from '../clickhouse/literals.ts';
+import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
 import type { SessionKey } from '../domain/commits.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
-import { epochMs, type Span } from '../domain/time.ts';
+import { epochMs } from '../domain/time.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
 
 /*
@@ -17,24 +17,20 @@ import type { LateHour } from '../snapshots/late-hours.ts';
 
 const AT: { readonly [Kind in FactKind]: Sql } = { page: sql`timestamp`, session: sql`started_at` };
 
-/** SQL condition on a raw event: the facts hold it. Holds for every event of an hour that is not late. */
-export function isHeld(kind: FactKind, hours: readonly LateHour[]): Sql {
+/**
+ * SQL condition on a raw event: the facts hold it. In an hour that is not late, they hold what was inserted up to `otherwise`;
+ * by default everything.
+ */
+export function isHeld(
+  kind: FactKind,
+  hours: readonly LateHour[],
+  otherwise: number = Number.MAX_SAFE_INTEGER,
+): Sql {
   const hour = sql`toUnixTimestamp(toStartOfHour(${AT[kind]}))`;
   const starts = join(hours.map(({ hour: start }) => bucket(start)));
   const reads = join(hours.map(({ insertedUntil }) => sql`toInt64(${int(insertedUntil)})`));
-  return sql`toUnixTimestamp64Milli(inserted_at) <= transform(toUInt32(${hour}), [${starts}]::Array(UInt32), [${reads}], toInt64(${int(Number.MAX_SAFE_INTEGER)}))`;
+  return sql`toUnixTimestamp64Milli(inserted_at) <= transform(toUInt32(${hour}), [${starts}]::Array(UInt32), [${reads}], toInt64(${int(otherwise)}))`;
 }
-
-/**
- * SQL condition on a raw event of any hours below the watermark, late or not: the page facts hold it. `where`: rows of facts of
- * the app.
- */
-export const isPageHeld = (where: Sql, hours: readonly Span[]): Sql =>
-  sql`toUnixTimestamp64Milli(inserted_at) <= (
-    SELECT mapFromArrays(groupArray(hour), groupArray(held_until))
-    FROM (SELECT toUnixTimestamp(h.hour) AS hour, max(h.inserted_until) AS held_until FROM sealed_hours AS h
-        WHERE ${where} AND h.kind = 'page' AND ${inSpans(sql`h.hour`, hours)} GROUP BY hour)
-    )[toUnixTimestamp(toStartOfHour(timestamp))]`;
 
 /** SQL condition on a raw event: it belongs to the facts of these hours. */
 export function ofHours(app: AppId, kind: FactKind, hours: readonly LateHour[]): Sql {

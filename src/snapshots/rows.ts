@@ -34,6 +34,8 @@ export interface State {
   readonly extent: Range | null;
   /** When the app's newest event was stored; null if there is none. */
   readonly asOf: EpochMs | null;
+  /** The page facts hold no event that was inserted later, by the store's clock. */
+  readonly heldUntil: EpochMs;
 }
 
 export const ROW = rowOf([text, listOf(number)]);
@@ -47,18 +49,18 @@ UNION ALL
 SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`;
 
 /**
- * Reads the number of events in the facts below `published`. That was read before: sums of one table each, side by side,
+ * Reads the number of events in the facts below `published`, and when the last of those of pages was inserted. That was read before: sums of one table each, side by side,
  * take two thirds of the time of one statement that derives the watermark first.
  */
 export const sealedRows = (app: AppId, { page, session }: PublishedFacts): Sql =>
-  sql`SELECT ${quoted(SEALED)}, [${below('page', page)}, ${below('session', session)}] FROM sealed_hours AS h WHERE ${ofApp(app)}`;
+  sql`SELECT ${quoted(SEALED)}, [toInt64(sumIf(h.events, ${below('page', page)})), toInt64(sumIf(h.events, ${below('session', session)})), toInt64(maxIf(h.inserted_until, ${below('page', page)}))] FROM sealed_hours AS h WHERE ${ofApp(app)}`;
 
 /** The name of its row. */
 export const SEALED = 'sealed';
 
-/** SQL of the number of events in an app's facts below the watermark, for rows of `sealed_hours AS h`. */
+/** SQL condition on rows of `sealed_hours AS h`: they are of an app's facts below the watermark. */
 const below = (kind: FactKind, { until, dead }: Published): Sql =>
-  sql`toInt64(sumIf(h.events, kind = ${quoted(kind)} AND h.hour < ${bucket(until)}${without(sql`h.run`, dead)}))`;
+  sql`kind = ${quoted(kind)} AND h.hour < ${bucket(until)}${without(sql`h.run`, dead)}`;
 
 /** The bounds of the bands of the ledger: the watermarks of `published`, and the bounds of the scopes. */
 export const ledgerBounds = ({ page, session }: PublishedFacts, scopes: readonly Scope[]): number[] => [
@@ -153,12 +155,13 @@ export function numbersOf(
   published: PublishedFacts,
 ): Numbers {
   const [keptFrom = 0] = found.get('kept') ?? [];
-  const [page = 0, session = 0] = sealed ?? [];
+  const [page = 0, session = 0, heldUntil = 0] = sealed ?? [];
   const ofSessions = bands.filter(({ kind }) => kind === LEDGER_KIND.session);
   const sessionEvents = ofSessions.reduce((sum, { events }) => sum + events, 0);
   return {
     keptFrom: epochMs(keptFrom),
     sealed: { page, session },
+    heldUntil: epochMs(heldUntil),
     ledger: byName(FACT_KINDS, (kind) => eventsBetween(bands, LEDGER_KIND[kind], 0, published[kind].until)),
     ...erasuresOf(found),
     sessionEvents,

@@ -36,6 +36,7 @@ const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapsho
   starts: null,
   extent: null,
   asOf: null,
+  heldUntil: epochMs(0),
 });
 
 /** The app's snapshots, in the order in which they are read; the last one stays. */

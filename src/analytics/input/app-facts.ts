@@ -74,6 +74,8 @@ export interface SessionFacts extends Facts {
 
 export interface PageFacts extends Facts {
   readonly events: EventFacts;
+  /** The facts hold no event that was inserted later. Raw rows of sealed hours count those up to here. */
+  readonly heldUntil: EpochMs;
   /** Hours in which sealed sessions with late events started. */
   readonly lateStarts: readonly LateHour[];
   /** The number of committed events. */

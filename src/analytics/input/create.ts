@@ -34,7 +34,14 @@ export function createFacts(deps: FactsDeps): AppFacts {
     extent,
     events,
     sessions: { ...sessions, keptFrom, version, live: live('open', sessions) },
-    pages: { ...pages, events, lateStarts: snapshot.late.session, version, live: live('tail', pages) },
+    pages: {
+      ...pages,
+      events,
+      heldUntil: snapshot.heldUntil,
+      lateStarts: snapshot.late.session,
+      version,
+      live: live('tail', pages),
+    },
   };
 }
 

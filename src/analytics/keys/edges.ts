@@ -1,13 +1,12 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { DAY_MS, type Range } from '../../domain/time.ts';
-import { isPageHeld } from '../../facts/late.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import type { Hour } from '../memory/hour.ts';
 import { byTurn, COUNTED, type HourSource, hoursOf } from '../memory/hours.ts';
 import type { Row } from '../memory/rows.ts';
 import { type Plan, rangeOf, type Span, spanOf } from '../range/plan.ts';
-import { edgeRanges, inHours, inMs, inSpans, int, isEmpty, ofApp } from '../range/sql.ts';
+import { edgeRanges, inHours, inMs, inSpans, insertedUntil, int, isEmpty, ofApp } from '../range/sql.ts';
 import { EVERYTHING, isPaired, KEY_SUMS, type KeyGroup, type KeySum, pairOf } from './pieces.ts';
 
 /** Splits the edges: memory counts some, and the store the others. */
@@ -49,8 +48,8 @@ export async function edgeKeys(
 /** The duration of an event that is no engagement. */
 const NO_ENGAGEMENT = -1;
 
-/** The events of an hour that the facts hold, by pair, of all kinds, so that all questions share them, with their engagement (ms). */
-const eventsOf = ({ app, where, cache }: PageFacts): HourSource => ({
+/** The events of an hour by pair, of all kinds, so that all questions share them, with their engagement (ms). */
+const eventsOf = ({ app, heldUntil, cache }: PageFacts): HourSource => ({
   name: 'edges, keys',
   at: sql`toUnixTimestamp64Milli(timestamp)`,
   key: pairOf(EVERYTHING),
@@ -60,7 +59,7 @@ const eventsOf = ({ app, where, cache }: PageFacts): HourSource => ({
   repeats: [sql`sipHash64(session_id)`, sql`toUnixTimestamp64Milli(started_at) * 2 + (type = 'engagement')`],
   from: (hours) =>
     sql`FROM events WHERE ${ofApp(app)} AND type IN (${EVERYTHING.types}) AND ${inHours(hours.map(rangeOf))}
-    AND ${isPageHeld(where, hours)}`,
+    AND ${insertedUntil(heldUntil)}`,
   // The first question does not ask for hours.
   countedTimes: COUNTED - 1,
   isLimited: true,

@@ -54,7 +54,7 @@ export async function fromMemory(asked: KeyQuestion, pieces: Plan): Promise<Kind
     ...tail.sums.map((own) => rowOf(asked, own)),
     ...kept.map(withName),
     ...counted.map(withName),
-    ...lateKeySums(late, pieces, group).map((own) => rowOf(asked, own)),
+    ...lateKeySums(late, pieces, group, facts.heldUntil).map((own) => rowOf(asked, own)),
     ...metIn(tail.met, pieces.range).map((pair) => rowOf(asked, [pair, 0, -1, 0, 0])),
   ]);
   return (kind) => (hours.get(kind) ?? new Ranked<Row>([], RANKING)).with(others.get(kind) ?? []);

@@ -1,21 +1,27 @@
-import { hourOf, type Range } from '../../domain/time.ts';
+import { type EpochMs, hourOf, type Range } from '../../domain/time.ts';
 import type { Plan } from '../range/plan.ts';
 import { edgeRanges } from '../range/sql.ts';
 import type { LateEvent, LateKey, LatePairs } from './late.ts';
 import { isPaired, type KeyGroup, type KeySums } from './pieces.ts';
 
 /**
- * Returns the corrections for everything before the plan's tail. Edges are read from raw events that the facts hold.
+ * Returns the corrections for everything before the plan's tail. Raw rows of its edges count events that were inserted up to
+ * `heldUntil`.
  */
-export function lateKeySums(late: readonly LatePairs[], plan: Plan, { kinds }: KeyGroup): KeySums[] {
+export function lateKeySums(
+  late: readonly LatePairs[],
+  plan: Plan,
+  { kinds }: KeyGroup,
+  heldUntil: EpochMs,
+): KeySums[] {
   const isOf = ({ pair }: { readonly pair: string }): boolean =>
     kinds.some((kind) => pair.startsWith(`${kind} `));
   return late.flatMap(({ keys, events }) => {
     const own = events.filter(isOf);
-    const held = own.filter(({ isHeld }) => isHeld);
+    const counted = own.filter(({ insertedAt }) => insertedAt <= heldUntil);
     return [
       ...keys.filter(isOf).flatMap((key) => hourSums(key, plan)),
-      ...edgeRanges(plan).flatMap((edge) => [...edgeSums(own, edge, 1), ...edgeSums(held, edge, -1)]),
+      ...edgeRanges(plan).flatMap((edge) => [...edgeSums(own, edge, 1), ...edgeSums(counted, edge, -1)]),
     ];
   });
 }

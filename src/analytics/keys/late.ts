@@ -2,7 +2,7 @@ import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { SessionKey } from '../../domain/commits.ts';
 import { hourOf } from '../../domain/time.ts';
-import { isPageHeld } from '../../facts/late.ts';
+import { isHeld } from '../../facts/late.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import { bySession, type Changes, changesOf, ofSessions } from '../late/changes.ts';
 import { sessionName } from '../late/search.ts';
@@ -15,8 +15,8 @@ import { EVERYTHING, isPaired, pairOf } from './pieces.ts';
  * to be subtracted, and the right ones added. A late event also changes later hours, in which `prevAt` of its pair moves.
  *
  * While a batch is being stored, its events are in the raw table, but not in the facts. If one part of an answer counted them
- * and another did not, a session could be subtracted that was never added. So raw rows of sealed hours count only what the
- * facts hold, and everything about a session with late events comes from one list of its events.
+ * and another did not, a session could be subtracted that was never added. So raw rows of sealed hours leave out what was
+ * inserted after the facts were computed, and everything about a session with late events comes from one list of its events.
  */
 
 /** A session's count of a pair in an hour. */
@@ -47,6 +47,8 @@ export interface LateEvent {
   readonly engagedMs: number | null;
   /** The facts hold it. */
   readonly isHeld: boolean;
+  /** By the store's clock, epoch ms. */
+  readonly insertedAt: number;
 }
 
 /** A session with late events. */
@@ -77,21 +79,24 @@ export const latePairs = (facts: PageFacts): Promise<readonly LatePairs[]> =>
     ({ events, keys }) => 3 * (events.length + keys.length),
   );
 
-/** The session's start and id; the event's time, pair, whether it is an engagement, its duration, and whether it is held. */
-const EVENT = rowOf([number, text, number, text, number, number, number]);
+/**
+ * The session's start and id; the event's time, pair, whether it is an engagement, its duration, whether the facts hold it, and
+ * when it was inserted.
+ */
+const EVENT = rowOf([number, text, number, text, number, number, number, number]);
 
 async function readChanges(
-  { db, app, until, lateStarts, where: ofFacts }: PageFacts,
+  { db, app, until, lateHours, heldUntil, lateStarts }: PageFacts,
   sessions: readonly SessionKey[],
 ): Promise<Changes<LatePairs>> {
   const { where, params } = ofSessions(app, sessions, lateStarts);
-  const hours = [{ start: hourOf(Math.min(...sessions.map(({ startedAt }) => startedAt))), end: until }];
   const rows = await rowsForMemory(
     db,
     {
       name: 'late keys',
       sql: sql`SELECT toUnixTimestamp64Milli(started_at), session_id, toUnixTimestamp64Milli(timestamp),
-    ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isPageHeld(ofFacts, hours)}
+    ${pairOf(EVERYTHING)}, type = 'engagement', duration_ms, ${isHeld('page', lateHours, heldUntil)},
+    toUnixTimestamp64Milli(inserted_at)
 FROM events
 WHERE ${where} AND timestamp < ${instant(until)}
 LIMIT ${MOST_EVENTS + 1}`,
@@ -102,9 +107,9 @@ LIMIT ${MOST_EVENTS + 1}`,
   );
   if (rows.length > MOST_EVENTS) throw new TooLarge();
   const found = bySession(
-    rows.map(([startedAt, id, at, pair, isEngagement, durationMs, isHeld]) => {
+    rows.map(([startedAt, id, at, pair, isEngagement, durationMs, held, insertedAt]) => {
       const engagedMs = isEngagement === 1 ? durationMs : null;
-      return [sessionName(startedAt, id), { at, pair, engagedMs, isHeld: isHeld === 1 }] as const;
+      return [sessionName(startedAt, id), { at, pair, engagedMs, isHeld: held === 1, insertedAt }] as const;
     }),
   );
   return new Map(

@@ -1,11 +1,10 @@
 import { listOf, number, rowOf, text } from '../../clickhouse/row.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, epochMs, hourOf, type Range } from '../../domain/time.ts';
-import { isPageHeld } from '../../facts/late.ts';
+import { DAY_MS, epochMs, type Range } from '../../domain/time.ts';
 import type { PageFacts } from '../input/app-facts.ts';
 import { rowsForMemory } from '../memory/rows.ts';
 import type { Plan } from '../range/plan.ts';
-import { eventsIn, instant, int, ofApp } from '../range/sql.ts';
+import { eventsIn, insertedUntil, instant, int, ofApp } from '../range/sql.ts';
 import { latePairs, pairsOf } from './late.ts';
 import { EVERYTHING, type KeyGroup, onlySessions, PAIRED, pairOf } from './pieces.ts';
 
@@ -72,13 +71,12 @@ export function metRows(facts: PageFacts, { range, tail }: Plan, group: KeyGroup
   if (tail === null || sought === null) return null;
   // A session lasts at most 24 h.
   const around = { from: epochMs(Math.max(range.from, tail.from - DAY_MS)), to: tail.to };
-  const sealed = { start: hourOf(around.from), end: tail.from };
   return sql`
 SELECT kind, key, ${onlySessions(sql`-toInt64(count())`)}
 FROM (
     SELECT ${group.kind} AS kind, ${group.key} AS key FROM events
     WHERE ${ofApp(facts.app)} AND ${eventsIn([around])} AND ${sought.where}
-        AND (timestamp >= ${instant(tail.from)} OR ${isPageHeld(facts.where, [sealed])})
+        AND (timestamp >= ${instant(tail.from)} OR ${insertedUntil(facts.heldUntil)})
     GROUP BY kind, key, session_id, started_at
     HAVING min(timestamp) < ${instant(tail.from)} AND max(timestamp) >= ${instant(tail.from)})
 GROUP BY kind, key`;
@@ -130,7 +128,7 @@ async function pairsBefore(
 
 /** Reads the pairs of these sessions of all kinds, so that all questions share them, from events that the facts hold. */
 async function readPairs(
-  { db, app, until, where }: PageFacts,
+  { db, app, until, heldUntil }: PageFacts,
   sessions: readonly string[],
 ): Promise<PairsBefore> {
   const met = new Map(sessions.map((session) => [session, new Map<string, number>()]));
@@ -141,7 +139,7 @@ async function readPairs(
       name: 'met before',
       sql: sql`SELECT ${SESSION} AS session, ${pairOf(EVERYTHING)} AS pair, max(toUnixTimestamp64Milli(timestamp))
 FROM events WHERE ${ofApp(app)} AND ${PAIRED} AND ${eventsIn([sealed])} AND ${startedAt(starts)}
-    AND ${isPageHeld(where, [{ start: hourOf(sealed.from), end: until }])}
+    AND ${insertedUntil(heldUntil)}
 GROUP BY session, pair`,
       row: MET,
     });

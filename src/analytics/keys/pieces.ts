@@ -1,8 +1,7 @@
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS, HOUR_MS, hourOf } from '../../domain/time.ts';
-import { isPageHeld } from '../../facts/late.ts';
-import type { Facts } from '../input/app-facts.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type { Facts, PageFacts } from '../input/app-facts.ts';
 import type { Plan } from '../range/plan.ts';
 import {
   anyOf,
@@ -12,6 +11,7 @@ import {
   eventsIn,
   inGrains,
   inSpans,
+  insertedUntil,
   instant,
   int,
   isEmpty,
@@ -164,16 +164,15 @@ FROM revisits AS v
 WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 
 /** Rows of the edges, and the subtractions that they cause. */
-export const edgeRows = (facts: Facts, pieces: Plan, group: KeyGroup): Sql | null =>
+export const edgeRows = (facts: PageFacts, pieces: Plan, group: KeyGroup): Sql | null =>
   unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts, pieces, group)], sql``) || null;
 
-/** Raw rows of the edges, of events that the facts hold. A session counts once for each of its pairs in each edge. */
-function rawEdges({ app, where: ofFacts }: Facts, plan: Plan, group: KeyGroup): Sql | null {
+/** Raw rows of the edges. A session counts once for each of its pairs in each edge. */
+function rawEdges({ app, heldUntil }: PageFacts, plan: Plan, group: KeyGroup): Sql | null {
   const edges = edgeRanges(plan);
   if (edges.length === 0) return null;
   const side = plan.right === null ? sql`0` : sql`timestamp >= ${instant(plan.right.from)}`;
-  const hours = edges.map(({ from }) => ({ start: hourOf(from), end: hourOf(from) + HOUR_MS }));
-  const where = sql`${eventsIn(edges)} AND ${isPageHeld(ofFacts, hours)}`;
+  const where = sql`${eventsIn(edges)} AND ${insertedUntil(heldUntil)}`;
   return rawRows(app, where, group, sql`session_id, started_at, ${side}`);
 }
 
