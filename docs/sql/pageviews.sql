@@ -43,7 +43,7 @@ FROM
         sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (inserted_at <= fromUnixTimestamp64Milli(1795906877711, 'UTC'))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (inserted_at <= fromUnixTimestamp64Milli(1795176000000, 'UTC'))
     GROUP BY
         kind,
         key
