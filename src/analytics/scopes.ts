@@ -10,12 +10,16 @@ import { activityWindow, heatmapWindow } from './range/tehran.ts';
 export interface Basis {
   readonly scope: Scope;
   readonly window: string;
+  /** The end of the question's range of events, before which its scope does not end; null if it has none. */
+  readonly end: EpochMs | null;
 }
 
-const basis = (events: Range | null, sessions: Range | null, window = ''): Basis => ({
-  scope: { events, sessions },
-  window,
-});
+const basis = (
+  events: Range | null,
+  sessions: Range | null,
+  window = '',
+  end = events?.to ?? null,
+): Basis => ({ scope: { events, sessions }, window, end });
 
 const ever = closed({ from: null, to: null });
 const upTo = (to: EpochMs): Range => ({ from: ever.from, to });
@@ -41,7 +45,7 @@ export function kpisBasis(current: Range): Basis {
 export function growthBasis(range: OpenRange): Basis {
   const { from, to } = closed(range);
   const days = { from, to: range.from === null ? epochMs(utcDayStart(to) + DAY_MS - 1) : to };
-  return basis(days, days);
+  return basis(days, days, '', to);
 }
 
 /** Future hours are 0, so the answer changes with the hour. */

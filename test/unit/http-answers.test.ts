@@ -65,7 +65,7 @@ function answersAbout(scope: Scope, ...snapshots: readonly [Snapshot, ...Snapsho
     app: APP,
     operationId: 'getDataBounds',
     query: {},
-    basis: { scope, window: '' },
+    basis: { scope, window: '', end: scope.events?.to ?? null },
     compute: async (snapshot) => {
       computedFrom.push(snapshot.era);
       exactly.push(snapshot.endsExactly === true);

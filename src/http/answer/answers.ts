@@ -297,12 +297,12 @@ export class Answers {
    */
   async #compute(asked: Asked, { question, snapshot: first, asOf, at }: State): Promise<Kept> {
     const { app } = asked;
-    const { scope } = asked.basis;
+    const { scope, end: to } = asked.basis;
     const steady = () =>
       untilSteady({
         first,
         again: () => this.#snapshot(app, scope),
-        to: scope.events?.to ?? null,
+        to,
         compute: async (snapshot) => {
           const value = await this.#bodies.collect(writeJson(await this.#computed(asked, snapshot)));
           return { value, begun: await this.#begun(app, scope) };
