@@ -4,7 +4,7 @@ import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { SessionKey } from '../../domain/commits.ts';
 import type { AppId } from '../../domain/ids.ts';
 import { DAY_MS, epochMs, HOUR_MS, hourOf } from '../../domain/time.ts';
-import { type LateHour, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
+import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
 import type { Facts } from '../input/app-facts.ts';
 import { ofApp } from '../range/sql.ts';
 import { MOST_LATE_SESSIONS, noneLate, sessionName, sessionsIn } from './search.ts';
@@ -95,16 +95,20 @@ export async function changesOf<Change>(
   const key = `late ${app} ${name}`;
   const known: Known<Change> = cache.get(key) ?? { hours: new Map(), changes: new Map() };
   const grown = lateHours.filter(({ hour, committed }) => known.hours.get(hour) !== committed);
+  const sizeOfAll = (all: Changes<Change>): number =>
+    [...all.values()].flat().reduce((sum, change) => sum + 1 + sizeOf(change), 0);
+  // Questions of the same moment share one reading, and so do the parts of one question.
+  const readOnce = (sessions: readonly SessionKey[]): Promise<Changes<Change>> =>
+    cache.latest(`reading ${key}`, lateVersion(grown), () => read(sessions, grown), sizeOfAll);
   let { changes } = known;
   if (grown.length > 0 && changes !== null) {
     const sessions = await sessionsIn(facts, grown);
     const names = new Set(sessions?.map(({ startedAt, id }) => sessionName(startedAt, id)));
-    const found = sessions !== null && sessions.length > 0 ? await read(sessions, grown) : [];
+    const found = sessions !== null && sessions.length > 0 ? await readOnce(sessions) : [];
     const all = new Map([...changes, ...[...found].filter(([name]) => names.has(name))]);
     changes = sessions !== null && all.size <= MOST_LATE_SESSIONS ? all : null;
     const hours = new Map([...known.hours, ...grown.map((late) => [late.hour, late.committed] as const)]);
-    let size = hours.size;
-    for (const own of changes?.values() ?? []) for (const change of own) size += 1 + sizeOf(change);
+    const size = hours.size + (changes === null ? 0 : sizeOfAll(changes));
     cache.set(key, { hours, changes } satisfies Known<Change>, size);
   }
   if (changes === null) throw new TooManyLate();
