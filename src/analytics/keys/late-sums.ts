@@ -1,4 +1,4 @@
-import { type EpochMs, hourOf, type Range } from '../../domain/time.ts';
+import { type EpochMs, hourOf } from '../../domain/time.ts';
 import type { Plan } from '../range/plan.ts';
 import { edgeRanges } from '../range/sql.ts';
 import type { LateEvent, LateKey, LatePairs } from './late.ts';
@@ -16,14 +16,15 @@ export function lateKeySums(
 ): KeySums[] {
   const isOf = ({ pair }: { readonly pair: string }): boolean =>
     kinds.some((kind) => pair.startsWith(`${kind} `));
-  return late.flatMap(({ keys, events }) => {
-    const own = events.filter(isOf);
-    const counted = own.filter(({ insertedAt }) => insertedAt <= heldUntil);
-    return [
-      ...keys.filter(isOf).flatMap((key) => hourSums(key, plan)),
-      ...edgeRanges(plan).flatMap((edge) => [...edgeSums(own, edge, 1), ...edgeSums(counted, edge, -1)]),
-    ];
-  });
+  const edges = edgeRanges(plan);
+  return late.flatMap(({ keys, events }) => [
+    ...keys.filter(isOf).flatMap((key) => hourSums(key, plan)),
+    ...edges.flatMap(({ from, to }) => {
+      const own = events.filter((event) => event.at >= from && event.at <= to && isOf(event));
+      const counted = own.filter(({ insertedAt }) => insertedAt <= heldUntil);
+      return [...edgeSums(own, 1), ...edgeSums(counted, -1)];
+    }),
+  ]);
 }
 
 function hourSums(key: LateKey, { range, sealed, right }: Plan): KeySums[] {
@@ -39,14 +40,13 @@ function hourSums(key: LateKey, { range, sealed, right }: Plan): KeySums[] {
   return [[pair, 0, -sign, 0, 0]];
 }
 
-/** The sums of an edge over a session's events. The session counts once for each of its pairs. */
-function edgeSums(events: readonly LateEvent[], { from, to }: Range, sign: 1 | -1): KeySums[] {
+/** The sums of a session's events in an edge. The session counts once for each of its pairs. */
+function edgeSums(events: readonly LateEvent[], sign: 1 | -1): KeySums[] {
   const met = new Set<string>();
-  return events.flatMap(({ at, pair, engagedMs }): KeySums[] => {
-    if (at < from || at > to) return [];
-    if (engagedMs !== null) return [[pair, 0, 0, sign * engagedMs, sign]];
+  return events.map(({ pair, engagedMs }) => {
+    if (engagedMs !== null) return [pair, 0, 0, sign * engagedMs, sign];
     const sessions = isPaired(pair) && !met.has(pair) ? sign : 0;
     met.add(pair);
-    return [[pair, sign, sessions, 0, 0]];
+    return [pair, sign, sessions, 0, 0];
   });
 }

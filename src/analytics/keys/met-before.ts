@@ -108,25 +108,25 @@ const startOf = (session: string): number => Number(session.slice(0, session.ind
 /** The pairs of each session before the watermark, each with its last occurrence (epoch ms). */
 type PairsBefore = ReadonlyMap<string, ReadonlyMap<string, number>>;
 
-/** Returns these pairs by session. They are kept, except those of sessions with late events, which may get more. */
+/** Returns these pairs by session. They are kept. Those of sessions with late events come from the list of their events. */
 async function pairsBefore(
   facts: PageFacts,
   sessions: readonly string[],
 ): Promise<(session: string) => ReturnType<PairsBefore['get']>> {
-  const late = new Map((await latePairs(facts)).map((each) => [each.name, each]));
+  const asked = new Set(sessions);
+  const late = new Map(
+    (await latePairs(facts)).flatMap((each) => (asked.has(each.name) ? [[each.name, pairsOf(each)]] : [])),
+  );
   const kept = await facts.cache.recallEach<ReadonlyMap<string, number>>(
     `met before ${facts.app}`,
     sessions.filter((session) => !late.has(session)),
     (unknown) => readPairs(facts, unknown),
     (pairs) => 3 * pairs.size,
   );
-  return (session) => {
-    const changing = late.get(session);
-    return changing === undefined ? kept.get(session) : pairsOf(changing);
-  };
+  return (session) => late.get(session) ?? kept.get(session);
 }
 
-/** Reads the pairs of these sessions of all kinds, so that all questions share them, from events that the facts hold. */
+/** Reads the pairs of these sessions, of all kinds, so that all questions share them. None of the sessions has late events. */
 async function readPairs(
   { db, app, until, heldUntil }: PageFacts,
   sessions: readonly string[],
