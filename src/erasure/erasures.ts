@@ -138,10 +138,11 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
       };
       await db.insert('erased_sessions', [row], { ...SEAL, token: id });
     }
+    const found = await read();
+    if (found === undefined) return null;
     // After this wait no node inserts events that seem to be from before the limit, so the list is whole.
     if (!db.shards.hasOneClock) await sleep(MOST_SKEW_MS);
-    const found = await read();
-    return found === undefined ? null : { app, id, until: found.until };
+    return { app, id, until: found.until };
   };
 
   const destroy = async (erasure: Open, isFresh: boolean): Promise<void> => {
