@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { z } from 'zod';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
@@ -10,7 +9,6 @@ import { type Sql, sql } from '../../src/clickhouse/sql.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
-import { deferred } from '../support/deferred.ts';
 import { commitEvents } from '../support/ledger.ts';
 import { UNTIL_CACHED } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
@@ -29,17 +27,11 @@ let fresh: Analytics;
 let deliver: Awaited<ReturnType<typeof subjectOn>>['deliver'];
 let app: AppId;
 let statements: string[] = [];
-/** Events that were stored are committed after this. */
-let commitsWait = Promise.resolve();
 
 beforeAll(async () => {
   db = await openDatabase(place.location, { onStatement: ({ name }) => statements.push(name) });
   await migrate(db);
-  const insertText: Database['insertText'] = async (table, ...more) => {
-    if (table === 'ledger') await commitsWait;
-    return db.insertText(table, ...more);
-  };
-  ({ deliver } = await subjectOn(replaced(db, { insertText })));
+  ({ deliver } = await subjectOn(db));
   analytics = createAnalytics({ db });
   fresh = createAnalytics({ db, memory: new Memory(0) });
   app = appId(randomUUID());
@@ -285,65 +277,4 @@ UNION ALL ${one(sql`'changed'`, sql`'lonely'`, sql`5000`, sql`1000`)}`);
   for (const each of [polled, fresh]) {
     expect(await visitors(each)).toMatchObject({ sessions: 21_002, visitors: 6_002, newVisitors: 3_001 });
   }
-});
-
-const EVENTS_OF = {
-  name: 'events of an app',
-  sql: sql`SELECT toUInt32(count()) AS n FROM events WHERE app_id = {app:UUID}`,
-  row: z.object({ n: z.number() }),
-};
-
-const FIGURES: readonly [
-  string,
-  (of: Analytics, id: AppId, range: typeof RANGE) => Promise<number | undefined>,
-][] = [
-  ['KPIs', async (of, id, range) => (await of.kpis(id, range)).current.pageviews],
-  [
-    'KPIs of the period before',
-    async (of, id, { from, to }) =>
-      (await of.kpis(id, { from: epochMs(to + 1), to: epochMs(2 * to - from + 1) })).previous.pageviews,
-  ],
-  ['pageviews', async (of, id, range) => [...(await of.pageviews(id, range))][0]?.views],
-  ['overview', async (of, id, range) => (await of.overview(id, range)).page.pageviews],
-  ['growth', async (of, id, range) => (await of.userGrowth(id, range)).at(-1)?.pageviews],
-];
-
-describe.each([
-  ['is committed meanwhile', true],
-  ['is being stored meanwhile', false],
-])('an event from after the range that %s is not counted', (_, isCommitted) => {
-  test.each(FIGURES)('%s', async (_name, ask) => {
-    const other = appId(randomUUID());
-    const sent = (id: string, minutesAgo: number) =>
-      deliver({ id: other, domain: KNOWN_DOMAIN }, randomUUID(), [visit(id, minutesAgo, 1) as never]);
-    // All in one hour.
-    const range = { from: epochMs(NOW - 25 * 60_000), to: epochMs(NOW - 15 * 60_000) };
-    await sent('early', 20);
-    const { promise: mayCommit, resolve: commit } = deferred();
-    if (!isCommitted) commitsWait = mayCommit;
-    let isSent = false;
-    let sending: Promise<unknown> = Promise.resolve();
-    /** Before the first statement of the answer. */
-    const meanwhile = async (name: string): Promise<void> => {
-      if (isSent || /^(snapshot|published|state)/.test(name)) return;
-      isSent = true;
-      sending = sent('later', 10);
-      const areVisible = async () => expect(await db.queryOne(EVENTS_OF, { app: other })).toEqual({ n: 2 });
-      await (isCommitted ? sending : vi.waitFor(areVisible, 10_000));
-    };
-    const racing = replaced(db, {
-      rows: async (query, ...more) => {
-        await meanwhile(query.name);
-        return db.rows(query, ...more);
-      },
-      list: async (query, ...more) => {
-        await meanwhile(query.name);
-        return db.list(query, ...more);
-      },
-    });
-    const answer = ask(createAnalytics({ db: racing, memory: new Memory(0) }), other, range).finally(commit);
-    expect(await answer).toBe(1);
-    expect(isSent).toBe(true);
-    await sending;
-  });
 });

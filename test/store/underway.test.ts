@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
 import type { Database } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
-import { appId } from '../../src/domain/ids.ts';
-import { epochMs } from '../../src/domain/time.ts';
+import { type AppId, appId } from '../../src/domain/ids.ts';
+import { epochMs, type Range } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { deferred } from '../support/deferred.ts';
 import { outOfBounds } from '../support/figures.ts';
 import { type Case, caseArbitrary, instantsOf, type SentBatch } from '../support/generate.ts';
 import { ABOUT_ALL, aboutRange, type Question } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN, known } from '../support/oracle/known.ts';
-import { createOracle } from '../support/oracle/oracle.ts';
+import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
 import { forAll } from '../support/random.ts';
 import { replaced } from '../support/replaced.ts';
@@ -24,6 +24,7 @@ import { type TestStore, testStore } from '../support/store.ts';
 /*
  * While a batch is being stored, its events are in the tables, but not committed. Each figure that only grows with the data
  * lies between the one without the batch and the one with it, wherever its events lie. After the commit, all are exact.
+ * Events from after the range count in none.
  */
 
 const CASES = Number(process.env['UNDERWAY_CASES'] ?? 15);
@@ -76,16 +77,17 @@ async function expectBounds({ batches, probes, moments }: Case, sealed: number):
       });
     await subject.deliver(app, randomUUID(), deliveries);
   }
-  const oracleOf = (stored: readonly SentBatch[], now: number) =>
+  const now = epochMs(moments[0] ?? 0);
+  const [without, withAll] = [before, batches].map((stored) =>
     createOracle(
       stored.flatMap(({ deliveries }) =>
         deliveries.map((delivery) => ({ ...delivery, appId: app.id, appDomain: app.domain })),
       ),
       known,
       () => now,
-    );
+    ),
+  ) as [Oracle, Oracle];
   const questions = [...ABOUT_ALL, ...probes.flatMap((probe) => aboutRange({ ...probe, limit: undefined }))];
-  const now = epochMs(moments[0] ?? 0);
   const polled = createAnalytics({ db });
   const fresh = createAnalytics({ db, memory: new Memory(0) });
   const ask = ({ ask: by }: Question, of: Analytics) => by(of, app.id, now);
@@ -105,11 +107,9 @@ async function expectBounds({ batches, probes, moments }: Case, sealed: number):
     for (const question of questions) {
       const path = PATHS[question.name.split(' ')[0] ?? ''];
       if (path === undefined) continue;
-      const [least, most] = [before, batches].map((stored) =>
-        plain(question.ask(oracleOf(stored, now), app.id, now)),
-      );
-      for (const of of [polled, fresh]) {
-        expect(outOfBounds(path, plain(await ask(question, of)), least, most), question.name).toEqual([]);
+      const [least, most] = [without, withAll].map((oracle) => plain(question.ask(oracle, app.id, now)));
+      for (const answer of await Promise.all([polled, fresh].map((of) => ask(question, of)))) {
+        expect(outOfBounds(path, plain(answer), least, most), question.name).toEqual([]);
       }
     }
   } finally {
@@ -117,8 +117,10 @@ async function expectBounds({ batches, probes, moments }: Case, sealed: number):
     await storing;
   }
   for (const question of questions) {
-    const exact = plain(question.ask(oracleOf(batches, now), app.id, now));
-    for (const of of [polled, fresh]) expect(plain(await ask(question, of)), question.name).toEqual(exact);
+    const exact = plain(question.ask(withAll, app.id, now));
+    for (const answer of await Promise.all([polled, fresh].map((of) => ask(question, of)))) {
+      expect(plain(answer), question.name).toEqual(exact);
+    }
   }
 }
 
@@ -130,4 +132,69 @@ test('each figure lies between the one without the events that are being stored 
     return { story: { ...story, batches }, sealed: at % batches.length };
   });
   await forAll(stories, ({ story, sealed }) => expectBounds(story, sealed), { runs: CASES, shrinks: false });
+});
+
+const NOW = epochMs(Date.UTC(2026, 2, 10, 12, 30));
+/** A visit with one view, which began `minutesAgo`. */
+const visit = (id: string, minutesAgo: number) => {
+  const startedAt = NOW - minutesAgo * 60_000;
+  return {
+    session: { id, visitorId: `visitor-${id}`, startedAt },
+    context: {},
+    events: [{ type: 'pageview' as const, path: '/', timestamp: startedAt }],
+  };
+};
+
+const FIGURES: readonly [string, (of: Analytics, id: AppId, range: Range) => Promise<number | undefined>][] =
+  [
+    ['KPIs', async (of, id, range) => (await of.kpis(id, range)).current.pageviews],
+    [
+      'KPIs of the period before',
+      async (of, id, { from, to }) =>
+        (await of.kpis(id, { from: epochMs(to + 1), to: epochMs(2 * to - from + 1) })).previous.pageviews,
+    ],
+    ['pageviews', async (of, id, range) => [...(await of.pageviews(id, range))][0]?.views],
+    ['overview', async (of, id, range) => (await of.overview(id, range)).page.pageviews],
+    ['growth', async (of, id, range) => (await of.userGrowth(id, range)).at(-1)?.pageviews],
+  ];
+
+describe.each([
+  ['is committed meanwhile', true],
+  ['is being stored meanwhile', false],
+])('an event from after the range that %s is not counted', (_, isCommitted) => {
+  test.each(FIGURES)('%s', async (_name, ask) => {
+    const { db } = store;
+    const other = appId(randomUUID());
+    const sent = (id: string, minutesAgo: number) =>
+      subject.deliver({ id: other, domain: KNOWN_DOMAIN }, randomUUID(), [visit(id, minutesAgo)]);
+    // All in one hour.
+    const range = { from: epochMs(NOW - 25 * 60_000), to: epochMs(NOW - 15 * 60_000) };
+    await sent('early', 20);
+    const { promise: mayCommit, resolve: commit } = deferred();
+    if (!isCommitted) commitsWait = mayCommit;
+    let isSent = false;
+    let sending: Promise<unknown> = Promise.resolve();
+    /** Before the first statement of the answer. */
+    const meanwhile = async (name: string): Promise<void> => {
+      if (isSent || /^(snapshot|published|state)/.test(name)) return;
+      isSent = true;
+      sending = sent('later', 10);
+      const areVisible = async () => expect(await db.queryOne(EVENTS, { app: other })).toEqual({ n: 2 });
+      await (isCommitted ? sending : vi.waitFor(areVisible, 10_000));
+    };
+    const racing = replaced(db, {
+      rows: async (query, ...more) => {
+        await meanwhile(query.name);
+        return db.rows(query, ...more);
+      },
+      list: async (query, ...more) => {
+        await meanwhile(query.name);
+        return db.list(query, ...more);
+      },
+    });
+    const answer = ask(createAnalytics({ db: racing, memory: new Memory(0) }), other, range).finally(commit);
+    expect(await answer).toBe(1);
+    expect(isSent).toBe(true);
+    await sending;
+  });
 });
