@@ -49,8 +49,9 @@ UNION ALL
 SELECT 'erasures', [${ERASURES}] FROM erasures WHERE ${ofApp(app)}`;
 
 /**
- * Reads the number of events in the facts below `published`, and when the last of those of pages was inserted. That was read before: sums of one table each, side by side,
- * take two thirds of the time of one statement that derives the watermark first.
+ * Reads the number of events in the facts below `published`, and when the last of those of pages was inserted. `published`
+ * was read before: sums of one table each, side by side, take two thirds of the time of one statement that derives the
+ * watermark first.
  */
 export const sealedRows = (app: AppId, { page, session }: PublishedFacts): Sql =>
   sql`SELECT ${quoted(SEALED)}, [toInt64(sumIf(h.events, ${below('page', page)})), toInt64(sumIf(h.events, ${below('session', session)})), toInt64(maxIf(h.inserted_until, ${below('page', page)}))] FROM sealed_hours AS h WHERE ${ofApp(app)}`;

@@ -11,9 +11,8 @@ const FIRST = 0;
 /**
  * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. If the tail of the last
  * range holds the last event, it ends with the event's hour: it has no edge, and it is the same for all ranges that end
- * later. Throws `beyond_retention` if events may have expired from one of these pieces. Nothing
- * else decides this: sessions are counted from facts alone, and the other readers of raw events stay in hours after the
- * horizon.
+ * later. Throws `beyond_retention` if events may have expired from one of these pieces. Nothing else decides this: sessions
+ * are counted from facts alone, and the other readers of raw events stay in hours after the horizon.
  */
 export function planEvents(
   { horizon, extent, endsExactly }: Pick<EventFacts, 'horizon' | 'extent' | 'endsExactly'>,

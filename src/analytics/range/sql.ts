@@ -113,10 +113,10 @@ export const unionAll = (parts: readonly (Sql | null)[], empty: Sql): Sql =>
 export const rawRanges = (plan: Plan): Range[] =>
   [plan.left, plan.right, plan.tail].filter((range) => range !== null);
 
-/** SQL condition on raw events: they were inserted up to an instant of the store's clock. */
-export const insertedUntil = (at: EpochMs): Sql => sql`inserted_at <= ${instant(at)}`;
-
 /** The edges of the plan. */
 export const edgeRanges = ({ left, right }: Plan): Range[] => [left, right].filter((edge) => edge !== null);
+
+/** SQL condition on raw events: they were inserted up to an instant of the store's clock. */
+export const insertedUntil = (at: EpochMs): Sql => sql`inserted_at <= ${instant(at)}`;
 
 export const isEmpty = ({ start, end }: Span): boolean => start >= end;
