@@ -7,6 +7,8 @@ import type { BatchRows } from './journal-rows.ts';
 export interface PendingBatch extends BatchKey, BatchRows {
   /** The length of all rows together. */
   readonly bytes: number;
+  /** Rejects if the batch must not be stored after all. Called when it is claimed, and nothing of it is stored yet. */
+  readonly check?: (() => Promise<void>) | undefined;
 }
 
 export type Outcome = 'stored' | 'duplicate';

@@ -68,6 +68,15 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
   for (const batch of group) batch.reject(failure);
 }
 
+/** Returns the batches that must not be stored after all, with the reasons. */
+async function refusalsOf(group: readonly Waiting[]): Promise<ReadonlyMap<Waiting, unknown>> {
+  const refusals = new Map<Waiting, unknown>();
+  await Promise.all(
+    group.map((batch) => batch.check?.().catch((error: unknown) => refusals.set(batch, error))),
+  );
+  return refusals;
+}
+
 /** The work of a flush. In a trace it is a part of its first batch, and is linked with the others. */
 function workOf(group: readonly Waiting[]): Work {
   const [first, ...others] = group.flatMap(({ work }) => work?.span ?? []);
@@ -85,7 +94,7 @@ function workOf(group: readonly Waiting[]): Work {
  * 2. Batches that are stored already, or claimed by another process, are looked up. If there are any, the
  *    flush is abandoned and the other batches start again. Two processes with the same batch cannot both find
  *    nothing: the later claim sees the earlier one. Both may step back; random pauses keep them from doing so
- *    forever.
+ *    forever. An import also checks that it still has its turn (`history.ts`).
  * 3. The verdict is written. If another process took this one for dead, its verdict came first and stands.
  * 4. `ingest_begun` counts the events. From now on an answer may hold some of them, and no such answer is
  *    cached (`snapshots/begun.ts`).
@@ -289,10 +298,16 @@ export class Flusher {
     await persistence.until('claim', () => journal.claim(flush, isAlone), isRefused);
     if (isAlone) return true;
     const claims = await persistence.until('look up claims', () => journal.claims(flush.id));
-    const proposal = claims.length === 0 ? 'store' : 'abandon';
+    const refusals = await refusalsOf(group);
+    const proposal = claims.length === 0 && refusals.size === 0 ? 'store' : 'abandon';
     const verdict = await persistence.until('decide', () => journal.decide(flush.id, proposal));
-    if (verdict === 'abandon') this.#startAgain(group, claims);
-    return verdict === 'store';
+    if (verdict === 'store') return true;
+    for (const [batch, error] of refusals) rejectAll([batch], error);
+    this.#startAgain(
+      group.filter((batch) => !refusals.has(batch)),
+      claims,
+    );
+    return false;
   }
 
   #startAgain(group: readonly Waiting[], claims: readonly Claim[]): void {

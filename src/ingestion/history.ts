@@ -58,9 +58,11 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
  * n of them are stored. `n` is the event's `occurrence` in the file, or its position among the equal events
  * of the request.
  *
- * Imports into one app take turns, so that no other import stores events between the check and the insert. A turn ends
+ * Imports into one app take turns, so that no other import stores events between the count and the insert. A turn ends
  * when its batch is settled, also if its sender waited in vain. A process that died has lost its turn, but its flush may
- * still be completed, so the check waits for the flushes that are underway.
+ * still be completed, so the count waits for the flushes that are underway. A process that stopped for a while may have
+ * lost its turn without knowing it. So an import claims its batch and then asserts its turn, and the next one takes the turn
+ * and then waits for claimed batches: at least one of them sees the other.
  * The batch id is made from all that was sent, with the events that are stored already. A process that died may
  * have stored a part of its flush. The repetition has the same id and waits until that flush is whole.
  */
@@ -84,9 +86,8 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       const sentColumns = columnsOf(sessions);
       const batch = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
       const columns = missing === sessions ? sentColumns : columnsOf(missing);
-      await assertHeld();
       key = batch;
-      const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns));
+      const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns), assertHeld);
       if (outcome === 'duplicate') return nothing;
       return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };
     };

@@ -31,14 +31,15 @@ export class BatchStore {
   /**
    * Stores the rows of `make`, unless a batch with this key is stored or underway. `make` runs only if
    * needed. Throws `overloaded` if there is no room, and `store_unavailable` if the store does not take the
-   * rows in time. They may be stored all the same.
+   * rows in time. They may be stored all the same. `check`: see `PendingBatch`; a process that is alone on its store does
+   * not call it.
    */
-  storeOnce(batch: BatchKey, make: () => BatchRows): Promise<Outcome> {
+  storeOnce(batch: BatchKey, make: () => BatchRows, check?: () => Promise<void>): Promise<Outcome> {
     const attributes = { 'analytics.app_id': batch.app, 'analytics.batch_id': batch.batch };
-    return traced('batch', { attributes }, () => this.#storeOnce(batch, make));
+    return traced('batch', { attributes }, () => this.#storeOnce(batch, make, check));
   }
 
-  async #storeOnce(batch: BatchKey, make: () => BatchRows): Promise<Outcome> {
+  async #storeOnce(batch: BatchKey, make: () => BatchRows, check?: () => Promise<void>): Promise<Outcome> {
     const key = batchKey(batch);
     for (let first = this.#underway.get(key); first !== undefined; first = this.#underway.get(key)) {
       if (await this.#succeeds(key, first)) return 'duplicate';
@@ -50,7 +51,7 @@ export class BatchStore {
     const { events, rows } = made;
     const bytes = rows.reduce((sum, row) => sum + row.length, 0);
     if (!this.#writers.haveRoom({ app: batch.app, events, bytes })) throw overloaded();
-    const storing = flusher.submit({ ...batch, ...made, bytes });
+    const storing = flusher.submit({ ...batch, ...made, bytes, check });
     this.#underway.set(key, storing);
     storing.then(
       () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ImportSummary, importFiles } from '../../src/cli/import/import.ts';
 import { AppError } from '../../src/domain/errors.ts';
-import { inProcessLocks, type Locks } from '../../src/domain/locks.ts';
+import { inProcessLocks } from '../../src/domain/locks.ts';
 import { createHistory } from '../../src/ingestion/history.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
@@ -105,19 +105,6 @@ describe('NDJSON', () => {
     const runs = await Promise.all([run(app, file), run(app, file)]);
     expect(runs.map(({ events }) => events).sort((a, b) => a - b)).toEqual([0, 200]);
     expect(await totalsOf(store.db, app.id)).toEqual(stored(50, 200));
-  });
-
-  test('a run that lost its lock stores nothing, for another one may have stored the same', async () => {
-    const app = newApp();
-    const sessions = [session('a', 5)];
-    const lost = async () => {
-      throw new AppError('store_unavailable', 'lost');
-    };
-    const locks: Locks = { withLock: (_name, work) => work(lost) };
-    const storeOnce = vi.fn();
-    const history = createHistory({ ...alone(), store: { storeOnce, settled: vi.fn() }, locks });
-    await expect(history(app, sessions)).rejects.toMatchObject({ code: 'store_unavailable' });
-    expect(storeOnce).not.toHaveBeenCalled();
   });
 
   test('the next import waits for a batch whose sender has been refused meanwhile', async () => {

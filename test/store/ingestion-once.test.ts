@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 import { identifier, sql } from '../../src/clickhouse/sql.ts';
+import { AppError } from '../../src/domain/errors.ts';
 import { createJournal } from '../../src/ingestion/journal.ts';
 import { bridgeProcess } from '../support/bridge-process.ts';
+import { deferred } from '../support/deferred.ts';
+import { replaced } from '../support/replaced.ts';
 import { serverStore, type TestStore, testStore } from '../support/store.ts';
 import {
   afterLease,
@@ -126,6 +129,50 @@ describe.each(BACKENDS)('a batch is stored once on $name', ({ open }) => {
     }
     expect(await totalsOf(store.db, app.id)).toEqual(stored(1, 6));
   });
+});
+
+test('an import that lost its turn before it claimed its events stores nothing', async () => {
+  const bridge = await bridgeProcess();
+  const store = await serverStore(bridge);
+  try {
+    const app = newApp();
+    const goesOn = deferred();
+    const stopping = replaced(store.db, {
+      insertText: async (table, ...more) => {
+        if (table === 'ingest_journal') await goesOn.promise;
+        return store.db.insertText(table, ...more);
+      },
+    });
+    let isLost = false;
+    const assertHeld = async () => {
+      if (isLost) throw new AppError('store_unavailable', 'lost');
+    };
+    const first = ingestionOn(stopping, undefined, { withLock: (_name, work) => work(assertHeld) });
+    const sendTo = (id: string) =>
+      first.accept(app, { batchId: randomUUID(), sessions: [session(id)] }, REQUEST);
+    const wait = (batches: number) =>
+      vi.waitFor(() => expect(first.stats().waiting.batches).toBe(batches), 10_000);
+    // The import has counted what is there, and waits with another batch for its flush.
+    const sent = [sendTo('x')];
+    await wait(1);
+    const sessions = [session('a', 5)];
+    const slow = first.importHistory(app, sessions);
+    await wait(2);
+    sent.push(sendTo('y'));
+    await wait(3);
+    isLost = true;
+    const second = await ingestionOn(store.db).importHistory(app, [...sessions, session('b', 5)]);
+    expect(second).toMatchObject({ events: 10, duplicates: 0 });
+    goesOn.resolve();
+    await expect(slow).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await Promise.all(sent)).toEqual(Array(2).fill({ accepted: 3, rejected: [] }));
+    expect(await totalsOf(store.db, app.id)).toEqual(stored(4, 16));
+    isLost = false;
+    expect(await first.importHistory(app, sessions)).toMatchObject({ events: 0, duplicates: 5 });
+  } finally {
+    await store.close();
+    await bridge.close();
+  }
 });
 
 test('a batch that several processes receive at once is stored once', async () => {

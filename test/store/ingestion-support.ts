@@ -5,6 +5,7 @@ import type { Database, Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { appId } from '../../src/domain/ids.ts';
+import type { Locks } from '../../src/domain/locks.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createIngestion, type Ingestion, type IngestResult } from '../../src/ingestion/ingestion.ts';
 import type { Flush } from '../../src/ingestion/journal.ts';
@@ -20,8 +21,8 @@ export const SILENT = { info: () => undefined, warn: () => undefined, error: () 
 
 export const newApp = (): SdkApp => ({ id: appId(randomUUID()), domain: 'https://shop.example' });
 
-export const ingestionOn = (db: Database, clock = () => NOW): Ingestion =>
-  createIngestion({ db, clock, log: SILENT, maxAgeDays: 730 });
+export const ingestionOn = (db: Database, clock = () => NOW, locks?: Locks): Ingestion =>
+  createIngestion({ db, clock, log: SILENT, maxAgeDays: 730, ...(locks === undefined ? {} : { locks }) });
 
 /** A session of `events` pageviews, one per second. Many of them span several partitions and Tehran days. */
 export function session(id: string, events = 3): object {
