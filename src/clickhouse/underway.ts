@@ -1,5 +1,5 @@
 import type { Scope } from '../domain/scope.ts';
-import { epochMs, hourOf, type Range } from '../domain/time.ts';
+import { type EpochMs, epochMs, hourOf, type Range } from '../domain/time.ts';
 
 const ANY_TIME: Range = { from: epochMs(0), to: epochMs(Number.MAX_SAFE_INTEGER) };
 
@@ -50,6 +50,12 @@ export class Underway {
       if (meets(events, span.events) || meets(sessions, span.sessions)) return true;
     }
     return false;
+  }
+
+  /** Returns the time of the last event of the app that is being stored; 0 if there is none, null if it is not known. */
+  last(app: string): EpochMs | null {
+    if (this.#anywhere > 0) return null;
+    return epochMs(Math.max(0, ...[...(this.#spans.get(app) ?? [])].map(({ events }) => events.to)));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Database } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { Scope } from '../domain/scope.ts';
+import { type EpochMs, epochMs } from '../domain/time.ts';
 import { bandsOf } from './bands.ts';
 import { byScope } from './by-scope.ts';
 import type { Snapshot } from './read.ts';
@@ -17,6 +18,8 @@ export interface Begun {
    * erased.
    */
   readonly version: Version | null;
+  /** The time of the last event of the app whose storing has begun; null if it is not known. */
+  readonly last: EpochMs | null;
   /** The app's era. */
   readonly era: string;
 }
@@ -43,9 +46,14 @@ export function createBegun({ db, snapshots }: BegunDeps): ReadBegun {
   if (!db.exclusive) return byScope((app, scopes) => readBegun(db, app, scopes));
   return async (app, scope) => {
     // In this order: events that are committed between the two lines are in the snapshot.
-    const isStoring = db.own.underway.touches(app, scope);
+    const { underway } = db.own;
+    const [isStoring, stored] = [underway.touches(app, scope), underway.last(app)];
     const snapshot = await snapshots(app, scope);
-    return { version: isStoring || snapshot.isErasing ? null : snapshot, era: snapshot.era };
+    return {
+      version: isStoring || snapshot.isErasing ? null : snapshot,
+      last: stored === null ? null : epochMs(Math.max(stored, snapshot.extent?.to ?? 0)),
+      era: snapshot.era,
+    };
   };
 }
 
@@ -57,6 +65,7 @@ async function readBegun(db: Database, app: AppId, scopes: readonly Scope[]): Pr
   const bands = bandsOf('ingest_begun', rows);
   return scopes.map((scope) => ({
     version: isErasing ? null : { version: eventsIn(bands, scope), erasures },
+    last: null,
     era,
   }));
 }

@@ -38,8 +38,8 @@ export interface Snapshot extends State {
    */
   readonly rebuilt: string;
   readonly version: EventCounts;
-  /** Tails of events are not read beyond the end of a range (see `untilSteady`). */
-  readonly endsExactly?: boolean;
+  /** Tails of events end with the last event. Otherwise they end with its hour (see `isReadBeyond`). */
+  readonly endsExactly: boolean;
   /** All commits up to here were visible when it was read; null if other processes commit, too. */
   readonly position: number | null;
 }
@@ -108,6 +108,7 @@ export async function readSnapshots(
     late: lateRead.late,
     era: eraOf(facts.state),
     position,
+    endsExactly: !db.exclusive,
     rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${own.erasures}`,
   };
   return {

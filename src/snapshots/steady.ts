@@ -32,7 +32,7 @@ export interface Result<Value> {
 /**
  * Computes a value from a snapshot. If it may be wrong, it is computed again from a new snapshot, and tails end with the
  * range. It may be wrong in two cases. Sealing does not wait for readers: if it has deleted rows meanwhile (the era
- * changed), the value may lack them. If events were being stored, some of them may be from after the range.
+ * changed), the value may lack them. And if events from after the range were being stored, it may count them.
  */
 export async function untilSteady<Value>({
   first,
@@ -44,7 +44,9 @@ export async function untilSteady<Value>({
   for (let [snapshot, attempt] = [first, 1]; ; attempt++) {
     const { value, begun } = await compute(snapshot);
     const isOfVersion = begun.version !== null && isSameVersion(begun.version, snapshot);
-    const isRight = begun.era === snapshot.era && (isOfVersion || !isReadBeyond(snapshot, to));
+    const mayHoldLater =
+      to !== null && isReadBeyond(snapshot, to) && (begun.last === null || begun.last > to);
+    const isRight = begun.era === snapshot.era && (isOfVersion || !mayHoldLater);
     if (isRight) return { value, of: isOfVersion ? snapshot : null };
     drop?.(value);
     if (attempt === MOST_ATTEMPTS) break;
@@ -57,14 +59,11 @@ export async function untilSteady<Value>({
 
 /**
  * Returns whether the tail of a range of events up to `to` is read beyond it, up to the end of the hour. It is if the app's
- * last event is in this hour, but not after the range: whole hours are read faster than a part.
+ * last event is in this hour, but not after the range: whole hours are read faster than a part. If several processes are on
+ * the store, tails end exactly: none knows the times of events that others are storing, so each answer would be computed
+ * twice while events come in.
  */
 export const isReadBeyond = (
   { extent, endsExactly }: Pick<Snapshot, 'extent' | 'endsExactly'>,
-  to: EpochMs | null,
-): boolean =>
-  to !== null &&
-  extent !== null &&
-  endsExactly !== true &&
-  extent.to <= to &&
-  hourOf(extent.to) === hourOf(to);
+  to: EpochMs,
+): boolean => extent !== null && !endsExactly && extent.to <= to && hourOf(extent.to) === hourOf(to);

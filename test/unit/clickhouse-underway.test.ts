@@ -52,4 +52,16 @@ describe('a flush underway', () => {
     landed();
     expect(underway.touches('b', { events: hours(0, 1), sessions: null })).toBe(false);
   });
+
+  test('has a last event, unless its events are not known', () => {
+    const underway = new Underway();
+    expect(underway.last('a')).toBe(0);
+    const landed = underway.announce([SPAN, { ...SPAN, events: hours(11, 13) }]);
+    expect(underway.last('a')).toBe(13 * HOUR_MS - 1);
+    expect(underway.last('b')).toBe(0);
+    landed();
+    expect(underway.last('a')).toBe(0);
+    underway.announce(null);
+    expect(underway.last('a')).toBeNull();
+  });
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { appId } from '../../src/domain/ids.ts';
 import type { Scope } from '../../src/domain/scope.ts';
-import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
+import { type EpochMs, epochMs, HOUR_MS } from '../../src/domain/time.ts';
 import { type AnswerSource, Answers, type Asked } from '../../src/http/answer/answers.ts';
 import { Bodies } from '../../src/http/forms/bodies.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
@@ -29,6 +29,7 @@ const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapsho
   era,
   rebuilt: '',
   position: null,
+  endsExactly: false,
   erasures: '0 0',
   isErasing: false,
   version,
@@ -40,9 +41,11 @@ const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapsho
 });
 
 /** The app's snapshots, in the order in which they are read; the last one stays. */
-const answersOf = (...snapshots: readonly [Snapshot, ...Snapshot[]]) => answersAbout(SCOPE, ...snapshots);
+const answersOf = (...snapshots: readonly [Snapshot, ...Snapshot[]]) =>
+  answersAbout(SCOPE, null, ...snapshots);
 
-function answersAbout(scope: Scope, ...snapshots: readonly [Snapshot, ...Snapshot[]]) {
+/** `last`: the time of the last event whose storing has begun, if it is known. */
+function answersAbout(scope: Scope, last: EpochMs | null, ...snapshots: readonly [Snapshot, ...Snapshot[]]) {
   const sources: AnswerSource[] = [];
   const computedFrom: string[] = [];
   const exactly: boolean[] = [];
@@ -53,7 +56,7 @@ function answersAbout(scope: Scope, ...snapshots: readonly [Snapshot, ...Snapsho
     if (left.length > 1) left.shift();
     return snapshot;
   };
-  const begun = async (): Promise<Begun> => ({ version: now(), era: now().era });
+  const begun = async (): Promise<Begun> => ({ version: now(), last, era: now().era });
   const answers = new Answers(read, begun, {
     questionsAtOnce: 2,
     answerCacheBytes: 1_000_000,
@@ -68,7 +71,7 @@ function answersAbout(scope: Scope, ...snapshots: readonly [Snapshot, ...Snapsho
     basis: { scope, window: '', end: scope.events?.to ?? null },
     compute: async (snapshot) => {
       computedFrom.push(snapshot.era);
-      exactly.push(snapshot.endsExactly === true);
+      exactly.push(snapshot.endsExactly);
       return { era: snapshot.era };
     },
   };
@@ -114,13 +117,17 @@ test('if events came meanwhile in the hour in which the range ends, the second a
     ...snapshotOf('one', [version, version]),
     extent: { from: epochMs(0), to: epochMs(last) },
   });
-  for (const [last, to, attempts] of [
-    [20, 30, [false, true]],
+  for (const [last, to, begun, attempts] of [
+    [20, 30, null, [false, true]],
+    [20, 30, 31, [false, true]],
+    // None of the events was from after the range.
+    [20, 30, 30, [false]],
     // Nothing is read beyond the range.
-    [40, 30, [false]],
-    [20, HOUR_MS, [false]],
+    [40, 30, null, [false]],
+    [20, HOUR_MS, null, [false]],
   ] as const) {
-    const { ask, exactly } = answersAbout(ends(to), at(last, 1), at(last, 2), at(last, 3));
+    const lastBegun = begun === null ? null : epochMs(begun);
+    const { ask, exactly } = answersAbout(ends(to), lastBegun, at(last, 1), at(last, 2), at(last, 3));
     await ask();
     expect(exactly).toEqual(attempts);
   }

@@ -1,12 +1,12 @@
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
-import { epochMs, HOUR_MS, isWithin, type Range } from '../../domain/time.ts';
+import { epochMs, HOUR_MS, hourOf, isWithin, type Range } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/figures.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { planEvents } from '../input/plan-events.ts';
 import { byTurn, type HourSource, hoursOf } from '../memory/hours.ts';
 import { ROW, type Row, sumByKey } from '../memory/rows.ts';
-import { byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
+import { asOne, byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Plan, plan, rangeOf, type Span, spanOf } from '../range/plan.ts';
 import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, UTC } from '../range/sql.ts';
 import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
@@ -46,11 +46,15 @@ export async function eventSums(
 ): Promise<Row[]> {
   const plans = planEvents(facts, ranges, facts.until, 'day');
   const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
+  const isLastHour = ({ from, to }: Range): boolean => from === hourOf(from) && to === facts.extent?.to;
+  const ends = tails.flatMap(edgeRanges);
+  const others = ends.filter((end) => !isLastHour(end));
   const { inMemory, inStore } = byTurn(edgeSource(facts), plans.flatMap(edgeRanges).map(spanOf));
-  const [whole, edges, ends, hours] = await Promise.all([
+  const [whole, edges, parts, last, hours] = await Promise.all([
     sumsOfHours(facts, plans, grid, sliceOfBucket(plans)),
     fromHours(facts, inMemory, grid),
-    fromStore(facts, [...inStore.map(rangeOf), ...tails.flatMap(edgeRanges)], grid),
+    fromStore(facts, [...inStore.map(rangeOf), ...others], grid),
+    lastHour(facts, ends.find(isLastHour), grid),
     unsealedHours(
       facts,
       'utc',
@@ -60,7 +64,8 @@ export async function eventSums(
   return [
     ...whole,
     ...edges,
-    ...ends,
+    ...parts,
+    ...last,
     ...hours.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]),
   ];
 }
@@ -102,6 +107,17 @@ async function fromHours(facts: EventFacts, parts: readonly Span[], grid: Grid):
       ...EVENT_SUM_NAMES.map((name) => counts.get(EVENT_SUMS[name]) ?? 0),
     ];
   });
+}
+
+/**
+ * Counts events by type in the app's last hour, up to its last event; `hour` is undefined if that is not counted. All questions
+ * about a version share one reading.
+ */
+async function lastHour(facts: EventFacts, hour: Range | undefined, grid: Grid): Promise<Row[]> {
+  if (hour === undefined) return [];
+  const { app, version, live } = facts;
+  const rows = await live.latest(`last hour ${app}`, version, () => fromStore(facts, [hour], asOne(hour)));
+  return rows.map(([, ...sums]): Row => [`${sliceOf(grid, hour.from)}`, ...sums]);
 }
 
 /** Counts events by type in parts of hours. */

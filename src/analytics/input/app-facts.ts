@@ -31,7 +31,7 @@ export interface EventFacts {
   readonly horizon: EpochMs;
   /** The times of the first and of the last event; null without data. */
   readonly extent: Range | null;
-  /** Tails are not read beyond the end of a range (see `untilSteady`). */
+  /** Tails end with the last event. Otherwise they end with its hour (see `isReadBeyond`). */
   readonly endsExactly: boolean;
   /** The number of committed events. */
   readonly version: number;

@@ -73,7 +73,7 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     until,
     horizon,
     extent: snapshot.extent,
-    endsExactly: snapshot.endsExactly === true,
+    endsExactly: snapshot.endsExactly,
     version: snapshot.sessionEvents,
     live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
     sums: memory.of(`sums ${snapshot.erasures}`),
