@@ -80,6 +80,12 @@ export class OwnWrites {
     return now === null || position === null ? null : this.#commits.between(app, position, now);
   }
 
+  /** The same also during an insert, which is left out: no statement may have been read since `position`. */
+  endedSince(app: string, position: number | null): readonly Commit[] | null {
+    const now = this.position(app);
+    return now === null || position === null ? null : this.#commits.between(app, position, now);
+  }
+
   /** Drops the commits of the app from memory. */
   forgetCommits(app: string): void {
     this.#commits.forget(app);

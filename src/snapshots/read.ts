@@ -164,7 +164,7 @@ function committedLedger(
   { bands, bounds, position }: LedgerRead,
   needed: readonly number[],
 ): LedgerRead | null {
-  const commits = db.own.commitsSince(app, position);
+  const commits = db.own.endedSince(app, position);
   if (commits === null || !needed.every((bound) => bounds.includes(bound))) return null;
   return { bands: withCommits(bands, bounds, commits), bounds, position: db.own.position(app) };
 }

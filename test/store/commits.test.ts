@@ -116,6 +116,31 @@ test('a snapshot that is made from the commits in memory equals one that is read
   expect(inMemory / asked).toBeGreaterThan(0.5);
 });
 
+test('while a write is under way, a snapshot holds the commits that have ended', async () => {
+  const app = appId(randomUUID());
+  const snapshots = createSnapshots(db);
+  const equal = async () => {
+    statements = [];
+    const known = await snapshots(app);
+    const sent = [...statements];
+    expect(known).toEqual(await createSnapshots(db)(app));
+    return sent;
+  };
+  for (let time = 0; time < 2; time++) {
+    await send(app, [{ start: 2_000, pages: 5 }]);
+    await equal();
+  }
+  const writing = db.insertFrom('ledger', LEDGER_COLUMNS, SLOW_NOTHING, {}, { about: [app] });
+  await send(app, [{ start: 1_900, pages: 3 }]);
+  expect(await equal()).toEqual([]);
+  expect(db.own.stamp(app)).toBeNull();
+  await writing;
+  expect(await equal()).not.toEqual([]);
+});
+
+/** No rows of `ledger`, which take a second. */
+const SLOW_NOTHING = sql`SELECT ${join(LEDGER_COLUMNS.map(identifier))} FROM ledger WHERE sleep(1) = 1`;
+
 const moreOf = (app: AppId): object => ({
   app_id: app,
   kind: 'event',
@@ -240,8 +265,7 @@ test('nothing is known while a write is under way, because a statement may have 
   const before = db.own.position(app);
   await store(visitAt(SEALED + 1));
   expect(db.own.commitsSince(app, before)).toHaveLength(1);
-  const none = sql`SELECT ${join(LEDGER_COLUMNS.map(identifier))} FROM ledger WHERE sleep(1) = 1`;
-  const writing = db.insertFrom('ledger', LEDGER_COLUMNS, none, {}, { about: [app] });
+  const writing = db.insertFrom('ledger', LEDGER_COLUMNS, SLOW_NOTHING, {}, { about: [app] });
   expect(db.own.commitsSince(app, before)).toBeNull();
   await asked();
   await writing;
