@@ -24,7 +24,8 @@ export interface CreatedKey {
   readonly apiKey: string;
 }
 
-const keyLock = (id: KeyId): string => `key:${id}`;
+/** Changes of an account's keys take turns, so that their number stays within the limit. */
+const keysLock = (account: AccountId): string => `keys:${account}`;
 
 /** Of an account at once. Each has a rate window of its own. */
 const MOST_VALID_KEYS = 100;
@@ -102,7 +103,7 @@ export function keysIn(
 
     /** Throws `plan_blocked` if the account has too many valid keys. */
     create(account: AccountId, name: string, expiresAt: EpochMs | null): Promise<CreatedKey> {
-      return locks.withLock(`keys:${account}`, async (assertHeld) => {
+      return locks.withLock(keysLock(account), async (assertHeld) => {
         await accounts.get(account);
         const { apiKey, row } = fresh(account, name, expiresAt);
         await assertRoom(account);
@@ -122,12 +123,13 @@ export function keysIn(
      * Replaces a key with one of the same name. Both keys are one insert: there are never two dead keys, nor
      * an old one without an end. Throws `plan_blocked` if the account has too many valid keys.
      */
-    rotate(id: KeyId, overlapMs: number, expiresAt: EpochMs | null): Promise<CreatedKey> {
-      return locks.withLock(keyLock(id), async (assertHeld) => {
+    async rotate(id: KeyId, overlapMs: number, expiresAt: EpochMs | null): Promise<CreatedKey> {
+      const { account } = await get(id);
+      return locks.withLock(keysLock(account), async (assertHeld) => {
         const old = await get(id);
         if (old.revokedAt !== null) throw revoked(id);
-        const { apiKey, row } = fresh(old.account, old.name, expiresAt);
-        if (overlapMs > 0) await assertRoom(old.account);
+        const { apiKey, row } = fresh(account, old.name, expiresAt);
+        if (overlapMs > 0) await assertRoom(account);
         const end = earlier(old.expiresAt, epochMs(clock() + overlapMs));
         await assertHeld();
         const version = nextVersion(old.version);
@@ -137,13 +139,14 @@ export function keysIn(
     },
 
     /** Revokes a key. A repetition succeeds and leaves the first time of revocation. */
-    revoke(id: KeyId): Promise<ApiKeySummary> {
-      return locks.withLock(keyLock(id), async () => {
+    async revoke(id: KeyId): Promise<ApiKeySummary> {
+      const { account } = await get(id);
+      return locks.withLock(keysLock(account), async () => {
         const old = await get(id);
         const row =
           old.revokedAt === null ? { ...old, revokedAt: clock(), version: nextVersion(old.version) } : old;
         if (row !== old) await write(row);
-        const usedAt = await uses.of(row.account);
+        const usedAt = await uses.of(account);
         return summaryOf(row, usedAt.get(row.id) ?? null, clock());
       });
     },
