@@ -80,7 +80,10 @@ export class OwnWrites {
     return now === null || position === null ? null : this.#commits.between(app, position, now);
   }
 
-  /** The same also during an insert, which is left out: no statement may have been read since `position`. */
+  /**
+   * The same also during an insert, which is left out. For values that follow from commits alone: a statement may have seen
+   * that insert.
+   */
   endedSince(app: string, position: number | null): readonly Commit[] | null {
     const now = this.position(app);
     return now === null || position === null ? null : this.#commits.between(app, position, now);

@@ -110,8 +110,8 @@ async function fromHours(facts: EventFacts, parts: readonly Span[], grid: Grid):
 }
 
 /**
- * Counts events by type in the app's last hour, up to its last event; `hour` is undefined if that is not counted. All questions
- * about a version share one reading.
+ * Counts events by type in the app's last hour, up to its last event; nothing if `hour` is undefined. All questions about
+ * a version share one reading.
  */
 async function lastHour(facts: EventFacts, hour: Range | undefined, grid: Grid): Promise<Row[]> {
   if (hour === undefined) return [];

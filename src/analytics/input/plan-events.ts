@@ -8,9 +8,10 @@ import type { EventFacts } from './app-facts.ts';
 const FIRST = 0;
 
 /**
- * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. The last tail
- * ends with the hour of the last event, or with that event, so it is the same for all ranges that end later. Throws `beyond_retention` if events may have expired from one of these pieces. Nothing else decides this: sessions
- * are counted from facts alone, and the other readers of raw events stay in hours after the horizon.
+ * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. The last tail ends with
+ * the hour of the last event, or with that event, so it is the same for all ranges that end later. Throws
+ * `beyond_retention` if events may have expired from one of these pieces. Nothing else decides this: sessions are counted
+ * from facts alone, and the other readers of raw events stay in hours after the horizon.
  */
 export function planEvents(
   { horizon, extent, endsExactly }: Pick<EventFacts, 'horizon' | 'extent' | 'endsExactly'>,
