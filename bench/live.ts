@@ -14,11 +14,14 @@ import { createRawAnalytics } from './raw/analytics.ts';
 import type { Recording } from './recording.ts';
 import { NOW } from './shape.ts';
 import { timed } from './statistics.ts';
+import { startStoring } from './storing.ts';
 
 /** Measurements of a case while events arrive. */
 export interface Live {
   readonly case: Case;
   readonly ms: number[];
+  /** While events are being stored all the time. */
+  readonly storingMs: number[];
   /** While some of what comes in is late, and the sealing job runs. */
   readonly lateMs: number[];
   equal: boolean;
@@ -74,7 +77,7 @@ async function askedLive(
   const raw = createRawAnalytics(db);
   const live = cases
     .filter(({ range }) => range === 'ending now' || range === 'fixed')
-    .map((entry): Live => ({ case: entry, ms: [], lateMs: [], equal: true }));
+    .map((entry): Live => ({ case: entry, ms: [], storingMs: [], lateMs: [], equal: true }));
   for (const { case: entry } of live) for (let time = 0; time < WARM_UP; time++) await entry.ask(analytics);
   const compare = async (): Promise<void> => {
     for (const seen of live) {
@@ -83,30 +86,38 @@ async function askedLive(
       seen.equal &&= isDeepStrictEqual(await seen.case.ask(analytics), await seen.case.ask(raw));
     }
   };
-  progress.begin('live', runs * live.length);
-  for (let round = 0; round < runs; round++) {
-    for (const [i, { case: entry, ms }] of inTurn(live, round).entries()) {
-      if (recording.stopping) return live;
-      progress.step(entry.endpoint);
-      await arrive(db, round * live.length + i);
-      await whileMerging(analytics, pauseMs);
-      ms.push((await timed(() => entry.ask(analytics))).ms);
+  const rounds = async (name: string, each: (seen: Live, turn: number) => Promise<void>): Promise<void> => {
+    progress.begin(name, runs * live.length);
+    for (let round = 0; round < runs; round++) {
+      for (const [i, seen] of inTurn(live, round).entries()) {
+        if (recording.stopping) return;
+        progress.step(seen.case.endpoint);
+        await each(seen, round * live.length + i);
+      }
     }
+  };
+  const measured = async ({ case: entry }: Live, into: number[]): Promise<void> => {
+    into.push((await timed(() => entry.ask(analytics))).ms);
+  };
+  await rounds('live', async (seen, turn) => {
+    await arrive(db, turn);
+    await whileMerging(analytics, pauseMs);
+    await measured(seen, seen.ms);
+  });
+  const stopStoring = await startStoring(db);
+  try {
+    await rounds('storing', (seen) => measured(seen, seen.storingMs));
+  } finally {
+    await stopStoring();
   }
   await compare();
   const sealer = createSealer({ db, clock: () => NOW, log: { info: () => undefined, warn: console.log } });
   sealer.start();
-  progress.begin('late', runs * live.length);
-  for (let round = 0; round < runs; round++) {
-    for (const [i, { case: entry, lateMs }] of inTurn(live, round).entries()) {
-      if (recording.stopping) break;
-      progress.step(entry.endpoint);
-      const turn = (runs + round) * live.length + i;
-      await arrive(db, turn, true);
-      await whileMerging(analytics, pauseMs);
-      lateMs.push((await timed(() => entry.ask(analytics))).ms);
-    }
-  }
+  await rounds('late', async (seen, turn) => {
+    await arrive(db, runs * live.length + turn, true);
+    await whileMerging(analytics, pauseMs);
+    await measured(seen, seen.lateMs);
+  });
   await sealer.stop();
   await compare();
   return live;

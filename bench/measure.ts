@@ -28,7 +28,9 @@ export interface Measured {
 export interface MeasuredLive extends Measured {
   /** Just after events arrived; null if the range ends before them. */
   readonly liveMs: readonly number[] | null;
-  /** The same where some of them are late. */
+  /** While events are being stored all the time. */
+  readonly storingMs: readonly number[] | null;
+  /** Like `liveMs`, where some of them are late. */
   readonly lateMs: readonly number[] | null;
 }
 

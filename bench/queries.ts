@@ -83,6 +83,7 @@ const withLive = (measured: Measured, live: readonly Live[]): MeasuredLive => {
   return {
     ...measured,
     liveMs: own?.ms ?? null,
+    storingMs: own?.storingMs ?? null,
     lateMs: own?.lateMs ?? null,
     equal: measured.equal && own?.equal !== false,
   };
@@ -109,6 +110,7 @@ function recordCase(
   add('polled, cpu', entry.cpuMs);
   add('first', entry.firstMs, { exact });
   add('live', entry.liveMs, { exact, labels: { ...labels, pauseMs } });
+  add('storing', entry.storingMs, { exact, labels });
   add('late', entry.lateMs, { exact, labels: { ...labels, pauseMs } });
   add('raw', entry.rawMs, { ofService: false });
   add('raw, cpu', entry.rawCpuMs, { ofService: false });

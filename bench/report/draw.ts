@@ -38,6 +38,7 @@ export const COLOR_OF: Readonly<Record<string, string>> = {
   first: '#d55e00',
   computed: '#d55e00',
   live: '#009e73',
+  storing: '#56b4e9',
   late: '#cc79a7',
   raw: '#999999',
 };

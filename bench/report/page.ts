@@ -49,7 +49,7 @@ ${section('All cases', `Every series with its runs. A percentile needs enough ru
 
 function sections(cases: Cases): string {
   const times =
-    'Polled: asked before, other milliseconds each time. First: with empty caches. Live: just after events arrived. Late: some of them hours late. Raw: the same figures from raw events, as an expert would write the query. Over HTTP: computed for a range that nobody has asked about, and unchanged since the last answer.';
+    'Polled: asked before, other milliseconds each time. First: with empty caches. Live: just after events arrived. Storing: while events are stored all the time. Late: just after events arrived, some of them hours late. Raw: the same figures from raw events, as an expert would write the query. Over HTTP: computed for a range that nobody has asked about, and unchanged since the last answer.';
   return [
     section('Questions that end now', times, timesPlot(cases, 'ending now'), timesPlot(cases, 'fixed')),
     section('Questions about the past', `${times} Both ends lie inside an hour.`, timesPlot(cases, 'ragged')),

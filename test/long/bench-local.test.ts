@@ -82,11 +82,11 @@ const measures = (cases: readonly Case[]): string[] => {
   return [...new Set(cases.map(({ measure }) => measure))];
 };
 
-test('queries: first, again, live, late and raw, each exact', async () => {
+test('queries: first, again, live, storing, late and raw, each exact', async () => {
   const small = ['--events', '3000', '--days', '4', '--runs', '1', '--dir', join(folder.path, 'sets')];
   const { code, output, cases } = await measured('queries', ...small);
   expect({ code, output }).toMatchObject({ code: 0 });
-  expect(measures(cases)).toEqual(expect.arrayContaining(['first', 'live', 'late', 'raw']));
+  expect(measures(cases)).toEqual(expect.arrayContaining(['first', 'live', 'storing', 'late', 'raw']));
 });
 
 test('scale: more traffic and more days, each exact', async () => {

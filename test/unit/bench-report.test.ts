@@ -20,7 +20,7 @@ function histogram(): string {
 /** A case for every section of the page. */
 const CASES = [
   ...['aligned', 'ragged', 'ending now', 'fixed'].flatMap((range) =>
-    ['polled', 'first', 'live', 'late', 'raw'].map((measure) =>
+    ['polled', 'first', 'live', 'storing', 'late', 'raw'].map((measure) =>
       series({
         name: `pageviews, ${range}`,
         measure,
