@@ -38,7 +38,10 @@ export interface Snapshot extends State {
    */
   readonly rebuilt: string;
   readonly version: EventCounts;
-  /** Tails of events end with the last event. Otherwise they end with its hour (see `isReadBeyond`). */
+  /**
+   * Tails of events are not read beyond a range (see `tailEnd`). They never are if several processes are on the store: none
+   * knows the times of the events that others are storing, so each answer would be computed twice while events come in.
+   */
   readonly endsExactly: boolean;
   /** All commits up to here were visible when it was read; null if other processes commit, too. */
   readonly position: number | null;

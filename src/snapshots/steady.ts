@@ -1,7 +1,8 @@
 import { AppError } from '../domain/errors.ts';
-import { type EpochMs, hourOf } from '../domain/time.ts';
+import type { EpochMs } from '../domain/time.ts';
 import { type Begun, isSameVersion } from './begun.ts';
 import type { Snapshot } from './read.ts';
+import { tailEnd } from './tail-end.ts';
 
 /** A value that rests on a snapshot, and the app's state that was read after it was computed. */
 interface Attempt<Value> {
@@ -30,9 +31,10 @@ export interface Result<Value> {
 }
 
 /**
- * Computes a value from a snapshot. If it may be wrong, it is computed again from a new snapshot, and tails end with the
- * range. It may be wrong in two cases. Sealing does not wait for readers: if it has deleted rows meanwhile (the era
- * changed), the value may lack them. And if events from after the range were being stored, it may count them.
+ * Computes a value from a snapshot. If it may be wrong, it is computed again from a new snapshot whose tails end exactly. It
+ * may be wrong in two cases. Sealing does not wait for readers: if it has deleted rows meanwhile (the era changed), the
+ * value may lack them. If the tail is read beyond the range, the value may count events from after it that were being
+ * stored.
  */
 export async function untilSteady<Value>({
   first,
@@ -44,8 +46,8 @@ export async function untilSteady<Value>({
   for (let [snapshot, attempt] = [first, 1]; ; attempt++) {
     const { value, begun } = await compute(snapshot);
     const isOfVersion = begun.version !== null && isSameVersion(begun.version, snapshot);
-    const mayHoldLater =
-      to !== null && isReadBeyond(snapshot, to) && (begun.last === null || begun.last > to);
+    const isReadBeyond = to !== null && tailEnd(snapshot, to) > to;
+    const mayHoldLater = isReadBeyond && (begun.last === null || begun.last > to);
     const isRight = begun.era === snapshot.era && (isOfVersion || !mayHoldLater);
     if (isRight) return { value, of: isOfVersion ? snapshot : null };
     drop?.(value);
@@ -56,14 +58,3 @@ export async function untilSteady<Value>({
     retryAfterSeconds: 5,
   });
 }
-
-/**
- * Returns whether the tail of a range of events up to `to` is read beyond it, up to the end of the hour. It is if the app's
- * last event is in this hour, but not after the range: whole hours are read faster than a part. If several processes are on
- * the store, tails end exactly: none knows the times of events that others are storing, so each answer would be computed
- * twice while events come in.
- */
-export const isReadBeyond = (
-  { extent, endsExactly }: Pick<Snapshot, 'extent' | 'endsExactly'>,
-  to: EpochMs,
-): boolean => extent !== null && !endsExactly && extent.to <= to && hourOf(extent.to) === hourOf(to);

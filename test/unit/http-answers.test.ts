@@ -124,6 +124,7 @@ test('if events came meanwhile in the hour in which the range ends, the second a
     [20, 30, 30, [false]],
     // Nothing is read beyond the range.
     [40, 30, null, [false]],
+    [20, HOUR_MS - 1, null, [false]],
     [20, HOUR_MS, null, [false]],
   ] as const) {
     const lastBegun = begun === null ? null : epochMs(begun);

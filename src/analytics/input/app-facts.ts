@@ -31,7 +31,7 @@ export interface EventFacts {
   readonly horizon: EpochMs;
   /** The times of the first and of the last event; null without data. */
   readonly extent: Range | null;
-  /** Tails end with the last event. Otherwise they end with its hour (see `isReadBeyond`). */
+  /** See `Snapshot`. */
   readonly endsExactly: boolean;
   /** The number of committed events. */
   readonly version: number;

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/errors.ts';
-import { type EpochMs, epochMs, floorTo, HOUR_MS, hourOf, type Range, toIso } from '../../domain/time.ts';
+import { type EpochMs, epochMs, floorTo, HOUR_MS, type Range, toIso } from '../../domain/time.ts';
+import { tailEnd } from '../../snapshots/tail-end.ts';
 import { type Grain, type Plan, plan } from '../range/plan.ts';
 import { rawRanges } from '../range/sql.ts';
 import type { EventFacts } from './app-facts.ts';
@@ -8,10 +9,9 @@ import type { EventFacts } from './app-facts.ts';
 const FIRST = 0;
 
 /**
- * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. The last tail ends with
- * the hour of the last event, or with that event, so it is the same for all ranges that end later. Throws
- * `beyond_retention` if events may have expired from one of these pieces. Nothing else decides this: sessions are counted
- * from facts alone, and the other readers of raw events stay in hours after the horizon.
+ * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. The tail of the last range
+ * ends where `tailEnd` says. Throws `beyond_retention` if events may have expired from one of these pieces. Nothing else
+ * decides this: sessions are counted from facts alone, and the other readers of raw events stay in hours after the horizon.
  */
 export function planEvents(
   { horizon, extent, endsExactly }: Pick<EventFacts, 'horizon' | 'extent' | 'endsExactly'>,
@@ -24,10 +24,9 @@ export function planEvents(
     rawRanges(pieces).every(({ from, to }) => Math.max(from, FIRST) > Math.min(to, horizon - 1)),
   );
   if (!isKept) throw beyondRetention(nearest(ranges, horizon), horizon);
-  const last = extent?.to ?? FIRST;
   const cut = ({ from, to }: Range): Range | null => {
-    const end = endsExactly || to < last ? Math.min(to, last) : hourOf(last) + HOUR_MS - 1;
-    return from > end ? null : { from, to: epochMs(end) };
+    const end = tailEnd({ extent, endsExactly }, to);
+    return from > end ? null : { from, to: end };
   };
   return plans.map((pieces, i) =>
     pieces.tail === null || i < plans.length - 1 ? pieces : { ...pieces, tail: cut(pieces.tail) },
