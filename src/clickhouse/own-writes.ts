@@ -76,13 +76,12 @@ export class OwnWrites {
    * insert, too: a statement may have seen it already.
    */
   commitsSince(app: string, position: number | null): readonly Commit[] | null {
-    const now = this.stamp(app);
-    return now === null || position === null ? null : this.#commits.between(app, position, now);
+    return this.stamp(app) === null ? null : this.endedSince(app, position);
   }
 
   /**
-   * The same also during an insert, which is left out. For values that follow from commits alone: a statement may have seen
-   * that insert.
+   * Returns them also during an insert, without those of that insert. Only for values that follow from commits alone: a
+   * statement may have seen the insert.
    */
   endedSince(app: string, position: number | null): readonly Commit[] | null {
     const now = this.position(app);
