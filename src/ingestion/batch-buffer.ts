@@ -1,4 +1,5 @@
 import type { AppError } from '../domain/errors.ts';
+import type { AssertHeld } from '../domain/locks.ts';
 import type { Work } from '../domain/work.ts';
 import type { BatchKey } from './batch-key.ts';
 import type { BatchRows } from './journal-rows.ts';
@@ -8,7 +9,7 @@ export interface PendingBatch extends BatchKey, BatchRows {
   /** The length of all rows together. */
   readonly bytes: number;
   /** Rejects if the batch must not be stored after all. Called when it is claimed, and nothing of it is stored yet. */
-  readonly check?: (() => Promise<void>) | undefined;
+  readonly check?: AssertHeld | undefined;
 }
 
 export type Outcome = 'stored' | 'duplicate';

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../domain/errors.ts';
+import type { AssertHeld } from '../domain/locks.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { traced } from '../domain/work.ts';
 import type { Outcome } from './batch-buffer.ts';
@@ -34,12 +35,12 @@ export class BatchStore {
    * rows in time. They may be stored all the same. `check`: see `PendingBatch`; a process that is alone on its store does
    * not call it.
    */
-  storeOnce(batch: BatchKey, make: () => BatchRows, check?: () => Promise<void>): Promise<Outcome> {
+  storeOnce(batch: BatchKey, make: () => BatchRows, check?: AssertHeld): Promise<Outcome> {
     const attributes = { 'analytics.app_id': batch.app, 'analytics.batch_id': batch.batch };
     return traced('batch', { attributes }, () => this.#storeOnce(batch, make, check));
   }
 
-  async #storeOnce(batch: BatchKey, make: () => BatchRows, check?: () => Promise<void>): Promise<Outcome> {
+  async #storeOnce(batch: BatchKey, make: () => BatchRows, check?: AssertHeld): Promise<Outcome> {
     const key = batchKey(batch);
     for (let first = this.#underway.get(key); first !== undefined; first = this.#underway.get(key)) {
       if (await this.#succeeds(key, first)) return 'duplicate';
