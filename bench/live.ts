@@ -104,6 +104,7 @@ async function askedLive(
     await whileMerging(analytics, pauseMs);
     await measured(seen, seen.ms);
   });
+  if (recording.stopping) return live;
   const stopStoring = await startStoring(db);
   try {
     await rounds('storing', (seen) => measured(seen, seen.storingMs));

@@ -24,7 +24,7 @@ export async function startStoring(db: Database): Promise<() => Promise<void>> {
   const timer = setInterval(() => {
     const batch = { batchId: randomUUID(), sessions: Array.from({ length: SESSIONS }, newSession) };
     const stored = ingestion.accept(APP, batch, REQUEST);
-    // It rejects below.
+    // The result rejects with it.
     stored.catch(() => undefined);
     sent.push(stored);
   }, EVERY_MS);
