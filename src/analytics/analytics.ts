@@ -9,7 +9,7 @@ import { untilSteady } from '../snapshots/steady.ts';
 import type { Analytics } from './answers/results.ts';
 import type { AppFacts } from './input/app-facts.ts';
 import { createFacts } from './input/create.ts';
-import { TooManyLate } from './late/changes.ts';
+import { TooManyLate } from './late/late.ts';
 import { Memory } from './memory/memory.ts';
 import { audienceActivity } from './questions/audience-activity.ts';
 import { dataBounds } from './questions/data-bounds.ts';

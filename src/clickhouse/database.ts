@@ -135,8 +135,9 @@ class ClickHouseDatabase {
   async list<Row extends readonly unknown[]>(
     query: Query<Row>,
     options: RunOptions = {},
+    params: Params = {},
   ): Promise<Iterable<Row>> {
-    const { rows } = await this.#selectLarge<Iterable<Values>>(query, {}, options, (text) => text.list());
+    const { rows } = await this.#selectLarge<Iterable<Values>>(query, params, options, (text) => text.list());
     // All at once takes half as long as one after the other.
     if (Array.isArray(rows)) return parsed(query, rows);
     return mapped(rows, (values) => query.row.parse(values));

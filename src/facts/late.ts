@@ -2,7 +2,6 @@ import type { Database } from '../clickhouse/database.ts';
 import { bucket, inEachHour, int, ofApp } from '../clickhouse/literals.ts';
 import { number, rowOf, text } from '../clickhouse/row.ts';
 import { join, type Sql, sql } from '../clickhouse/sql.ts';
-import type { SessionKey } from '../domain/commits.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import { epochMs } from '../domain/time.ts';
@@ -14,6 +13,13 @@ import type { LateHour } from '../snapshots/late-hours.ts';
  * for this: the number of events inserted until then must equal the number that the facts hold. If it does not,
  * the late events of the hour count as unknown.
  */
+
+/** The identity of a session within its app. */
+export interface SessionKey {
+  readonly id: string;
+  /** Epoch ms. */
+  readonly startedAt: number;
+}
 
 const AT: { readonly [Kind in FactKind]: Sql } = { page: sql`timestamp`, session: sql`started_at` };
 

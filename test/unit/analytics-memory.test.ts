@@ -104,19 +104,12 @@ test('values by name take room, and go when there is none', async () => {
   expect(loaded).toBe(2_750);
 });
 
-test('a key is noted when it is asked for, and everything is forgotten after clear', async () => {
+test('everything is forgotten after clear', async () => {
   const memory = new Memory(1_000_000);
-  const cache = memory.of('a');
-  expect([cache.noteAsked('list'), cache.noteAsked('list')]).toEqual([false, true]);
-  expect(memory.of('b').noteAsked('list')).toBe(false);
-  const times = [1, 2, 3].map(() => cache.noteAsked('hour', 2));
-  expect(times).toEqual([false, false, true]);
-  expect([memory.of(null).noteAsked('list'), memory.of(null).noteAsked('list')]).toEqual([false, false]);
   const ask = asking(memory);
   await ask('a');
   memory.clear();
   expect(await ask('a')).toEqual([2]);
-  expect(cache.noteAsked('list')).toBe(false);
 });
 
 test('an app is forgotten, and no other', () => {

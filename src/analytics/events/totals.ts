@@ -4,11 +4,10 @@ import { epochMs, HOUR_MS, hourOf, isWithin, type Range } from '../../domain/tim
 import { EVENT_SUMS } from '../answers/figures.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { planEvents } from '../input/plan-events.ts';
-import { byTurn, type HourSource, hoursOf } from '../memory/hours.ts';
 import { ROW, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne, byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
-import { type Plan, plan, rangeOf, type Span, spanOf } from '../range/plan.ts';
-import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, inHours, isEmpty, ofApp, UTC } from '../range/sql.ts';
+import { type Plan, plan } from '../range/plan.ts';
+import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, isEmpty, ofApp, UTC } from '../range/sql.ts';
 import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
 /** For the hours from the watermark on: the sums of every hour are current. */
@@ -49,11 +48,9 @@ export async function eventSums(
   const isLastHour = ({ from, to }: Range): boolean => from === hourOf(from) && to === facts.extent?.to;
   const ends = tails.flatMap(edgeRanges);
   const others = ends.filter((end) => !isLastHour(end));
-  const { inMemory, inStore } = byTurn(edgeSource(facts), plans.flatMap(edgeRanges).map(spanOf));
-  const [whole, edges, parts, last, hours] = await Promise.all([
+  const [whole, parts, last, hours] = await Promise.all([
     sumsOfHours(facts, plans, grid, sliceOfBucket(plans)),
-    fromHours(facts, inMemory, grid),
-    fromStore(facts, [...inStore.map(rangeOf), ...others], grid),
+    fromStore(facts, [...plans.flatMap(edgeRanges), ...others], grid),
     lastHour(facts, ends.find(isLastHour), grid),
     unsealedHours(
       facts,
@@ -63,7 +60,6 @@ export async function eventSums(
   ]);
   return [
     ...whole,
-    ...edges,
     ...parts,
     ...last,
     ...hours.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]),
@@ -84,28 +80,6 @@ async function sumsOfHours(
     statement: sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)} GROUP BY slice`,
     keysOf: (at) => (isWithin(spans, at) ? [`${sliceOf(grid, at)}`] : []),
-  });
-}
-
-const edgeSource = ({ app, of }: EventFacts): HourSource => ({
-  name: 'edges, events',
-  at: sql`toUnixTimestamp64Milli(timestamp)`,
-  key: sql`type`,
-  others: [],
-  from: (hours) =>
-    sql`FROM events WHERE ${ofApp(app)} AND type IN (${join(TYPES)}) AND ${inHours(hours.map(rangeOf))}`,
-  memoryOf: (hour) => of([hour]),
-});
-
-/** Counts events by type in parts of sealed hours, from these hours in memory. */
-async function fromHours(facts: EventFacts, parts: readonly Span[], grid: Grid): Promise<Row[]> {
-  const cuts = await hoursOf(facts.db, edgeSource(facts), parts);
-  return cuts.map(({ part, hour }): Row => {
-    const counts = hour.countAll(part);
-    return [
-      `${sliceOf(grid, part.start)}`,
-      ...EVENT_SUM_NAMES.map((name) => counts.get(EVENT_SUMS[name]) ?? 0),
-    ];
   });
 }
 

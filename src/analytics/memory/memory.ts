@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { forOthersToo } from '../../domain/caller.ts';
 import type { AppId } from '../../domain/ids.ts';
@@ -7,8 +6,6 @@ import type { AppId } from '../../domain/ids.ts';
 const ENTRY_BYTES = 1_000;
 const VALUE_BYTES = 100;
 const DEFAULT_BYTES = 64 * 1024 ** 2;
-/** Limit of the list of keys that were asked for. */
-const MOST_ASKED = 10_000;
 
 /**
  * The memory of all questions: one cache with one limit, least recently used out first. Everything in it
@@ -16,7 +13,6 @@ const MOST_ASKED = 10_000;
  */
 export class Memory {
   readonly #values: LRUCache<string, object> | null;
-  readonly #asked = new LRUCache<string, number>({ max: MOST_ASKED });
 
   /** Holds about `maxBytes` at most; 0 turns it off. */
   constructor(maxBytes = DEFAULT_BYTES) {
@@ -25,9 +21,7 @@ export class Memory {
 
   /** The part of the memory that belongs to `version`; null for one that keeps nothing. */
   of(version: string | null): Cache {
-    return version === null || this.#values === null
-      ? new Cache(null, this.#asked, '')
-      : new Cache(this.#values, this.#asked, version);
+    return version === null || this.#values === null ? new Cache(null, '') : new Cache(this.#values, version);
   }
 
   /** Drops everything about an app. */
@@ -38,7 +32,6 @@ export class Memory {
   /** Empties the memory, for measurements. */
   clear(): void {
     this.#values?.clear();
-    this.#asked.clear();
   }
 }
 
@@ -48,26 +41,13 @@ interface Latest<Value> {
   readonly value: Value | Promise<Value>;
 }
 
-/** The names that questions have asked for at one version of data that changes often. */
-interface Needs<Name> {
-  readonly version: number | string;
-  /** Belongs to the first question. */
-  readonly by: object;
-  /** Whether other questions need something, too. */
-  isShared: boolean;
-  readonly names: Set<Name>;
-  readonly before: ReadonlySet<Name>;
-}
-
 /** The cache of one version of the data. Callers must not modify the values that it returns. */
 export class Cache {
   readonly #values: LRUCache<string, object> | null;
-  readonly #asked: LRUCache<string, number>;
   readonly #version: string;
 
-  constructor(values: LRUCache<string, object> | null, asked: LRUCache<string, number>, version: string) {
+  constructor(values: LRUCache<string, object> | null, version: string) {
     this.#values = values;
-    this.#asked = asked;
     this.#version = version;
   }
 
@@ -126,29 +106,6 @@ export class Cache {
   }
 
   /**
-   * Notes that a question needs `name` at a version; `by` is an object of that question alone. Returns the names to read
-   * together: all that questions have asked for at this version. If several questions asked at the version before, they
-   * are usually polled, so the names of that version are among them.
-   */
-  async noteNeeded<Name>(
-    key: string,
-    version: number | string,
-    by: object,
-    name: Name,
-  ): Promise<ReadonlySet<Name>> {
-    const last = this.get<Needs<Name>>(key);
-    const isKnown = last?.version === version;
-    const before = last?.isShared === true ? last.names : new Set<Name>();
-    const needs = isKnown ? last : { version, by, isShared: false, names: new Set<Name>(), before };
-    needs.names.add(name);
-    needs.isShared ||= needs.by !== by;
-    this.set(key, needs, 0);
-    // The other parts of the question note their names in the same turn.
-    await Promise.resolve();
-    return new Set([...needs.before, ...needs.names]);
-  }
-
-  /**
    * Returns values by name, among them one for each of `names`. `load` gets the names that are not known, and
    * returns a value for each. All of them are one entry.
    */
@@ -167,19 +124,6 @@ export class Cache {
     for (const value of known.values()) count += 1 + countOf(value);
     this.set(key, known, count);
     return known;
-  }
-
-  /**
-   * Notes that `key` is asked for, and returns whether it is kept or was asked for so many `times` before. For values
-   * that are worth keeping only from the next time on. False if nothing is kept.
-   */
-  noteAsked(key: string, times = 1): boolean {
-    if (this.#values === null) return false;
-    const own = this.#keyOf(key);
-    const short = createHash('sha1').update(own).digest('base64');
-    const before = this.#asked.get(short) ?? 0;
-    this.#asked.set(short, before + 1);
-    return before >= times || this.#values.has(own);
   }
 
   #keyOf = (key: string): string => `${this.#version} ${key}`;

@@ -4,7 +4,7 @@ import type { KpiComparison, KpiMetrics, KpiPeriod } from '../answers/results.ts
 import { figureOf, lastPlaces, ratio } from '../answers/rounding.ts';
 import { type EventTotals, eventTotals } from '../events/totals.ts';
 import type { AppFacts } from '../input/app-facts.ts';
-import type { SessionTotals } from '../sessions/singles.ts';
+import type { SessionTotals } from '../sessions/measures.ts';
 import { sessionTotals } from '../sessions/totals.ts';
 
 export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparison> {

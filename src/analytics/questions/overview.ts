@@ -3,11 +3,11 @@ import type { Dimension } from '../answers/dimensions.ts';
 import type { ExtendedOverview, NamedShare, PathSessions } from '../answers/results.ts';
 import { figureOf } from '../answers/rounding.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
-import { type TopKeys, topKeys } from '../keys/keys.ts';
-import { EVERYTHING } from '../keys/pieces.ts';
+import { type TopKeys, topKeys } from '../lists/lists.ts';
+import { EVERYTHING } from '../lists/pieces.ts';
 import { plan } from '../range/plan.ts';
 import { topValues } from '../sessions/lists.ts';
-import type { SessionTotals } from '../sessions/singles.ts';
+import type { SessionTotals } from '../sessions/measures.ts';
 import { sessionTotals } from '../sessions/totals.ts';
 
 /** Limit of each list. */

@@ -2,9 +2,9 @@ import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import type { PageView } from '../answers/results.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
-import { keysIn } from '../keys/keys.ts';
-import { nameOf, PAGES } from '../keys/pieces.ts';
-import type { KeyQuestion } from '../keys/question.ts';
+import { keysIn } from '../lists/lists.ts';
+import { nameOf, PAGES } from '../lists/pieces.ts';
+import type { KeyQuestion } from '../lists/question.ts';
 
 const VIEWS = { group: PAGES, sums: ['events', 'sessions'], listed: 'events' } as const;
 

@@ -8,8 +8,8 @@ import { byHour, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Span, spanOf } from '../range/plan.ts';
 import { inSpans, ofApp } from '../range/sql.ts';
 import { type TehranTime, tehranHourOf, tehranTime } from '../range/tehran.ts';
-import { edgesOf, singlesOf } from '../sessions/count.ts';
-import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/singles.ts';
+import { countSessions } from '../sessions/count.ts';
+import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
 
 /** The counts of one Tehran hour. A visitor counts once in it. */
 export interface TehranHour {
@@ -26,7 +26,7 @@ export async function tehranHours(facts: AppFacts, range: Range): Promise<Tehran
   const hours = { start: range.from, end: Math.min(session.until, range.to + 1) };
   const [sealed, singles, views] = await Promise.all([
     hours.start < hours.end ? sealedHours(session, grid, hours) : [],
-    singlesOf(session, TOTALS, grid, edgesOf(session, TOTALS, [])),
+    countSessions(session, TOTALS, grid, []),
     pageviewsByHour(facts, grid),
   ]);
   const sums = sumByKey([...sealed, ...singles]);

@@ -3,9 +3,9 @@ import type { OpenRange } from '../../domain/time.ts';
 import type { TimeSpent } from '../answers/results.ts';
 import { figureOf } from '../answers/rounding.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
-import { keysIn } from '../keys/keys.ts';
-import { nameOf, TIMES } from '../keys/pieces.ts';
-import type { KeyQuestion } from '../keys/question.ts';
+import { keysIn } from '../lists/lists.ts';
+import { nameOf, TIMES } from '../lists/pieces.ts';
+import type { KeyQuestion } from '../lists/question.ts';
 
 const TIME = { group: TIMES, sums: ['engagedMs', 'events', 'engagements'], listed: 'engagements' } as const;
 

@@ -5,12 +5,11 @@ import { eventSums, eventTotalsOf } from '../events/totals.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { byDay, dayOf } from '../range/grid.ts';
-import { plan, type Span } from '../range/plan.ts';
+import { plan, type Span, spanOf } from '../range/plan.ts';
 import { growthDays } from '../range/ranges.ts';
 import { anyOf, inSpans, isEmpty } from '../range/sql.ts';
-import { edgesOf, singlesOf } from '../sessions/count.ts';
-import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/singles.ts';
-import { totalsOfHours } from '../sessions/totals.ts';
+import { countSessions } from '../sessions/count.ts';
+import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
 
 export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<GrowthPoint[]> {
   const bounded = withinData(facts, range);
@@ -30,29 +29,26 @@ export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<Gro
 }
 
 /**
- * Returns the totals of sessions by UTC day. Buckets count a visitor once a day. Only the first day of the
- * range may begin later than its day: there, as in any range, returning sessions are subtracted.
+ * Returns the totals of sessions by UTC day. Buckets count a visitor once a day. A first day that the range cuts is counted
+ * session by session, because its visitors may have come before the range on the same day.
  */
 async function sessionsByDay(facts: SessionFacts, range: Range): Promise<Row[]> {
   const pieces = plan(range, facts.until);
-  const firstDay = { from: range.from, to: epochMs(Math.min(dayOf(range.from) + DAY_MS - 1, range.to)) };
-  const start = range.from === dayOf(range.from) ? range.from : firstDay.to + 1;
-  const cutDay = plan(firstDay, facts.until);
-  const edges = edgesOf(facts, TOTALS, [pieces]);
-  const isCut = (part: Span): boolean => part.start === range.from;
-  const [cut, whole, singles] = await Promise.all([
-    start === range.from || edges.inStore.some(isCut) ? [] : totalsOfHours(facts, [cutDay]),
+  const firstDay = dayOf(range.from);
+  const isCut = range.from > firstDay;
+  const start = isCut ? Math.min(firstDay + DAY_MS, range.to + 1) : range.from;
+  const cut = isCut ? [{ start: range.from, end: Math.min(start, facts.until) }] : [];
+  const right = pieces.right === null ? [] : [spanOf(pieces.right)];
+  const [whole, singles] = await Promise.all([
     totalsOfDays(facts, { start, end: Math.max(pieces.sealed.end, start) }),
-    singlesOf(facts, TOTALS, byDay(range), {
-      inMemory: edges.inMemory,
-      // The store counts the rest of the day together with its first hour.
-      inStore: edges.inStore.map((part) =>
-        isCut(part) ? { start: part.start, end: Math.max(part.end, cutDay.sealed.end) } : part,
-      ),
-    }),
+    countSessions(
+      facts,
+      TOTALS,
+      byDay(range),
+      [...cut, ...right.filter((part) => part.start >= start)].filter((part) => !isEmpty(part)),
+    ),
   ]);
-  const day = `${dayOf(range.from) / DAY_MS}`;
-  return [...cut.map(([, ...sums]): Row => [day, ...sums]), ...whole, ...singles];
+  return [...whole, ...singles];
 }
 
 /** The totals of a span of hours that begins with a day, by day. */

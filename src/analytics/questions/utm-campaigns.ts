@@ -7,9 +7,9 @@ import { keptRows, type Row, sumByKey, textsOf } from '../memory/rows.ts';
 import { asOne } from '../range/grid.ts';
 import { type Plan, plan } from '../range/plan.ts';
 import { inGrains, isEmpty } from '../range/sql.ts';
-import { edgesOf, singlesOf } from '../sessions/count.ts';
+import { countSessions, edgesOf } from '../sessions/count.ts';
+import { CAMPAIGN, CAMPAIGNS } from '../sessions/measures.ts';
 import { returning } from '../sessions/returns.ts';
-import { CAMPAIGN, CAMPAIGNS } from '../sessions/singles.ts';
 
 const MOST_LISTED = 100;
 
@@ -29,7 +29,7 @@ export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<U
   const rows = await Promise.all([
     sealedCampaigns(session, pieces),
     returning(session, CAMPAIGNS, [pieces]),
-    singlesOf(session, CAMPAIGNS, asOne(pieces.range), edgesOf(session, CAMPAIGNS, [pieces])),
+    countSessions(session, CAMPAIGNS, asOne(pieces.range), edgesOf([pieces])),
   ]);
   return [...sumByKey(rows.flat())]
     .map(([key, [sessions = 0, visitors = 0]]) => {

@@ -1,138 +1,110 @@
-import { sql } from '../../clickhouse/sql.ts';
+import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { epochMs } from '../../domain/time.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { TooManyLate } from '../late/changes.ts';
-import type { Hour } from '../memory/hour.ts';
-import { AFTER_EVENTS, byTurn, type HourSource, hoursOf, type Turns } from '../memory/hours.ts';
-import type { Row } from '../memory/rows.ts';
-import { type Grid, sinceOf, sliceOf } from '../range/grid.ts';
+import { ROW, type Row } from '../memory/rows.ts';
+import { type Grid, sinceSql, sliceSql } from '../range/grid.ts';
 import { type Plan, type Span, spanOf } from '../range/plan.ts';
-import { edgeRanges, inMs } from '../range/sql.ts';
-import { countParts, countTail } from './in-store.ts';
-import { type AddLink, addLinks } from './links.ts';
-import { NOTHING_OPEN, readOpen } from './open.ts';
-import { type Single, widthOf } from './singles.ts';
-import type { OpenSession } from './visitors.ts';
+import { edgeRanges, inMs, int } from '../range/sql.ts';
+import { columnsOf, keysOf, type Measure } from './measures.ts';
+import { pendingSessions } from './pending.ts';
+
+/*
+ * Counts sessions that no bucket counts. Each row belongs to a slice (its number), or to a key if the sessions have keys: the
+ * number of sessions, their values, and the visitors and new visitors of the slice.
+ */
+
+/** The edges of the plans. */
+export const edgesOf = (plans: readonly Plan[]): Span[] => plans.flatMap(edgeRanges).map(spanOf);
 
 /**
- * Counts sessions one by one: those of the edges, and the open sessions of the grid's range. Returns a
- * row for each slice (its number), or for each key if the sessions have keys: the number of sessions, their
- * values, and the visitors and new visitors of each slice. New visitors are right only with `ever`, which
- * looks up all earlier sessions.
+ * Counts the sealed sessions of these parts of the grid's range, and the pending ones of all of it. With `ever`, for a grid of
+ * one slice, new visitors are right: all earlier sessions are looked up.
  */
-export async function singlesOf(
+export async function countSessions(
   facts: SessionFacts,
-  single: Single,
+  measure: Measure,
   grid: Grid,
-  { inMemory, inStore }: Turns<Span>,
+  parts: readonly Span[],
   ever = false,
 ): Promise<Row[]> {
   const isSealed = grid.to < facts.until && facts.lateHours.length === 0;
-  const [hours, counted, open] = await Promise.all([
-    hoursOf(facts.db, edgeSource(facts, single), inMemory),
-    countParts(facts, single, grid, inStore),
-    isSealed ? NOTHING_OPEN : readOpen(facts, single),
+  const rows = await Promise.all([
+    countParts(facts, measure, grid, parts),
+    isSealed ? [] : countPending(facts, measure, grid, ever),
   ]);
-  const sums = new Sums(single, grid);
-  for (const { part, hour } of hours) sums.addHour(hour, part);
-  if (open === null) {
-    if (facts.lateHours.length > 0) throw new TooManyLate();
-    return [...counted, ...sums.rows(), ...(await countTail(facts, single, grid))];
-  }
-  // Where a slice begins after the watermark, all sealed sessions lie before it.
-  const isNeeded = (at: number): boolean => ever || sinceOf(grid, sliceOf(grid, at)) < facts.until;
-  // The store looks visitors up while the sessions are added.
-  const linked = addLinks(facts, single, open, isNeeded, sums.addLink);
-  sums.addSessions(open.unsealed);
-  sums.addSessions(open.late);
-  await linked;
-  return [...counted, ...sums.rows()];
+  return rows.flat();
 }
 
-/** The edges of the plans. */
-export const edgesOf = (facts: SessionFacts, single: Single, plans: readonly Plan[]): Turns<Span> =>
-  byTurn(edgeSource(facts, single), plans.flatMap(edgeRanges).map(spanOf));
+/** Each session counts as a visitor if its prev lies before its slice or before the range. */
+async function countParts(
+  { db, where }: SessionFacts,
+  { name, table, keys, values, visits }: Measure,
+  grid: Grid,
+  parts: readonly Span[],
+): Promise<Row[]> {
+  if (parts.length === 0) return [];
+  const visitors =
+    visits === null
+      ? []
+      : [sql`countIf(prev < ${sinceSql(grid, sliceSql(grid, sql`started_at`))})`, sql`countIf(prev = -1)`];
+  return db.rows({
+    name: `parts of hours, ${name}`,
+    sql: sql`SELECT ${join([sql`${nameOf(grid, keys, sql`started_at`)} AS name`, sql`count()`, ...values.map((value) => sql`sum(${value})`), ...visitors])}
+FROM ${table} WHERE ${where} AND ${inMs(sql`started_at`, parts)} GROUP BY name`,
+    row: ROW,
+  });
+}
 
-const edgeSource = ({ where, cache }: SessionFacts, single: Single): HourSource => ({
-  name: `edges, ${single.name}`,
-  at: sql`started_at`,
-  key: single.keys === null ? sql`''` : sql`arrayJoin(${single.keys})`,
-  others: [...(single.visits === null ? [] : [sql`prev`]), ...single.values],
-  from: (hours: readonly Span[]) =>
-    sql`FROM ${single.table} WHERE ${where} AND ${inMs(sql`started_at`, hours)}`,
-  countedTimes: AFTER_EVENTS,
-  memoryOf: () => cache,
-});
+/** SQL of the name of a session's row: one for each of its keys, or that of its slice. */
+const nameOf = (grid: Grid, keys: Sql | null, at: Sql): Sql =>
+  keys === null ? sql`toString(${sliceSql(grid, at)})` : sql`arrayJoin(${keys})`;
 
-/** The sums of each row, by slice or by key. */
-class Sums {
-  readonly #single: Single;
-  readonly #grid: Grid;
-  readonly #width: number;
-  readonly #sums = new Map<string | number, number[]>();
-
-  constructor(single: Single, grid: Grid) {
-    this.#single = single;
-    this.#grid = grid;
-    this.#width = widthOf(single);
-  }
-
-  /** Adds the sessions of a part of an hour. */
-  addHour(hour: Hour, part: Span): void {
-    const { keys, times, keyOf } = hour;
-    const { visits } = this.#single;
-    const [prev, values] =
-      visits === null ? [undefined, hour.others] : [hour.others[0], hour.others.slice(1)];
-    const byKey = new Array<number[] | undefined>(this.#single.keys === null ? 0 : keys.length);
-    const [first, end] = hour.rowsIn(part);
-    for (let row = first; row < end; row++) {
-      const at = times[row] as number;
-      const key = keyOf[row] as number;
-      const own = byKey[key] ?? this.#of(keys[key] as string, at);
-      if (key < byKey.length) byKey[key] = own;
-      own[0] = (own[0] as number) + 1;
-      for (let n = 0; n < values.length; n++) {
-        own[1 + n] = (own[1 + n] as number) + (values[n]?.[row] as number);
-      }
-      if (prev !== undefined) this.#addVisitor(own, at, prev[row] as number, 1);
-    }
-  }
-
-  addSessions(sessions: readonly OpenSession[]): void {
-    const { from, to } = this.#grid;
-    for (const { sign, startedAt, visitors, values } of sessions) {
-      if (startedAt < from || startedAt > to) continue;
-      for (const { key } of visitors) {
-        const own = this.#of(key, startedAt);
-        own[0] = (own[0] as number) + sign;
-        for (let n = 0; n < values.length; n++) {
-          own[1 + n] = (own[1 + n] as number) + sign * (values[n] as number);
-        }
-      }
-    }
-  }
-
-  readonly addLink: AddLink = (sign, key, startedAt, prev) => {
-    const { from, to } = this.#grid;
-    if (startedAt < from || startedAt > to) return;
-    this.#addVisitor(this.#of(key, startedAt), startedAt, prev, sign);
-  };
-
-  rows(): Row[] {
-    return [...this.#sums].map(([key, sums]) => [`${key}`, ...sums]);
-  }
-
-  #addVisitor(own: number[], at: number, prev: number, sign: number): void {
-    const visitors = this.#width - 2;
-    if (prev < sinceOf(this.#grid, sliceOf(this.#grid, at))) own[visitors] = (own[visitors] as number) + sign;
-    if (prev === -1) own[visitors + 1] = (own[visitors + 1] as number) + sign;
-  }
-
-  #of(key: string, at: number): number[] {
-    const name = this.#single.keys === null ? sliceOf(this.#grid, at) : key;
-    const known = this.#sums.get(name);
-    if (known !== undefined) return known;
-    const own = new Array<number>(this.#width).fill(0);
-    this.#sums.set(name, own);
-    return own;
-  }
+/**
+ * Counts what pending sessions change: their own numbers, and the visitors of each slice whom sealed sessions do not count, or
+ * should not count any more. For this, the sealed sessions of the same visitors are looked up.
+ */
+async function countPending(
+  facts: SessionFacts,
+  measure: Measure,
+  grid: Grid,
+  ever: boolean,
+): Promise<Row[]> {
+  const { db, where, until } = facts;
+  const { name, keys, values, visits } = measure;
+  const pending = await pendingSessions(facts);
+  const range = { from: ever ? epochMs(0) : grid.from, to: grid.to };
+  const sessions = pending.rows(range, columnsOf(measure));
+  if (sessions === null) return [];
+  const numbers = [sql`1`, ...values];
+  const sums = (of: (n: Sql) => Sql): Sql[] => numbers.map((_, i) => of(sql`n${i}`));
+  const signed = sql`SELECT toUnixTimestamp64Milli(started_at) AS at, ${visits === null ? sql`` : sql`visitor, `}arrayJoin(${keysOf(measure)}) AS key,
+    ${join(numbers.map((number, i) => sql`sign * toInt64(${number}) AS n${i}`))}`;
+  // Sessions from before the range only tell who is new. They share the slice of its start.
+  const row =
+    keys === null ? sql`toString(${sliceSql(grid, sql`greatest(at, ${int(grid.from)})`)})` : sql`key`;
+  const statement =
+    visits === null
+      ? sql`SELECT ${join([row, ...sums((n) => sql`sum(${n})`)])} FROM (${signed} FROM (${sessions})) GROUP BY 1`
+      : sql`WITH at >= ${int(grid.from)} AS is_in
+SELECT name, ${join(sums((n) => sql`sum(sum_${n})`))},
+    toInt64(countIf(now > 0)) - toInt64(countIf(held > 0)),
+    toInt64(countIf(now > 0 AND now_before = 0)) - toInt64(countIf(held > 0 AND held_before = 0))
+FROM
+(
+    SELECT visitor, ${row} AS name, ${join(sums((n) => sql`sumIf(${n}, is_in) AS sum_${n}`))},
+        sumIf(is_now, is_in) AS now, sumIf(is_held, is_in) AS held,
+        sumIf(is_now, NOT is_in) AS now_before, sumIf(is_held, NOT is_in) AS held_before
+    FROM
+    (
+        ${signed}, n0 AS is_now, toInt64(0) AS is_held FROM (${sessions})
+        UNION ALL
+        SELECT started_at AS at, visitor, ${visits.key} AS key, ${join(sums(() => sql`0`))}, 1, 1 FROM ${visits.table}
+        WHERE ${where} AND started_at >= ${int(range.from)} AND started_at < ${int(Math.min(until, grid.to + 1))}
+            AND visitor IN (SELECT visitor FROM (${pending.rows(range, ['visitor']) ?? sql``}))
+    )
+    GROUP BY visitor, name
+)
+GROUP BY name`;
+  const query = { name: `pending, ${name}`, sql: statement, row: ROW };
+  return db.rows(query, { parallel: true, searches: true }, pending.params);
 }

@@ -1,10 +1,9 @@
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { AFTER_EVENTS, byTurn, type HourSource, hoursOf } from '../memory/hours.ts';
 import { keptRows, ROW, type Row } from '../memory/rows.ts';
 import { type Plan, planReturns, type ReturnsPlan, spanOf } from '../range/plan.ts';
 import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty } from '../range/sql.ts';
-import { type Single, type Visits, visitorsRow } from './singles.ts';
+import { type Measure, type Visits, visitorsRow } from './measures.ts';
 
 /**
  * Returns rows that subtract visitors: sums of whole hours count each session as a visitor, and each session
@@ -12,21 +11,25 @@ import { type Single, type Visits, visitorsRow } from './singles.ts';
  * the session if sessions have keys (for a single plan). Sessions of the right edge are counted with their
  * own prev.
  */
-export async function returning(facts: SessionFacts, single: Single, plans: readonly Plan[]): Promise<Row[]> {
-  const { visits } = single;
+export async function returning(
+  facts: SessionFacts,
+  measure: Measure,
+  plans: readonly Plan[],
+): Promise<Row[]> {
+  const { visits } = measure;
   const whole = plans.filter(({ sealed }) => !isEmpty(sealed));
   if (visits === null || whole.length === 0) return [];
   const [hours, edges] = await Promise.all([
-    inHours(facts, single, visits, plans),
-    fromEdges(facts, single, visits, plans),
+    inHours(facts, measure, visits, plans),
+    fromEdges(facts, measure, visits, plans),
   ]);
-  return [...hours, ...edges].map(([key, sessions = 0]) => visitorsRow(single, key, 0 - sessions));
+  return [...hours, ...edges].map(([key, sessions = 0]) => visitorsRow(measure, key, 0 - sessions));
 }
 
 /** Counts the sessions of whole hours whose prev lies in these hours. */
 async function inHours(
   { db, where, cache }: SessionFacts,
-  { name, keys, table }: Single,
+  { name, keys, table }: Measure,
   visits: Visits,
   plans: readonly Plan[],
 ): Promise<readonly Row[]> {
@@ -61,42 +64,19 @@ async function inHours(
 
 /** Counts the sessions of whole hours whose prev lies in the left edge of their plan. */
 async function fromEdges(
-  { db, where, cache }: SessionFacts,
-  { name, keys }: Single,
+  { db, where }: SessionFacts,
+  { name, keys }: Measure,
   { returns, key }: Visits,
   plans: readonly Plan[],
 ): Promise<Row[]> {
   const edges = plans.flatMap(({ left, sealed }, index) =>
     left === null || isEmpty(sealed) ? [] : { ...spanOf(left), sealed, index },
   );
-  const source: HourSource = {
-    name: `returns of an edge, ${name}`,
-    at: sql`prev`,
-    key,
-    others: [sql`started_at`],
-    from: (hours) => sql`FROM ${returns} WHERE ${where} AND ${inMs(sql`prev`, hours)}`,
-    countedTimes: AFTER_EVENTS,
-    memoryOf: () => cache,
-  };
-  const { inMemory, inStore } = byTurn(source, edges);
-  const parts = inStore.map(
+  const parts = edges.map(
     ({ sealed, index, ...part }) =>
       sql`SELECT ${keys === null ? sql`toString(${index})` : key} AS name, count() FROM ${returns}
 WHERE ${where} AND ${inMs(sql`prev`, [part])} AND ${inMs(sql`started_at`, [sealed])} GROUP BY name`,
   );
-  const [cuts, counted] = await Promise.all([
-    hoursOf(db, source, inMemory),
-    parts.length === 0
-      ? []
-      : db.rows({ name: `returns of a part, ${name}`, sql: join(parts, sql`\nUNION ALL\n`), row: ROW }),
-  ]);
-  const known = cuts.flatMap(({ part, hour }) => {
-    const [starts] = hour.others;
-    const counts = hour.countByKey(part, (row) => {
-      const startedAt = starts?.[row] as number;
-      return startedAt >= part.sealed.start && startedAt < part.sealed.end;
-    });
-    return [...counts].map(([key, n]): Row => [keys === null ? `${part.index}` : key, n]);
-  });
-  return [...known, ...counted];
+  if (parts.length === 0) return [];
+  return db.rows({ name: `returns of a part, ${name}`, sql: join(parts, sql`\nUNION ALL\n`), row: ROW });
 }

@@ -5,9 +5,9 @@ import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { byPeriod } from '../range/grid.ts';
 import { type Plan, plan } from '../range/plan.ts';
 import { HALF_HOURS, hoursPeriodOf, inGrains, isEmpty } from '../range/sql.ts';
-import { edgesOf, singlesOf } from './count.ts';
+import { countSessions, edgesOf } from './count.ts';
+import { type SessionTotals, sumsOfBucket, TOTALS, totalsOf } from './measures.ts';
 import { returning } from './returns.ts';
-import { type SessionTotals, sumsOfBucket, TOTALS, totalsOf } from './singles.ts';
 
 /**
  * Returns the totals of each of `ranges`, which are adjacent, in order and of the same length. New
@@ -24,7 +24,7 @@ export async function sessionTotals(
   const plans = ranges.map((range) => plan(range, facts.until));
   const rows = await Promise.all([
     totalsOfHours(facts, plans),
-    singlesOf(facts, TOTALS, grid, edgesOf(facts, TOTALS, plans), ever),
+    countSessions(facts, TOTALS, grid, edgesOf(plans), ever),
   ]);
   const sums = sumByKey(rows.flat());
   return ranges.map((_, i) => totalsOf(sums.get(`${i}`)));

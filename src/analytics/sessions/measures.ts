@@ -1,4 +1,3 @@
-import { type Checked, listOf, number, text, tupleOf } from '../../clickhouse/row.ts';
 import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import type { SessionColumn } from '../../facts/sql/session-columns.ts';
@@ -11,7 +10,7 @@ import { joined, type Row } from '../memory/rows.ts';
  * How sessions are counted one by one, for a question: under which keys, with which values. The expressions
  * are the same over merged sessions and over facts, because both have the same columns.
  */
-export interface Single {
+export interface Measure {
   readonly name: string;
   /** Columns of merged sessions that the expressions need. */
   readonly columns: readonly SessionColumn[];
@@ -43,7 +42,7 @@ const SUMS = Object.values(SESSION_SUMS);
 const SUM_COLUMNS = SUMS.flatMap(({ of }) => of ?? []);
 
 /** All additive figures of sessions, with visitors. */
-export const TOTALS: Single = {
+export const TOTALS: Measure = {
   name: 'totals',
   columns: SUM_COLUMNS,
   keys: null,
@@ -88,7 +87,7 @@ const LISTED = Object.values(DIMENSIONS);
 const WORDS = LISTED.map(({ letter, column }) => sql`concat(${quoted(letter)}, ${identifier(column)})`);
 
 /** The lists of the overview: a key is the list's letter and the value. */
-export const LISTS: Single = {
+export const LISTS: Measure = {
   name: 'lists',
   columns: LISTED.map(({ column }) => column),
   keys: sql`arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> word NOT IN (${NO_PAGE_LETTERS}),
@@ -99,7 +98,7 @@ export const LISTS: Single = {
 };
 
 /** Places as text, see facts/sql/place.ts. */
-export const PLACES: Single = {
+export const PLACES: Measure = {
   name: 'places',
   columns: ['place'],
   keys: sql`if(place = '', []::Array(String), [toString(place)])`,
@@ -112,7 +111,7 @@ export const PLACES: Single = {
 export const CAMPAIGN = joined(UTM.map(identifier));
 
 /** Campaigns: source, medium, campaign, term and content as one text. Only tagged sessions have one. */
-export const CAMPAIGNS: Single = {
+export const CAMPAIGNS: Measure = {
   name: 'campaigns',
   columns: UTM,
   keys: sql`if(utm_source = '', []::Array(String), [${CAMPAIGN}])`,
@@ -121,65 +120,20 @@ export const CAMPAIGNS: Single = {
   visits: { table: sql`utm_facts`, key: CAMPAIGN, returns: sql`utm_returns`, pairs: sql`utm_return_pairs` },
 };
 
-/** All ways to count sessions. */
-export const SINGLES = [TOTALS, LISTS, PLACES, CAMPAIGNS] as const;
-
 /** SQL of the keys of a session: '' without keys. */
-export const keysOf = ({ keys }: Single): Sql => keys ?? sql`['']`;
+export const keysOf = ({ keys }: Measure): Sql => keys ?? sql`['']`;
 
 /** The number of sums in a row: sessions and values; with visits also visitors and new visitors. */
-export const widthOf = ({ values, visits }: Single): number => 1 + values.length + (visits === null ? 0 : 2);
+export const widthOf = ({ values, visits }: Measure): number => 1 + values.length + (visits === null ? 0 : 2);
 
 /** A row that counts nothing but visitors. */
-export const visitorsRow = (single: Single, key: string, visitors: number, newVisitors = 0): Row => [
+export const visitorsRow = (measure: Measure, key: string, visitors: number, newVisitors = 0): Row => [
   key,
-  ...new Array<number>(widthOf(single) - 2).fill(0),
+  ...new Array<number>(widthOf(measure) - 2).fill(0),
   visitors,
   newVisitors,
 ];
 
-/** A session one by one. `sign` is -1 for one that is to be subtracted. */
-export interface SingleSession {
-  readonly sign: 1 | -1;
-  /** Epoch ms. */
-  readonly startedAt: number;
-  /** '' if visitors are not counted. */
-  readonly visitor: string;
-  readonly keys: readonly string[];
-  readonly values: readonly number[];
-}
-
-/** SQL of a session's visitor ('' if visitors are not counted), and of its keys and values in each of these ways. */
-export const sessionSql = (singles: readonly Single[]): Sql =>
-  join([
-    singles.every(({ visits }) => visits === null) ? sql`''` : NAME,
-    ...singles.map(
-      (single) =>
-        sql`(${keysOf(single)}, [${join(single.values.map((value) => sql`toInt64(${value})`))}]::Array(Int64))`,
-    ),
-  ]);
-/** The keys and values in a row of the result. */
-export const SESSION_PART = tupleOf([listOf(text), listOf(number)]);
-export type SessionPart = Checked<typeof SESSION_PART>;
-
-/** Returns a session in one of the ways in which a row has it. */
-export const singleSession = (
-  { visits }: Single,
-  sign: 1 | -1,
-  startedAt: number,
-  visitor: string,
-  [keys, values]: SessionPart = [[], []],
-): SingleSession => ({ sign, startedAt, visitor: visits === null ? '' : visitor, keys, values });
-
-/** The names of several ways to count sessions, as one text. */
-export const namesOf = (singles: readonly Single[]): string => singles.map(({ name }) => name).join(', ');
-
-/** SQL of the name of a `visitor` (UInt128). */
-export const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
-
-/** The columns to merge: with the visitor if visitors are counted. */
-export const mergedFor = (singles: readonly Single[]): readonly SessionColumn[] => [
-  ...new Set(
-    singles.flatMap(({ columns, visits }) => (visits === null ? columns : [...columns, 'visitor' as const])),
-  ),
-];
+/** The columns of merged sessions that the measure needs: with the visitor if visitors are counted. */
+export const columnsOf = ({ columns, visits }: Measure): readonly SessionColumn[] =>
+  visits === null ? columns : [...columns, 'visitor'];

@@ -1,6 +1,6 @@
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
-import type { AppId } from '../../domain/ids.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS, type Range } from '../../domain/time.ts';
+import { isHeld } from '../../facts/late.ts';
 import type { Facts, PageFacts } from '../input/app-facts.ts';
 import type { Plan } from '../range/plan.ts';
 import {
@@ -11,7 +11,6 @@ import {
   eventsIn,
   inGrains,
   inSpans,
-  insertedUntil,
   instant,
   int,
   isEmpty,
@@ -55,7 +54,7 @@ const OF_PAGES = sql`type IN (${PAGES.types})`;
 export const TIMES: KeyGroup = { ...PAGES, paired: null };
 
 /** SQL condition on the events of pairs whose distinct sessions are counted. */
-export const PAIRED = sql`type IN ('pageview', 'error')`;
+const PAIRED = sql`type IN ('pageview', 'error')`;
 
 /** Pages, errors, clicks and custom events together: one statement is faster than four. */
 export const EVERYTHING: KeyGroup = {
@@ -68,25 +67,10 @@ export const EVERYTHING: KeyGroup = {
 };
 
 /** The sums of a key: its events, the distinct sessions of these, and the engagement with a page. */
-export const KEY_SUMS = ['events', 'sessions', 'engagedMs', 'engagements'] as const;
-export type KeySum = (typeof KEY_SUMS)[number];
-/**
- * A pair and its sums, in the order of `KEY_SUMS`. A pair is the kind and the key, such as `page /pricing`. A kind
- * contains no space.
- */
-export type KeySums = readonly [pair: string, ...sums: NumberEach<typeof KEY_SUMS>];
-type NumberEach<Names extends readonly unknown[]> = { readonly [Place in keyof Names]: number };
+export type KeySum = 'events' | 'sessions' | 'engagedMs' | 'engagements';
 
-/** SQL of a key with its kind in front: `page /pricing`. A kind contains no space. */
-export const pairOf = ({ kind, key }: Pick<KeyGroup, 'kind' | 'key'>): Sql =>
-  sql`concat(${kind}, ' ', toString(${key}))`;
-
-/** Returns the kind of a pair, and its key. */
-export const kindOf = (pair: string): string => pair.slice(0, pair.indexOf(' '));
+/** Returns the key of a pair, which begins with the kind. A kind contains no space. */
 export const nameOf = (pair: string): string => pair.slice(pair.indexOf(' ') + 1);
-
-/** Whether the distinct sessions of a pair are counted. */
-export const isPaired = (pair: string): boolean => pair.startsWith('page ') || pair.startsWith('error ');
 
 /**
  * Rows of the sealed hours, counted as if nothing had occurred before them. A pair that occurred earlier in its
@@ -150,7 +134,7 @@ function revisitedAtEnds(
 const texts = (words: readonly string[]): Sql => join(words.map(quoted));
 
 /** SQL of the sums of a row that changes sessions alone. */
-export const onlySessions = (sessions: Sql): Sql =>
+const onlySessions = (sessions: Sql): Sql =>
   sql`toInt64(0) AS events, toInt64(${sessions}) AS sessions, toUInt64(0) AS engagedMs, toUInt64(0) AS engagements`;
 
 const revisitsWhere = (
@@ -167,23 +151,23 @@ WHERE ${facts.where} AND v.kind IN (${texts(kinds)}) AND ${anyOf(conditions)}`;
 export const edgeRows = (facts: PageFacts, pieces: Plan, group: KeyGroup): Sql | null =>
   unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts, pieces, group)], sql``) || null;
 
-/** Raw rows of the edges. A session counts once for each of its pairs in each edge. */
-function rawEdges({ app, heldUntil }: PageFacts, plan: Plan, group: KeyGroup): Sql | null {
+/** Raw rows of the edges that the facts hold. A session counts once for each of its pairs in each edge. */
+function rawEdges(facts: PageFacts, plan: Plan, { types, kind, key, paired }: KeyGroup): Sql | null {
   const edges = edgeRanges(plan);
   if (edges.length === 0) return null;
   const side = plan.right === null ? sql`0` : sql`timestamp >= ${instant(plan.right.from)}`;
-  const where = sql`${eventsIn(edges)} AND ${insertedUntil(heldUntil)}`;
-  return rawRows(app, where, group, sql`session_id, started_at, ${side}`);
+  return sql`
+SELECT ${kind} AS kind, ${key} AS key, toInt64(countIf(type != 'engagement')) AS events,
+    toInt64(${paired === null ? sql`0` : sql`uniqExactIf((session_id, started_at, ${side}), ${paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements
+FROM events
+WHERE ${ofApp(facts.app)} AND type IN (${types}) AND ${eventsIn(edges)} AND ${heldBy(facts, edges)}
+GROUP BY kind, key`;
 }
 
-/** Raw rows of the events that fulfil `where`. A pair counts once for each value of `session`. */
-const rawRows = (app: AppId, where: Sql, group: KeyGroup, session: Sql, more: Sql = sql``): Sql => sql`
-SELECT ${group.kind} AS kind, ${group.key} AS key, toInt64(countIf(type != 'engagement')) AS events,
-    toInt64(${group.paired === null ? sql`0` : sql`uniqExactIf((${session}), ${group.paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements${more}
-FROM events
-WHERE ${ofApp(app)} AND type IN (${group.types}) AND ${where}
-GROUP BY kind, key`;
-
-/** Rows of the tail, counted as if nothing had occurred before it. `more`: more columns, each after a comma. */
-export const tailRows = (app: AppId, { tail }: Plan, group: KeyGroup, more?: Sql): Sql | null =>
-  tail && rawRows(app, eventsIn([tail]), group, sql`session_id, started_at`, more);
+/** SQL condition on raw events before the watermark, in these ranges: the facts hold them. */
+export const heldBy = ({ lateHours, heldUntil }: PageFacts, ranges: readonly Range[]): Sql =>
+  isHeld(
+    'page',
+    lateHours.filter(({ hour }) => ranges.some(({ from, to }) => hour + HOUR_MS > from && hour <= to)),
+    heldUntil,
+  );

@@ -24,7 +24,3 @@ export const summed = ({ group, sums }: KeyQuestion, rows: Sql, having = sql``):
   return sql`SELECT concat(${kind}, ' ', toString(${group.name}) AS name) AS pair, ${join(own)}
 FROM (${rows}) AS r GROUP BY ${by} ${having} ORDER BY sum0 DESC, pair`;
 };
-
-/** An absent label is named in answers. Pages always have a path. */
-export const named = (pair: string): string =>
-  pair.endsWith(' ') && pair.indexOf(' ') === pair.length - 1 ? `${pair}(none)` : pair;

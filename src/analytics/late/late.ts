@@ -1,0 +1,97 @@
+import type { Params } from '../../clickhouse/database.ts';
+import { bucket, inEachHour, int } from '../../clickhouse/literals.ts';
+import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import type { FactKind } from '../../domain/fact-kinds.ts';
+import { DAY_MS, epochMs, HOUR_MS, hourOf } from '../../domain/time.ts';
+import { findLate, type SessionKey } from '../../facts/late.ts';
+import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
+import type { Facts } from '../input/app-facts.ts';
+import { ofApp } from '../range/sql.ts';
+
+/*
+ * An event is late if it was committed after its hour was sealed: the facts of the hour do not hold it. Its session is then
+ * pending, like one that is not sealed yet.
+ */
+
+/** Thrown if late events are too many, or unknown. Raw rows then answer from the first late hour on. */
+export class TooManyLate extends Error {}
+
+/** Limit of sessions with late events. */
+const MOST_LATE_SESSIONS = 2_000;
+
+/** SQL condition on raw events: they belong to sessions with late events. With its parameters. */
+export interface LateEvents {
+  readonly where: Sql;
+  readonly params: Params;
+}
+
+/**
+ * Finds the sessions with late events; null if there are none. `starts` are the late hours by the start of sessions. What was
+ * found for an hour is kept until it gets another late event. Throws `TooManyLate`.
+ */
+export async function lateEventsOf(
+  facts: Facts,
+  kind: FactKind,
+  starts: readonly LateHour[],
+): Promise<LateEvents | null> {
+  const { db, app, cache, lateHours: hours } = facts;
+  if (hours.length === 0) return null;
+  if (hours.length > MOST_LATE_HOURS) throw new TooManyLate();
+  const nameOf = ({ hour, committed }: LateHour): string => `${hour} ${committed}`;
+  const byName = new Map(hours.map((hour) => [nameOf(hour), hour]));
+  const search = async (names: readonly string[]) => {
+    const sought = names.flatMap((name) => byName.get(name) ?? []);
+    const read = await findLate({ db, app, kind }, sought, MOST_LATE_SESSIONS);
+    return new Map(sought.map((hour) => [nameOf(hour), { sessions: read.get(hour.hour) ?? null }]));
+  };
+  // Questions of the same moment share one search.
+  const found = await cache.latest(`finding late ${app}`, lateVersion(hours), () =>
+    cache.recallEach(
+      `late ${app}`,
+      [...byName.keys()],
+      search,
+      ({ sessions }) => 2 * (sessions?.length ?? 0),
+    ),
+  );
+  const sessions = new Map<string, SessionKey>();
+  for (const name of byName.keys()) {
+    const own = found.get(name)?.sessions ?? null;
+    if (own === null) throw new TooManyLate();
+    for (const session of own) sessions.set(`${session.startedAt} ${session.id}`, session);
+  }
+  if (sessions.size > MOST_LATE_SESSIONS) throw new TooManyLate();
+  return sessions.size === 0 ? null : eventsOf(facts, [...sessions.values()], starts);
+}
+
+/**
+ * Up to so many hours of sessions are named together with the session: the events are sorted by both. A server gets the ids
+ * in the address of the request, which must not be long.
+ */
+const MOST_NAMED_HOURS = 200;
+
+/**
+ * The events of these sessions. The condition also matches a session with the start of one and the id of another, because
+ * comparing both together takes twice the time; `isSession` tells them apart. `starts` tell the last event of the sessions that
+ * started in an hour.
+ */
+function eventsOf({ app }: Facts, sessions: readonly SessionKey[], starts: readonly LateHour[]): LateEvents {
+  const lastOf = new Map(starts.map(({ hour, lastEvent }) => [hour, lastEvent]));
+  const named = sessions.flatMap(({ id, startedAt }) => {
+    const first = hourOf(startedAt);
+    const last = Math.max(first, hourOf(lastOf.get(first) ?? startedAt + DAY_MS));
+    return Array.from({ length: (last - first) / HOUR_MS + 1 }, (_, n) => ({
+      id,
+      hour: first + n * HOUR_MS,
+    }));
+  });
+  const own = sql`${ofApp(app)} AND toUnixTimestamp64Milli(started_at) IN (${join(sessions.map(({ startedAt }) => int(startedAt)))})`;
+  if (named.length > MOST_NAMED_HOURS) {
+    const ranges = named.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour) }));
+    const where = sql`${own} AND ${inEachHour(ranges)} AND session_id IN {late_ids:Array(String)}`;
+    return { where, params: { late_ids: sessions.map(({ id }) => id) } };
+  }
+  const sought = sql`[${join(named.map(({ hour }) => bucket(hour)))}]::Array(DateTime('UTC'))`;
+  const where = sql`${own}
+    AND (toStartOfHour(timestamp), session_id) IN arrayZip(${sought}, {late_ids:Array(String)})`;
+  return { where, params: { late_ids: named.map(({ id }) => id) } };
+}

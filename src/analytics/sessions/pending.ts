@@ -1,0 +1,70 @@
+import type { Params } from '../../clickhouse/database.ts';
+import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { epochMs, type Range } from '../../domain/time.ts';
+import { isHeld } from '../../facts/late.ts';
+import { type SessionColumn, sessionColumns } from '../../facts/sql/session-columns.ts';
+import { rowsFromEvents } from '../../facts/sql/session-rows.ts';
+import { GROUPED_FEW } from '../../facts/sql/session-states.ts';
+import type { SessionFacts } from '../input/app-facts.ts';
+import { type LateEvents, lateEventsOf } from '../late/late.ts';
+import { inRanges } from '../range/sql.ts';
+import { finalSessions, mergedSessions } from './merged.ts';
+
+/*
+ * A session is pending if the facts do not hold it as it is now: it is not sealed yet, or it has late events. Its
+ * contribution is signed rows: -1 as the facts have it, if they do, and 1 as it is now.
+ */
+
+export interface Pending {
+  /**
+   * SQL of the rows: sign, started_at (DateTime64), and `columns`. Null if none can lie in the range, which all of them lie in
+   * otherwise.
+   */
+  rows(range: Range, columns: readonly SessionColumn[]): Sql | null;
+  readonly params: Params;
+}
+
+/** Finds the pending sessions of an app. Throws `TooManyLate`. */
+export async function pendingSessions(facts: SessionFacts): Promise<Pending> {
+  const late = await lateEventsOf(facts, 'session', facts.lateHours);
+  return {
+    params: late?.params ?? {},
+    rows: (range, columns) => {
+      const parts = [unsealedRows(facts, range, columns), late && lateRows(facts, late, range, columns)];
+      const found = parts.filter((part) => part !== null);
+      return found.length === 0 ? null : join(found, sql`\nUNION ALL\n`);
+    },
+  };
+}
+
+const named = (columns: readonly SessionColumn[]): Sql => join([sql`started_at`, ...columns.map(identifier)]);
+
+function unsealedRows(
+  facts: SessionFacts,
+  { from, to }: Range,
+  columns: readonly SessionColumn[],
+): Sql | null {
+  const range = { from: epochMs(Math.max(from, facts.until)), to };
+  if (range.from > range.to) return null;
+  const sessions =
+    range.from >= facts.keptFrom
+      ? finalSessions(facts.app, range, columns)
+      : mergedSessions(facts, range, columns);
+  return sql`SELECT toInt8(1) AS sign, ${named(columns)} FROM (${sessions})`;
+}
+
+/** Sealed sessions with late events. Both of their forms follow from their raw events. */
+const lateRows = (
+  { lateHours }: SessionFacts,
+  { where }: LateEvents,
+  range: Range,
+  columns: readonly SessionColumn[],
+): Sql => sql`SELECT sign, ${named(columns)}
+FROM
+(
+    SELECT sign, s.started_at AS started_at, ${sessionColumns(columns, GROUPED_FEW)}
+    FROM ${rowsFromEvents(where, columns, sql`, session_id, ${isHeld('session', lateHours)} AS is_held`)} AS s
+    ARRAY JOIN if(s.is_held, [toInt8(-1), toInt8(1)], [toInt8(1)]) AS sign
+    WHERE ${inRanges(sql`s.started_at`, [range])}
+    GROUP BY s.started_at, s.session_id, sign
+)`;
