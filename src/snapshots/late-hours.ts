@@ -97,10 +97,6 @@ export async function readLateHours(
   return rowsByKind(db, 'late hours', hourRows(app, sought, having, MOST_LATE_HOURS, isErasing));
 }
 
-/** Reads all hours of these kinds below their watermarks, late or not. At most one more than `most` of each kind. */
-export const readHours = (db: Database, app: AppId, sought: Sought, most: number): Promise<LateHours> =>
-  rowsByKind(db, 'sealed hours', hourRows(app, sought, sql`true`, most));
-
 async function rowsByKind(db: Database, name: string, statement: Sql): Promise<LateHours> {
   const rows = await db.rows({ name, sql: statement, row: ROW }, { lane: 'lookup' });
   return byName(FACT_KINDS, (kind) =>

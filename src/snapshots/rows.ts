@@ -2,7 +2,6 @@ import { bucket, ofApp } from '../clickhouse/literals.ts';
 import { listOf, number, rowOf, text } from '../clickhouse/row.ts';
 import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { byName } from '../domain/by-name.ts';
-import type { Commit } from '../domain/commits.ts';
 import { FACT_KINDS, type FactKind, LEDGER_KIND } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { Scope } from '../domain/scope.ts';
@@ -57,7 +56,7 @@ export const sealedRows = (app: AppId, { page, session }: PublishedFacts): Sql =
   sql`SELECT ${quoted(SEALED)}, [toInt64(sumIf(h.events, ${below('page', page)})), toInt64(sumIf(h.events, ${below('session', session)})), toInt64(maxIf(h.inserted_until, ${below('page', page)}))] FROM sealed_hours AS h WHERE ${ofApp(app)}`;
 
 /** The name of its row. */
-export const SEALED = 'sealed';
+const SEALED = 'sealed';
 
 /** SQL condition on rows of `sealed_hours AS h`: they are of an app's facts below the watermark. */
 const below = (kind: FactKind, { until, dead }: Published): Sql =>
@@ -73,30 +72,6 @@ export const ledgerBounds = ({ page, session }: PublishedFacts, scopes: readonly
 /** Reads the events in the ledger, in bands with these bounds. */
 export const ledgerRows = (app: AppId, bounds: readonly number[]): Sql =>
   bandRows('ledger', app, bounds, TIMES);
-
-/** Adds commits to the bands of the ledger, which have these bounds. */
-export function withCommits(
-  bands: readonly Band[],
-  bounds: readonly number[],
-  commits: readonly Commit[],
-): readonly Band[] {
-  const all = [...bands];
-  for (const { hours, at } of commits) {
-    for (const { kind, hour, events, oldest, newest } of hours) {
-      const start = Math.max(0, ...bounds.filter((bound) => bound <= hour));
-      const place = all.findIndex((band) => band.kind === kind && band.start === start);
-      const own = all[place];
-      if (own === undefined) {
-        all.push({ kind, start, events, more: [at, oldest, newest] });
-        continue;
-      }
-      const [lastAt = at, first = oldest, last = newest] = own.more;
-      const more = [Math.max(lastAt, at), Math.min(first, oldest), Math.max(last, newest)];
-      all[place] = { ...own, events: own.events + events, more };
-    }
-  }
-  return all;
-}
 
 /** When the newest event of a band was stored, and the bounds of its times. */
 const TIMES = [sql`max(h.last_insert)`, sql`min(h.oldest)`, sql`max(h.newest)`].map(
@@ -148,15 +123,10 @@ export interface Numbers extends State {
   readonly ledger: Readonly<Record<FactKind, number>>;
 }
 
-/** Takes the rows of `stateRows`, by name, the row of `sealedRows`, and the bands of `ledgerRows` apart. */
-export function numbersOf(
-  found: Found,
-  sealed: Row[1] | null,
-  bands: readonly Band[],
-  published: PublishedFacts,
-): Numbers {
+/** Takes the rows of `stateRows` and `sealedRows`, by name, and the bands of `ledgerRows` apart. */
+export function numbersOf(found: Found, bands: readonly Band[], published: PublishedFacts): Numbers {
   const [keptFrom = 0] = found.get('kept') ?? [];
-  const [page = 0, session = 0, heldUntil = 0] = sealed ?? [];
+  const [page = 0, session = 0, heldUntil = 0] = found.get(SEALED) ?? [];
   const ofSessions = bands.filter(({ kind }) => kind === LEDGER_KIND.session);
   const sessionEvents = ofSessions.reduce((sum, { events }) => sum + events, 0);
   return {

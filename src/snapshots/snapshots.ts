@@ -37,7 +37,7 @@ export function createSnapshots(db: Database, now: Elapsed = () => performance.n
     sizeCalculation: sizeOf,
   });
   const readScopes: ReadScopes = async (app, scopes) => {
-    const { snapshots, read } = await readSnapshots(db, app, scopes, now, last.get(app));
+    const { snapshots, read } = await readSnapshots(db, app, scopes, last.get(app));
     last.set(app, read);
     return snapshots;
   };
@@ -49,16 +49,7 @@ export function createSnapshots(db: Database, now: Elapsed = () => performance.n
   };
 }
 
-function sizeOf({ late, ledger, hours }: LastRead): number {
-  const lists = [
-    late.page,
-    late.session,
-    ledger.bands,
-    hours?.hours?.page ?? [],
-    hours?.hours?.session ?? [],
-  ];
-  return lists.reduce((sum, { length }) => sum + length, 1);
-}
+const sizeOf = ({ late }: LastRead): number => late.page.length + late.session.length + 1;
 
 const NO_SCOPE: Scope = { events: null, sessions: null };
 

@@ -28,7 +28,6 @@ const snapshotOf = (era: string, version: Snapshot['version'] = [1, 1]): Snapsho
   keptFrom: epochMs(0),
   era,
   rebuilt: '',
-  position: null,
   endsExactly: false,
   erasures: '0 0',
   isErasing: false,

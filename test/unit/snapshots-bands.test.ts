@@ -37,7 +37,7 @@ test('rows of an erasure change no bound of the times', () => {
     ['ledger session', [LAST, 0, LAST, NEVER, EVER]],
   ]);
   const published = { page: publishedOf(), session: publishedOf() };
-  expect(numbersOf(new Map(), null, bands, published)).toMatchObject({
+  expect(numbersOf(new Map(), bands, published)).toMatchObject({
     sessionEvents: 3,
     starts: { from: FIRST, to: LAST },
     extent: { from: FIRST, to: LAST },

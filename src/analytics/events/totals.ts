@@ -1,6 +1,6 @@
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
-import { epochMs, HOUR_MS, hourOf, isWithin, type Range } from '../../domain/time.ts';
+import { epochMs, HOUR_MS, hourOf, type Range } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/figures.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { planEvents } from '../input/plan-events.ts';
@@ -49,7 +49,7 @@ export async function eventSums(
   const ends = tails.flatMap(edgeRanges);
   const others = ends.filter((end) => !isLastHour(end));
   const [whole, parts, last, hours] = await Promise.all([
-    sumsOfHours(facts, plans, grid, sliceOfBucket(plans)),
+    sumsOfHours(facts, plans, sliceOfBucket(plans)),
     fromStore(facts, [...plans.flatMap(edgeRanges), ...others], grid),
     lastHour(facts, ends.find(isLastHour), grid),
     unsealedHours(
@@ -67,20 +67,16 @@ export async function eventSums(
 }
 
 /** Sums of whole sealed hours. */
-async function sumsOfHours(
-  facts: EventFacts,
-  plans: readonly Plan[],
-  grid: Grid,
-  slice: Sql,
-): Promise<readonly Row[]> {
+async function sumsOfHours(facts: EventFacts, plans: readonly Plan[], slice: Sql): Promise<readonly Row[]> {
   const spans = plans.map(({ sealed }) => sealed).filter((span) => !isEmpty(span));
   if (spans.length === 0) return [];
-  return sealedSums(facts, spans, {
-    name: 'event sums',
-    statement: sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+  return sealedSums(
+    facts,
+    spans,
+    'event sums',
+    sql`SELECT toString(${slice}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)} GROUP BY slice`,
-    keysOf: (at) => (isWithin(spans, at) ? [`${sliceOf(grid, at)}`] : []),
-  });
+  );
 }
 
 /**

@@ -37,8 +37,6 @@ export interface EventFacts {
   readonly version: number;
   /** The cache of raw rows from the watermark on, of any version. */
   readonly live: Cache;
-  /** The cache of sums of events, of any version. */
-  readonly sums: Cache;
   /**
    * The cache of raw events of these spans. Each late event in the spans begins a new cache. Nothing is kept of
    * spans that end after `until`.
@@ -55,8 +53,6 @@ export interface Facts {
   readonly where: Sql;
   /** The watermark: facts answer before this instant, raw rows from it on. */
   readonly until: EpochMs;
-  /** A position (see `OwnWrites`): all commits up to it are visible. Null if other processes commit, too. */
-  readonly position: number | null;
   /** The cache of facts before `until`. */
   readonly cache: Cache;
   /** Hours before `until` with late events. */
@@ -66,10 +62,6 @@ export interface Facts {
 export interface SessionFacts extends Facts {
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
-  /** The number of committed events. */
-  readonly version: number;
-  /** The cache of open sessions of any version. */
-  readonly live: Cache;
 }
 
 export interface PageFacts extends Facts {
@@ -78,10 +70,6 @@ export interface PageFacts extends Facts {
   readonly heldUntil: EpochMs;
   /** Hours in which sealed sessions with late events started. */
   readonly lateStarts: readonly LateHour[];
-  /** The number of committed events. */
-  readonly version: number;
-  /** The cache of raw rows from the watermark on, of any version. */
-  readonly live: Cache;
 }
 
 const BEGINNING = epochMs(0);

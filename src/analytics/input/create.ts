@@ -6,7 +6,7 @@ import { epochMs, HOUR_MS, type Span } from '../../domain/time.ts';
 import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
 import { without } from '../../snapshots/published.ts';
 import type { Snapshot } from '../../snapshots/read.ts';
-import type { Cache, Memory } from '../memory/memory.ts';
+import type { Memory } from '../memory/memory.ts';
 import { ofApp } from '../range/sql.ts';
 import type { AppFacts, EventFacts, Facts } from './app-facts.ts';
 
@@ -21,26 +21,22 @@ export interface FactsDeps {
 
 /** Gives access to an app's facts at the snapshot. */
 export function createFacts(deps: FactsDeps): AppFacts {
-  const { db, app, memory, snapshot } = deps;
-  const { keptFrom, sessionEvents: version, published, erasures, starts, extent } = snapshot;
+  const { db, app, snapshot } = deps;
+  const { keptFrom, starts, extent } = snapshot;
   const events = eventFacts(deps);
   const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
-  const live = (name: string, { kind, until }: Facts): Cache =>
-    memory.of(`${name} ${published[kind].step} ${until} ${erasures} ${keptFrom}`);
   return {
     db,
     app,
     starts,
     extent,
     events,
-    sessions: { ...sessions, keptFrom, version, live: live('open', sessions) },
+    sessions: { ...sessions, keptFrom },
     pages: {
       ...pages,
       events,
       heldUntil: snapshot.heldUntil,
       lateStarts: snapshot.late.session,
-      version,
-      live: live('tail', pages),
     },
   };
 }
@@ -52,7 +48,6 @@ function factsOf({ db, memory, app, snapshot, patched }: FactsDeps, kind: FactKi
     db,
     app,
     kind,
-    position: snapshot.position,
     where: sql`${ofApp(app)}${without(sql`run`, dead)}`,
   };
   const [first] = lateHours;
@@ -76,7 +71,6 @@ function eventFacts({ db, memory, app, snapshot }: FactsDeps): EventFacts {
     endsExactly: snapshot.endsExactly,
     version: snapshot.sessionEvents,
     live: memory.of(`unsealed ${step} ${snapshot.erasures}`),
-    sums: memory.of(`sums ${snapshot.erasures}`),
     of: (spans) => {
       const isKept = hours.length <= MOST_LATE_HOURS && spans.every(({ end }) => end <= until);
       return memory.of(

@@ -1,5 +1,5 @@
 import { sql } from '../../clickhouse/sql.ts';
-import { type EpochMs, epochMs, HOUR_MS, isWithin, type Range } from '../../domain/time.ts';
+import { type EpochMs, epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
 import { eventTotalsOf } from '../events/totals.ts';
 import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../events/traffic.ts';
 import type { AppFacts, EventFacts, SessionFacts } from '../input/app-facts.ts';
@@ -7,7 +7,7 @@ import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { byHour, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Span, spanOf } from '../range/plan.ts';
 import { inSpans, ofApp } from '../range/sql.ts';
-import { type TehranTime, tehranHourOf, tehranTime } from '../range/tehran.ts';
+import { type TehranTime, tehranTime } from '../range/tehran.ts';
 import { countSessions } from '../sessions/count.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
 
@@ -62,15 +62,13 @@ async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<st
 }
 
 const sealedTraffic = (facts: EventFacts, grid: Grid, hours: Span): Promise<readonly Row[]> =>
-  sealedSums(facts, [hours], {
-    name: 'tehran hours: events',
-    statement: sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+  sealedSums(
+    facts,
+    [hours],
+    'tehran hours: events',
+    sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(facts.app)} AND grain = 3 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`,
-    keysOf: (at) => {
-      const hour = tehranHourOf(at);
-      return isWithin([hours], hour) ? [`${sliceOf(grid, hour)}`] : [];
-    },
-  });
+  );
 
 const zeros = (): number[] => new Array<number>(24).fill(0);
 const METRICS = ['sessions', 'visitors', 'pageviews'] as const;
