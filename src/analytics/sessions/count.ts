@@ -77,15 +77,15 @@ async function countPending(
   if (sessions === null) return [];
   const numbers = [sql`1`, ...values];
   const sums = (of: (n: Sql) => Sql): Sql[] => numbers.map((_, i) => of(sql`n${i}`));
-  const signed = sql`SELECT toUnixTimestamp64Milli(started_at) AS at, ${visits === null ? sql`` : sql`visitor, `}arrayJoin(${keysOf(measure)}) AS key,
-    ${join(numbers.map((number, i) => sql`sign * toInt64(${number}) AS n${i}`))}`;
+  const pendingRows = sql`SELECT toUnixTimestamp64Milli(started_at) AS at, ${visits === null ? sql`` : sql`visitor, `}arrayJoin(${keysOf(measure)}) AS key,
+    ${join(numbers.map((number, i) => sql`sign * toInt64(${number}) AS n${i}`))} FROM (${sessions})`;
   // Sessions from before the range only tell who is new. They share the slice of its start.
   const row =
     keys === null ? sql`toString(${sliceSql(grid, sql`greatest(at, ${int(grid.from)})`)})` : sql`key`;
   const statement =
     visits === null
-      ? sql`SELECT ${join([row, ...sums((n) => sql`sum(${n})`)])} FROM (${signed} FROM (${sessions})) GROUP BY 1`
-      : sql`WITH at >= ${int(grid.from)} AS is_in
+      ? sql`SELECT ${join([row, ...sums((n) => sql`sum(${n})`)])} FROM (${pendingRows}) GROUP BY 1`
+      : sql`WITH pending AS MATERIALIZED (${pendingRows}), at >= ${int(grid.from)} AS is_in
 SELECT name, ${join(sums((n) => sql`sum(sum_${n})`))},
     toInt64(countIf(now > 0)) - toInt64(countIf(held > 0)),
     toInt64(countIf(now > 0 AND now_before = 0)) - toInt64(countIf(held > 0 AND held_before = 0))
@@ -96,11 +96,11 @@ FROM
         sumIf(is_now, NOT is_in) AS now_before, sumIf(is_held, NOT is_in) AS held_before
     FROM
     (
-        ${signed}, n0 AS is_now, toInt64(0) AS is_held FROM (${sessions})
+        SELECT *, n0 AS is_now, toInt64(0) AS is_held FROM pending
         UNION ALL
         SELECT started_at AS at, visitor, ${visits.key} AS key, ${join(sums(() => sql`0`))}, 1, 1 FROM ${visits.table}
         WHERE ${where} AND started_at >= ${int(range.from)} AND started_at < ${int(Math.min(until, grid.to + 1))}
-            AND visitor IN (SELECT visitor FROM (${pending.rows(range, ['visitor']) ?? sql``}))
+            AND visitor IN (SELECT visitor FROM pending)
     )
     GROUP BY visitor, name
 )
