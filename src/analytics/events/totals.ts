@@ -4,9 +4,9 @@ import { epochMs, HOUR_MS, hourOf, type Range } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/figures.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { planEvents } from '../input/plan-events.ts';
-import { ROW, type Row, sumByKey } from '../memory/rows.ts';
+import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne, byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
-import { type Plan, plan } from '../range/plan.ts';
+import { type Plan, plan, spanOf } from '../range/plan.ts';
 import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, isEmpty, ofApp, UTC } from '../range/sql.ts';
 import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
@@ -48,9 +48,10 @@ export async function eventSums(
   const isLastHour = ({ from, to }: Range): boolean => from === hourOf(from) && to === facts.extent?.to;
   const ends = tails.flatMap(edgeRanges);
   const others = ends.filter((end) => !isLastHour(end));
-  const [whole, parts, last, hours] = await Promise.all([
+  const [whole, edges, parts, last, hours] = await Promise.all([
     sumsOfHours(facts, plans, sliceOfBucket(plans)),
-    fromStore(facts, [...plans.flatMap(edgeRanges), ...others], grid),
+    fromStore(facts, plans.flatMap(edgeRanges), grid),
+    fromStore(facts, others, grid),
     lastHour(facts, ends.find(isLastHour), grid),
     unsealedHours(
       facts,
@@ -60,6 +61,7 @@ export async function eventSums(
   ]);
   return [
     ...whole,
+    ...edges,
     ...parts,
     ...last,
     ...hours.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]),
@@ -90,14 +92,15 @@ async function lastHour(facts: EventFacts, hour: Range | undefined, grid: Grid):
   return rows.map(([, ...sums]): Row => [`${sliceOf(grid, hour.from)}`, ...sums]);
 }
 
-/** Counts events by type in parts of hours. */
-async function fromStore({ db, app }: EventFacts, parts: readonly Range[], grid: Grid): Promise<Row[]> {
+/** Counts events by type in parts of hours. Those of sealed hours are kept. */
+async function fromStore(facts: EventFacts, parts: readonly Range[], grid: Grid): Promise<readonly Row[]> {
   if (parts.length === 0) return [];
   const slice = sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`);
-  return db.rows({
-    name: 'parts of hours, events',
-    sql: sql`SELECT toString(${slice}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
-FROM events WHERE ${ofApp(app)} AND ${eventsIn(parts)} GROUP BY slice`,
-    row: ROW,
-  });
+  return keptRows(
+    facts.db,
+    facts.of(parts.map(spanOf)),
+    'parts of hours, events',
+    sql`SELECT toString(${slice}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
+FROM events WHERE ${ofApp(facts.app)} AND ${eventsIn(parts)} GROUP BY slice`,
+  );
 }

@@ -62,6 +62,10 @@ export interface Facts {
 export interface SessionFacts extends Facts {
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
+  /** The number of committed events. */
+  readonly version: number;
+  /** The cache of pending sessions of any version. */
+  readonly live: Cache;
 }
 
 export interface PageFacts extends Facts {
@@ -70,6 +74,10 @@ export interface PageFacts extends Facts {
   readonly heldUntil: EpochMs;
   /** Hours in which sealed sessions with late events started. */
   readonly lateStarts: readonly LateHour[];
+  /** The number of committed events. */
+  readonly version: number;
+  /** The cache of pending events of any version. */
+  readonly live: Cache;
 }
 
 const BEGINNING = epochMs(0);

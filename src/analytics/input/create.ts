@@ -21,22 +21,26 @@ export interface FactsDeps {
 
 /** Gives access to an app's facts at the snapshot. */
 export function createFacts(deps: FactsDeps): AppFacts {
-  const { db, app, snapshot } = deps;
-  const { keptFrom, starts, extent } = snapshot;
+  const { db, app, memory, snapshot } = deps;
+  const { keptFrom, sessionEvents: version, published, erasures, starts, extent } = snapshot;
   const events = eventFacts(deps);
   const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
+  const live = ({ kind, until }: Facts) =>
+    memory.of(`live ${kind} ${published[kind].step} ${until} ${erasures} ${keptFrom}`);
   return {
     db,
     app,
     starts,
     extent,
     events,
-    sessions: { ...sessions, keptFrom },
+    sessions: { ...sessions, keptFrom, version, live: live(sessions) },
     pages: {
       ...pages,
       events,
       heldUntil: snapshot.heldUntil,
       lateStarts: snapshot.late.session,
+      version,
+      live: live(pages),
     },
   };
 }

@@ -1,22 +1,26 @@
-import type { Query } from '../../clickhouse/database.ts';
+import type { Params, Query } from '../../clickhouse/database.ts';
 import { listOf, number, rowOf, text, tupleOf } from '../../clickhouse/row.ts';
 import { identifier, type Sql, sql } from '../../clickhouse/sql.ts';
+import { byText, descending } from '../answers/order.ts';
 import { planEvents } from '../input/plan-events.ts';
 import { lateEventsOf } from '../late/late.ts';
-import { ROW, type Row } from '../memory/rows.ts';
+import { ROW, type Row, sumByKey } from '../memory/rows.ts';
 import { isWide, type Plan } from '../range/plan.ts';
 import { int, unionAll } from '../range/sql.ts';
 import { pendingRows } from './pending.ts';
 import { edgeRows, nameOf, sealedRows } from './pieces.ts';
 import { type KeyQuestion, summed } from './question.ts';
 
-/**
- * Returns the first `limit` keys of a group of one kind that the answer lists. The store adds up and sorts them, and a long
- * list is never in memory as a whole.
- */
+/** Returns the first `limit` keys of a group of one kind that the answer lists. A long list is never in memory as a whole. */
 export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterable<Row>> {
+  const pieces = piecesOf(asked);
+  const kept = await keptKeys(asked, pieces);
+  if (kept !== null) {
+    const at = 1 + asked.sums.indexOf(asked.listed);
+    return kept.filter((row) => (row[at] as number) > 0).slice(0, limit);
+  }
   const having = sql`HAVING sum(r.${identifier(asked.listed)}) > 0`;
-  return read(asked, (rows) => ({
+  return fromStore(asked, pieces, (rows) => ({
     name: 'keys',
     sql: sql`${summed(asked, rows, having)} LIMIT ${int(limit)}`,
     row: ROW,
@@ -45,7 +49,10 @@ export async function topKeys(
   count: number,
 ): Promise<(kind: string) => TopKeys> {
   const asked = { ...question, sums: ['events', 'sessions', 'engagedMs'], listed: 'events' } as const;
-  const rows = await read(asked, (all) => ({
+  const pieces = piecesOf(asked);
+  const kept = await keptKeys(asked, pieces);
+  if (kept !== null) return (kind) => topOf(kept, kind, count);
+  const rows = await fromStore(asked, pieces, (all) => ({
     name: 'top keys',
     sql: sql`SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
 FROM (${summed(asked, all)}) GROUP BY kind`,
@@ -65,15 +72,67 @@ FROM (${summed(asked, all)}) GROUP BY kind`,
   return (kind) => found.get(kind) ?? NO_KEYS;
 }
 
+function topOf(rows: readonly Row[], kind: string, count: number): TopKeys {
+  const own = rows.filter(([pair, events]) => pair.startsWith(`${kind} `) && events !== 0);
+  const engaged = rows.filter(([pair]) => pair.startsWith(`${kind} `));
+  return {
+    keys: own.length,
+    events: own.reduce((sum, [, events = 0]) => sum + events, 0),
+    engagedMs: engaged.reduce((sum, [, , , ms = 0]) => sum + ms, 0),
+    top: own
+      .slice(0, count)
+      .map(([pair, events = 0, sessions = 0]) => ({ name: nameOf(pair), count: events, sessions })),
+  };
+}
+
+const piecesOf = ({ facts, range }: KeyQuestion): Plan =>
+  planEvents(facts.events, [range], facts.until)[0] as Plan;
+
+/** Bytes of text. */
+const MOST_KEPT = 8 * 1024 ** 2;
+
+/**
+ * Returns the rows of all keys in the order of the answer, from kept rows of the sealed hours; null if these are too large to be
+ * kept. Throws `TooManyLate`.
+ */
+async function keptKeys(asked: KeyQuestion, pieces: Plan): Promise<readonly Row[] | null> {
+  const { facts, group } = asked;
+  const load = async (name: string, rows: Sql | null, params?: Params): Promise<readonly Row[] | null> => {
+    if (rows === null) return [];
+    const query = { name, sql: summed(asked, rows), row: ROW };
+    return facts.db.rowsUpTo(query, MOST_KEPT, { parallel: isWide(pieces) }, params);
+  };
+  const sealed = unionAll([sealedRows(facts, pieces, group), edgeRows(facts, pieces, group)], sql``);
+  const late = await lateEventsOf(facts, 'page', facts.lateStarts);
+  const pending = pendingRows(facts, pieces, group, late);
+  const [kept, more] = await Promise.all([
+    facts.cache.recall(
+      sealed === '' ? 'no keys' : summed(asked, sealed),
+      async () => ({ rows: await load('sealed keys', sealed === '' ? null : sealed) }),
+      ({ rows }) => 3 * (rows?.length ?? 0),
+    ),
+    pending === null
+      ? []
+      : facts.live.latest(`pending keys ${summed(asked, pending)}`, facts.version, () =>
+          load('pending keys', pending, late?.params),
+        ),
+  ]);
+  if (kept.rows === null || more === null) return null;
+  if (more.length === 0) return kept.rows;
+  return [...sumByKey([...kept.rows, ...more])]
+    .map(([pair, own]): Row => [pair, ...own])
+    .sort((a, b) => descending(a[1] as number, b[1] as number) || byText(a[0], b[0]));
+}
+
 /** Nothing, with the columns of all rows. */
 const NO_ROWS = sql`SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 AS engagedMs, 0 AS engagements WHERE false`;
 
 /** Reads a list: `query` makes it from all rows of the question. Throws `TooManyLate`. */
-async function read<Row extends readonly unknown[]>(
-  { facts, group, range }: KeyQuestion,
+async function fromStore<Row extends readonly unknown[]>(
+  { facts, group }: KeyQuestion,
+  pieces: Plan,
   query: (rows: Sql) => Query<Row>,
 ): Promise<Iterable<Row>> {
-  const pieces = planEvents(facts.events, [range], facts.until)[0] as Plan;
   const late = await lateEventsOf(facts, 'page', facts.lateStarts);
   const rows = unionAll(
     [

@@ -1,10 +1,11 @@
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { ROW, type Row } from '../memory/rows.ts';
+import { keptRows, ROW, type Row } from '../memory/rows.ts';
 import { type Grid, sinceSql, sliceSql } from '../range/grid.ts';
 import { type Plan, type Span, spanOf } from '../range/plan.ts';
 import { edgeRanges, inMs, int } from '../range/sql.ts';
+import { countFew, readFew } from './few.ts';
 import { columnsOf, keysOf, type Measure } from './measures.ts';
 import { pendingSessions } from './pending.ts';
 
@@ -27,32 +28,39 @@ export async function countSessions(
   parts: readonly Span[],
   ever = false,
 ): Promise<Row[]> {
-  const isSealed = grid.to < facts.until && facts.lateHours.length === 0;
   const rows = await Promise.all([
     countParts(facts, measure, grid, parts),
-    isSealed ? [] : countPending(facts, measure, grid, ever),
+    countPending(facts, measure, grid, ever),
   ]);
   return rows.flat();
 }
 
+async function countPending(
+  facts: SessionFacts,
+  measure: Measure,
+  grid: Grid,
+  ever: boolean,
+): Promise<Row[]> {
+  if (grid.to < facts.until && facts.lateHours.length === 0) return [];
+  const few = await readFew(facts);
+  return few === null ? countInStore(facts, measure, grid, ever) : countFew(facts, measure, grid, few);
+}
+
 /** Each session counts as a visitor if its prev lies before its slice or before the range. */
 async function countParts(
-  { db, where }: SessionFacts,
+  { db, where, cache }: SessionFacts,
   { name, table, keys, values, visits }: Measure,
   grid: Grid,
   parts: readonly Span[],
-): Promise<Row[]> {
+): Promise<readonly Row[]> {
   if (parts.length === 0) return [];
   const visitors =
     visits === null
       ? []
       : [sql`countIf(prev < ${sinceSql(grid, sliceSql(grid, sql`started_at`))})`, sql`countIf(prev = -1)`];
-  return db.rows({
-    name: `parts of hours, ${name}`,
-    sql: sql`SELECT ${join([sql`${nameOf(grid, keys, sql`started_at`)} AS name`, sql`count()`, ...values.map((value) => sql`sum(${value})`), ...visitors])}
-FROM ${table} WHERE ${where} AND ${inMs(sql`started_at`, parts)} GROUP BY name`,
-    row: ROW,
-  });
+  const statement = sql`SELECT ${join([sql`${nameOf(grid, keys, sql`started_at`)} AS name`, sql`count()`, ...values.map((value) => sql`sum(${value})`), ...visitors])}
+FROM ${table} WHERE ${where} AND ${inMs(sql`started_at`, parts)} GROUP BY name`;
+  return keptRows(db, cache, `parts of hours, ${name}`, statement);
 }
 
 /** SQL of the name of a session's row: one for each of its keys, or that of its slice. */
@@ -63,7 +71,7 @@ const nameOf = (grid: Grid, keys: Sql | null, at: Sql): Sql =>
  * Counts what pending sessions change: their own numbers, and the visitors of each slice whom sealed sessions do not count, or
  * should not count any more. For this, the sealed sessions of the same visitors are looked up.
  */
-async function countPending(
+async function countInStore(
   facts: SessionFacts,
   measure: Measure,
   grid: Grid,

@@ -1,6 +1,6 @@
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { keptRows, ROW, type Row } from '../memory/rows.ts';
+import { keptRows, type Row } from '../memory/rows.ts';
 import { type Plan, planReturns, type ReturnsPlan, spanOf } from '../range/plan.ts';
 import { anyOf, bucket, hoursPeriodOf, inMs, inSpans, int, isEmpty } from '../range/sql.ts';
 import { type Measure, type Visits, visitorsRow } from './measures.ts';
@@ -64,11 +64,11 @@ async function inHours(
 
 /** Counts the sessions of whole hours whose prev lies in the left edge of their plan. */
 async function fromEdges(
-  { db, where }: SessionFacts,
+  { db, where, cache }: SessionFacts,
   { name, keys }: Measure,
   { returns, key }: Visits,
   plans: readonly Plan[],
-): Promise<Row[]> {
+): Promise<readonly Row[]> {
   const edges = plans.flatMap(({ left, sealed }, index) =>
     left === null || isEmpty(sealed) ? [] : { ...spanOf(left), sealed, index },
   );
@@ -78,5 +78,5 @@ async function fromEdges(
 WHERE ${where} AND ${inMs(sql`prev`, [part])} AND ${inMs(sql`started_at`, [sealed])} GROUP BY name`,
   );
   if (parts.length === 0) return [];
-  return db.rows({ name: `returns of a part, ${name}`, sql: join(parts, sql`\nUNION ALL\n`), row: ROW });
+  return keptRows(db, cache, `returns of a part, ${name}`, join(parts, sql`\nUNION ALL\n`));
 }

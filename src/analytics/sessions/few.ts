@@ -1,0 +1,171 @@
+import { type Checked, listOf, number, rowOf, text, tupleOf } from '../../clickhouse/row.ts';
+import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { closed, type SessionFacts } from '../input/app-facts.ts';
+import type { Row } from '../memory/rows.ts';
+import { type Grid, sliceOf } from '../range/grid.ts';
+import { int, uInt128s } from '../range/sql.ts';
+import { columnsOf, keysOf, MEASURES, type Measure, type Visits, widthOf } from './measures.ts';
+import { pendingSessions } from './pending.ts';
+
+/*
+ * The pending sessions of a version, for all questions about it. While events come in, a poller asks many questions about each
+ * version, and to plan a statement takes longer than to count some thousand sessions.
+ */
+
+/** If more sessions are pending, the store counts them. */
+const MOST = 20_000;
+
+/** SQL of a visitor (UInt128) as text. */
+const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
+
+/** The keys and values of a session, for a measure. */
+const PART = tupleOf([listOf(text), listOf(number)]);
+/** Sign, start (epoch ms), visitor, and a part for each measure. */
+const SESSION = rowOf([number, number, text], PART);
+type Session = ReturnType<typeof SESSION.parse>;
+const FIRST_PART = 3;
+
+const COLUMNS = [...new Set(MEASURES.flatMap(columnsOf))];
+const PARTS = MEASURES.map(
+  (measure) =>
+    sql`(${keysOf(measure)}, [${join(measure.values.map((value) => sql`toInt64(${value})`))}]::Array(Int64))`,
+);
+
+/** Returns the pending sessions of the app, read once for each version; null if they are too many. Throws `TooManyLate`. */
+export function readFew(facts: SessionFacts): Promise<readonly Session[] | null> {
+  const { db, app, version, live } = facts;
+  return live.latest(`pending ${app}`, version, async () => {
+    const pending = await pendingSessions(facts);
+    const sessions = pending.rows(closed({ from: null, to: null }), COLUMNS);
+    if (sessions === null) return [];
+    const query = {
+      name: 'pending sessions',
+      sql: sql`SELECT sign, toUnixTimestamp64Milli(started_at), ${join([NAME, ...PARTS])} FROM (${sessions}) LIMIT ${MOST + 1}`,
+      row: SESSION,
+    };
+    const rows = await db.rows(query, { parallel: true }, pending.params);
+    return rows.length > MOST ? null : rows;
+  });
+}
+
+/** How often a visitor comes: now, and as the facts have it. */
+interface Visited {
+  now: number;
+  held: number;
+}
+
+/** Counts what these sessions change, as `countInStore` does. */
+export async function countFew(
+  facts: SessionFacts,
+  measure: Measure,
+  grid: Grid,
+  sessions: readonly Session[],
+): Promise<Row[]> {
+  const place = FIRST_PART + MEASURES.indexOf(measure);
+  const sums = new Map<string, number[]>();
+  const width = widthOf(measure);
+  const rowFor = (key: string, at: number): number[] => {
+    const name = measure.keys === null ? `${sliceOf(grid, at)}` : key;
+    const known = sums.get(name);
+    if (known !== undefined) return known;
+    const own = new Array<number>(width).fill(0);
+    sums.set(name, own);
+    return own;
+  };
+  const add = (own: number[], i: number, n: number): void => {
+    own[i] = (own[i] as number) + n;
+  };
+  const isIn = (at: number): boolean => at >= grid.from && at <= grid.to;
+  for (const session of sessions) {
+    const [sign, at] = session;
+    if (!isIn(at)) continue;
+    const [keys, values] = session[place] as Checked<typeof PART>;
+    for (const key of keys) {
+      const own = rowFor(key, at);
+      add(own, 0, sign);
+      for (let n = 0; n < values.length; n++) add(own, 1 + n, sign * (values[n] as number));
+    }
+  }
+  if (measure.visits !== null) {
+    for (const [key, visits] of await visitsOf(facts, measure.name, measure.visits, sessions, place)) {
+      const before: Visited = { now: 0, held: 0 };
+      const slices = new Map<number, Visited & { readonly at: number }>();
+      for (const { at, now, held } of visits) {
+        if (at > grid.to) continue;
+        const slice = sliceOf(grid, at);
+        let own: Visited | undefined = isIn(at) ? slices.get(slice) : before;
+        if (own === undefined) {
+          const first = { at, now: 0, held: 0 };
+          slices.set(slice, first);
+          own = first;
+        }
+        own.now += now;
+        own.held += held;
+      }
+      for (const { at, now, held } of slices.values()) {
+        const own = rowFor(key, at);
+        add(own, width - 2, Number(now > 0) - Number(held > 0));
+        add(own, width - 1, Number(now > 0 && before.now === 0) - Number(held > 0 && before.held === 0));
+      }
+    }
+  }
+  return [...sums].map(([name, own]): Row => [name, ...own]);
+}
+
+type Visit = Visited & { readonly at: number };
+
+/** Returns the pending and the sealed visits of each visitor with pending ones, by key. */
+async function visitsOf(
+  facts: SessionFacts,
+  name: string,
+  visits: Visits,
+  sessions: readonly Session[],
+  place: number,
+): Promise<(readonly [key: string, visits: readonly Visit[]])[]> {
+  const visitors = new Map<string, Map<string, Visit[]>>();
+  for (const session of sessions) {
+    const [sign, at, visitor] = session;
+    for (const key of (session[place] as Checked<typeof PART>)[0]) {
+      const own = visitors.get(visitor) ?? new Map<string, Visit[]>();
+      visitors.set(visitor, own);
+      const visit = { at, now: sign, held: 0 };
+      const known = own.get(key);
+      if (known === undefined) own.set(key, [visit]);
+      else known.push(visit);
+    }
+  }
+  const sealed = await sealedStarts(facts, name, visits, [...visitors.keys()]);
+  return [...visitors].flatMap(([visitor, byKey]) =>
+    [...byKey].map(([key, own]) => {
+      const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
+      return [key, [...own, ...starts.map((at) => ({ at, now: 1, held: 1 }))]] as const;
+    }),
+  );
+}
+
+const STARTS = rowOf([text, text, listOf(number)]);
+type Starts = readonly (readonly [key: string, starts: readonly number[]])[];
+/** Up to this many visitors are found by the index. For more, the table is read on all cores. */
+const FEW_VISITORS = 200;
+
+/** Returns the starts of the visitors' sealed sessions. They are kept: they change with sealing alone. */
+function sealedStarts(
+  { db, app, where, until, cache }: SessionFacts,
+  name: string,
+  { table, key }: Visits,
+  visitors: readonly string[],
+): Promise<ReadonlyMap<string, Starts>> {
+  const read = async (names: readonly string[]): Promise<ReadonlyMap<string, Starts>> => {
+    const statement: Sql = sql`SELECT ${NAME}, ${key} AS key, groupArray(started_at) FROM ${table}
+WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT arrayJoin(${uInt128s(names)})) GROUP BY visitor, key`;
+    const isFew = names.length <= FEW_VISITORS;
+    const query = { name: `visits, ${name}`, sql: statement, row: STARTS };
+    const found = new Map<string, (readonly [string, readonly number[]])[]>(names.map((each) => [each, []]));
+    for (const [visitor, of, starts] of await db.rows(query, { searches: isFew, parallel: !isFew })) {
+      found.get(visitor)?.push([of, starts]);
+    }
+    return found;
+  };
+  const sizeOf = (all: Starts): number => all.reduce((sum, [, starts]) => sum + 1 + starts.length, 0);
+  return cache.recallEach(`visits ${app} ${name}`, visitors, read, sizeOf);
+}
