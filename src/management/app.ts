@@ -56,7 +56,7 @@ export function createManagementApp({
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });
-  app.use(errorHandler({ log, clock }));
+  app.use(errorHandler({ log, clock, isForOperator: true }));
   return app;
 }
 
