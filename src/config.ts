@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { StoreLocation } from './clickhouse/connect.ts';
 import { isLoopback } from './domain/host.ts';
 import type { RetentionOfPlans } from './metadata/types.ts';
-import { readSecretFiles } from './secret-files.ts';
+import { readSecretFiles, SECRET_SETTINGS } from './secret-files.ts';
+import { unknownSettings } from './unknown-settings.ts';
 
 export interface Listener {
   readonly host: string;
@@ -204,7 +205,7 @@ const Settings = z
       1,
     {
       path: ['OIDC_ISSUER'],
-      message: 'OIDC_CLIENT_ID and OIDC_CLIENT_SECRET belong together: set all three or none',
+      message: 'belongs together with OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: set all three or none',
       when: () => true,
     },
   )
@@ -231,6 +232,7 @@ function passwordIn(url: string | null): string {
 
 /** The names of all settings, without those that end in `_FILE`. */
 export const SETTINGS = Object.keys(Settings.shape);
+const KNOWN = [...SETTINGS, ...SECRET_SETTINGS.map((name) => `${name}_FILE`)];
 
 /**
  * Reads the environment and the files of secrets; nothing else does. Throws one Error whose message names every
@@ -239,12 +241,15 @@ export const SETTINGS = Object.keys(Settings.shape);
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { secrets, problems } = readSecretFiles(env);
   const parsed = Settings.safeParse({ ...env, ...secrets });
-  if (!parsed.success || problems.size > 0) {
+  const unknown = [...unknownSettings(env, KNOWN)].map(
+    ([name, setting]) => `${name} is unknown: did you mean ${setting}?`,
+  );
+  if (!parsed.success || problems.size > 0 || unknown.length > 0) {
     const lines = parsed.error?.issues
       // A secret whose file is wrong is not reported as missing too.
       .filter(({ path: [setting] }) => !problems.has(String(setting)))
       .map(({ path, message }) => `${path.join('.')} ${message}`);
-    const all = [...problems.values(), ...new Set(lines)].map((line) => `  ${line}`);
+    const all = [...unknown, ...problems.values(), ...new Set(lines)].map((line) => `  ${line}`);
     throw new Error(`Wrong settings:\n${all.join('\n')}`);
   }
   const settings = parsed.data;

@@ -279,6 +279,7 @@ async function start(
     onCounted: metadata.noteRequest,
     questionsAtOnce: db.questionsAtOnce,
     ping: () => db.ping(),
+    isFull: () => db.isFull,
     redisState: () => redis?.state ?? null,
     isDraining,
     onAnswer: metrics.answer,

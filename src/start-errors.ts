@@ -4,6 +4,7 @@ import { ClusterUnfit } from './clickhouse/cluster.ts';
 import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
+import { isNoRoom } from './domain/no-room.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** The size that the engine needs for its first files. */
@@ -45,8 +46,7 @@ function assertUsable({ dataDir }: Embedded): void {
 
 function folderAdvice(error: unknown): string {
   const code = codeOf(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return `no space is left on its device (${code}). Free some and start again.`;
+  if (isNoRoom(error)) return `its disk is full (${code}). Free some space and start again.`;
   if (code === 'EEXIST') return `it is not a folder (${code}). Set DATA_DIR to another path.`;
   if (code === 'ENOTDIR')
     return `something on the way there is not a folder (${code}). Set DATA_DIR to another path.`;
@@ -96,6 +96,6 @@ export function listenFailure({ host, port }: Listener, setting: string, error: 
   const advice =
     codeOf(error) === 'EADDRINUSE'
       ? ` Something else listens there: stop it, or set ${setting} to another port.`
-      : ` Check ${setting} and its host.`;
+      : ` Check ${setting} and ${setting.replace('PORT', 'HOST')}.`;
   return new Error(`Cannot listen on ${host}:${port}: ${reasonOf(error)}.${advice}`, { cause: error });
 }

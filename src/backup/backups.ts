@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { type Database, dateTime64, type Query } from '../clickhouse/database.ts';
 import { identifier, quoted, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
+import { isNoRoom } from '../domain/no-room.ts';
 import { type Clock, epochMs, toIso } from '../domain/time.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS } from './contents.ts';
 import { copyAtOneMoment, dropCopy, type Stopping } from './copy.ts';
@@ -57,6 +60,9 @@ export interface BackupsDeps {
   readonly clock: Clock;
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
+
+/** An engine's file takes a block or two. */
+const LEAST_ROOM_BYTES = 64 * 1024;
 
 const COPIES: Query<{ name: string }> = {
   name: 'backup: copies left behind',
@@ -163,7 +169,15 @@ async function make(
     };
   } catch (error) {
     const nothing = { tables: 0, rows: 0, bytes: 0, pauseMs: 0 };
-    return { id, path, state: 'failed', error: explained(error), madeAt, ...nothing, seconds: secondsNow() };
+    return {
+      id,
+      path,
+      state: 'failed',
+      error: await explained(error, path, db),
+      madeAt,
+      ...nothing,
+      seconds: secondsNow(),
+    };
   } finally {
     // The next backup drops a copy that stays.
     if (copy !== null) await dropCopy(db, copy).catch(() => undefined);
@@ -176,16 +190,34 @@ async function dropCopies(db: Database, all: boolean): Promise<void> {
   }
 }
 
-function explained(error: unknown): string {
-  if (error instanceof AppError) return error.detail;
+async function explained(error: unknown, path: string, db: Database): Promise<string> {
+  if (error instanceof AppError) {
+    // Flushes do not end on a full disk, and no deletion does.
+    const isUnsaid = db.isFull && !isNoRoom(error);
+    return isUnsaid ? `The disk of the store is full. ${error.forOperator}` : error.forOperator;
+  }
   const text = error instanceof Error ? error.message : String(error);
   if (!(error instanceof EngineRefusal) || error instanceof ServiceStopped) return text;
+  // On a full disk the engine takes its own lock file, which stayed empty, for that of another backup.
+  if (isNoRoom(error) || (db.exclusive && (await isFull(path)))) {
+    return `The disk is full: there is no room for the backup in ${path}. Make room, or name a folder on another disk.`;
+  }
   if (/already exists|being written/.test(text))
-    return `There is a backup in this folder already: say another one.`;
+    return `There is a backup in this folder already: name another folder.`;
   if (/not allowed for backups|allowed_path/.test(text)) {
     return `The ClickHouse server does not write backups there: set backups.allowed_path in its configuration (docs/backups.md).`;
   }
   return `The store could not make it: ${text}`;
+}
+
+/** True if the disk of a folder that may not be there yet has no room for a file. */
+async function isFull(path: string): Promise<boolean> {
+  try {
+    const { bsize, bavail } = await statfs(path);
+    return bavail * bsize < LEAST_ROOM_BYTES;
+  } catch {
+    return path === dirname(path) ? false : isFull(dirname(path));
+  }
 }
 
 const record = (db: Database, backup: Backup): Promise<void> =>

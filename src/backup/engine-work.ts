@@ -51,7 +51,7 @@ export async function engineWork(
       const [state] = await db.query(STATE, { id }, { lane: 'lookup' });
       silentSince = null;
       if (state === undefined) throw new EngineRefusal('The store was restarted meanwhile.');
-      if (/FAILED|CANCELLED/.test(state.status)) throw new EngineRefusal(firstWords(state.error));
+      if (/FAILED|CANCELLED/.test(state.status)) throw refusal(new Error(state.error));
       if (/^(BACKUP_CREATED|RESTORED)$/.test(state.status)) return state.bytes;
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

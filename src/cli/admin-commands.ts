@@ -9,8 +9,9 @@ export interface AdminCall {
   readonly method: ManagementMethod;
   readonly path: string;
   readonly body?: object;
-  /** The options as they were typed. */
   readonly values: Values;
+  /** The same command with other options. */
+  readonly with: (values: Values) => AdminCall;
   /** Finds the data that the call deletes, if it deletes any. */
   readonly deletes?: FindDoomed;
   /** The call's answer goes to standard output, or its body comes from standard input, byte for byte. */
@@ -33,7 +34,7 @@ interface AdminCommand {
 const GROUPS = {
   account: 'Accounts and their plans.',
   key: "Accounts' API keys.",
-  app: 'Apps: their secrets, shares, retention, moves and deletion.',
+  app: 'Apps: their creation, secrets, shares, retention, moves and deletion.',
   visitor: 'One visitor of an app.',
   share: 'Shares of apps with other accounts.',
   member: 'People who may sign in to an account.',
@@ -42,9 +43,8 @@ const GROUPS = {
   seal: 'Sealed facts: how far, and computing them again.',
 } as const;
 
-/** Ids for the examples. */
+/** An id for the examples. */
 const ID = 'd4a1f6c0-2b7e-4e39-9a55-0c1f8e7b6d32';
-const OTHER_ID = '7be0c9d4-51f3-4d0a-8c66-e2a94b1f3057';
 
 /** Encodes an id as it is: the service validates it. */
 const id = encodeURIComponent;
@@ -71,19 +71,19 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'account set-plan': {
     says: "Changes an account's plan. It takes effect within 5 s.",
     required: ['account', 'plan'],
-    example: `--account ${ID} --plan suspended`,
+    example: `--account Acme --plan suspended`,
     call: ({ account, plan }) => ({ method: 'PUT', path: `/accounts/${id(account)}/plan`, body: { plan } }),
   },
   'account rename': {
     says: 'Gives an account another name.',
     required: ['account', 'name'],
-    example: `--account ${ID} --name "Acme Ltd"`,
+    example: `--account Acme --name "Acme Ltd"`,
     call: ({ account, name }) => ({ method: 'PUT', path: `/accounts/${id(account)}/name`, body: { name } }),
   },
   'account delete': {
     says: 'Deletes an account with its keys, its apps and all their data. Asks for its name.',
     required: ['account'],
-    example: `--account ${ID}`,
+    example: `--account Acme`,
     call: ({ account }) => ({ method: 'DELETE', path: `/accounts/${id(account)}` }),
     deletes: ({ account }) => anAccount(account),
   },
@@ -91,7 +91,7 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     says: 'Creates an API key. It is shown once.',
     required: ['account'],
     optional: ['name', 'expires'],
-    example: `--account ${ID} --name "CI" --expires 2027-01-31T00:00:00Z`,
+    example: `--account Acme --name "CI" --expires 2027-01-31T00:00:00Z`,
     call: ({ account, name, expires }) => ({
       method: 'POST',
       path: `/accounts/${id(account)}/keys`,
@@ -101,7 +101,7 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'key list': {
     says: "Lists an account's keys: names, first characters, states and last uses; not the keys themselves.",
     required: ['account'],
-    example: `--account ${ID}`,
+    example: `--account Acme`,
     call: ({ account }) => ({ method: 'GET', path: `/accounts/${id(account)}/keys` }),
   },
   'key rotate': {
@@ -124,17 +124,27 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'app list': {
     says: 'Lists all apps; or those that an account owns and those shared with it.',
     optional: ['account'],
-    example: `--account ${ID}`,
+    example: `--account Acme`,
     call: ({ account }: Partial<Values>) => ({
       method: 'GET',
       path: account === undefined ? '/apps' : `/accounts/${id(account)}/apps`,
+    }),
+  },
+  'app create': {
+    says: "Creates an app in an account. Its SDK's secret is shown once.",
+    required: ['account', 'name', 'domain'],
+    example: `--account Acme --name "Shop" --domain https://shop.example`,
+    call: ({ account, name, domain }) => ({
+      method: 'POST',
+      path: `/accounts/${id(account)}/apps`,
+      body: { name, domain },
     }),
   },
   'app rotate-secret': {
     says: "Creates a secret in the place of the app's old one. It is shown once.",
     required: ['app'],
     optional: ['overlap'],
-    example: `--app ${ID} --overlap 24h`,
+    example: `--app shop.example --overlap 24h`,
     call: ({ app, overlap }) => ({
       method: 'POST',
       path: `/apps/${id(app)}/rotate-secret`,
@@ -144,21 +154,21 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'app delete': {
     says: 'Deletes an app with all its data. Asks for its name.',
     required: ['app'],
-    example: `--app ${ID}`,
+    example: `--app shop.example`,
     call: ({ app }) => ({ method: 'DELETE', path: `/apps/${id(app)}` }),
     deletes: ({ app }) => anApp(app),
   },
   'app export': {
     says: 'Writes an app with all its events to standard output, as a tar archive.',
     required: ['app'],
-    example: `--app ${ID} > app.tar`,
+    example: `--app shop.example > app.tar`,
     call: ({ app }) => ({ method: 'GET', path: `/apps/${id(app)}/export` }),
     pipe: 'out',
   },
   'app import': {
     says: 'Reads an app that was exported from standard input, and adds it to an account.',
     optional: ['account', 'asNew'],
-    example: `--account ${ID} < app.tar`,
+    example: `--account Acme < app.tar`,
     call: ({ account, asNew }: Partial<Values>) => ({
       method: 'POST',
       path: `/app-imports?${new URLSearchParams({
@@ -171,7 +181,7 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'app set-retention': {
     says: 'Sets for how many days raw events are kept. Older ranges of events then need whole hours. Nothing is deleted within an hour.',
     required: ['app', 'days'],
-    example: `--app ${ID} --days 395`,
+    example: `--app shop.example --days 395`,
     call: ({ app, days }) => ({
       method: 'PUT',
       path: `/apps/${id(app)}/retention`,
@@ -181,25 +191,25 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'app retention': {
     says: 'Shows for how many days raw events are kept, and from when on they are there.',
     required: ['app'],
-    example: `--app ${ID}`,
+    example: `--app shop.example`,
     call: ({ app }) => ({ method: 'GET', path: `/apps/${id(app)}/retention` }),
   },
   'app share': {
     says: "Lets an account read an app's analytics.",
     required: ['app', 'account'],
-    example: `--app ${ID} --account ${OTHER_ID}`,
+    example: `--app shop.example --account Partner`,
     call: (values) => ({ method: 'PUT', path: sharePath(values) }),
   },
   'app unshare': {
     says: 'Ends a share within 5 s.',
     required: ['app', 'account'],
-    example: `--app ${ID} --account ${OTHER_ID}`,
+    example: `--app shop.example --account Partner`,
     call: (values) => ({ method: 'DELETE', path: sharePath(values) }),
   },
   'visitor erase': {
     says: 'Erases everything that a visitor did in an app until now.',
     required: ['app', 'visitor'],
-    example: `--app ${ID} --visitor v-2f6c1a`,
+    example: `--app shop.example --visitor v-2f6c1a`,
     call: ({ app, visitor }) => ({
       method: 'POST',
       path: `/apps/${id(app)}/visitor-erasures`,
@@ -210,25 +220,25 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     says: 'Lists the shares: all, those of an app, or those with an account.',
     optional: ['app', 'account'],
     oneOption: true,
-    example: `--app ${ID}`,
+    example: `--app shop.example`,
     call: (values) => ({ method: 'GET', path: sharesPath(values) }),
   },
   'member set': {
     says: 'Lets a person sign in to an account, as an owner or a viewer, or changes the role.',
     required: ['account', 'email', 'role'],
-    example: `--account ${ID} --email ada@example.com --role viewer`,
+    example: `--account Acme --email ada@example.com --role viewer`,
     call: (values) => ({ method: 'PUT', path: memberPath(values), body: { role: values.role } }),
   },
   'member remove': {
     says: 'Ends a membership, and its sessions within 5 s.',
     required: ['account', 'email'],
-    example: `--account ${ID} --email ada@example.com`,
+    example: `--account Acme --email ada@example.com`,
     call: (values) => ({ method: 'DELETE', path: memberPath(values) }),
   },
   'member list': {
     says: "Lists an account's members.",
     required: ['account'],
-    example: `--account ${ID}`,
+    example: `--account Acme`,
     call: ({ account }) => ({ method: 'GET', path: `/accounts/${id(account)}/members` }),
   },
   'ingestion status': {
@@ -259,7 +269,7 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'seal rebuild': {
     says: 'Forgets the sealed facts of an app, or of all apps, and computes them again.',
     optional: ['app'],
-    example: `--app ${ID}`,
+    example: `--app shop.example`,
     call: ({ app }) => ({ method: 'POST', path: '/seal/rebuild', body: { appId: app } }),
   },
 };
@@ -272,7 +282,7 @@ const SINGLE: Readonly<Record<string, AdminCommand>> = {
     says: 'Makes a link that signs a person in to the console, once, within 10 minutes.',
     required: ['account'],
     optional: ['email'],
-    example: `--account ${ID} --email ada@example.com`,
+    example: `--account Acme --email ada@example.com`,
     call: ({ account, email }) => ({
       method: 'POST',
       path: `/accounts/${id(account)}/sign-in-link`,
@@ -282,13 +292,13 @@ const SINGLE: Readonly<Record<string, AdminCommand>> = {
   'sign-out': {
     says: 'Signs everybody of an account out of the console, within 5 s, and withdraws unused links.',
     required: ['account'],
-    example: `--account ${ID}`,
+    example: `--account Acme`,
     call: ({ account }) => ({ method: 'DELETE', path: `/accounts/${id(account)}/sessions` }),
   },
   audit: {
     says: 'Lists who did what, newest first: in an account, or in all.',
     optional: ['account'],
-    example: `--account ${ID}`,
+    example: `--account Acme`,
     call: ({ account }: Partial<Values>) => ({
       method: 'GET',
       path: account === undefined ? '/audit' : `/accounts/${id(account)}/audit`,
@@ -330,14 +340,14 @@ function addCommand(
   const line = group.command(name).description(says);
   for (const option of options) line.addOption(option);
   line.addHelpText('after', () => `\nExample:\n  ${[wholeName(line), example ?? ''].join(' ').trim()}`);
-  line.action((values: Values) =>
-    run({
-      ...call(values),
-      values,
-      ...(deletes === undefined ? {} : { deletes: deletes(values) }),
-      ...(pipe === undefined ? {} : { pipe }),
-    }),
-  );
+  const callOf = (values: Values): AdminCall => ({
+    ...call(values),
+    values,
+    with: callOf,
+    ...(deletes === undefined ? {} : { deletes: deletes(values) }),
+    ...(pipe === undefined ? {} : { pipe }),
+  });
+  line.action((values: Values) => run(callOf(values)));
 }
 
 /** `session-analytics admin key list`. */

@@ -6,11 +6,11 @@ import type { RefusedCall } from './management-client.ts';
 const VALUES = {
   account: {
     field: 'accountId',
-    make: () => valueOption('--account <id>', "The account's id, as account list shows it."),
+    make: () => valueOption('--account <account>', 'The name of the account, or its id.'),
   },
   app: {
     field: 'appId',
-    make: () => valueOption('--app <id>', "The app's id, as app list shows it."),
+    make: () => valueOption('--app <app>', 'The name of the app, its domain or its id.'),
   },
   asNew: {
     field: 'asNew',
@@ -19,6 +19,10 @@ const VALUES = {
   days: {
     field: 'days',
     make: () => valueOption('--days <days>', 'Raw events are kept for this many days; none: for ever.', days),
+  },
+  domain: {
+    field: 'domain',
+    make: () => valueOption('--domain <origin>', 'Where the SDK runs, such as https://shop.example.'),
   },
   email: {
     field: 'email',
@@ -71,6 +75,7 @@ export interface Values
   extends Readonly<Record<'account' | 'app' | 'email' | 'id' | 'key' | 'visitor', string>> {
   readonly asNew?: boolean;
   readonly days?: number | 'none';
+  readonly domain?: string;
   readonly expires?: string;
   readonly name?: string;
   /** Seconds. */

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { CliError } from './cli-error.ts';
+import { isNoRoom } from '../domain/no-room.ts';
+import { CliError, sayEnd } from './cli-error.ts';
 import { type CommandLine, valueOption, wholeNumber } from './command-line.ts';
 
 export type BenchName = keyof typeof BENCHES;
@@ -256,9 +257,10 @@ async function run(name: BenchName, options: BenchOptions): Promise<void> {
   await bench(name, options, `bench ${shown.join(' ')}`);
 }
 
-/** A failed bench shows its stack, and leaves no part of it running. */
+/** A failed bench shows its stack, unless the disk is full, and leaves no part of it running. */
 function end(error: unknown): void {
   if (error instanceof CliError) throw error;
-  console.error(error);
+  if (isNoRoom(error)) sayEnd(error);
+  else console.error(error);
   process.exit(1);
 }

@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { z } from 'zod';
 import { CliError } from './cli-error.ts';
+import type { List } from './names.ts';
 
 /** The data that a command deletes, in the user's words. */
 interface Doomed {
@@ -8,9 +9,6 @@ interface Doomed {
   /** The name that the user has to type. */
   readonly name: string;
 }
-
-/** Reads a list of the management API. */
-type List = (path: string) => Promise<unknown>;
 
 /** Finds the data that a command deletes. Resolves to null if they are not there: the service itself reports that. */
 export type FindDoomed = (list: List) => Promise<Doomed | null>;

@@ -1,5 +1,4 @@
 import { InvalidArgumentError } from 'commander';
-import { isUuid } from '../domain/ids.ts';
 import { CliError } from './cli-error.ts';
 import { type CommandLine, seconds, valueOption } from './command-line.ts';
 import { FORMATS, type Format } from './import/formats.ts';
@@ -12,8 +11,8 @@ by the programs of that name. An import that was interrupted goes on where it st
 in the same way. Standard input cannot go on: events that are stored already are skipped.
 
 Examples:
-  session-analytics import /var/log/nginx/access.log* --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11
-  zcat sessions.ndjson.gz | session-analytics import - --app 0b5c2a9e-6f4d-4c39-9d0e-0d3f6f1b2a11`;
+  session-analytics import /var/log/nginx/access.log* --app shop.example
+  zcat sessions.ndjson.gz | session-analytics import - --app "Shop"`;
 
 /** `printed` prints the summary, or the error on one line. */
 export function addImportCommand(
@@ -26,7 +25,12 @@ export function addImportCommand(
       'Loads files through the running service, and prints a summary. Safe to interrupt and to repeat.',
     )
     .argument('<files...>', 'Files or patterns such as "logs/*.gz"; - is standard input.')
-    .addOption(valueOption('--app <id>', 'The app that the events belong to.', appId).makeOptionMandatory())
+    .addOption(
+      valueOption(
+        '--app <app>',
+        'The app that the events belong to: its name, domain or id.',
+      ).makeOptionMandatory(),
+    )
     .addOption(
       valueOption('--format <format>', `The format of all files: ${FORMATS.join(', ')}.`, format).default(
         null,
@@ -57,11 +61,6 @@ export function addImportCommand(
         );
       }
     });
-}
-
-function appId(value: string): string {
-  if (!isUuid(value)) throw new InvalidArgumentError("It must be an app's id.");
-  return value.toLowerCase();
 }
 
 function format(value: string): Format {

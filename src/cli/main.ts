@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { VERSION } from '../version.ts';
 import { addAdminCommands } from './admin-commands.ts';
 import { jsonOption } from './admin-options.ts';
 import { addBackupCommands } from './backup-command.ts';
@@ -6,10 +6,6 @@ import { addBenchCommand } from './bench-command.ts';
 import { onOneLine, printResult, sayEnd } from './cli-error.ts';
 import { CommandLine } from './command-line.ts';
 import { addImportCommand } from './import-command.ts';
-
-const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  readonly version: string;
-};
 
 const SETTINGS = 'Settings are environment variables, see README.md.';
 
@@ -40,7 +36,7 @@ const ended = <T>(work: Promise<T>): Promise<T> =>
 function commandLine(): CommandLine {
   const line = new CommandLine('session-analytics')
     .description('App management and session analytics over HTTP, on ClickHouse.')
-    .version(version, '-V, --version', 'Prints the version.')
+    .version(VERSION, '-V, --version', 'Prints the version.')
     .addHelpText('after', `\n${SETTINGS}`) as CommandLine;
   line
     .command('serve')

@@ -8,15 +8,17 @@ import { confirmDeletion } from './deletion.ts';
 import { filesOf } from './import/files.ts';
 import type { Format } from './import/formats.ts';
 import { type ImportSummary, importFiles } from './import/import.ts';
+import { patientSend } from './import/patience.ts';
 import { type ClientConfig, managementClient, RefusedCall } from './management-client.ts';
+import { appIdOf, withIds } from './names.ts';
 import { wallClock } from './wall-clock.ts';
 
 /** Runs a command on the running service. Asks first if it deletes data, unless the options say yes. */
-export async function callService(
-  { method, path, body, values, deletes, pipe }: AdminCall,
-  config: ClientConfig = readConfig(),
-): Promise<unknown> {
+export async function callService(typed: AdminCall, config: ClientConfig = readConfig()): Promise<unknown> {
   const client = managementClient(config, wallClock);
+  const { method, path, body, values, deletes, pipe } = typed.with(
+    await withIds(typed.values, (list) => client.call('GET', list)),
+  );
   if (deletes !== undefined && values.yes !== true) {
     await confirmDeletion(deletes, (list) => client.call('GET', list));
   }
@@ -56,17 +58,23 @@ export async function importInto(
 ): Promise<ImportSummary> {
   const config = readConfig();
   const client = managementClient(config, wallClock);
+  const files = await filesOf(names);
+  const write = (text: string): void => void process.stderr.write(text);
+  const list = (path: string) =>
+    patientSend(
+      () => client.call('GET', path),
+      patience * 1000,
+      (text) => write(`${text}\n`),
+    )('');
+  const id = await appIdOf(app, list);
   return importFiles({
-    files: await filesOf(names),
-    app,
+    files,
+    app: id,
     format,
     now: wallClock(),
     stateRoot: state ?? join(config.dataDir, 'import'),
-    send: (body) => client.callWith('POST', `/apps/${app}/import`, body, LONGEST_SILENCE_MS),
+    send: (body) => client.callWith('POST', `/apps/${id}/import`, body, LONGEST_SILENCE_MS),
     patienceMs: patience * 1000,
-    screen: {
-      isTerminal: process.stderr.isTTY,
-      write: (text) => void process.stderr.write(text),
-    },
+    screen: { isTerminal: process.stderr.isTTY, write },
   });
 }

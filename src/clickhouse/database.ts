@@ -99,6 +99,11 @@ class ClickHouseDatabase {
     return this.#runner.waiting;
   }
 
+  /** True if a statement found no room on the disk within the last minute. */
+  get isFull(): boolean {
+    return this.#runner.isFull;
+  }
+
   /** How the store's tables are spread; one shard unless the store is a cluster. */
   get shards(): Shards {
     return this.#connections.shards;

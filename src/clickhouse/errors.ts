@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts';
+import { isNoRoom } from '../domain/no-room.ts';
 import type { StoreLocation } from './connect.ts';
 
 /** Engine error codes for "not now", as opposed to "never". */
@@ -23,7 +24,6 @@ const UNAVAILABLE = new Set([
   225, // NO_ZOOKEEPER
   236, // ABORTED
   242, // TABLE_IS_READ_ONLY
-  243, // NOT_ENOUGH_SPACE
   254, // NO_ACTIVE_REPLICAS
   279, // ALL_CONNECTION_TRIES_FAILED
   285, // TOO_FEW_LIVE_REPLICAS
@@ -50,6 +50,13 @@ export function engineCode(error: unknown): number | null {
  */
 export function storeError(error: unknown, kind: StoreLocation['kind']): unknown {
   if (error instanceof AppError) return error;
+  if (isNoRoom(error)) {
+    return new AppError('store_unavailable', 'The store cannot do this at the moment. Try again later.', {
+      forOperator: `The disk of the store is full. The service goes on by itself when there is room.`,
+      retryAfterSeconds: 30,
+      cause: error,
+    });
+  }
   const code = engineCode(error);
   if (code !== null && OVERLOADED.has(code)) {
     return new AppError('overloaded', 'The store is overloaded. Try again shortly.', {

@@ -1,5 +1,6 @@
 import { byName } from '../domain/by-name.ts';
 import { currentCaller, currentQuestion } from '../domain/caller.ts';
+import { isNoRoom } from '../domain/no-room.ts';
 import type { Question } from '../domain/question.ts';
 import { type Client, type Connections, LANE_NAMES, type Lane } from './connect.ts';
 import { Deadline } from './deadline.ts';
@@ -35,12 +36,15 @@ const PATIENCE: Readonly<Record<Lane, Patience>> = {
   seal: { maxWaitMs: 30_000 },
 };
 const MAX_WAITING = 1_024;
+/** A service writes at least once a minute. */
+const FULL_MS = 60_000;
 
 /** Runs statements, each in a place of its lane, until they end or their time is over. */
 export class Runner {
   readonly #connections: Connections;
   readonly #gates: Readonly<Record<Lane, Gate>>;
   readonly #onStatement: ((stats: StatementStats) => void) | undefined;
+  #foundNoRoomAt = Number.NEGATIVE_INFINITY;
 
   constructor(connections: Connections, onStatement: ((stats: StatementStats) => void) | undefined) {
     this.#connections = connections;
@@ -54,6 +58,11 @@ export class Runner {
   /** The number of statements that wait for a place, by lane. */
   get waiting(): Readonly<Record<Lane, number>> {
     return byName(LANE_NAMES, (lane) => this.#gates[lane].waiting);
+  }
+
+  /** True if a statement found no room on the disk within the last minute. */
+  get isFull(): boolean {
+    return performance.now() - this.#foundNoRoomAt < FULL_MS;
   }
 
   /**
@@ -92,6 +101,7 @@ export class Runner {
     } catch (error) {
       if (deadline?.signal.aborted && isKilled) this.#connections.kill(id);
       sent.end('failed', error);
+      if (isNoRoom(error)) this.#foundNoRoomAt = performance.now();
       await this.#connections.clear(lane, place);
       throw storeError(error, this.#connections.kind);
     } finally {

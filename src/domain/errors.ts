@@ -43,6 +43,8 @@ export interface AppErrorOptions {
   readonly nearest?: Nearest;
   /** Whole seconds, at least 1; becomes the Retry-After header. */
   readonly retryAfterSeconds?: number;
+  /** What the operator is told in the place of `detail`: in the log, and by the management API. */
+  readonly forOperator?: string;
   /** For the log, never for the caller. */
   readonly cause?: unknown;
 }
@@ -52,14 +54,16 @@ export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
   readonly detail: string;
+  readonly forOperator: string;
   readonly errors: readonly FieldError[] | undefined;
   readonly nearest: Nearest | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: ErrorCode, detail: string, options: AppErrorOptions = {}) {
-    super(`${code}: ${detail}`, { cause: options.cause });
+    super(`${code}: ${options.forOperator ?? detail}`, { cause: options.cause });
     this.code = code;
     this.detail = detail;
+    this.forOperator = options.forOperator ?? detail;
     this.errors = options.errors;
     this.nearest = options.nearest;
     this.retryAfterSeconds = options.retryAfterSeconds;

@@ -1,3 +1,18 @@
-/** Whether a system call failed because the disk, or the user's share of it, is full. */
-export const isNoRoom = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+const SYSTEM_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
+/** NOT_ENOUGH_SPACE of the engine. */
+const ENGINE_CODE = '243';
+/** Other errors of the engine name the system's error (28 ENOSPC, 122 EDQUOT) or use the words of the C++ library. */
+const ENGINE_WORDS =
+  /\(NOT_ENOUGH_SPACE\)|errno: (28|122), strerror|filesystem error.*(No space left on device|Disk quota exceeded)/i;
+const DEEPEST = 8;
+
+/** Whether a failure, or its cause, says that a disk or the user's share of it is full. */
+export function isNoRoom(error: unknown): boolean {
+  let one = error;
+  for (let depth = 0; one instanceof Error && depth < DEEPEST; depth++) {
+    const code = 'code' in one ? one.code : undefined;
+    if (SYSTEM_CODES.has(code) || String(code) === ENGINE_CODE || ENGINE_WORDS.test(one.message)) return true;
+    one = one.cause;
+  }
+  return false;
+}

@@ -39,6 +39,11 @@ export const VisibleApp = z
   })
   .meta({ id: 'VisibleApp' });
 
+export const CreatedApp = VisibleApp.extend({
+  access: z.literal('owner'),
+  secretKey: z.string().meta({ description: "The credential of the app's SDK. Shown only here." }),
+}).meta({ id: 'CreatedApp' });
+
 export const OwnedApp = z
   .strictObject({
     id: Uuid,

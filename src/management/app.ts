@@ -3,9 +3,10 @@ import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
 import { docsPages } from '../http/docs/pages.ts';
+import { best, typeWeight, weighted } from '../http/forms/forms.ts';
 import { errorHandler } from '../http/request/problem.ts';
 import type { Metadata } from '../metadata/metadata.ts';
-import type { Metrics } from '../metrics/metrics.ts';
+import { METRICS_FORMATS, type Metrics } from '../metrics/metrics.ts';
 import { managementLibrary } from './library.ts';
 import { metadataRouter } from './routes.ts';
 import { isManagementToken } from './token.ts';
@@ -40,9 +41,12 @@ export function createManagementApp({
   app.enable('strict routing');
 
   // Scrapers have no token. The metrics name no account, app or visitor.
-  app.get('/metrics', async (_req, res) => {
-    const { contentType, text } = await metrics.text();
+  app.get('/metrics', async ({ headers: { accept = '*/*' } }, res) => {
+    const ranges = weighted(accept);
+    const format = best(METRICS_FORMATS, (type) => typeWeight(ranges, type)) ?? METRICS_FORMATS[0];
+    const { contentType, text } = await metrics.text(format);
     res.setHeader('Content-Type', contentType);
+    res.setHeader('Vary', 'Accept');
     res.end(text);
   });
   // The reference tells of the operations, and nothing of this installation.
@@ -52,7 +56,7 @@ export function createManagementApp({
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });
-  app.use(errorHandler({ log, clock }));
+  app.use(errorHandler({ log, clock, isForOperator: true }));
   return app;
 }
 

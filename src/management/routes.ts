@@ -9,6 +9,7 @@ import type { Metadata } from '../metadata/metadata.ts';
 import {
   AccountBody,
   AccountParams,
+  AppBody,
   AppParams,
   KeyBody,
   KeyParams,
@@ -89,6 +90,10 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
   '/accounts/:accountId/apps': {
     GET: async (req, res) => {
       await replyToGet(req, res, await metadata.appsOfAccount(parse(AccountParams, req.params).accountId));
+    },
+    POST: async (req, res) => {
+      const { accountId } = parse(AccountParams, req.params);
+      replyToPost(req, res, 201, await metadata.addApp(accountId, await bodyOf(req, res, AppBody)));
     },
   },
   '/keys/:keyId/rotate': {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { accountId, appId, isUuid, keyId } from '../domain/ids.ts';
 import { epochMs } from '../domain/time.ts';
 import { ROLES } from '../metadata/members.ts';
-import { AppName } from '../metadata/names.ts';
+import { AppDomain, AppName } from '../metadata/names.ts';
 import { PLAN_NAMES } from '../metadata/plans.ts';
 
 const uuid = z.string().refine(isUuid, 'Must be a UUID.');
@@ -42,6 +42,7 @@ export const MemberParams = z.strictObject({ ...AccountParams.shape, email: Emai
 export const RoleBody = z.strictObject({ role: z.enum(ROLES, `Must be one of ${ROLES.join(', ')}.`) });
 export const LinkBody = z.strictObject({ email: Email.optional() });
 export const AccountBody = z.strictObject({ name: AppName, plan: PlanField.default('free') });
+export const AppBody = z.strictObject({ name: AppName, domain: AppDomain });
 export const PlanBody = z.strictObject({ plan: PlanField });
 export const NameBody = z.strictObject({ name: AppName });
 export const KeyBody = z.strictObject({ name: AppName.optional(), expiresAt: ExpiresAt });

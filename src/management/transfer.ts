@@ -7,6 +7,7 @@ import { type Request, type Response, Router } from 'express';
 import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
 import { accountId, isUuid } from '../domain/ids.ts';
+import { isNoRoom } from '../domain/no-room.ts';
 import { replyToPost } from '../http/answer/reply.ts';
 import { parseBody } from '../http/gate/validate.ts';
 import { contextOf, targetOf } from '../http/request/context.ts';
@@ -106,7 +107,7 @@ async function takeImport(
   try {
     await pipeline(req, createWriteStream('', { fd: file.fd, autoClose: false, fs: KEPT_OPEN })).catch(
       (error: unknown) => {
-        if (hasCode(error, 'ENOSPC') || hasCode(error, 'EDQUOT')) throw noRoom(error);
+        if (isNoRoom(error)) throw noRoom(error);
         throw isLeft(error) ? left(error) : error;
       },
     );
@@ -144,7 +145,7 @@ const left = (cause: unknown): AppError =>
 const noRoom = (cause: unknown): AppError =>
   new AppError(
     'overloaded',
-    'There is no room for the archive in DATA_DIR. Make room, and import it again.',
+    'The disk of DATA_DIR is full: there is no room for the archive. Make room, and import it again.',
     {
       retryAfterSeconds: 60,
       cause,

@@ -30,6 +30,8 @@ export interface Deeds {
     input: { readonly overlapMs: number; readonly expiresAt: EpochMs | null },
   ): Promise<CreatedKey>;
   revokeKey(key: KeyId): Promise<ApiKeySummary>;
+  /** Throws `domain_conflict` or `plan_blocked`. */
+  addApp(account: AccountId, input: { readonly name: string; readonly domain: string }): Promise<CreatedApp>;
   rotateSecret(app: AppId, input: { readonly overlapMs: number }): Promise<{ readonly secretKey: string }>;
   shareApp(app: AppId, account: AccountId): Promise<void>;
   unshareApp(app: AppId, account: AccountId): Promise<void>;
@@ -143,6 +145,10 @@ export function deedsOf(
       return recorded(deed, rotate, ({ keyId }) => ({ details: { ...deed.details, replacedBy: keyId } }));
     },
     revokeKey: async (key) => recorded(await onKey(key, 'key.revoke'), () => keys.revoke(key)),
+    async addApp(account, input) {
+      await accounts.get(account);
+      return createdBy({ audit, apps }, actor, account, input);
+    },
     rotateSecret: (app, { overlapMs }) =>
       onApp(app, 'app.rotate-secret', { overlapMs }, () => apps.rotateSecret(app, overlapMs)),
     shareApp: (app, account) => onApp(app, 'app.share', { account }, () => shares.share(app, account)),

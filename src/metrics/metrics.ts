@@ -4,6 +4,7 @@ import {
   Gauge,
   Histogram,
   openMetricsContentType,
+  prometheusContentType,
   Registry,
 } from 'prom-client';
 import type { Backup } from '../backup/backups.ts';
@@ -14,13 +15,19 @@ import type { Served } from '../http/server/request-log.ts';
 import type { StoredFlush } from '../ingestion/flusher.ts';
 import type { IngestStats } from '../ingestion/ingestion.ts';
 import type { RedisState } from '../redis/link.ts';
+import { VERSION } from '../version.ts';
 import type { Measured } from './measured.ts';
+import { asTextFormat } from './text-format.ts';
 import { engineThreads, processThreads } from './threads.ts';
 
 /*
  * The metrics of a process for its monitoring. Names and units follow the conventions of Prometheus: base units, `_total`
  * for counters. Labels take few values: no app, no key, no path of a visitor is one.
  */
+
+/** The formats of the metrics, by their media types. The first one is preferred if a scraper accepts both equally. */
+export const METRICS_FORMATS = ['application/openmetrics-text', 'text/plain'] as const;
+export type MetricsFormat = (typeof METRICS_FORMATS)[number];
 
 /** Hours that were sealed. */
 export interface SealedStretch {
@@ -75,6 +82,12 @@ export class Metrics {
     this.#registry.setContentType(openMetricsContentType);
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
+    new Gauge({
+      name: 'analytics_build_info',
+      help: '1; its labels are the versions of the service and of Node.',
+      labelNames: ['version', 'node'],
+      registers,
+    }).set({ version: VERSION, node: process.versions.node }, 1);
     this.#requests = new Histogram({
       name: 'analytics_http_request_duration_seconds',
       help: 'Time from the request to the end of its answer.',
@@ -321,8 +334,11 @@ export class Metrics {
   }
 
   /** The text for a scraper. */
-  async text(): Promise<{ readonly contentType: string; readonly text: string }> {
-    return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
+  async text(format: MetricsFormat): Promise<{ readonly contentType: string; readonly text: string }> {
+    const text = await this.#registry.metrics();
+    return format === 'text/plain'
+      ? { contentType: prometheusContentType, text: asTextFormat(text) }
+      : { contentType: this.#registry.contentType, text };
   }
 
   /** Adds a metric whose values are read for each scrape. */

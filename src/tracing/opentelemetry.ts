@@ -22,6 +22,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
 import type { Span, SpanEnd, SpanOptions, Tracer } from '../domain/tracing.ts';
+import { VERSION } from '../version.ts';
 
 const NAME = 'session-analytics';
 /** The longest that the end of the process waits for the collector. */
@@ -42,11 +43,11 @@ export interface TracingOptions {
 export function startTracing({ endpoint, log }: TracingOptions): Tracer {
   const provider = new BasicTracerProvider({
     resource: defaultResource()
-      .merge(resourceFromAttributes({ 'service.name': NAME }))
+      .merge(resourceFromAttributes({ 'service.name': NAME, 'service.version': VERSION }))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(exporterTo(endpoint, log))],
   });
-  const tracer = provider.getTracer(NAME);
+  const tracer = provider.getTracer(NAME, VERSION);
   return {
     request: (headers) => {
       const parent = propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);

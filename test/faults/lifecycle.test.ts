@@ -1,11 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { backupOf } from '../../src/cli/backups.ts';
+import { readConfig } from '../../src/config.ts';
 import { type Answer, send } from '../http/support.ts';
+import { program } from '../support/program.ts';
 import { atEnd, folder, mounted, started, viewsOf } from './folders.ts';
-import { batchOf, running } from './support.ts';
+import { batchOf, running, SECRET } from './support.ts';
 
 test('SIGTERM under load: every accepted request is answered, every acknowledged event is stored', async () => {
   const dataDir = folder();
@@ -103,6 +107,19 @@ test('a disk that fills up: events are refused, not lost, and accepted again whe
   expect(refused.status).toBe(503);
   expect(refused.text).not.toMatch(/space|disk|clickhouse/i);
   expect((await service.ask('/healthz')).status).toBe(200);
+  // Callers are not told. The operator is, wherever the operator looks.
+  const ready = await service.ask('/readyz');
+  expect([ready.status, ready.json]).toMatchObject([200, { store: 'disk full', status: 'degraded' }]);
+  expect(service.output()).toMatch(/"level":"?warn"?.*The disk of the store is full\. The service goes on/);
+  fillUp(ballast);
+  await expect(service.admin('account', 'create', '--name', 'Late')).rejects.toThrow(
+    /is not ready \(status 503\): The disk of the store is full\./,
+  );
+  const settings = { MANAGEMENT_PORT: new URL(service.managementUrl).port, MANAGEMENT_JWT_SECRET: SECRET };
+  const config = readConfig({ ...settings, DATA_DIR: dataDir });
+  await expect(backupOf(join(dataDir, 'backup'), config)).rejects.toThrow(
+    /^No backup was made\. The disk (of the store )?is full\b/,
+  );
   fillUp(ballast);
   expect(await viewsOf(service, tenant)).toBe(1);
   rmSync(ballast);
@@ -116,6 +133,37 @@ test('a disk that fills up: events are refused, not lost, and accepted again whe
   const again = await running({ DATA_DIR: dataDir });
   atEnd(() => again.kill());
   expect(await viewsOf(again, tenant)).toBe(2);
+});
+
+test('commands say that a disk is full: backups to it, the folder of an import, benches', async () => {
+  const { service, tenant } = await started(folder());
+  await service.record(tenant.app, ['/a']);
+  const full = mounted('size=64k');
+  fillUp(join(full, 'ballast'));
+  const settings = {
+    MANAGEMENT_PORT: new URL(service.managementUrl).port,
+    MANAGEMENT_JWT_SECRET: SECRET,
+    DATA_DIR: service.dataDir,
+  };
+  const to = join(full, 'backup');
+  await expect(backupOf(to, readConfig(settings))).rejects.toThrow(
+    `No backup was made. The disk is full: there is no room for the backup in ${to}. Make room, or name a folder on another disk.`,
+  );
+  const said = async (...args: string[]): Promise<string> => {
+    const { status, stderr } = spawnSync(await program(), args, {
+      env: { PATH: process.env['PATH'], ...settings },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(1);
+    return stderr.trim();
+  };
+  const log = 'test/data/access-excerpt.log';
+  expect(await said('import', log, '--app', tenant.app.id, '--state', full)).toMatch(
+    /^The disk is full: ENOSPC: [^\n]*$/,
+  );
+  expect(await said('bench', 'data', '--events', '1000', '--dir', full)).toMatch(
+    /^The disk is full: [^\n]*$/,
+  );
 });
 
 /** Fills the file system to the last byte. */

@@ -84,7 +84,7 @@ describe('a start that fails', () => {
     const tiny = mounted('size=32k');
     expectSaid(
       await failedStart({ DATA_DIR: tiny }),
-      /no space is left on its device \(ENOSPC\)\. Free some and start again/,
+      /its disk is full \(ENOSPC\)\. Free some space and start again/,
     );
   });
 
@@ -107,7 +107,7 @@ describe('a start that fails', () => {
     const failed = await failedStart({ DATA_DIR: small });
     expectSaid(
       failed,
-      /^(Migration \d+ \(\w+\) failed|Cannot bring the store up to date): .*not enough space.* start again: it goes on where it stopped\.$/i,
+      /^The disk is full: (Migration \d+ \(\w+\) failed|Cannot bring the store up to date): .*not enough space.* start again: it goes on where it stopped\.$/i,
     );
     expect(spawnSync('mount', ['-o', 'remount,size=200m', small]).status).toBe(0);
     const { service, tenant } = await started(small);

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
+import manifest from '../../package.json' with { type: 'json' };
 import { sql } from '../../src/clickhouse/sql.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { type CollectedSpan, type Collector, collector } from '../support/collector.ts';
@@ -75,7 +76,10 @@ describe('a trace', () => {
       return { answer, service, line: line() };
     });
     expect(loaded()).not.toEqual([]);
-    expect(resource).toMatchObject({ 'service.name': 'session-analytics' });
+    expect(resource).toMatchObject({
+      'service.name': 'session-analytics',
+      'service.version': manifest.version,
+    });
     const path = '/api/v1/sessions/pageviews';
     const request = one(spans, traceId, `GET ${path}`);
     expect(request).toMatchObject({

@@ -38,6 +38,9 @@ export const NODES: Readonly<Record<string, string>> = Object.fromEntries([
   ...['22', '24'].map((version) => [version, runtime(version)]),
 ]);
 
+/** The folder of a Node that is too old for the service. */
+export const oldNode = (): string => runtime('18');
+
 function runtime(version: string): string {
   const name = `node${version}-${process.platform}-${process.arch}`;
   const folder = join(import.meta.dirname, 'runtimes/node_modules', name, 'bin');

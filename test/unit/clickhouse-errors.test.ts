@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { storeError } from '../../src/clickhouse/errors.ts';
+import type { AppError } from '../../src/domain/errors.ts';
 
 const failure = (code: number): Error =>
   Object.assign(new Error('of the engine'), { code: String(code), type: 'TYPE' });
@@ -16,6 +17,38 @@ test.each([
     status: 503,
     retryAfterSeconds: expect.any(Number),
     cause,
+  });
+});
+
+const failed = (code: string | undefined, message: string): Error =>
+  Object.assign(new Error(message), code === undefined ? {} : { code });
+const WRITING = 'Cannot write to file /d/x: , errno: 28, strerror: No space left on device';
+const IN_LIBRARY =
+  'std::exception. Code: 1001, filesystem error: in create_directories: No space left on device';
+
+describe('a full disk is told to the operator, and not to the caller', () => {
+  test.each([
+    ['the engine reserves no space', failed('243', 'Cannot reserve 1.00 MiB, not enough space.')],
+    ['the engine writes a file', failed('75', WRITING)],
+    ['it opens a file', failed('76', WRITING.replace('write to', 'open'))],
+    ['the user has no share left', failed('75', WRITING.replace('28, ', '122, '))],
+    ['its library makes a folder', failed('1001', IN_LIBRARY)],
+    ['a system call', failed('ENOSPC', 'ENOSPC: no space left on device, write')],
+    ['a system call beyond the quota', failed('EDQUOT', 'EDQUOT: disk quota exceeded, write')],
+    ['a cause', new Error('outside', { cause: failed('243', 'inside') })],
+  ])('%s', (_, cause) => {
+    for (const kind of ['embedded', 'server'] as const) {
+      const error = storeError(cause, kind);
+      expect(error).toMatchObject({ code: 'store_unavailable', status: 503, cause });
+      const { detail, message } = error as AppError;
+      expect(detail).not.toMatch(/disk|space|full|room/i);
+      expect(message).toMatch(/^store_unavailable: The disk of the store is full\./);
+    }
+  });
+
+  test('data that speak of it are no full disk', () => {
+    const cause = failed('27', 'Cannot parse input: expected , before: No space left on device');
+    expect(storeError(cause, 'server')).toBe(cause);
   });
 });
 

@@ -180,4 +180,78 @@ describe('readConfig', () => {
     );
     expect(complaint({ PORT: '4000', MANAGEMENT_PORT: '4000', MANAGEMENT_HOST: '10.0.0.1' })).toBe('');
   });
+
+  test('the settings of a provider belong together', () => {
+    expect(complaint({ OIDC_CLIENT_ID: 'x' })).toBe(
+      'Wrong settings:\n  OIDC_ISSUER belongs together with OIDC_CLIENT_ID and OIDC_CLIENT_SECRET: set all three or none',
+    );
+  });
+});
+
+describe('a misspelled setting', () => {
+  test.each([
+    ['PUBLIC_API_REQUESTS_PER_MINUT', 'PUBLIC_API_REQUESTS_PER_MINUTE'],
+    ['PUBLIC_API_REQUESTS_PER_SECOND', 'PUBLIC_API_REQUESTS_PER_MINUTE'],
+    ['public_api_requests_per_minute', 'PUBLIC_API_REQUESTS_PER_MINUTE'],
+    ['PUBLIC_API_REPLICA', 'PUBLIC_API_REPLICAS'],
+    ['REDIS_ULR', 'REDIS_URL'],
+    ['REDIS_URI', 'REDIS_URL'],
+    ['REDIS_PASWORD_FILE', 'REDIS_PASSWORD_FILE'],
+    ['CLICKHOUSE_URLL', 'CLICKHOUSE_URL'],
+    ['CLICK_HOUSE_URL', 'CLICKHOUSE_URL'],
+    ['CLICKHOUSE_URL_FILE', 'CLICKHOUSE_URL'],
+    ['DATADIR', 'DATA_DIR'],
+    ['LOGLEVEL', 'LOG_LEVEL'],
+    ['TRUST-PROXY', 'TRUST_PROXY'],
+    ['RETENTION_DAYS_FRE', 'RETENTION_DAYS_FREE'],
+    ['RETENTION_DAYS', 'RETENTION_DAYS_PRO'],
+    ['SEAL_INTERVAL_MS', 'SEAL_INTERVAL_SECONDS'],
+    ['ANSWER_CACHE_MB', 'ANSWER_CACHE_MIB'],
+    ['MANAGEMENT_HOSTS', 'MANAGEMENT_HOST'],
+    ['OIDC_CLIENT_SECRET_FLIE', 'OIDC_CLIENT_SECRET_FILE'],
+  ])('%s: did you mean %s?', (wrong, meant) => {
+    expect(complaint({ [wrong]: '7' })).toBe(
+      `Wrong settings:\n  ${wrong} is unknown: did you mean ${meant}?`,
+    );
+  });
+
+  test('is named with the wrong ones, and without its value', () => {
+    expect(complaint({ REDIS_PASSWRD: 'hunter2', PORT: 'x' })).toBe(
+      'Wrong settings:\n  REDIS_PASSWRD is unknown: did you mean REDIS_PASSWORD?\n  PORT must be a whole number from 0 to 65535',
+    );
+  });
+
+  test('names of others are left alone', () => {
+    const services = [
+      'clickhouse',
+      'redis',
+      'dashboard',
+      'public-api',
+      'management-api',
+      'session-analytics',
+    ];
+    // Kubernetes sets these for each Service, as Docker's links did.
+    const links = services.flatMap((service) => {
+      const name = service.toUpperCase().replace('-', '_');
+      const port = `${name}_PORT_8123_TCP`;
+      return [
+        ...['SERVICE_HOST', 'SERVICE_PORT', 'SERVICE_PORT_HTTP', 'PORT'].map((end) => `${name}_${end}`),
+        ...['', '_PROTO', '_PORT', '_ADDR'].map((end) => `${port}${end}`),
+      ];
+    });
+    const others = [
+      'HOSTNAME,HOSTS,POST,PORTS,port,host,PATH,HOME,PWD,SHLVL,TZ,LANG,LOGNAME,USER,TERM,EDITOR,MAIL,TMPDIR,XDG_DATA_DIRS',
+      'NODE_ENV,NODE_OPTIONS,NODE_PATH,UV_THREADPOOL_SIZE,MALLOC_ARENA_MAX,npm_config_cache,npm_package_name,INIT_CWD',
+      'OTEL_SERVICE_NAME,OTEL_EXPORTER_OTLP_HEADERS,OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,OTEL_TRACES_SAMPLER_ARG',
+      'CLICKHOUSE_DB,CLICKHOUSE_HOST,CLICKHOUSE_DEFAULT_ACCESS_MANAGEMENT,REDIS_HOST,REDIS_TLS_URL,REDIS_PRIVATE_URL',
+      'PUBLIC_API_URL,PUBLIC_API_KEY,PUBLIC_URL,DASHBOARD_TITLE,OIDC_SCOPES,LOG_FORMAT,LOG_FILE,DATA_FILE,STORE,TESTS,CI',
+      'NOTIFY_SOCKET,INVOCATION_ID,JOURNAL_STREAM,CREDENTIALS_DIRECTORY,STATE_DIRECTORY,KUBERNETES_PORT_443_TCP_ADDR',
+    ].flatMap((names) => names.split(','));
+    const env = Object.fromEntries([...links, ...others].map((name) => [name, 'tcp://10.0.0.1:1']));
+    expect(readConfig(env)).toEqual(readConfig({}));
+    // The setting is in use, so the other name means something else.
+    expect(
+      complaint({ REDIS_URL: 'redis://127.0.0.1', REDIS_URI: 'x', LOG_LEVEL: 'info', LOGLEVEL: '3' }),
+    ).toBe('');
+  });
 });

@@ -13,11 +13,15 @@ function visitors(gate: Gate) {
   return {
     inside,
     order,
-    comes: (key: string, signal?: AbortSignal): Promise<void> =>
-      gate.enter({ key, ...(signal ? { signal } : {}) }).then((place) => {
+    comes: (key: string, signal?: AbortSignal): Promise<void> => {
+      const entered = gate.enter({ key, ...(signal ? { signal } : {}) }).then((place) => {
         order.push(key);
         inside.push([key, place]);
-      }),
+      });
+      // Visitors that still wait when a test ends are refused while another one runs.
+      entered.catch(() => undefined);
+      return entered;
+    },
     goes: async (key: string): Promise<void> => {
       const at = inside.findIndex(([who]) => who === key);
       const [[, place] = ['', -1]] = inside.splice(at, 1);

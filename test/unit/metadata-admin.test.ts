@@ -29,6 +29,12 @@ test.each<[string, string, string, object | undefined]>([
   [`account delete --yes --account ${id}`, 'DELETE', `/accounts/${id}`, undefined],
   [`key create --account ${id} --name CI`, 'POST', `/accounts/${id}/keys`, { name: 'CI' }],
   ['app list', 'GET', '/apps', undefined],
+  [
+    `app create --account ${id} --name Shop --domain https://shop.example`,
+    'POST',
+    `/accounts/${id}/apps`,
+    { name: 'Shop', domain: 'https://shop.example' },
+  ],
   [`app export --app ${id}`, 'GET', `/apps/${id}/export`, undefined],
   [`visitor erase --app ${id} --visitor v-1`, 'POST', `/apps/${id}/visitor-erasures`, { visitorId: 'v-1' }],
   ['app import', 'POST', '/app-imports?', undefined],
@@ -51,7 +57,7 @@ test.each([
   ['account create --name x --title x', `Unknown option '--title'. ${HELP}`],
   [
     `share list --app ${id} --account ${id}`,
-    `Option '--app <id>' cannot be used with option '--account <id>'. ${HELP}`,
+    `Option '--app <app>' cannot be used with option '--account <account>'. ${HELP}`,
   ],
   [`key list --account ${id} --yes`, `Unknown option '--yes'. ${HELP}`],
   [

@@ -31,7 +31,7 @@ test.each(COMMANDS)('session-analytics %s: --help prints its usage; another opti
   const wrong = run('deploy/bin/session-analytics', name, '--nonsense');
   expect(wrong).toMatchObject({ status: 1, stdout: '' });
   expect(wrong.stderr).toMatch(
-    /^(Unknown option '--nonsense'|Say a command: one of .*|Required option '--app <id>' not specified)\. Add --help .*\n$/,
+    /^(Unknown option '--nonsense'|Say a command: one of .*|Required option '--app <app>' not specified)\. Add --help .*\n$/,
   );
 });
 
@@ -98,8 +98,7 @@ test.each([
     "nothing.json: ENOENT: no such file or directory, open 'nothing.json'",
   ],
   ['bench compare package.json package.json', 'package.json is not a result of session-analytics bench.'],
-  ['import a.log b.log --app x', /^Option '--app <id>' .*'x' is invalid\. It must be an app's id\./],
-  ['import a.log', /^Required option '--app <id>' not specified\./],
+  ['import a.log', /^Required option '--app <app>' not specified\./],
   [
     'import --format csv',
     /^Option '--format <format>' .*'csv' is invalid\. It must be one of ndjson, combined, caddy, cloudfront\./,

@@ -109,7 +109,7 @@ const EXPLAINED: Readonly<Record<ErrorCode, Explained>> = {
     retry: 'after Retry-After',
   },
   store_unavailable: {
-    meaning: 'The store does not answer.',
+    meaning: 'The store does not answer, or cannot store anything at the moment.',
     remedy: 'Send the same request later. Batches of the SDK keep their `batchId`.',
     retry: 'after Retry-After',
   },

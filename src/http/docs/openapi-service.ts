@@ -153,10 +153,13 @@ that does all this in a page.`,
 const Alive = z.strictObject({ status: z.literal('ok') });
 const Ready = z
   .strictObject({
-    store: z.literal('ok'),
-    status: z
-      .enum(['ok', 'degraded'])
-      .meta({ description: '`degraded` while Redis is away: each process limits by itself.' }),
+    store: z.enum(['ok', 'disk full']).meta({
+      description: '`disk full` for a minute after a statement found no room: events are refused.',
+    }),
+    status: z.enum(['ok', 'degraded']).meta({
+      description:
+        '`degraded` while Redis is away, so that each process limits by itself, or while the disk is full.',
+    }),
     redis: z.enum(['ok', 'away', 'off']),
     sealing: z.strictObject({
       lagSeconds: z
@@ -191,7 +194,7 @@ export const healthDocument = (): Documentation =>
         operationId: 'getReadiness',
         summary: 'Whether the process should get requests',
         description:
-          'The store answers, and the process is not shutting down. Redis may be away: that is still 200.',
+          'The store answers, and the process is not shutting down. Redis may be away, or the disk full: that is still 200.',
         tag: 'Health',
         answer: Ready,
         example: {

@@ -92,7 +92,7 @@ export class Bodies {
     } catch (error) {
       await handle?.close();
       this.#onDisk -= written;
-      throw isNoRoom(error) ? noRoom(error) : error;
+      throw isNoRoom(error) && !(error instanceof AppError) ? noRoom(error) : error;
     }
     if (handle === undefined) return inMemory(Buffer.concat(begun));
     const file = new FileBody(handle, length, {
@@ -200,6 +200,7 @@ class FileBody implements Body {
 
 const noRoom = (cause: unknown): AppError =>
   new AppError('overloaded', 'There is no room for so large an answer now. Try again later.', {
+    forOperator: 'The disk of DATA_DIR is full: there is no room for a large answer.',
     retryAfterSeconds: 10,
     cause,
   });

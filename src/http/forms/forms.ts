@@ -70,7 +70,7 @@ export const LIST_FORMS: readonly Form[] = [
 export function chooseForm(accept: string | undefined, offered: readonly Form[]): Form {
   if (accept === undefined || offered.length < 2) return JSON_FORM;
   const ranges = weighted(accept);
-  return best(offered, (form) => formWeight(ranges, form)) ?? JSON_FORM;
+  return best(offered, ({ type }) => typeWeight(ranges, type)) ?? JSON_FORM;
 }
 
 /** Returns the first item with the greatest weight above 0. */
@@ -87,8 +87,8 @@ export function best<T>(offered: readonly T[], weightOf: (item: T) => number): T
   return chosen;
 }
 
-/** Returns the weight of the most specific range that covers the form. */
-function formWeight(ranges: ReadonlyMap<string, number>, { type }: Form): number {
+/** Returns the weight of the most specific range that covers the media type. */
+export function typeWeight(ranges: ReadonlyMap<string, number>, type: string): number {
   const group = `${type.slice(0, type.indexOf('/'))}/*`;
   return ranges.get(type) ?? ranges.get(group) ?? ranges.get('*/*') ?? 0;
 }

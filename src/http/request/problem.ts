@@ -54,8 +54,10 @@ export interface ProblemResponse {
  * Turns an error into HTTP; nothing else does. An error that is no AppError is a bug, or a request that
  * Express could not read. Its message is not sent to the caller.
  */
-export function problem(error: unknown, requestId: string): ProblemResponse {
-  const { code, status, detail, errors, nearest, retryAfterSeconds } = asAppError(error);
+export function problem(error: unknown, requestId: string, isForOperator = false): ProblemResponse {
+  const known = asAppError(error);
+  const { code, status, errors, nearest, retryAfterSeconds } = known;
+  const detail = isForOperator ? known.forOperator : known.detail;
   return {
     status,
     headers: {
@@ -80,7 +82,12 @@ export function problem(error: unknown, requestId: string): ProblemResponse {
 
 /** Answers a request whose handler threw. Faults (5xx) reach the log through `res.err`. */
 export const errorHandler =
-  (options: { readonly log: Logger; readonly clock: Clock }): ErrorRequestHandler =>
+  (options: {
+    readonly log: Logger;
+    readonly clock: Clock;
+    /** The callers are operators. */
+    readonly isForOperator?: boolean;
+  }): ErrorRequestHandler =>
   (error, _req, res, next) => {
     if (res.headersSent) {
       options.log.error({ err: error }, 'failed after the response had begun');
@@ -89,7 +96,7 @@ export const errorHandler =
     }
     const inbound = res.getHeader('X-Request-Id');
     const requestId = typeof inbound === 'string' ? inbound : newRequestId(options.clock());
-    const { status, headers, body } = problem(error, requestId);
+    const { status, headers, body } = problem(error, requestId, options.isForOperator);
     if (status >= 500) res.err = error instanceof Error ? error : new Error(String(error));
     res.statusCode = status;
     const text = JSON.stringify(body);

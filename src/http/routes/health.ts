@@ -14,6 +14,8 @@ const REMEMBERED_MS = 5_000;
 export interface HealthDeps {
   /** Rejects if the store does not answer. */
   readonly ping: () => Promise<void>;
+  /** True if the store has found no room on its disk. It still answers questions. */
+  readonly isFull: () => boolean;
   /** Null without Redis. */
   readonly redisState: () => RedisState | null;
   readonly isDraining: () => boolean;
@@ -48,8 +50,11 @@ const REDIS_WORDS = {
   off: { status: 'ok', redis: 'off' },
 } as const;
 
+/** Events are refused, and questions answered: other processes on the store can do no more. */
+const FULL_WORDS = { store: 'disk full', status: 'degraded' } as const;
+
 async function readiness(
-  { isDraining, redisState, sealing }: HealthDeps,
+  { isDraining, isFull, redisState, sealing }: HealthDeps,
   ping: () => Promise<void>,
 ): Promise<object> {
   if (isDraining()) {
@@ -58,7 +63,8 @@ async function readiness(
     });
   }
   await ping();
-  return { store: 'ok', ...REDIS_WORDS[redisState() ?? 'off'], sealing: sealing() };
+  const words = REDIS_WORDS[redisState() ?? 'off'];
+  return { store: 'ok', ...words, ...(isFull() ? FULL_WORDS : {}), sealing: sealing() };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import * as answers from '../answers.ts';
-import { AccountBody, AccountParams, NameBody, PlanBody } from '../schemas.ts';
+import { AccountBody, AccountParams, AppBody, NameBody, PlanBody } from '../schemas.ts';
 import { ACCOUNT, account, app, share } from './examples.ts';
 import { tagged } from './tagged.ts';
 
@@ -48,6 +48,22 @@ export const ACCOUNTS = tagged('Accounts', {
     params: AccountParams,
     answer: z.array(answers.VisibleApp),
     example: [{ ...app, access: 'owner' }],
+  },
+  'POST /accounts/:accountId/apps': {
+    operationId: 'addApp',
+    summary: 'Creates an app in an account',
+    params: AccountParams,
+    body: { schema: AppBody, example: { name: 'Blog', domain: 'https://blog.example' } },
+    status: 201,
+    answer: answers.CreatedApp,
+    example: {
+      ...app,
+      name: 'Blog',
+      domain: 'https://blog.example',
+      access: 'owner',
+      secretKey: 'app_secret_…',
+    },
+    errors: ['plan_blocked', 'domain_conflict'],
   },
   'GET /accounts/:accountId/shares': {
     operationId: 'listSharesWithAccount',

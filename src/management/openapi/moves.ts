@@ -8,7 +8,7 @@ export const MOVES = tagged('Apps', {
   'GET /apps/:appId/export': {
     operationId: 'exportApp',
     summary: 'An app with all its data, as a file',
-    description: '`admin app export --app ID > app.tar` asks this.',
+    description: '`admin app export --app APP > app.tar` asks this.',
     params: AppParams,
     answer: { file: ARCHIVE },
     errors: ['overloaded'],

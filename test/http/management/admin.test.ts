@@ -5,14 +5,18 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { CliError } from '../../../src/cli/cli-error.ts';
+import { appId } from '../../../src/domain/ids.ts';
 import { managementSecretFile } from '../../../src/management/secret.ts';
 import { removeFolder } from '../../../src/remove-folder.ts';
+import { adminOf } from '../../support/admin.ts';
 import {
   type CommandResult,
   type ManagedService,
   managedService,
   runAdmin,
 } from '../../support/management.ts';
+import { batchFor } from '../sdk-events/support.ts';
 
 let service: ManagedService;
 
@@ -110,6 +114,91 @@ test('every command works on the running service', async () => {
   expect(await admin('account', 'list')).toMatchObject([{ accountId }]);
 });
 
+describe('names in the place of ids', () => {
+  type Created = { id: string; secretKey: string };
+  /** The same command in this process, which takes a few milliseconds. */
+  const admin = async <T = unknown>(...args: string[]): Promise<T> => {
+    const { port } = new URL(service.managementUrl);
+    return (await adminOf({ MANAGEMENT_PORT: port, DATA_DIR: service.dataDir })(...args)) as T;
+  };
+  const refusal = (...args: string[]): Promise<string> =>
+    admin(...args).then(
+      () => 'done',
+      (error: CliError) => error.message,
+    );
+  const create = (account: string, name: string, domain: string) =>
+    admin<Created>('app', 'create', '--account', account, '--name', name, '--domain', domain);
+
+  test('an app is created in an account by its name, and its secret works at once', async () => {
+    const { accountId } = await admin<{ accountId: string }>('account', 'create', '--name', 'By name');
+    const app = await create('By name', ' Shop ', 'https://SHOP.example/');
+    expect(app).toEqual({
+      id: expect.any(String),
+      name: 'Shop',
+      domain: 'https://shop.example',
+      access: 'owner',
+      createdAt: expect.any(String),
+      secretKey: expect.stringMatching(/^app_secret_/),
+    });
+    const sent = await fetch(`${service.url}/sdk/v1/events`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(batchFor({ app: appId(app.id), secretKey: app.secretKey })),
+    });
+    expect(await sent.json()).toEqual({ accepted: 1, rejected: [] });
+    expect(await admin('audit', '--account', 'By name')).toMatchObject([
+      { accountId, actor: 'operator', action: 'app.create', subject: app.id, outcome: 'done' },
+    ]);
+    const lineFor = (domain: string, account = 'By name') =>
+      refusal('app', 'create', '--account', account, '--name', 'S', '--domain', domain);
+    expect(await lineFor('http://shop.example')).toMatch(/already has an app for shop\.example/);
+    expect(await lineFor('shop.example')).toMatch(/^--domain: Must be an http or https origin/);
+    expect(await lineFor('https://a.example', 'by name')).toMatch(
+      /^--account: There is no account with the name by name\./,
+    );
+  });
+
+  test.each([
+    ['its name', 'Böse Büro'],
+    ['its origin', 'https://büro.example:8443'],
+    ['its origin, as it is stored', 'https://xn--bro-hoa.example:8443'],
+    ['its host', 'BÜRO.example:8443'],
+  ])('an app is found by %s', async (_, given) => {
+    const apps = await admin<{ name: string; id: string }[]>('app', 'list');
+    if (!apps.some(({ name }) => name === 'Böse Büro')) {
+      await admin('account', 'create', '--name', 'Finders');
+      await create('Finders', 'Böse Büro', 'https://büro.example:8443');
+    }
+    expect(await admin('app', 'retention', '--app', given)).toMatchObject({ days: null });
+    expect(await refusal('app', 'retention', '--app', 'büro.example')).toMatch(/^--app: There is no app/);
+  });
+
+  test('a name that stands for several is refused with all of them, and nothing is done', async () => {
+    const accounts = [];
+    for (const plan of ['free', 'pro']) {
+      accounts.push(
+        await admin<{ accountId: string }>('account', 'create', '--name', 'Twice', '--plan', plan),
+      );
+    }
+    const ids = accounts.map(({ accountId }) => accountId);
+    const apps = [
+      await create(ids[0] ?? '', 'Blog', 'https://twin.example'),
+      await create(ids[1] ?? '', 'twin.example', 'https://other.example'),
+    ];
+    const refusedAccount = await refusal('account', 'delete', '--yes', '--account', 'Twice');
+    expect(refusedAccount).toBe(
+      `--account: 2 accounts have the name Twice. Give the id of one: ${ids[0]} (Twice), ${ids[1]} (Twice).`,
+    );
+    const refusedApp = await refusal('app', 'delete', '--yes', '--app', 'twin.example');
+    expect(refusedApp).toBe(
+      `--app: 2 apps have the name or domain twin.example. Give the id of one: ${apps[0]?.id} (Blog, https://twin.example, of Twice), ${apps[1]?.id} (twin.example, https://other.example, of Twice).`,
+    );
+    await admin('app', 'delete', '--yes', '--app', 'https://twin.example');
+    expect((await admin<{ id: string }[]>('app', 'list')).map(({ id }) => id)).not.toContain(apps[0]?.id);
+    expect(await admin('app', 'list', '--account', ids[1] ?? '')).toMatchObject([{ id: apps[1]?.id }]);
+  });
+});
+
 describe('errors are one line', () => {
   const id = randomUUID();
   test.each<[string[], RegExp]>([
@@ -123,10 +212,17 @@ describe('errors are one line', () => {
       ['app', 'share', '--account', randomUUID(), '--app', id.toUpperCase()],
       new RegExp(`--app: There is no app ${id}\\.$`),
     ],
-    [['app', 'delete', '--yes', '--app', 'shop'], /^--app: Must be a UUID\.$/],
     [
-      ['app', 'share', '--app', 'a', '--account', 'b'],
-      /^--app: Must be a UUID\. --account: Must be a UUID\.$/,
+      ['app', 'delete', '--yes', '--app', 'shop'],
+      /^--app: There is no app with the name or domain shop\. "admin app list" shows all\.$/,
+    ],
+    [
+      ['app', 'share', '--app', id, '--account', 'Nobody'],
+      /^--account: There is no account with the name Nobody\. "admin account list" shows all\.$/,
+    ],
+    [
+      ['app', 'create', '--account', id, '--name', 'Shop', '--domain', 'https://shop.example'],
+      new RegExp(`^--account: There is no account ${id}\\.$`),
     ],
     [
       ['account', 'create', '--name', 'A', '--plan', 'gold'],

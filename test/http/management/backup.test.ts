@@ -39,7 +39,7 @@ test('the command makes a backup; the metrics are absent before the first one', 
   await expect.poll(measured).toHaveLength(3);
 
   await expect(backupOf(path, config())).rejects.toThrow(
-    'No backup was made. There is a backup in this folder already: say another one.',
+    'No backup was made. There is a backup in this folder already: name another folder.',
   );
   await expect
     .poll(measured)

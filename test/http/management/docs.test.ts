@@ -133,14 +133,7 @@ test('every operation answers as documented', async () => {
   const { keyId = '' } = await call('createKey', { accountId });
   const key = await call('rotateKey', { keyId });
   await call('revokeKey', { keyId: key['keyId'] ?? '' });
-  const principal = await service.metadata.authenticate(
-    (await call('createKey', { accountId }))['apiKey'] ?? '',
-  );
-  if (principal === null) throw new Error('no key');
-  const { id: appId } = await service.metadata.createApp(principal, {
-    name: 'Shop',
-    domain: 'https://shop.example',
-  });
+  const { id: appId = '' } = await call('addApp', { accountId });
   const ids = { accountId, appId, email: 'ada@example.com' };
   await call('shareApp', { appId, accountId: other });
   await call('importHistory', ids);

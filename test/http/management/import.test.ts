@@ -72,12 +72,12 @@ test('a gzipped log is imported from standard input, once', async () => {
   expect(JSON.parse(again.stdout)).toEqual({ ...SUMMARY, sessions: 0, events: 0, duplicates: 47 });
 });
 
-test('a pattern names several files, and their state goes to the data folder and away', async () => {
-  const app = await newApp('patterns');
+test('a domain names the app, a pattern several files, and their state goes to the data folder and away', async () => {
+  await newApp('patterns');
   const lines = EXCERPT.toString().split('\n');
   writeFileSync(join(folder, 'access.log'), lines.slice(150).join('\n'));
   writeFileSync(join(folder, 'access.log.1.gz'), gzipSync(lines.slice(0, 150).join('\n')));
-  const { code, stdout } = await command([join(folder, 'access.log*'), '--app', app]);
+  const { code, stdout } = await command([join(folder, 'access.log*'), '--app', 'patterns.example']);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toEqual(SUMMARY);
 });
@@ -90,6 +90,14 @@ test('nothing but malformed lines: exit code 1, the summary, and samples', async
   expect(JSON.parse(stdout)).toMatchObject({ lines: 2, events: 0, skipped: { malformed: 2 } });
   expect(stderr).toContain(`malformed: ${file}, line 1: neither\n`);
   expect(stderr).toMatch(/Nothing was imported: every line is malformed or was rejected\. .*\n$/);
+});
+
+test('a name that no app has: one line, and nothing is read', async () => {
+  const { code, stdout, stderr } = await command(['-', '--app', 'nowhere.example'], EXCERPT);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toBe(
+    '--app: There is no app with the name or domain nowhere.example. "admin app list" shows all.\n',
+  );
 });
 
 test('an empty file is imported', async () => {

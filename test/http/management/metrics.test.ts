@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
 import { ENDPOINTS } from '../../../src/endpoints/index.ts';
 import { localRedis } from '../../support/redis.ts';
 import { type TestService, testService } from '../support.ts';
@@ -16,13 +17,22 @@ afterAll(async () => {
   await redis.close();
 });
 
+async function answered(accept?: string): Promise<{ readonly type: string; readonly text: string }> {
+  const headers = accept === undefined ? {} : { Accept: accept };
+  const response = await fetch(`${service.managementUrl}/metrics`, { headers });
+  expect(response.status).toBe(200);
+  return { type: response.headers.get('content-type') ?? '', text: await response.text() };
+}
+
 /** The samples by name and labels, as a scraper reads them. */
 async function scraped(): Promise<ReadonlyMap<string, number>> {
-  const response = await fetch(`${service.managementUrl}/metrics`);
-  expect(response.status).toBe(200);
-  expect(response.headers.get('content-type')).toMatch(/^application\/openmetrics-text; version=1\.0\.0/);
-  const text = await response.text();
+  const { type, text } = await answered();
+  expect(type).toMatch(/^application\/openmetrics-text; version=1\.0\.0/);
   expect(text.endsWith('# EOF\n')).toBe(true);
+  return samplesIn(text);
+}
+
+function samplesIn(text: string): ReadonlyMap<string, number> {
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
     samples.map((line) => {
@@ -138,4 +148,60 @@ test('labels take few values and name nobody', async () => {
   expect(samples.size - before).toBeLessThan(60);
   const text = [...samples.keys()].join('\n');
   for (const secret of [tenant.app, tenant.account, tenant.key]) expect(text).not.toContain(secret);
+});
+
+test('the versions of the service and of Node', async () => {
+  const labels = `version="${manifest.version}",node="${process.versions.node}"`;
+  expect((await scraped()).get(`analytics_build_info{${labels}}`)).toBe(1);
+});
+
+describe('the format is the one that Accept asks for', () => {
+  const PROMETHEUS =
+    'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=0.0.4;q=0.4,*/*;q=0.1';
+  test.each([
+    ['text/plain', 'text'],
+    ['text/plain; version=0.0.4', 'text'],
+    ['TEXT/PLAIN;version=0.0.4;charset=utf-8, */*;q=0.1', 'text'],
+    ['text/*', 'text'],
+    ['text/plain, application/openmetrics-text;q=0.9', 'text'],
+    ['application/openmetrics-text;q=0, */*', 'text'],
+    ['text/plain;version=0.0.4;q=1,*/*;q=0.1', 'text'],
+    [PROMETHEUS, 'openmetrics'],
+    ['application/openmetrics-text', 'openmetrics'],
+    ['text/plain;q=0.5, application/openmetrics-text; version=1.0.0', 'openmetrics'],
+    ['text/plain;q=0, */*', 'openmetrics'],
+    ['*/*', 'openmetrics'],
+    ['image/png', 'openmetrics'],
+  ])('%s', async (accept, format) => {
+    const { type, text } = await answered(accept);
+    expect(type).toBe(
+      format === 'text'
+        ? 'text/plain; version=0.0.4; charset=utf-8'
+        : 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+    );
+    expect(text.endsWith('# EOF\n')).toBe(format === 'openmetrics');
+  });
+
+  test('both hold the same metrics, also when they are asked for at once, and plain text has no exemplars', async () => {
+    const [open, plain, again] = await Promise.all([
+      answered('application/openmetrics-text'),
+      answered('text/plain'),
+      answered('application/openmetrics-text'),
+    ]);
+    // What is active in the process changes from one moment to the next.
+    const names = (text: string) =>
+      [...samplesIn(text).keys()].filter((name) => !name.startsWith('nodejs_active_')).sort();
+    expect(names(plain.text)).toEqual(names(open.text));
+    expect(again.text.split('\n').filter((line) => line.startsWith('#'))).toEqual(
+      open.text.split('\n').filter((line) => line.startsWith('#')),
+    );
+    const lines = plain.text.split('\n');
+    // Each line is a comment, or a sample of two words: its name with labels, and a number.
+    const wrong = lines.filter(
+      (line) => !/^$|^# (HELP|TYPE) |^[a-z_0-9]+(\{([a-z_]+="[^"]*",?)+\})? [-+.e\dNInfa]+$/.test(line),
+    );
+    expect(wrong).toEqual([]);
+    expect(lines).toContain('# TYPE analytics_ingestion_events_total counter');
+    expect(lines.filter((line) => / counter$/.test(line) && !/_total counter$/.test(line))).toEqual([]);
+  });
 });

@@ -77,7 +77,10 @@ test('of something that is not there nothing is asked', async () => {
   const id = randomUUID();
   for (const [args, said] of [
     [['app', 'delete', '--app', id], `--app: There is no app ${id}.\n`],
-    [['account', 'delete', '--account', 'x'], '--account: Must be a UUID.\n'],
+    [
+      ['account', 'delete', '--account', 'x'],
+      '--account: There is no account with the name x. "admin account list" shows all.\n',
+    ],
     [['set-aside', 'drop', '--id', id], /^(--id: )?No batch is put aside/],
   ] as const) {
     const { code, shown } = await onTerminal(args);

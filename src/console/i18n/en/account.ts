@@ -6,9 +6,9 @@ export const account = {
     byLinkText:
       'The people who run this service make a link that signs you in once, within 10 minutes. They run this command, and send you the address that it prints:',
     commandLabel: 'The command',
-    command: 'session-analytics admin sign-in-link --account ID --email you@example.com',
+    command: 'session-analytics admin sign-in-link --account NAME --email you@example.com',
     isOperator:
-      'If you run the service yourself: “session-analytics admin account list” shows the ids of the accounts. Without --email the link signs in an owner. In a checkout of the source, write “npm run --silent admin --” in the place of “session-analytics admin”.',
+      'If you run the service yourself: “session-analytics admin account list” shows the names of the accounts. Without --email the link signs in an owner. In a checkout of the source, write “npm run --silent admin --” in the place of “session-analytics admin”.',
     byProvider: 'With your organisation',
     byProviderText: 'Your organisation says who you are. An owner adds your e-mail address first.',
     toProvider: 'Continue to the sign-in of your organisation',

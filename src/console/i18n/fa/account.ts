@@ -7,9 +7,9 @@ export const account: AccountTexts = {
     byLinkText:
       'گردانندگان سرویس پیوندی می‌سازند که شما را یک بار و تا ۱۰ دقیقه وارد می‌کند. آن‌ها این فرمان را اجرا می‌کنند و نشانی‌ای را که چاپ می‌شود برای شما می‌فرستند:',
     commandLabel: 'فرمان',
-    command: 'session-analytics admin sign-in-link --account ID --email you@example.com',
+    command: 'session-analytics admin sign-in-link --account NAME --email you@example.com',
     isOperator:
-      'اگر خودتان سرویس را می‌گردانید: «\u2066session-analytics admin account list\u2069» شناسهٔ حساب‌ها را نشان می‌دهد. بدون «\u2066--email\u2069» پیوند، یک مالک را وارد می‌کند. در پوشهٔ کد منبع به جای «\u2066session-analytics admin\u2069» بنویسید «\u2066npm run --silent admin --\u2069».',
+      'اگر خودتان سرویس را می‌گردانید: «\u2066session-analytics admin account list\u2069» نام حساب‌ها را نشان می‌دهد. بدون «\u2066--email\u2069» پیوند، یک مالک را وارد می‌کند. در پوشهٔ کد منبع به جای «\u2066session-analytics admin\u2069» بنویسید «\u2066npm run --silent admin --\u2069».',
     byProvider: 'با سازمان خود',
     byProviderText: 'سازمان شما می‌گوید که شما کیستید. پیش از آن، گردانندگان نشانی ایمیل شما را می‌افزایند.',
     toProvider: 'رفتن به صفحهٔ ورود سازمان',
