@@ -16,13 +16,16 @@ export const EVENT_SUM_NAMES = Object.keys(EVENT_SUMS) as EventSum[];
 /** SQL of the sums over rows of `traffic AS t`. */
 export const SUMS_OF_TRAFFIC = join(EVENT_SUM_NAMES.map((name) => sql`sum(t.${identifier(name)})`));
 
+/** The bucket of Tehran's hour that holds an instant, epoch ms. No bucket begins before 1970, where the first one is cut. */
+export const tehranBucketOf = (at: number): number => Math.max(tehranHourOf(at), 0);
+
 /**
  * The hours of UTC and of Tehran. `code`: in `traffic`. `earlierMs`: how much earlier than UTC's they begin. `startOf`: the
  * start of the hour that holds an instant, epoch ms.
  */
 const HOURS = {
   utc: { code: 1, earlierMs: 0, startOf: hourOf },
-  tehran: { code: 3, earlierMs: HOUR_MS / 2, startOf: tehranHourOf },
+  tehran: { code: 3, earlierMs: HOUR_MS / 2, startOf: tehranBucketOf },
 } as const;
 type HoursOf = keyof typeof HOURS;
 

@@ -1,13 +1,19 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, HOUR_MS, isWithin, type Range } from '../../domain/time.ts';
 import { eventTotalsOf } from '../events/totals.ts';
-import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../events/traffic.ts';
+import {
+  firstUnsealed,
+  SUMS_OF_TRAFFIC,
+  sealedSums,
+  tehranBucketOf,
+  unsealedHours,
+} from '../events/traffic.ts';
 import type { AppFacts, EventFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { byHour, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Span, spanOf } from '../range/plan.ts';
 import { inSpans, ofApp } from '../range/sql.ts';
-import { type TehranTime, tehranHourOf, tehranTime } from '../range/tehran.ts';
+import { type TehranTime, tehranTime } from '../range/tehran.ts';
 import { edgesOf, singlesOf } from '../sessions/count.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/singles.ts';
 
@@ -67,7 +73,7 @@ const sealedTraffic = (facts: EventFacts, grid: Grid, hours: Span): Promise<read
     statement: sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(facts.app)} AND grain = 3 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`,
     keysOf: (at) => {
-      const hour = tehranHourOf(at);
+      const hour = tehranBucketOf(at);
       return isWithin([hours], hour) ? [`${sliceOf(grid, hour)}`] : [];
     },
   });
