@@ -80,8 +80,8 @@ export async function expectAnswers(
   }
 }
 
-/** The answer, or why the question is refused. */
-async function outcome(ask: () => unknown): Promise<unknown> {
+/** The answer, or why the question is refused: growth lists no more than 4,000 days. */
+export async function outcome(ask: () => unknown): Promise<unknown> {
   try {
     return await ask();
   } catch (error) {
@@ -163,7 +163,7 @@ async function deliver(subject: Subject, { app, batch, batchId, tally }: Arrival
 }
 
 /** The analytics (asynchronous) or the oracle (synchronous). */
-type Source = { readonly [Q in keyof Analytics]: (...args: Parameters<Analytics[Q]>) => unknown };
+export type Source = { readonly [Q in keyof Analytics]: (...args: Parameters<Analytics[Q]>) => unknown };
 
 export interface Question {
   readonly name: string;
