@@ -1,5 +1,5 @@
 import { escaped } from '../../src/http/docs/markup.ts';
-import { readResult, replaceFile, writable } from '../result/file.ts';
+import { readResult, writable, writeFile } from '../result/file.ts';
 import type { Case, Result } from '../result/schema.ts';
 import { percentileOf } from '../series.ts';
 import { median, runsFor } from '../statistics.ts';
@@ -11,7 +11,7 @@ import { type Cases, only, ratioPlot, scalePlot, spreadPlot, storagePlot, timesP
 import { usualWays } from './usual.ts';
 
 export function writePage(result: Result, file: string): void {
-  replaceFile(file, pageOf(result));
+  writeFile(file, pageOf(result));
 }
 
 /** Makes the page of a file. */

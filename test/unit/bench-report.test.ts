@@ -1,9 +1,22 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pageOf } from '../../bench/report/page.ts';
-import { readResult, replaceFile, writable } from '../../bench/result/file.ts';
+import { readResult, writable, writeFile } from '../../bench/result/file.ts';
 import { ResultSchema } from '../../bench/result/schema.ts';
 import { Tally } from '../../bench/tally.ts';
 import { resultOf, series } from '../support/bench-result.ts';
@@ -92,9 +105,72 @@ describe('the file', () => {
   test('a result is read as it was written', () => {
     const file = writable('--json', join(folder, 'a.json'));
     expect(readdirSync(folder)).toEqual([]);
-    replaceFile(file, JSON.stringify(resultOf(CASES)));
+    writeFile(file, JSON.stringify(resultOf(CASES)));
     expect(readResult(file)).toEqual(resultOf(CASES));
     expect(readdirSync(folder)).toEqual(['a.json']);
+  });
+
+  test('a file that is replaced is one file, and leaves nothing beside it', () => {
+    const file = join(folder, 'replaced.json');
+    writeFileSync(file, 'a longer text than before');
+    const { ino } = statSync(file);
+    writeFile(writable('--json', file), 'short');
+    expect(readFileSync(file, 'utf8')).toBe('short');
+    expect(statSync(file).ino).not.toBe(ino);
+    rmSync(file);
+    expect(readdirSync(folder)).toEqual(['a.json']);
+  });
+
+  test.each(['a link', 'a link to a link', 'a link to nothing yet', 'a second name'])(
+    '%s is written through, and stays',
+    (kind) => {
+      const own = mkdtempSync(join(folder, 'link-'));
+      const [target, file] = [join(own, 'target.json'), join(own, 'given.json')];
+      if (kind !== 'a link to nothing yet') writeFileSync(target, 'a longer text than before');
+      if (kind === 'a second name') linkSync(target, file);
+      else if (kind === 'a link to a link') {
+        symlinkSync('target.json', join(own, 'between.json'));
+        symlinkSync('between.json', file);
+      } else symlinkSync('target.json', file);
+      const before = lstatSync(file);
+      for (const text of ['first', '2nd']) {
+        writeFile(writable('--json', file), text, false);
+        expect(readFileSync(target, 'utf8')).toBe(text);
+      }
+      expect(lstatSync(file)).toMatchObject({ ino: before.ino, mode: before.mode, nlink: before.nlink });
+      rmSync(own, { recursive: true });
+    },
+  );
+
+  test('a device is written through, and stays', () => {
+    const file = writable('--json', '/dev/null');
+    const before = statSync(file);
+    writeFile(file, 'text', false);
+    writeFile(file, 'text');
+    expect(statSync(file)).toMatchObject({ ino: before.ino, mode: before.mode, rdev: before.rdev });
+    // Not every system has it.
+    if (existsSync('/dev/full'))
+      expect(() => writeFile('/dev/full', 'text')).toThrow(/^\/dev\/full could not be written: ENOSPC/);
+  });
+
+  test('a pipe gets the last text alone, and stays', async () => {
+    const file = join(folder, 'pipe');
+    execFileSync('mkfifo', [file]);
+    const reading = promisify(execFile)('cat', [file]);
+    writeFile(writable('--html', file), 'not whole yet', false);
+    writeFile(file, 'whole');
+    expect((await reading).stdout).toBe('whole');
+    expect(statSync(file).isFIFO()).toBe(true);
+    rmSync(file);
+  });
+
+  test('what cannot be written is refused at once', () => {
+    expect(() => writable('--json', folder)).toThrow(`--json: ${folder} is a folder.`);
+    expect(() => writable('--json', join(folder, 'none', 'a.json'))).toThrow(/^--json: ENOENT/);
+    const dangling = join(folder, 'dangling');
+    symlinkSync('none/a.json', dangling);
+    expect(() => writable('--json', dangling)).toThrow(/^--json: ENOENT/);
+    rmSync(dangling);
   });
 
   test.each([
