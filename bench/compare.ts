@@ -1,6 +1,6 @@
 import { readResult } from './result/file.ts';
 import { type Case, keyOf, type Result } from './result/schema.ts';
-import { chanceOf, median, ratioInterval } from './statistics.ts';
+import { COMPARABLE_RUNS, chanceOf, median, ratioInterval } from './statistics.ts';
 import { figure, table } from './table.ts';
 
 export type Verdict = 'better' | 'worse' | 'same' | 'too few runs';
@@ -23,8 +23,6 @@ interface Comparison {
   readonly left: readonly string[];
 }
 
-/** With fewer, no difference can be told from chance. */
-const LEAST_RUNS = 4;
 const CHANCE = 0.05;
 /** Equal in every run of the same version. */
 const CERTAIN: readonly string[] = ['bytes', 'rows'];
@@ -62,8 +60,10 @@ function comparedCase(a: Case, b: Case, threshold: number): Compared {
     return 'same';
   };
   if (a.exact === true && b.exact === false) return { ...told, interval: null, verdict: 'worse' };
+  const neverBoth = [...a.runs, ...b.runs].every((run) => run === 0);
+  if (neverBoth) return { ...told, ratio: 1, interval: null, verdict: 'same' };
   if (CERTAIN.includes(a.unit)) return { ...told, interval: null, verdict: verdictOf([ratio, ratio]) };
-  if (Math.min(a.runs.length, b.runs.length) < LEAST_RUNS) {
+  if (Math.min(a.runs.length, b.runs.length) < COMPARABLE_RUNS) {
     return { ...told, interval: null, verdict: 'too few runs' };
   }
   const interval = ratioInterval(a.runs, b.runs);

@@ -143,11 +143,17 @@ class HttpBench {
     for (const { operationId, path } of QUESTIONS.slice(0, extent.endpoints)) {
       for (const status of [304, 200]) {
         progress.step(`${operationId} ${status}, ${this.#with}`);
-        await this.#beside(port, `${operationId} ${status}`, path, status, sites);
+        await this.#beside(
+          port,
+          `${operationId} ${status === 200 ? 'cached 200' : status}`,
+          path,
+          status,
+          sites,
+        );
       }
     }
     const keys = sites.reduce((sum, site) => sum + site.keys.length, 0);
-    await this.#mix(port, polling(sites), `${keys} keys polling`, keys);
+    await this.#mix(port, polling(sites), `${keys} keys polling without new events`, keys);
     const sent: Promise<unknown>[] = [];
     const failures: unknown[] = [];
     const trickle = setInterval(() => {

@@ -40,7 +40,12 @@ const OPTIONS = {
     valueOption('--events <N>', 'Events of the data set (30000000; with --url 20000).', wholeNumber(1)),
   // The questions' ranges skip two days at the beginning and one at the end.
   days: whole('--days <D>', 'Days of the data set.', 30, 4),
-  runs: () => valueOption('--runs <R>', 'Measurements of each question (30; with --url 3).', wholeNumber(1)),
+  runs: () =>
+    valueOption(
+      '--runs <R>',
+      'Measurements of each question (30; with --url 5). `compare` needs 4.',
+      wholeNumber(1),
+    ),
   seconds: () => valueOption('--seconds <S>', 'Length of one measurement (10; less with --quick).', positive),
   polledApps: () =>
     valueOption('--apps <N>', 'Apps that are polled, each with ten keys (20).', wholeNumber(1)).conflicts(

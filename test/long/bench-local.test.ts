@@ -66,7 +66,10 @@ test('http: answers beside a bare route, and keys that poll; a limit that does n
   });
   const beside = named(cases, 'bare route');
   expect(beside).toHaveLength(2);
-  const mixes = ['10 keys polling, with Redis', '10 keys polling while events arrive, with Redis'];
+  const mixes = [
+    '10 keys polling without new events, with Redis',
+    '10 keys polling while events arrive, with Redis',
+  ];
   expect(named(cases, 'throughput')).toEqual([...beside, ...mixes]);
   expect(named(cases, 'rate')).toEqual(
     mixes.flatMap((mix) => [50, 90].map((share) => `${mix}, at ${share} %`)),

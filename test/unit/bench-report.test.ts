@@ -17,7 +17,7 @@ import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pageOf } from '../../bench/report/page.ts';
 import { readResult, writable, writeFile } from '../../bench/result/file.ts';
-import { ResultSchema } from '../../bench/result/schema.ts';
+import { type Case, ResultSchema } from '../../bench/result/schema.ts';
 import { Tally } from '../../bench/tally.ts';
 import { resultOf, series } from '../support/bench-result.ts';
 
@@ -225,14 +225,90 @@ describe('the page', () => {
     expect(page.match(/<svg /g)?.length).toBeGreaterThan(11);
   });
 
+  const http = (range: string, measure: string, runs: number[], more: Case['labels'] = {}): Case =>
+    series({
+      name: `pageviews, ${range}`,
+      measure,
+      runs,
+      labels: { endpoint: 'pageviews', range, over: 'HTTP', events: 5_000, ...more },
+    });
+  /** The texts of the cards, by figure. */
+  const headlinesOf = (cases: readonly Case[]): string[] =>
+    [...pageOf(resultOf(cases)).matchAll(/<div class="card[^"]*"><b>(.*?)<\/b><span>(.*?)<\/span>/g)].map(
+      ([, value, says]) => `${value} ${says}`,
+    );
+
   test('a deployment has its own figures', () => {
-    const labels = { endpoint: 'pageviews', range: 'ending now', over: 'HTTP' };
-    const of = (measure: string, runs: number[]) =>
-      series({ name: 'pageviews, ending now', measure, labels, runs });
-    const told = pageOf(resultOf([of('computed', [20, 21]), of('unchanged', [2, 3])]));
-    expect(told).toContain('<b>20.0 ms</b><span>median question over HTTP, computed</span>');
-    expect(told).toContain('<b>2.00 ms</b><span>median question over HTTP, unchanged</span>');
-    expect(told).toContain('Questions that end now');
+    const told = headlinesOf([
+      http('ending now', 'computed', [20, 21, 22], { asked: 'new range' }),
+      http('fixed', 'computed', [19, 20, 21], { asked: 'after an event' }),
+      http('ending now', 'unchanged', [2, 3, 4]),
+    ]);
+    expect(told).toEqual([
+      'None of the answers were compared with the exact count',
+      '20.0 ms median question over HTTP, computed, 5k events',
+      '3.00 ms median question over HTTP, unchanged (304), 5k events',
+    ]);
+  });
+
+  test('no headline of computed answers counts one that was kept', () => {
+    const early = ['ragged', 'ending now', 'unbounded', 'unbounded', 'fixed', 'fixed'].map((range) =>
+      http(range, 'computed', [range === 'ragged' || range === 'ending now' ? 30 : 1]),
+    );
+    expect(headlinesOf(early)).toContain('30.0 ms median question over HTTP, computed, 5k events');
+    const inProcess = ['ragged', 'unbounded', 'unbounded', 'fixed'].map((range) =>
+      http(range, 'polled', [range === 'ragged' ? 30 : 1]),
+    );
+    expect(headlinesOf(inProcess)).toContain(
+      '30.0 ms median question, polled at other milliseconds each time, 5k events',
+    );
+    expect(headlinesOf([http('fixed', 'kept', [1])])).toHaveLength(1);
+  });
+
+  test('of small data, the ratio to raw is no headline, and the page says why', () => {
+    const of = (events: number, raw: number) => [
+      http('ragged', 'first', [10], { events }),
+      { ...http('ragged', 'raw', [raw], { events }), ofService: false },
+    ];
+    const small = pageOf(resultOf(of(150_000, 9.1)));
+    expect(small).not.toContain('than raw at');
+    expect(small).toContain('<div class="note">The questions are about 150k events. With so few,');
+    expect(headlinesOf(of(3_000_000, 250))).toContain(
+      '25.0× faster than raw at 3M events (median, first questions)',
+    );
+    expect(headlinesOf(of(3_000_000, 5))).toContain(
+      '2.00× slower than raw at 3M events (median, first questions)',
+    );
+    expect(pageOf(resultOf(of(3_000_000, 250)))).not.toContain('The questions are about');
+  });
+
+  test('a best case says which one it is, and is not the only one', () => {
+    const full = (name: string, perSecond: number) =>
+      series({
+        bench: 'http',
+        name,
+        measure: 'throughput',
+        unit: 'requests/s',
+        better: 'higher',
+        runs: [perSecond],
+      });
+    const told = headlinesOf([
+      full('listPageviews 304, with Redis', 8_000),
+      full('200 keys polling while events arrive, with Redis', 3_000),
+      full('200 keys polling while events arrive, max-stale=10, with Redis', 7_000),
+      series({
+        bench: 'ingest',
+        name: 'batches of 500',
+        measure: 'throughput',
+        unit: 'events/s',
+        runs: [85_000],
+      }),
+    ]);
+    expect(told.slice(1)).toEqual([
+      '8000/s requests at full speed, the best case: listPageviews 304, with Redis',
+      '3000/s requests at full speed: 200 keys polling while events arrive, with Redis',
+      '85,000/s events stored, the best case: batches of 500',
+    ]);
   });
 
   test('it leaves out what was not measured', () => {
