@@ -10,6 +10,7 @@ import type { Site } from './site.ts';
 
 /** Shares of the keys' limit that are used where no rate is given. */
 const SHARES = [0.25, 0.5, 0.8];
+/** New events come so often, and four times in a short measurement. */
 const TRICKLE_MS = 2_000;
 /** Of the rate limit. */
 const WINDOW_SECONDS = 60;
@@ -87,9 +88,12 @@ async function pollAt(recording: Recording, site: Site, polls: readonly Poll[], 
   const perKey = Math.ceil((rate * Math.min(seconds, WINDOW_SECONDS)) / deployment.keys.length);
   await Promise.all(deployment.keys.map((key) => deployment.roomFor(key, perKey)));
   let storing: Promise<unknown> = Promise.resolve();
-  const trickle = setInterval(() => {
-    if (trickles) storing = storing.then(() => site.storeNew(2));
-  }, TRICKLE_MS);
+  const trickle = setInterval(
+    () => {
+      if (trickles) storing = storing.then(() => site.storeNew(2));
+    },
+    Math.min(TRICKLE_MS, (seconds * 1000) / 4),
+  );
   try {
     const outcome = await openLoop(deployment, polls, { rate, seconds, signal: recording.signal });
     const refused = Object.entries(outcome.statuses).filter(

@@ -38,7 +38,8 @@ export function cards(cases: Cases): string {
 function exactCard(cases: Cases): Card {
   const compared = cases.filter(({ exact }) => exact !== null);
   const wrong = compared.filter(({ exact }) => exact === false).length;
-  if (compared.length === 0) return { value: 'None', says: 'of the answers were compared with the exact count' };
+  if (compared.length === 0)
+    return { value: 'None', says: 'of the answers were compared with the exact count' };
   return wrong > 0
     ? {
         value: `${wrong} wrong`,
