@@ -24,6 +24,10 @@ interface Comparison {
 }
 
 const CHANCE = 0.05;
+/** The ends of an interval that tells little are this far apart. */
+const WIDE = 3;
+const isWide = (interval: Compared['interval']): boolean =>
+  interval !== null && interval[1] > WIDE * interval[0];
 /** Equal in every run of the same version. */
 const CERTAIN: readonly string[] = ['bytes', 'rows'];
 
@@ -101,6 +105,13 @@ export function compareFiles(fileA: string, fileB: string, threshold: number): v
     `\n${compared.length} cases: ${order.map((verdict) => `${count(verdict)} ${verdict}`).join(', ')} ` +
       `(differences below ${threshold} % do not count)`,
   );
+  const unclear = compared.filter(({ verdict, interval }) => verdict === 'same' && isWide(interval)).length;
+  if (unclear > 0) {
+    console.log(
+      `Of the same, ${unclear} varied so much that only a large difference would have been seen (an interval of more than ` +
+        `${WIDE}× from end to end). Measure on an idle machine, or with more runs (--standard).`,
+    );
+  }
   if (compared.length === 0) console.log('Nothing could be compared.');
   if (worse.length > 0 || compared.length === 0) process.exitCode = 1;
 }

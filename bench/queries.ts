@@ -12,11 +12,10 @@ import type { Recording } from './recording.ts';
 import type { Case } from './result/schema.ts';
 import { rollupsAreExact } from './rollups.ts';
 import type { Shape } from './shape.ts';
+import { COMPARABLE_RUNS } from './statistics.ts';
 import { storage, storageByTable } from './storage.ts';
 import { openBenchStore } from './store.ts';
 import { measureUsualWays } from './usual/ways.ts';
-
-const MIN_RAW_RUNS = 3;
 
 /** Asks every question and range on one data set, beside the raw exact questions and the usual ways. */
 export async function benchQueries(
@@ -56,7 +55,7 @@ export async function benchQueries(
       },
       casesOf(shape),
       runs,
-      Math.min(runs, Math.max(MIN_RAW_RUNS, Math.ceil(runs / 10))),
+      Math.min(runs, Math.max(COMPARABLE_RUNS, Math.ceil(runs / 10))),
     );
     await measureUsualWays(recording, db, { shape, runs, measured });
     progress.end();

@@ -49,9 +49,30 @@ ${section('All cases', `Every series with its runs. A percentile needs enough ru
 `;
 }
 
+/** What the measures of questions are. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  polled: 'Polled: asked before, other milliseconds each time.',
+  kept: 'Kept: the same question again, and nothing new, so everything that it needs is kept.',
+  first: 'First: with empty caches.',
+  live: 'Live: just after events arrived.',
+  storing: 'Storing: while events are stored all the time, each time when more were acknowledged.',
+  late: 'Late: just after events arrived, some of them hours late.',
+  raw: 'Raw: the same figures from raw events, as an expert would write the query.',
+  computed: 'Computed: about a range that nobody has asked about, or without a range, after a new event.',
+  unchanged: 'Unchanged: the same again, with its ETag (304).',
+};
+
+/** Explains the measures that there are. */
+function meanings(cases: Cases): string {
+  const measures = new Set(cases.filter(({ bench }) => bench === 'queries').map(({ measure }) => measure));
+  return Object.entries(MEANINGS)
+    .filter(([measure]) => measures.has(measure))
+    .map(([, says]) => says)
+    .join(' ');
+}
+
 function sections(cases: Cases): string {
-  const times =
-    'Polled: asked before, other milliseconds each time. Kept: the same question again, and nothing new, so everything that it needs is kept. First: with empty caches. Live: just after events arrived. Storing: while events are stored all the time. Late: just after events arrived, some of them hours late. Raw: the same figures from raw events, as an expert would write the query. Over HTTP, computed: about a range that nobody has asked about, and without a range, after a new event. Unchanged: the same again, with its ETag (304).';
+  const times = meanings(cases);
   return [
     section('Questions that end now', times, timesPlot(cases, 'ending now'), timesPlot(cases, 'fixed')),
     section('Questions about the past', `${times} Both ends lie inside an hour.`, timesPlot(cases, 'ragged')),
