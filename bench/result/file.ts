@@ -32,10 +32,12 @@ function placeOf(path: string): Place {
 export function writable(option: string, name: string): string {
   const path = resolve(name);
   try {
+    demandFolder(dirname(path));
     const target = statSync(path, { throwIfNoEntry: false });
     if (target?.isDirectory()) throw new Error(`${path} is a folder.`);
     if (target?.isSocket()) throw new Error(`${path} is a socket.`);
     if (target !== undefined && placeOf(path) !== 'file') accessSync(path, constants.W_OK);
+    // The file is replaced by a new one in its folder.
     else accessSync(folderOf(path), constants.W_OK);
   } catch (error) {
     throw new CliError(`${option}: ${messageOf(error)}`);
@@ -47,8 +49,12 @@ export function writable(option: string, name: string): string {
 function folderOf(path: string): string {
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   const folder = dirname(isLink ? resolve(dirname(path), readlinkSync(path)) : path);
-  if (!statSync(folder).isDirectory()) throw new Error(`${folder} is not a folder.`);
+  demandFolder(folder);
   return folder;
+}
+
+function demandFolder(path: string): void {
+  if (!statSync(path).isDirectory()) throw new Error(`${path} is not a folder.`);
 }
 
 /**
