@@ -45,7 +45,7 @@ export const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = 
     overloadSeconds: 3,
     overloadEvents: 36_000,
     soakMinutes: 0.25,
-    expected: [60, 20, 35, 25, 15, 22],
+    expected: [80, 25, 35, 25, 15, 22],
   },
   standard: {
     shape: { events: 3_000_000, days: 30 },

@@ -233,7 +233,7 @@ function addBench(group: CommandLine, name: BenchName): void {
   if (anywhere === true) addDeploymentOptions(command, name);
   if (name === 'suite') {
     command
-      .option('--quick', 'At most 3 minutes on two cores. The default.')
+      .option('--quick', 'About 3 minutes on two cores. The default.')
       .option('--standard', 'At most 20 minutes.')
       .option('--full', 'Hours: 30 million events, 30 runs, half an hour of soak.');
   }
