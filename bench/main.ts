@@ -103,7 +103,7 @@ export async function bench(name: BenchName, options: BenchOptions, command: str
   });
   if (options.runs !== undefined && options.runs < COMPARABLE_RUNS) {
     recording.note(
-      `With ${options.runs} runs of each question, \`bench compare\` has no verdict on questions: it needs ${COMPARABLE_RUNS}.`,
+      `With ${options.runs} run${options.runs === 1 ? '' : 's'} of each question, \`bench compare\` has no verdict on questions: it needs ${COMPARABLE_RUNS}.`,
     );
   }
   let complete = false;

@@ -76,7 +76,7 @@ test('every question is exact; what the Public API cannot delete is named', asyn
   expect(computed).toHaveLength(7 * 3 + 3);
   expect(computed.filter(({ exact }) => exact !== true)).toEqual([]);
   expect(notes).toEqual([
-    'With 1 runs of each question, `bench compare` has no verdict on questions: it needs 4.',
+    'With 1 run of each question, `bench compare` has no verdict on questions: it needs 4.',
     expect.stringMatching(/^The app .* stays at .* with \d+ events\. .* admin app delete --app /),
   ]);
   expect(errors).toContain(notes[1]);
