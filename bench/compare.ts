@@ -1,6 +1,6 @@
 import { readResult } from './result/file.ts';
 import { type Case, keyOf, type Result } from './result/schema.ts';
-import { chanceOf, median, ratioInterval } from './statistics.ts';
+import { COMPARABLE_RUNS, chanceOf, median, ratioInterval } from './statistics.ts';
 import { figure, table } from './table.ts';
 
 export type Verdict = 'better' | 'worse' | 'same' | 'too few runs';
@@ -23,9 +23,11 @@ interface Comparison {
   readonly left: readonly string[];
 }
 
-/** With fewer, no difference can be told from chance. */
-const LEAST_RUNS = 4;
 const CHANCE = 0.05;
+/** The ends of an interval that tells little are this far apart. */
+const WIDE = 3;
+const isWide = (interval: Compared['interval']): boolean =>
+  interval !== null && interval[1] > WIDE * interval[0];
 /** Equal in every run of the same version. */
 const CERTAIN: readonly string[] = ['bytes', 'rows'];
 
@@ -62,8 +64,10 @@ function comparedCase(a: Case, b: Case, threshold: number): Compared {
     return 'same';
   };
   if (a.exact === true && b.exact === false) return { ...told, interval: null, verdict: 'worse' };
+  const neverBoth = [...a.runs, ...b.runs].every((run) => run === 0);
+  if (neverBoth) return { ...told, ratio: 1, interval: null, verdict: 'same' };
   if (CERTAIN.includes(a.unit)) return { ...told, interval: null, verdict: verdictOf([ratio, ratio]) };
-  if (Math.min(a.runs.length, b.runs.length) < LEAST_RUNS) {
+  if (Math.min(a.runs.length, b.runs.length) < COMPARABLE_RUNS) {
     return { ...told, interval: null, verdict: 'too few runs' };
   }
   const interval = ratioInterval(a.runs, b.runs);
@@ -101,6 +105,13 @@ export function compareFiles(fileA: string, fileB: string, threshold: number): v
     `\n${compared.length} cases: ${order.map((verdict) => `${count(verdict)} ${verdict}`).join(', ')} ` +
       `(differences below ${threshold} % do not count)`,
   );
+  const unclear = compared.filter(({ verdict, interval }) => verdict === 'same' && isWide(interval)).length;
+  if (unclear > 0) {
+    console.log(
+      `Of the same, ${unclear} varied so much that only a large difference would have been seen (an interval of more than ` +
+        `${WIDE}× from end to end). Measure on an idle machine, or with more runs (--standard).`,
+    );
+  }
   if (compared.length === 0) console.log('Nothing could be compared.');
   if (worse.length > 0 || compared.length === 0) process.exitCode = 1;
 }

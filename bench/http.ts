@@ -39,6 +39,7 @@ const CONNECTIONS = 16;
 const WARM_UP_MS = 300;
 /** The first answers of a key are computed; by the third turn it has the tags of all. */
 const MIX_WARM_UP = { warmUpTurns: 3, warmUpMs: 2_000 };
+/** New events come so often, and twice in a short measurement. */
 const TRICKLE_MS = 500;
 const MAX_STALE = 'Cache-Control: max-stale=10\r\n';
 /** Headers that differ from answer to answer. The bare route need not set them, which is to its advantage. */
@@ -143,18 +144,27 @@ class HttpBench {
     for (const { operationId, path } of QUESTIONS.slice(0, extent.endpoints)) {
       for (const status of [304, 200]) {
         progress.step(`${operationId} ${status}, ${this.#with}`);
-        await this.#beside(port, `${operationId} ${status}`, path, status, sites);
+        await this.#beside(
+          port,
+          `${operationId} ${status === 200 ? 'cached 200' : status}`,
+          path,
+          status,
+          sites,
+        );
       }
     }
     const keys = sites.reduce((sum, site) => sum + site.keys.length, 0);
-    await this.#mix(port, polling(sites), `${keys} keys polling`, keys);
+    await this.#mix(port, polling(sites), `${keys} keys polling without new events`, keys);
     const sent: Promise<unknown>[] = [];
     const failures: unknown[] = [];
-    const trickle = setInterval(() => {
-      const site = sites[Math.floor(Math.random() * sites.length)];
-      if (site === undefined) return;
-      sent.push(sendSessions(service.url, site, 2, 1).catch((error: unknown) => failures.push(error)));
-    }, TRICKLE_MS);
+    const trickle = setInterval(
+      () => {
+        const site = sites[Math.floor(Math.random() * sites.length)];
+        if (site === undefined) return;
+        sent.push(sendSessions(service.url, site, 2, 1).catch((error: unknown) => failures.push(error)));
+      },
+      Math.min(TRICKLE_MS, (this.#parts.seconds * 1000) / 2),
+    );
     try {
       const meanwhile = `${keys} keys polling while events arrive`;
       await this.#mix(port, polling(sites), meanwhile, keys);

@@ -16,7 +16,7 @@ import type { Recording } from './recording.ts';
 import { Sender } from './sender.ts';
 import { percentileOf } from './series.ts';
 import { type BenchService, startService } from './service.ts';
-import { median, rounded, timed } from './statistics.ts';
+import { COMPARABLE_RUNS, median, rounded, timed } from './statistics.ts';
 import { figure, table } from './table.ts';
 
 /** Senders that work at the same time. Each sends its next batch after the answer to the last one. */
@@ -164,7 +164,7 @@ async function sendBatches(
   const from = performance.now() + Math.min(WARM_UP_MS, ms);
   const to = from + ms;
   const latencies: number[] = [];
-  const slices = new Array<number>(Math.max(1, Math.floor(ms / SLICE_MS))).fill(0);
+  const slices = new Array<number>(Math.max(COMPARABLE_RUNS, Math.floor(ms / SLICE_MS))).fill(0);
   const sliceMs = ms / slices.length;
   let sent = 0;
   const send = async (): Promise<void> => {

@@ -7,6 +7,7 @@ import type { DeploymentBench } from './deployment/run.ts';
 import { DEPLOYMENT_PRESETS, PRESETS, presetOf } from './presets.ts';
 import { Recording } from './recording.ts';
 import { writable } from './result/file.ts';
+import { COMPARABLE_RUNS } from './statistics.ts';
 
 export { compareFiles } from './compare.ts';
 
@@ -20,6 +21,8 @@ type Bench = (recording: Recording, options: BenchOptions) => Promise<void>;
 const EVENTS = 30_000_000;
 const RUNS = 30;
 const SECONDS = 10;
+/** Each run of a question takes two of the requests that a key may send. */
+const DEPLOYMENT_RUNS = 5;
 
 /** The sizes of a bench that runs alone: those of a suite, but no case is longer than SECONDS. */
 const sizes = (quick: boolean) =>
@@ -75,7 +78,7 @@ async function runAgainst(
     await benchDeployment(recording, { ...common, benches, ...DEPLOYMENT_PRESETS[presetOf(options)] });
     return;
   }
-  const { events = 20_000, days = 30, runs = 3, seconds = SECONDS } = options;
+  const { events = 20_000, days = 30, runs = DEPLOYMENT_RUNS, seconds = SECONDS } = options;
   // The command line gives --url to these alone.
   const benches = [name as DeploymentBench];
   await benchDeployment(recording, { ...common, benches, events, days, runs, seconds });
@@ -98,6 +101,11 @@ export async function bench(name: BenchName, options: BenchOptions, command: str
     json: options.json === undefined ? null : writable('--json', options.json),
     html: options.html === undefined ? null : writable('--html', options.html),
   });
+  if (options.runs !== undefined && options.runs < COMPARABLE_RUNS) {
+    recording.note(
+      `With ${options.runs} run${options.runs === 1 ? '' : 's'} of each question, \`bench compare\` has no verdict on questions: it needs ${COMPARABLE_RUNS}.`,
+    );
+  }
   let complete = false;
   try {
     if (options.url !== undefined) await runAgainst(recording, name, { ...options, url: options.url });

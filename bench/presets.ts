@@ -31,7 +31,7 @@ export const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = 
   quick: {
     shape: { events: 150_000, days: 10 },
     scale: { events: 100_000, days: 5 },
-    runs: 3,
+    runs: 5,
     pauseMs: 100,
     seconds: 1,
     apps: 20,
@@ -45,7 +45,7 @@ export const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = 
     overloadSeconds: 3,
     overloadEvents: 36_000,
     soakMinutes: 0.25,
-    expected: [60, 20, 35, 25, 15, 22],
+    expected: [80, 25, 35, 25, 15, 22],
   },
   standard: {
     shape: { events: 3_000_000, days: 30 },
@@ -89,9 +89,9 @@ export const PRESETS: Readonly<Record<'quick' | 'standard' | 'full', Preset>> = 
 
 /** The same for a deployment. Its keys' limit, not the machine, decides how many requests are sent. */
 export const DEPLOYMENT_PRESETS = {
-  quick: { events: 5_000, days: 30, runs: 2, seconds: 10 },
-  standard: { events: 50_000, days: 30, runs: 5, seconds: 60 },
-  full: { events: 100_000, days: 90, runs: 10, seconds: 300 },
+  quick: { events: 5_000, days: 30, runs: 5, seconds: 10 },
+  standard: { events: 50_000, days: 30, runs: 9, seconds: 60 },
+  full: { events: 100_000, days: 90, runs: 20, seconds: 300 },
 } as const;
 
 export function presetOf(options: Pick<BenchOptions, 'quick' | 'standard' | 'full'>): keyof typeof PRESETS {

@@ -12,11 +12,10 @@ import type { Recording } from './recording.ts';
 import type { Case } from './result/schema.ts';
 import { rollupsAreExact } from './rollups.ts';
 import type { Shape } from './shape.ts';
+import { COMPARABLE_RUNS } from './statistics.ts';
 import { storage, storageByTable } from './storage.ts';
 import { openBenchStore } from './store.ts';
 import { measureUsualWays } from './usual/ways.ts';
-
-const MIN_RAW_RUNS = 3;
 
 /** Asks every question and range on one data set, beside the raw exact questions and the usual ways. */
 export async function benchQueries(
@@ -56,7 +55,7 @@ export async function benchQueries(
       },
       casesOf(shape),
       runs,
-      Math.min(runs, Math.max(MIN_RAW_RUNS, Math.ceil(runs / 10))),
+      Math.min(runs, Math.max(COMPARABLE_RUNS, Math.ceil(runs / 10))),
     );
     await measureUsualWays(recording, db, { shape, runs, measured });
     progress.end();
@@ -91,7 +90,7 @@ const withLive = (measured: Measured, live: readonly Live[]): MeasuredLive => {
 
 function recordCase(
   recording: Recording,
-  { case: { endpoint, range }, reads, ...entry }: MeasuredLive,
+  { case: { endpoint, range, moves }, reads, ...entry }: MeasuredLive,
   { shape, pauseMs, exact }: { readonly shape: Shape; readonly pauseMs: number; readonly exact: boolean },
 ): void {
   const name = `${endpoint}, ${range}`;
@@ -106,8 +105,10 @@ function recordCase(
       runs: [...(runs ?? [])],
       ...more,
     });
-  add('polled', entry.ms, { exact });
-  add('polled, cpu', entry.cpuMs);
+  // The same range again, and nothing new: what the answer needs is kept.
+  const polled = moves ? 'polled' : 'kept';
+  add(polled, entry.ms, { exact });
+  add(`${polled}, cpu`, entry.cpuMs);
   add('first', entry.firstMs, { exact });
   add('live', entry.liveMs, { exact, labels: { ...labels, pauseMs } });
   add('storing', entry.storingMs, { exact, labels });

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { Progress } from './progress.ts';
 import { environment, load } from './result/environment.ts';
-import { replaceFile } from './result/file.ts';
+import { writeFile } from './result/file.ts';
 import { type Case, type Environment, type Result, VERSION } from './result/schema.ts';
 
 interface Files {
@@ -17,7 +17,7 @@ type Told = Pick<Case, 'bench' | 'name' | 'measure' | 'unit' | 'runs'> & Partial
 /** npm passes a signal on that the terminal has sent to the whole group already. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Collects what benches measure. The file has everything from the first case on, also after a kill. */
+/** Collects what benches measure. A file has everything from the first case on, also after a kill. */
 export class Recording {
   readonly progress = new Progress();
   readonly #files: Files;
@@ -85,13 +85,13 @@ export class Recording {
       }
       return;
     }
-    const result = this.#write(complete);
+    const result = this.#write(complete, true);
     if (this.#files.html !== null) (await import('./report/page.ts')).writePage(result, this.#files.html);
     for (const file of [this.#files.json, this.#files.html])
       if (file !== null) console.error(`Wrote ${file}`);
   }
 
-  #write(complete: boolean): Result {
+  #write(complete: boolean, isLast = false): Result {
     const result: Result = {
       format: 'session-analytics-bench',
       version: VERSION,
@@ -103,7 +103,7 @@ export class Recording {
       notes: this.#notes,
       cases: this.#cases,
     };
-    if (this.#files.json !== null) replaceFile(this.#files.json, `${JSON.stringify(result)}\n`);
+    if (this.#files.json !== null) writeFile(this.#files.json, `${JSON.stringify(result)}\n`, isLast);
     return result;
   }
 

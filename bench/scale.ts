@@ -6,7 +6,7 @@ import { casesOf } from './cases.ts';
 import { AnswerSchema, type AskSchema } from './protocol.ts';
 import type { Recording } from './recording.ts';
 import type { Shape } from './shape.ts';
-import { median } from './statistics.ts';
+import { COMPARABLE_RUNS, median } from './statistics.ts';
 import { figure, short, table } from './table.ts';
 
 /** The measurements of a question on one data set. */
@@ -25,7 +25,6 @@ interface Worker {
 }
 
 const WORKER = scriptBeside(import.meta.url, 'worker');
-const RAW_RUNS = 3;
 
 /**
  * Asks ranges of whole sealed days on three data sets: the first, one with ten times its traffic in the same
@@ -113,12 +112,12 @@ async function measureAll(
 ): Promise<void> {
   const cases = workers.slice(0, 1).flatMap(({ shape }) => casesOf(shape));
   const asked = cases.filter(({ range }) => range === 'aligned');
-  progress.begin('scale', asked.length * (RAW_RUNS + runs));
+  progress.begin('scale', asked.length * (COMPARABLE_RUNS + runs));
   for (const { endpoint, range } of asked) {
     const own = workers.map(({ shape }): Measured => ({ endpoint, shape, ms: [], rawMs: [], equal: true }));
     measured.push(...own);
     // The first runs, with the raw question, also warm the store's caches.
-    for (let run = -RAW_RUNS; run < runs; run++) {
+    for (let run = -COMPARABLE_RUNS; run < runs; run++) {
       progress.step(run < 0 ? `${endpoint}, with raw` : endpoint);
       for (const [index, worker] of workers.entries()) {
         const { ms, raw } = await worker.ask({ endpoint, range, withRaw: run < 0 });

@@ -9,6 +9,9 @@ export const median = (values: readonly number[]): number => percentile(values, 
 /** The number of runs from which on a percentile is not simply the largest run: 100 for the 99th. */
 export const runsFor = (share: number): number => Math.ceil(1 / (1 - share) - 1e-9);
 
+/** The runs that two series need each, so that a difference can be told from chance. */
+export const COMPARABLE_RUNS = 4;
+
 export interface Timed<T> {
   readonly ms: number;
   /** CPU time of all the process's threads, including the engine's. It does not depend on other load. */

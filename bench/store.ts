@@ -16,7 +16,7 @@ import { removeFolder } from '../src/remove-folder.ts';
 import { ALL_SESSIONS, generate } from './generate.ts';
 import { watchingMemory } from './memory.ts';
 import type { Recording } from './recording.ts';
-import { replaceFile } from './result/file.ts';
+import { writeFile } from './result/file.ts';
 import { NOW, type Shape } from './shape.ts';
 
 const SealingSchema = z.object({ events: z.number(), ms: z.number(), stretches: z.number() });
@@ -104,7 +104,7 @@ export async function openBenchStore(
       await migrate(db, MIGRATIONS);
       const sealing = await sealed(reporter, db);
       manifest = { eventsFrom, factsFrom, generating, sealing };
-      replaceFile(file, `${JSON.stringify(manifest, null, 2)}\n`);
+      writeFile(file, `${JSON.stringify(manifest, null, 2)}\n`);
     }
     await mergesDone(db);
     return { db, location, manifest };

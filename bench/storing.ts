@@ -16,22 +16,38 @@ const REQUEST = {
 };
 const LOG = { info: () => undefined, warn: console.log, error: console.log };
 
-/** Stores a batch of the big app every 50 ms, as the service does, until the result is called. */
-export async function startStoring(db: Database): Promise<() => Promise<void>> {
+export interface Storing {
+  /** Waits until a further batch is acknowledged. */
+  next(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Stores a batch of the big app every 50 ms, as the service does, until it is stopped. */
+export async function startStoring(db: Database): Promise<Storing> {
   const ingestion = createIngestion({ db, clock: () => NOW, wallClock, log: LOG, maxAgeDays: 30 });
   await ingestion.start();
   const sent: Promise<unknown>[] = [];
+  let waiting: ((stored: Promise<unknown>) => void)[] = [];
   const timer = setInterval(() => {
     const batch = { batchId: randomUUID(), sessions: Array.from({ length: SESSIONS }, newSession) };
     const stored = ingestion.accept(APP, batch, REQUEST);
-    // The result rejects with it.
-    stored.catch(() => undefined);
+    // Those who wait, and `stop`, reject with it.
+    const tell = (): void => {
+      for (const resolve of waiting) resolve(stored);
+      waiting = [];
+    };
+    stored.then(tell, tell);
     sent.push(stored);
   }, EVERY_MS);
-  return async () => {
-    clearInterval(timer);
-    await Promise.all(sent);
-    await ingestion.drain();
+  return {
+    next: async () => {
+      await new Promise((resolve) => waiting.push(resolve));
+    },
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(sent);
+      await ingestion.drain();
+    },
   };
 }
 

@@ -94,6 +94,12 @@ export class Deployment {
     return number('x-ratelimit-limit');
   }
 
+  /** Waits until each key may send `requests` in its window. Returns how many all keys may send in a minute. */
+  async requestsPerMinute(requests: number): Promise<number> {
+    const limits = await Promise.all(this.keys.map((key) => this.roomFor(key, requests)));
+    return Math.min(...limits) * this.keys.length;
+  }
+
   close(): void {
     this.#agent.destroy();
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../../src/cli/cli-error.ts';
 import { recordLoad } from '../load-cases.ts';
 import type { Recording } from '../recording.ts';
+import { runsFor } from '../statistics.ts';
 import { Tally } from '../tally.ts';
 import type { Deployment } from './deployment.ts';
 import { POLLED } from './questions.ts';
@@ -9,6 +10,7 @@ import type { Site } from './site.ts';
 
 /** Shares of the keys' limit that are used where no rate is given. */
 const SHARES = [0.25, 0.5, 0.8];
+/** New events come so often, and four times in a short measurement. */
 const TRICKLE_MS = 2_000;
 /** Of the rate limit. */
 const WINDOW_SECONDS = 60;
@@ -20,8 +22,8 @@ interface Poll {
 }
 
 /**
- * Polls all questions with ETags in an open loop, at growing rates: first without new events, then while events
- * arrive. The rates stay below the keys' limits, which the first answers state.
+ * Polls all questions with ETags in an open loop, at growing rates: first without new events, when nothing is computed, then
+ * while events arrive. The rates stay below the keys' limits, which the first answers state.
  */
 export async function pollAll(
   recording: Recording,
@@ -29,8 +31,7 @@ export async function pollAll(
   { seconds, rates }: { readonly seconds: number; readonly rates: readonly number[] },
 ): Promise<void> {
   const { deployment } = site;
-  const limits = await Promise.all(deployment.keys.map((key) => deployment.roomFor(key, POLLED.length)));
-  const most = (Math.min(...limits) * deployment.keys.length) / WINDOW_SECONDS;
+  const most = (await deployment.requestsPerMinute(POLLED.length)) / WINDOW_SECONDS;
   const chosen = rates.length > 0 ? rates : SHARES.map((share) => Math.round(most * share * 100) / 100);
   const over = chosen.find((rate) => rate > most);
   if (over !== undefined) {
@@ -39,6 +40,7 @@ export async function pollAll(
         '--key, or raise PUBLIC_API_REQUESTS_PER_MINUTE of the service.',
     );
   }
+  noteTooFew(recording, chosen, seconds);
   const polls = POLLED.flatMap((path) =>
     deployment.keys.map((key): Poll => ({ key, path: `/api/v1/${path}?appId=${site.id}`, etag: null })),
   );
@@ -47,11 +49,23 @@ export async function pollAll(
   for (const poll of polls) await warm(deployment, poll);
   for (const trickles of [false, true]) {
     for (const rate of chosen) {
-      const mix = trickles ? 'polling while events arrive' : 'polling';
+      const mix = trickles ? 'polling while events arrive' : 'polling without new events';
       recording.progress.step(`${mix}, ${rate} requests/s for ${seconds} s`);
       await pollAt(recording, site, polls, { rate, seconds, trickles, name: `${mix}, at ${rate} /s` });
     }
   }
+}
+
+/** Says up front which loads give too few answers to decide with. */
+function noteTooFew(recording: Recording, rates: readonly number[], seconds: number): void {
+  const needed = runsFor(0.99);
+  const few = rates.filter((rate) => rate * seconds < needed);
+  if (few.length === 0) return;
+  const rate = Math.ceil(needed / seconds);
+  recording.note(
+    `Polling at ${few.join(', ')} requests/s for ${seconds} s gives fewer than the ${needed} answers that a p99 needs, so these loads have none. ` +
+      `From ${rate} requests/s on it has one: add keys of the account (--key), raise PUBLIC_API_REQUESTS_PER_MINUTE, or measure longer.`,
+  );
 }
 
 async function warm(deployment: Deployment, poll: Poll): Promise<void> {
@@ -74,9 +88,12 @@ async function pollAt(recording: Recording, site: Site, polls: readonly Poll[], 
   const perKey = Math.ceil((rate * Math.min(seconds, WINDOW_SECONDS)) / deployment.keys.length);
   await Promise.all(deployment.keys.map((key) => deployment.roomFor(key, perKey)));
   let storing: Promise<unknown> = Promise.resolve();
-  const trickle = setInterval(() => {
-    if (trickles) storing = storing.then(() => site.storeNew(2));
-  }, TRICKLE_MS);
+  const trickle = setInterval(
+    () => {
+      if (trickles) storing = storing.then(() => site.storeNew(2));
+    },
+    Math.min(TRICKLE_MS, (seconds * 1000) / 4),
+  );
   try {
     const outcome = await openLoop(deployment, polls, { rate, seconds, signal: recording.signal });
     const refused = Object.entries(outcome.statuses).filter(

@@ -4,17 +4,28 @@ import { appId } from '../../src/domain/ids.ts';
 import { epochMs, type OpenRange } from '../../src/domain/time.ts';
 import type { Oracle } from '../../test/support/oracle/oracle.ts';
 import type { Recording } from '../recording.ts';
+import type { Deployment } from './deployment.ts';
 import type { Site } from './site.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A question over HTTP, with its exact answer by the oracle. */
+/** When a question is asked. */
+interface Moment {
+  /** The number of the round. */
+  readonly turn: number;
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+/** A question over HTTP, with its exact answer by the oracle. No answer that the service keeps fits. */
 interface Asked {
   readonly endpoint: string;
   readonly range: string;
-  /** `turn` moves the ends of the range by milliseconds, so that no kept answer fits. */
-  path(turn: number): string;
-  answer(oracle: Oracle, now: number, turn: number): unknown;
+  /** `new range`: its ends lie at other milliseconds each time. `after an event`: it has none, so an event is stored first. */
+  readonly asked: 'new range' | 'after an event';
+  path(at: Moment): string;
+  /** `clock`: the service's, epoch ms. */
+  answer(oracle: Oracle, at: Moment, clock: number): unknown;
 }
 
 type Ranged = (oracle: Oracle, app: ReturnType<typeof appId>, range: OpenRange, now: number) => unknown;
@@ -38,25 +49,29 @@ const FIXED = {
   dataBounds: 'sessions/data-bounds',
 } as const;
 
+const RANGES = 3;
+/** The number of questions with a range of their own. */
+const QUESTIONS = RANGES * Object.keys(RANGED).length + Object.keys(FIXED).length;
+
 export const POLLED = [...Object.values(RANGED).map(([path]) => path), ...Object.values(FIXED)];
 
 /** Returns the questions about data of `days` days that end at `end`. */
 function questionsAbout(site: Site, days: number, end: number): Asked[] {
   const app = appId(site.id);
-  const from = epochMs(end - (days - 1) * DAY_MS + 2_417);
-  const ranges: Readonly<Record<string, (turn: number) => OpenRange>> = {
-    ragged: (turn) => ({ from: epochMs(from + turn), to: epochMs(end - DAY_MS + turn) }),
-    'ending now': (turn) => ({ from: epochMs(from + turn), to: epochMs(end) }),
+  const from = end - (days - 1) * DAY_MS + 2_417;
+  const ranges: Readonly<Record<string, (at: Moment) => OpenRange>> = {
+    ragged: ({ turn }) => ({ from: epochMs(from + turn), to: epochMs(end - DAY_MS + turn) }),
+    'ending now': ({ turn, now }) => ({ from: epochMs(from + turn), to: epochMs(now) }),
     unbounded: () => ({ from: null, to: null }),
   };
   const ranged = Object.entries(RANGED).flatMap(([endpoint, [path, answer]]) =>
     Object.entries(ranges).map(
-      ([range, at]): Asked => ({
+      ([range, of]): Asked => ({
         endpoint,
         range,
-        path: (turn) =>
-          `/api/v1/${path}?appId=${app}${bound('from', at(turn).from)}${bound('to', at(turn).to)}`,
-        answer: (oracle, now, turn) => answer(oracle, app, at(turn), now),
+        asked: range === 'unbounded' ? 'after an event' : 'new range',
+        path: (at) => `/api/v1/${path}?appId=${app}${bound('from', of(at).from)}${bound('to', of(at).to)}`,
+        answer: (oracle, at, clock) => answer(oracle, app, of(at), clock),
       }),
     ),
   );
@@ -64,6 +79,7 @@ function questionsAbout(site: Site, days: number, end: number): Asked[] {
     (endpoint): Asked => ({
       endpoint,
       range: 'fixed',
+      asked: 'after an event',
       path: () => `/api/v1/${FIXED[endpoint]}?appId=${app}`,
       answer: (oracle) => oracle[endpoint](app),
     }),
@@ -82,14 +98,16 @@ interface Times {
 }
 
 /**
- * Asks every question `runs` times, compares each answer with the exact count, and asks at once again with its ETag.
- * A first round is not measured.
+ * Asks every question `runs` times, with the keys in turn. Compares each answer with the exact count, and asks at once again
+ * with its ETag. A first round is not measured.
  */
 export async function askAll(
   recording: Recording,
   site: Site,
-  { days, runs }: { readonly days: number; readonly runs: number },
+  { events, days, runs }: { readonly events: number; readonly days: number; readonly runs: number },
 ): Promise<void> {
+  const { keys } = site.deployment;
+  await sayHowLong(recording, site.deployment, runs);
   const end = Date.now();
   const times = questionsAbout(site, days, end).map(
     (asked): Times => ({ asked, computed: [], unchanged: [], exact: true }),
@@ -97,20 +115,19 @@ export async function askAll(
   recording.progress.begin('questions', (runs + 1) * times.length);
   try {
     for (let turn = 0; turn <= runs; turn++) {
-      for (const entry of times) {
+      for (const [i, entry] of times.entries()) {
         recording.progress.step(`${entry.asked.endpoint}, ${entry.asked.range}`);
-        await ask(site, entry, turn);
+        await ask(site, entry, turn, keys[(turn * times.length + i) % keys.length] ?? '');
       }
     }
   } finally {
-    for (const { asked, computed, unchanged, exact } of times) {
-      const { endpoint, range } = asked;
-      const name = `${endpoint}, ${range}`;
+    for (const { asked: of, computed, unchanged, exact } of times) {
+      const { endpoint, range, asked } = of;
       const common = {
         bench: 'queries',
-        name,
+        name: `${endpoint}, ${range}`,
         unit: 'ms' as const,
-        labels: { endpoint, range, days, over: 'HTTP' },
+        labels: { endpoint, range, events, days, over: 'HTTP', asked },
       };
       recording.record({ ...common, measure: 'computed', runs: computed, exact });
       recording.record({ ...common, measure: 'unchanged', runs: unchanged });
@@ -118,17 +135,27 @@ export async function askAll(
   }
 }
 
-async function ask(site: Site, entry: Times, turn: number): Promise<void> {
+/** The rate limit of the keys decides how long the questions take at least. */
+async function sayHowLong(recording: Recording, deployment: Deployment, runs: number): Promise<void> {
+  const perMinute = await deployment.requestsPerMinute(0);
+  const requests = 2 * (runs + 1) * QUESTIONS;
+  if (requests <= perMinute) return;
+  recording.progress.say(
+    `The keys allow ${perMinute} requests a minute together, and the questions are ${requests}: at least ${Math.ceil(requests / perMinute)} minutes. More keys of the account (--key), or a higher limit, shorten that.`,
+  );
+}
+
+async function ask(site: Site, entry: Times, turn: number, key: string): Promise<void> {
   const { asked, computed, unchanged } = entry;
-  const key = site.deployment.firstKey;
-  const path = asked.path(turn);
-  const before = Date.now();
+  if (asked.asked === 'after an event') await site.storeNew(1);
+  const now = Date.now();
+  const path = asked.path({ turn, now });
   const answer = await site.deployment.patiently(path, { key });
   if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text.slice(0, 300)}`);
   const got: unknown = JSON.parse(answer.text);
-  // The service's clock read any moment between the two, of which one may lie in another hour or day.
-  entry.exact &&= [before, Date.now()].some((now) =>
-    isDeepStrictEqual(got, asPlain(asked.answer(site.oracle(now), now, turn))),
+  // The service's clock read any moment since then, of which the last one may lie in another hour or day.
+  entry.exact &&= [now, Date.now()].some((clock) =>
+    isDeepStrictEqual(got, asPlain(asked.answer(site.oracle(clock), { turn, now }, clock))),
   );
   const again = await site.deployment.patiently(path, { key, etag: String(answer.headers['etag']) });
   if (turn === 0) return;

@@ -1,7 +1,7 @@
 import { encodeIntoCompressedBase64 } from 'hdr-histogram-js';
 import { newHistogram } from '../histogram.ts';
 import type { Recording } from '../recording.ts';
-import { median } from '../statistics.ts';
+import { COMPARABLE_RUNS, median } from '../statistics.ts';
 import { checked, Deployment } from './deployment.ts';
 import { pollAll } from './polls.ts';
 import { askAll } from './questions.ts';
@@ -43,18 +43,22 @@ export async function benchDeployment(recording: Recording, extent: Extent): Pro
 
 async function benchSite(recording: Recording, site: Site, extent: Extent): Promise<void> {
   const { benches, events, days } = extent;
-  const began = performance.now();
-  const times = await site.seed(recording, extent);
-  const perSecond = (site.events * 1000) / (performance.now() - began);
+  const batches = await site.seed(recording, extent);
   const common = { name: 'seeding, one batch after the other', labels: { events, days } };
-  recording.record({ ...common, bench: 'data', measure: 'acknowledged after', unit: 'ms', runs: times });
+  recording.record({
+    ...common,
+    bench: 'data',
+    measure: 'acknowledged after',
+    unit: 'ms',
+    runs: batches.map(({ ms }) => ms),
+  });
   recording.record({
     ...common,
     bench: 'data',
     measure: 'throughput',
     unit: 'events/s',
     better: 'higher',
-    runs: [perSecond],
+    runs: batches.map((batch) => (batch.events * 1000) / batch.ms),
     exact: await countIsExact(site),
   });
   if (benches.includes('queries')) await askAll(recording, site, extent);
@@ -67,31 +71,33 @@ async function storeBatches(recording: Recording, site: Site, seconds: number): 
   recording.progress.begin('ingest', 1);
   recording.progress.step(`${SENDERS} senders for ${seconds} s`);
   const histogram = newHistogram();
-  const times: number[] = [];
-  const slices = new Array<number>(Math.max(1, Math.floor(seconds))).fill(0);
+  const slices = Array.from({ length: Math.max(COMPARABLE_RUNS, Math.floor(seconds)) }, () => ({
+    events: 0,
+    times: [] as number[],
+  }));
   const began = performance.now();
   const sliceMs = (seconds * 1000) / slices.length;
   const send = async (): Promise<void> => {
     while (performance.now() - began < seconds * 1000) {
       recording.signal.throwIfAborted();
       const { events, ms } = await site.storeNew(SESSIONS_PER_BATCH);
-      const slice = Math.floor((performance.now() - began) / sliceMs);
-      if (slice < slices.length) slices[slice] = (slices[slice] ?? 0) + events;
-      times.push(ms);
+      const slice = slices[Math.floor((performance.now() - began) / sliceMs)];
+      if (slice !== undefined) slice.events += events;
+      slice?.times.push(ms);
       histogram.recordValue(Math.round(ms * 1000));
     }
   };
   await Promise.all(Array.from({ length: SENDERS }, send));
   const name = `batches of ${SESSIONS_PER_BATCH} sessions, ${SENDERS} senders`;
   const common = { bench: 'ingest', name, labels: { seconds } };
-  const runs = slices.map((events) => (events * 1000) / sliceMs);
+  const runs = slices.map((slice) => (slice.events * 1000) / sliceMs);
   const exact = await countIsExact(site);
   recording.record({ ...common, measure: 'throughput', unit: 'events/s', better: 'higher', runs, exact });
   recording.record({
     ...common,
     measure: 'acknowledged after',
     unit: 'ms',
-    runs: [median(times)],
+    runs: slices.map(({ times }) => median(times)),
     histogram: encodeIntoCompressedBase64(histogram),
   });
 }

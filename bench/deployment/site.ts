@@ -18,6 +18,13 @@ const Accepted = z.object({
 });
 const SESSIONS_PER_BATCH = 100;
 
+/** A stored batch. */
+interface Batch {
+  readonly events: number;
+  /** Until the acknowledgement. */
+  readonly ms: number;
+}
+
 /** An app of the bench, and everything that it has stored there. */
 export class Site {
   readonly deployment: Deployment;
@@ -44,33 +51,32 @@ export class Site {
     return createOracle(this.#stored, known, () => now);
   }
 
-  /** Stores the sessions of some days. Returns the time of each batch until its acknowledgement. */
+  /** Stores the sessions of some days. */
   async seed(
     recording: Recording,
     extent: { readonly events: number; readonly days: number },
-  ): Promise<number[]> {
+  ): Promise<Batch[]> {
     const sessions = history(this.#app, { ...extent, now: Date.now() });
-    const times: number[] = [];
+    const batches: Batch[] = [];
     recording.progress.begin('seeding', Math.ceil(sessions.length / SESSIONS_PER_BATCH));
     for (let at = 0; at < sessions.length; at += SESSIONS_PER_BATCH) {
       recording.signal.throwIfAborted();
       recording.progress.step('batches of events');
-      times.push(await this.#store(sessions.slice(at, at + SESSIONS_PER_BATCH)));
+      batches.push(await this.#store(sessions.slice(at, at + SESSIONS_PER_BATCH)));
     }
-    return times;
+    return batches;
   }
 
-  /** Stores new sessions that end now. Returns the number of events, and the time until the acknowledgement. */
-  async storeNew(sessions: number): Promise<{ readonly events: number; readonly ms: number }> {
+  /** Stores new sessions that end now. */
+  async storeNew(sessions: number): Promise<Batch> {
     const from = this.#stored.length;
     const made = Array.from({ length: sessions }, (_, i) =>
       sessionOf(this.#app, from + i, Date.now() - 1_000),
     );
-    const ms = await this.#store(made);
-    return { events: made.reduce((sum, { events }) => sum + events.length, 0), ms };
+    return this.#store(made);
   }
 
-  async #store(sessions: readonly Delivery[]): Promise<number> {
+  async #store(sessions: readonly Delivery[]): Promise<Batch> {
     // Before the answer: a batch whose answer is lost may have been stored.
     this.#stored.push(...sessions);
     const { id: appId, secretKey } = this.#app;
@@ -87,7 +93,7 @@ export class Site {
     if (!read.success || (read.data.accepted !== events && read.data.duplicate !== true)) {
       throw new Error(`a batch was not accepted: ${answer.status} ${answer.text.slice(0, 300)}`);
     }
-    return answer.ms;
+    return { events, ms: answer.ms };
   }
 
   /**

@@ -34,6 +34,7 @@ export function draw(height: number, option: Option): string {
 /** A measure has the same colour in all plots. */
 export const COLOR_OF: Readonly<Record<string, string>> = {
   polled: '#0072b2',
+  kept: '#0072b2',
   unchanged: '#0072b2',
   first: '#d55e00',
   computed: '#d55e00',

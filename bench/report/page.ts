@@ -1,17 +1,18 @@
 import { escaped } from '../../src/http/docs/markup.ts';
-import { readResult, replaceFile, writable } from '../result/file.ts';
-import type { Case, Result } from '../result/schema.ts';
+import { readResult, writable, writeFile } from '../result/file.ts';
+import type { Result } from '../result/schema.ts';
 import { percentileOf } from '../series.ts';
 import { median, runsFor } from '../statistics.ts';
-import { figure } from '../table.ts';
+import { figure, short } from '../table.ts';
+import { cards, eventsAsked, isSmall } from './cards.ts';
 import { plain } from './draw.ts';
 import { htmlTable, STYLE, section } from './html.ts';
 import { distributionPlot, ingestPlot, latencyByRatePlots, soakPlots, throughputPlot } from './load-plots.ts';
-import { type Cases, only, ratioPlot, scalePlot, spreadPlot, storagePlot, timesPlot } from './store-plots.ts';
+import { type Cases, ratioPlot, scalePlot, spreadPlot, storagePlot, timesPlot } from './store-plots.ts';
 import { usualWays } from './usual.ts';
 
 export function writePage(result: Result, file: string): void {
-  replaceFile(file, pageOf(result));
+  writeFile(file, pageOf(result));
 }
 
 /** Makes the page of a file. */
@@ -27,6 +28,7 @@ export function pageOf(result: Result): string {
   const remarks = [
     ...(result.complete ? [] : ['The run was interrupted. This is what it had measured.']),
     ...notes,
+    ...sizeRemarks(result),
   ];
   const busy = environment.loadBefore > environment.cores / 2;
   if (busy)
@@ -47,9 +49,30 @@ ${section('All cases', `Every series with its runs. A percentile needs enough ru
 `;
 }
 
+/** What the measures of questions are. */
+const MEANINGS: Readonly<Record<string, string>> = {
+  polled: 'Polled: asked before, other milliseconds each time.',
+  kept: 'Kept: the same question again, and nothing new, so everything that it needs is kept.',
+  first: 'First: with empty caches.',
+  live: 'Live: just after events arrived.',
+  storing: 'Storing: while events are stored all the time, each time when more were acknowledged.',
+  late: 'Late: just after events arrived, some of them hours late.',
+  raw: 'Raw: the same figures from raw events, as an expert would write the query.',
+  computed: 'Computed: about a range that nobody has asked about, or without a range, after a new event.',
+  unchanged: 'Unchanged: the same again, with its ETag (304).',
+};
+
+/** Explains the measures that there are. */
+function meanings(cases: Cases): string {
+  const measures = new Set(cases.filter(({ bench }) => bench === 'queries').map(({ measure }) => measure));
+  return Object.entries(MEANINGS)
+    .filter(([measure]) => measures.has(measure))
+    .map(([, says]) => says)
+    .join(' ');
+}
+
 function sections(cases: Cases): string {
-  const times =
-    'Polled: asked before, other milliseconds each time. First: with empty caches. Live: just after events arrived. Storing: while events are stored all the time. Late: just after events arrived, some of them hours late. Raw: the same figures from raw events, as an expert would write the query. Over HTTP: computed for a range that nobody has asked about, and unchanged since the last answer.';
+  const times = meanings(cases);
   return [
     section('Questions that end now', times, timesPlot(cases, 'ending now'), timesPlot(cases, 'fixed')),
     section('Questions about the past', `${times} Both ends lie inside an hour.`, timesPlot(cases, 'ragged')),
@@ -60,7 +83,7 @@ function sections(cases: Cases): string {
     ),
     section(
       'Ratio to raw',
-      'How many times longer the raw question takes than a first question of the service, with equal answers.',
+      'How many times longer the raw question takes than a first question of the service, with equal answers. It grows with the data: see Time against data size. Below 1, raw events are counted faster, as those of small data are.',
       ratioPlot(cases),
     ),
     section(
@@ -75,7 +98,7 @@ function sections(cases: Cases): string {
     ),
     section(
       'Throughput',
-      'Requests per second at full speed, and those of a route that only sends the same bytes.',
+      'Requests per second at full speed, and those of a route that only sends the same bytes. For a 304 and a cached 200 nothing is computed, nor for polling without new events. While events arrive, each event makes all answers of its app new.',
       throughputPlot(cases),
     ),
     section(
@@ -102,42 +125,17 @@ function sections(cases: Cases): string {
   ].join('\n');
 }
 
-/** The figures to decide with, as far as they were measured. */
-function cards(cases: Cases): string {
-  const compared = cases.filter(({ exact }) => exact !== null);
-  const wrong = compared.filter(({ exact }) => exact === false).length;
-  const middle = (found: readonly Case[]): number => median(found.map(({ runs }) => median(runs)));
-  const inRange = (measure: string): Case[] =>
-    only(cases, 'queries', measure).filter(({ labels }) => labels['range'] !== 'aligned');
-  const ratios = inRange('raw').flatMap(({ name, runs }) => {
-    const first = inRange('first').find((entry) => entry.name === name);
-    return first === undefined ? [] : [median(runs) / median(first.runs)];
-  });
-  const fastest = (bench: string): number =>
-    Math.max(...only(cases, bench, 'throughput').map(({ runs }) => median(runs)));
-  const loads = only(cases, 'http', 'latency').map((entry) => ({ entry, p99: percentileOf(entry, 0.99) }));
-  const load = loads.filter(({ p99, entry }) => p99.enough && !entry.name.endsWith('90 %')).at(-1);
-  const told: (readonly [string, string, boolean?])[] = [
-    wrong > 0
-      ? [`${wrong} wrong`, `of ${compared.length} series that were compared with the exact count`, true]
-      : [`${compared.length} of ${compared.length}`, 'series that were compared had exact answers'],
-    [`${figure(middle(inRange('polled')))} ms`, 'median question, polled'],
-    [`${figure(middle(inRange('first')))} ms`, 'median question, with empty caches'],
-    [`${figure(middle(inRange('computed')))} ms`, 'median question over HTTP, computed'],
-    [`${figure(middle(inRange('unchanged')))} ms`, 'median question over HTTP, unchanged'],
-    [`${figure(middle(inRange('live')))} ms`, 'median question, just after events'],
-    [`${figure(median(ratios))}×`, 'faster than raw (median, first questions)'],
-    [`${plain(Math.round(fastest('http')))}/s`, 'requests at full speed, the best case'],
-    [`${figure(load?.p99.value ?? Number.NaN)} ms`, `p99: ${load?.entry.name ?? ''}`],
-    [`${plain(Math.round(fastest('ingest')))}/s`, 'events stored, the best case'],
+/** What the size of the data means for the figures. */
+function sizeRemarks({ cases, environment }: Result): string[] {
+  const events = eventsAsked(cases);
+  if (events === null || !isSmall(events)) return [];
+  const how =
+    environment.target === null
+      ? 'For figures to decide with, measure with --standard or --full.'
+      : 'For large data, measure a machine of the same kind with bench suite --standard.';
+  return [
+    `The questions are about ${short(events)} events. With so few, most of the time is the fixed cost of a statement and of HTTP, and raw events are counted about as fast as anything. ${how}`,
   ];
-  const shown = told.filter(([value]) => !/^(NaN|-|0 of 0|-?∞|-Infinity)/.test(value));
-  return `<div class="cards">${shown
-    .map(
-      ([value, says, bad]) =>
-        `<div class="card${bad ? ' bad' : ''}"><b>${escaped(value)}</b><span>${escaped(says)}</span></div>`,
-    )
-    .join('')}</div>`;
 }
 
 function environmentTable({ environment, startedAt, endedAt }: Result): string {

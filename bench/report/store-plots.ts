@@ -16,7 +16,17 @@ const inRange = (cases: Cases, range: string): Case[] =>
 
 const questionsOf = (cases: Cases): string[] => distinct(cases.map(({ labels }) => labels['endpoint']));
 
-const MEASURES = ['polled', 'first', 'computed', 'unchanged', 'live', 'storing', 'late', 'raw'] as const;
+const MEASURES = [
+  'polled',
+  'kept',
+  'first',
+  'computed',
+  'unchanged',
+  'live',
+  'storing',
+  'late',
+  'raw',
+] as const;
 
 const runsOf = (cases: Cases, question: string, measure: string): readonly number[] =>
   cases.find((entry) => entry.labels['endpoint'] === question && entry.measure === measure)?.runs ?? [];

@@ -22,13 +22,16 @@ export function usualWays(cases: Cases): string[] {
   }));
   const plot = groupedBars(questions, series, { left: 210, axis: logBars('ms (logarithmic)', 0.01) });
   const rows = questions.flatMap((question) =>
-    ways.map((way) => {
+    ways.flatMap((way) => {
       const [time, error] = ['time', 'error'].map((measure) => of(measure, question, way));
+      if (time === null || time === undefined) return [];
       return [
-        question,
-        way,
-        figure(time ?? Number.NaN),
-        typeof error === 'number' ? (error === 0 ? 'exact' : `${error.toPrecision(2)} %`) : '',
+        [
+          question,
+          way,
+          figure(time),
+          typeof error === 'number' ? (error === 0 ? 'exact' : `${error.toPrecision(2)} %`) : '',
+        ],
       ];
     }),
   );

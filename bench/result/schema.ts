@@ -8,7 +8,7 @@ const CaseSchema = z.strictObject({
   bench: z.string(),
   /** What was asked or sent, such as `pageviews, aligned`. */
   name: z.string(),
-  /** What was measured, such as `polled`, `first`, `p99`, `throughput`. */
+  /** What was measured, such as `polled`, `kept`, `first`, `p99`, `throughput`. */
   measure: z.string(),
   unit: z.enum(['ms', 'requests/s', 'events/s', 'bytes', 'MiB', 'cores', '%', 'rows', 'count', 'per minute']),
   /** Null: neither is better, so that a comparison leaves the case out. */

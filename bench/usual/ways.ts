@@ -95,7 +95,7 @@ function recordService(
     recording.record({ ...common, measure: 'time', unit: 'ms', runs });
     if (found.equal) recording.record({ ...common, measure: 'error', unit: '%', runs: [0] });
   };
-  add('service, polled', found.ms);
+  add(found.case.moves ? 'service, polled' : 'service, kept', found.ms);
   add('service, first', found.firstMs);
 }
 

@@ -1,5 +1,14 @@
 import type { Scope } from '../domain/scope.ts';
-import { DAY_MS, type EpochMs, epochMs, type OpenRange, type Range, utcDayStart } from '../domain/time.ts';
+import {
+  DAY_MS,
+  type EpochMs,
+  EVER,
+  epochMs,
+  type OpenRange,
+  type Range,
+  storedPart,
+  utcDayStart,
+} from '../domain/time.ts';
 import { closed } from './input/app-facts.ts';
 import { activityWindow, heatmapWindow } from './range/tehran.ts';
 
@@ -19,12 +28,13 @@ const basis = (
   sessions: Range | null,
   window = '',
   end = events?.to ?? null,
-): Basis => ({ scope: { events, sessions }, window, end });
+): Basis => ({ scope: { events: stored(events), sessions: stored(sessions) }, window, end });
 
-const ever = closed({ from: null, to: null });
-const upTo = (to: EpochMs): Range => ({ from: ever.from, to });
+const stored = (range: Range | null): Range | null => (range === null ? null : storedPart(range));
 
-export const dataBoundsBasis = (): Basis => basis(null, ever);
+const upTo = (to: EpochMs): Range => ({ from: EVER.from, to });
+
+export const dataBoundsBasis = (): Basis => basis(null, EVER);
 
 /** Pages and time spent: events only. */
 export const eventsBasis = (range: OpenRange): Basis => basis(closed(range), null);

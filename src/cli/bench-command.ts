@@ -41,7 +41,12 @@ const OPTIONS = {
     valueOption('--events <N>', 'Events of the data set (30000000; with --url 20000).', wholeNumber(1)),
   // The questions' ranges skip two days at the beginning and one at the end.
   days: whole('--days <D>', 'Days of the data set.', 30, 4),
-  runs: () => valueOption('--runs <R>', 'Measurements of each question (30; with --url 3).', wholeNumber(1)),
+  runs: () =>
+    valueOption(
+      '--runs <R>',
+      'Measurements of each question (30; with --url 5). `compare` needs 4.',
+      wholeNumber(1),
+    ),
   seconds: () => valueOption('--seconds <S>', 'Length of one measurement (10; less with --quick).', positive),
   polledApps: () =>
     valueOption('--apps <N>', 'Apps that are polled, each with ten keys (20).', wholeNumber(1)).conflicts(
@@ -229,7 +234,7 @@ function addBench(group: CommandLine, name: BenchName): void {
   if (anywhere === true) addDeploymentOptions(command, name);
   if (name === 'suite') {
     command
-      .option('--quick', 'At most 3 minutes on two cores. The default.')
+      .option('--quick', 'About 3 minutes on two cores. The default.')
       .option('--standard', 'At most 20 minutes.')
       .option('--full', 'Hours: 30 million events, 30 runs, half an hour of soak.');
   }

@@ -9,6 +9,19 @@ export interface Range {
   readonly to: EpochMs;
 }
 
+/** All instants that the service stores: 1970 to 2299, the range of the store's DateTime64. Ingestion refuses any other. */
+export const EVER: Range = { from: epochMs(0), to: epochMs(Date.UTC(2300, 0, 1) - 1) };
+
+/**
+ * The part of a range in which stored instants lie; without such a part, its end lies before its start. A range that follows
+ * from another one may reach beyond it, as the period before a long one does. Everything is counted within this part, so a
+ * negative number stands for no instant.
+ */
+export const storedPart = ({ from, to }: Range): Range => ({
+  from: epochMs(Math.max(from, EVER.from)),
+  to: epochMs(Math.min(to, EVER.to)),
+});
+
 /** From an instant (inclusive) to an instant (exclusive), epoch ms. Empty if both are the same. */
 export interface Span {
   readonly start: number;

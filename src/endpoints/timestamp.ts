@@ -1,9 +1,7 @@
-import { DAY_MS, type EpochMs, epochMs } from '../domain/time.ts';
+import { DAY_MS, type EpochMs, EVER, epochMs } from '../domain/time.ts';
 
 /** RFC 3339's date-time, seconds optional, any number of decimals. */
 const FORM = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(?:Z|([+-])(\d{2}):(\d{2}))$/;
-/** 2300-01-01T00:00:00Z: the store's date type ends there. */
-const END_MS = Date.UTC(2300, 0, 1);
 const EXAMPLE = 'Send for example 2026-11-20T07:16:00Z or 2026-11-20T10:46:00.250+03:30.';
 
 /** The direction in which an instant finer than a millisecond is rounded. A range never grows by rounding. */
@@ -33,7 +31,7 @@ export function parseTimestamp(
     Number(decimals.slice(0, 3).padEnd(3, '0'));
   const finer = /[1-9]/.test(decimals.slice(3));
   const at = whole + (finer && rounding === 'up' ? 1 : 0);
-  if (whole < 0 || at >= END_MS) return { problem: 'Must lie from 1970 to 2299.' };
+  if (whole < EVER.from || at > EVER.to) return { problem: 'Must lie from 1970 to 2299.' };
   return { at: epochMs(at) };
 }
 

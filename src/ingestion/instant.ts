@@ -1,9 +1,6 @@
-import { type EpochMs, epochMs } from '../domain/time.ts';
+import { type EpochMs, EVER, epochMs } from '../domain/time.ts';
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/;
-const EARLIEST = 0;
-/** The last instant of 2299, the end of the store's DateTime64. */
-const LATEST = Date.UTC(2300, 0, 1) - 1;
 
 /**
  * Returns an RFC 3339 date-time as epoch ms; null if the text is none or lies outside of 1970 to 2299. Digits
@@ -61,5 +58,5 @@ function parseAny(text: string): EpochMs | null {
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
   const local = midnight + ((h * 60 + m) * 60 + s) * 1000 + Number(decimals.slice(0, 3).padEnd(3, '0'));
   const at = local - (sign === '-' ? -1 : 1) * (oh * 60 + om) * 60_000;
-  return at < EARLIEST || at > LATEST ? null : epochMs(at);
+  return at < EVER.from || at > EVER.to ? null : epochMs(at);
 }

@@ -1,4 +1,4 @@
-import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
+import { type EpochMs, EVER, epochMs, toIso } from '../domain/time.ts';
 import { isBotSession } from './bots.ts';
 import { type Context, MAX_LENGTH, readContext } from './context.ts';
 import { parseInstant } from './instant.ts';
@@ -107,6 +107,7 @@ function validateHead(sent: unknown, rules: Rules, requestUserAgent: string): He
   if (visitorId === undefined) return wrong('visitorId: is missing.');
   const correctionMs = rules.correction?.(id, start) ?? 0;
   const startedAt = epochMs(start + correctionMs);
+  if (startedAt < EVER.from) return wrong('startedAt: before 1970, by the clock of the service.');
   if (startedAt < (rules.acceptedFrom ?? 0)) {
     const message = `startedAt: before ${toIso(epochMs(rules.acceptedFrom ?? 0))}, where the app's retention begins.`;
     return { code: 'beyond_retention', message };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { accountId, appId, isUuid, keyId } from '../domain/ids.ts';
-import { epochMs } from '../domain/time.ts';
+import { EVER, epochMs } from '../domain/time.ts';
 import { ROLES } from '../metadata/members.ts';
 import { AppDomain, AppName } from '../metadata/names.ts';
 import { PLAN_NAMES } from '../metadata/plans.ts';
@@ -12,8 +12,6 @@ export const AppParams = z.strictObject({ appId: uuid.transform(appId) });
 export const ShareParams = z.strictObject({ ...AppParams.shape, ...AccountParams.shape });
 
 const MAX_OVERLAP_SECONDS = 3650 * 86_400;
-/** The last instant of the store's date type. */
-const LAST_INSTANT = Date.UTC(2299, 11, 31, 23, 59, 59, 999);
 const PLAN = `Must be one of ${PLAN_NAMES.join(', ')}.`;
 const INSTANT = 'Must be an ISO 8601 date-time with Z or an offset, such as 2027-01-31T00:00:00Z.';
 
@@ -21,7 +19,7 @@ const PlanField = z.enum(PLAN_NAMES, PLAN);
 const ExpiresAt = z.iso
   .datetime({ offset: true, error: INSTANT })
   .transform((text) => epochMs(Date.parse(text)))
-  .refine((at) => at <= LAST_INSTANT, 'Must be before the year 2300.')
+  .refine((at) => at <= EVER.to, 'Must be before the year 2300.')
   .nullable()
   .default(null);
 const OverlapSeconds = z

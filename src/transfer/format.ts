@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { z } from 'zod';
 import { accountId, appId, isUuid } from '../domain/ids.ts';
-import { DAY_MS, epochMs } from '../domain/time.ts';
+import { DAY_MS, EVER, epochMs } from '../domain/time.ts';
 import { CONTEXT_TEXTS, EVENT_COLUMNS, NO_COORDINATE, TYPES } from '../ingestion/journal-rows.ts';
 import { AppDomain, AppName } from '../metadata/names.ts';
 import { BrokenArchive } from './archive.ts';
@@ -32,12 +32,7 @@ const MAX_UNPACKED = 4 * PIECE_LENGTH;
 const MAX_ROWS = 500_000;
 
 const uuid = z.string().refine(isUuid, 'must be a UUID');
-/** Up to the end of 2299, the limit of the engine's DateTime64(3). */
-const instant = z
-  .int()
-  .min(0)
-  .max(Date.UTC(2300, 0, 1) - 1)
-  .transform(epochMs);
+const instant = z.int().min(EVER.from).max(EVER.to).transform(epochMs);
 
 export const AppPiece = z.object({
   format: z.literal(1),

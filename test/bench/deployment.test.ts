@@ -1,6 +1,11 @@
+import { once } from 'node:events';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { compare } from '../../bench/compare.ts';
 import { readResult } from '../../bench/result/file.ts';
+import type { Result } from '../../bench/result/schema.ts';
 import { type OpenService, openService } from '../../src/testing/in-process.ts';
 import { newFolder, runBench } from './runs.ts';
 
@@ -43,14 +48,16 @@ test('it stores data, checks every answer against its own count, polls, and remo
   const { complete, notes, command, environment, cases } = readResult(json);
   expect({ complete, notes, target: environment.target }).toEqual({
     complete: true,
-    notes: [],
+    notes: [
+      expect.stringMatching(/^Polling at 40, 80 requests\/s for 1 s gives fewer than the 100 answers /),
+    ],
     target: service.url,
   });
   expect(command).toContain('--key …');
   const latencies = cases.filter(({ bench, measure }) => bench === 'http' && measure === 'latency');
   expect(latencies.map(({ name }) => name)).toEqual([
-    'polling, at 40 /s',
-    'polling, at 80 /s',
+    'polling without new events, at 40 /s',
+    'polling without new events, at 80 /s',
     'polling while events arrive, at 40 /s',
     'polling while events arrive, at 80 /s',
   ]);
@@ -69,10 +76,89 @@ test('every question is exact; what the Public API cannot delete is named', asyn
   expect(computed).toHaveLength(7 * 3 + 3);
   expect(computed.filter(({ exact }) => exact !== true)).toEqual([]);
   expect(notes).toEqual([
+    'With 1 run of each question, `bench compare` has no verdict on questions: it needs 4.',
     expect.stringMatching(/^The app .* stays at .* with \d+ events\. .* admin app delete --app /),
   ]);
-  expect(errors).toContain(notes[0]);
+  expect(errors).toContain(notes[1]);
   expect(await appsNow()).toHaveLength(1);
+});
+
+/** A way to the service that notes what is sent. */
+async function watched(): Promise<{ url: string; sent: Sent[]; close(): Promise<void> }> {
+  const sent: Sent[] = [];
+  const { hostname, port } = new URL(service.url);
+  const server = createServer((asked, answer) => {
+    const { method = '', url: path = '', headers } = asked;
+    sent.push({ method, path, isRepeated: headers['if-none-match'] !== undefined, at: Date.now() });
+    const onward = request({ hostname, port, method, path, headers }, (found) => {
+      answer.writeHead(found.statusCode ?? 502, found.headers);
+      found.pipe(answer);
+    });
+    asked.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    sent,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  /** With the tag of an answer. */
+  readonly isRepeated: boolean;
+  readonly at: number;
+}
+
+test('no answer that is measured as computed can have been kept; two quick results can be compared', async () => {
+  const way = await watched();
+  const files = ['a.json', 'b.json'].map((name) => join(folder.path, name));
+  try {
+    const size = ['--events', '400', '--days', '10', '--runs', '4'];
+    for (const file of files) {
+      const args = ['queries', '--url', way.url, '--key', key, ...size, '--json', file];
+      expect(await runBench(args, { env: management() })).toMatchObject({ code: 0 });
+    }
+  } finally {
+    await way.close();
+  }
+  const isQuestion = ({ path }: Sent): boolean => /^\/api\/v1\/(sessions|growth)\//.test(path);
+  const known = new Set<string>();
+  const again = new Set<string>();
+  for (const { method, path, isRepeated, at } of way.sent.filter(
+    (one) => one.method === 'POST' || isQuestion(one),
+  )) {
+    if (method === 'POST') {
+      // After a new event, nothing of the app is known.
+      known.clear();
+      continue;
+    }
+    if (isRepeated) continue;
+    expect(known, `${path} is asked again without a new event`).not.toContain(path);
+    known.add(path);
+    if (!path.includes('from=')) again.add(path);
+    const to = new URL(path, way.url).searchParams.get('to');
+    if (to === null) continue;
+    // `ragged` ends a day ago, and `ending now` does.
+    const age = at - Date.parse(to);
+    expect(age < 5_000 || age > 86_000_000, `${path} ends ${age} ms ago`).toBe(true);
+  }
+  expect(again.size / files.length).toBe(7 + 3);
+  const [a, b] = files.map(readResult) as [Result, Result];
+  expect(new Set(a.cases.flatMap(({ labels }) => labels['asked'] ?? []))).toEqual(
+    new Set(['new range', 'after an event']),
+  );
+  const { compared, left } = compare(a, b, 10);
+  expect(left).toEqual([]);
+  const questions = compared.filter((entry) => entry.key.startsWith('queries: '));
+  expect(questions).toHaveLength(2 * (7 * 3 + 3));
+  expect(questions.filter(({ verdict }) => verdict === 'too few runs')).toEqual([]);
 });
 
 test('batches are counted', async () => {

@@ -14,7 +14,7 @@ import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { deferred } from '../support/deferred.ts';
 import { outOfBounds } from '../support/figures.ts';
 import { type Case, caseArbitrary, instantsOf, type SentBatch } from '../support/generate.ts';
-import { ABOUT_ALL, aboutRange, type Question } from '../support/oracle/compare.ts';
+import { ABOUT_ALL, aboutRange, outcome, type Question, type Source } from '../support/oracle/compare.ts';
 import { KNOWN_DOMAIN, known } from '../support/oracle/known.ts';
 import { createOracle, type Oracle } from '../support/oracle/oracle.ts';
 import { subjectOn } from '../support/oracle/subject.ts';
@@ -91,11 +91,13 @@ async function expectBounds({ batches, probes, moments }: Case, sealed: number):
   const questions = [...ABOUT_ALL, ...probes.flatMap((probe) => aboutRange({ ...probe, limit: undefined }))];
   const polled = createAnalytics({ db });
   const fresh = createAnalytics({ db, memory: new Memory(0) });
-  const ask = ({ ask: by }: Question, of: Analytics) => by(of, app.id, now);
-  const plain = (answer: unknown): unknown =>
-    JSON.parse(
+  const ask = async ({ ask: by }: Question, of: Source): Promise<unknown> => {
+    const answer = await outcome(() => by(of, app.id, now));
+    return JSON.parse(
       JSON.stringify(Symbol.iterator in Object(answer) ? [...(answer as Iterable<unknown>)] : answer),
     );
+  };
+  const isRefused = (answer: unknown): boolean => 'refused' in Object(answer);
   for (const question of questions) await ask(question, polled);
   const { promise, resolve: commit } = deferred();
   commitsWait = promise;
@@ -108,9 +110,11 @@ async function expectBounds({ batches, probes, moments }: Case, sealed: number):
     for (const question of questions) {
       const path = PATHS[question.name.split(' ')[0] ?? ''];
       if (path === undefined) continue;
-      const [least, most] = [without, withAll].map((oracle) => plain(question.ask(oracle, app.id, now)));
+      const [least, most] = await Promise.all([without, withAll].map((oracle) => ask(question, oracle)));
+      // Growth of more than 4,000 days: the events that are being stored decide which days they are.
+      if (isRefused(least) || isRefused(most)) continue;
       for (const answer of await Promise.all([polled, fresh].map((of) => ask(question, of)))) {
-        expect(outOfBounds(path, plain(answer), least, most), question.name).toEqual([]);
+        expect(outOfBounds(path, answer, least, most), question.name).toEqual([]);
       }
     }
   } finally {
@@ -118,9 +122,9 @@ async function expectBounds({ batches, probes, moments }: Case, sealed: number):
     await storing;
   }
   for (const question of questions) {
-    const exact = plain(question.ask(withAll, app.id, now));
+    const exact = await ask(question, withAll);
     for (const answer of await Promise.all([polled, fresh].map((of) => ask(question, of)))) {
-      expect(plain(answer), question.name).toEqual(exact);
+      expect(answer, question.name).toEqual(exact);
     }
   }
 }

@@ -17,18 +17,27 @@ export const GROUNDS: readonly ((at: number) => number)[] = [
   (at) => tehranDayStart(tehranTime(at).date),
 ];
 
+/** The first and the last instant of a request, and some that make the period before a range begin before 1970. */
+const FIRST = 0;
+const LAST = Date.UTC(2300, 0, 1) - 1;
+const FAR = [FIRST, FIRST + 1, HOUR, Date.UTC(1998, 0, 1), 10 ** 12, Date.UTC(2034, 0, 1), LAST - 1, LAST];
+
+/** The nearest instant that a request can name. */
+const asked = (at: number): number => Math.min(Math.max(at, FIRST), LAST);
+
 /**
  * A bound of a range: on, 1 ms before or after an instant of the data, an hour or a midnight; beyond all
- * data; or open.
+ * data; far away; or open.
  */
 export function edgeArbitrary(): fc.Arbitrary<Edge> {
   return fc.oneof(
     { weight: 1, arbitrary: fc.constant(() => null) },
+    { weight: 1, arbitrary: fc.constantFrom(...FAR).map((far) => () => far) },
     {
       weight: 1,
       arbitrary: fc
         .constantFrom(-1, 0, 1, HOUR, DAY)
-        .map((beside) => (instants: readonly number[]) => at(instants, instants.length - 1) + beside),
+        .map((beside) => (instants: readonly number[]) => asked(at(instants, instants.length - 1) + beside)),
     },
     {
       weight: 5,
@@ -43,7 +52,7 @@ export function edgeArbitrary(): fc.Arbitrary<Edge> {
           ),
         })
         .map(({ ground, index, beside, away }): Edge => {
-          return (instants) => ground(at(instants, index)) + away + beside;
+          return (instants) => asked(ground(at(instants, index)) + away + beside);
         }),
     },
   );
@@ -64,7 +73,7 @@ export function momentArbitrary(): fc.Arbitrary<(instants: readonly number[]) =>
     .map(
       ({ index, days, beside }) =>
         (instants) =>
-          at(instants, index) + days * DAY + beside,
+          asked(at(instants, index) + days * DAY + beside),
     );
 }
 

@@ -49,6 +49,8 @@ const ANCHORS = [
   '2021-09-21T19:30:00Z', // Tehran goes from 24:00 back to 23:00
   '2022-09-21T19:30:00Z',
   '2022-09-23T00:00:00Z',
+  '1970-01-01T00:00:00Z', // the first instant; earlier ones are moved to it
+  '1970-01-28T20:30:00Z', // windows begin before it
 ].map((text) => new Date(text).getTime());
 
 /** Offsets on hours (of UTC and Tehran), a ms beside them, or anywhere; a few are days away. */
@@ -135,7 +137,7 @@ export const casesWith = (probes: number): fc.Arbitrary<Case> =>
       again,
       deliveries: deliveries.map(({ session, visitor, context, events }) => {
         const of = at(story.sessions, session);
-        const startedAt = story.anchor + of.offset;
+        const startedAt = Math.max(story.anchor + of.offset, 0);
         return {
           session: { id: `s${of.id}`, visitorId: `v${visitor ?? of.visitor}`, startedAt },
           context,

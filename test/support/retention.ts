@@ -12,7 +12,7 @@ import { seal } from '../../src/facts/pass.ts';
 import { purgeSessions } from '../../src/facts/purge.ts';
 import { unseal } from '../../src/facts/unseal.ts';
 import { type Case, casesWith, instantsOf } from './generate.ts';
-import { ABOUT_ALL, aboutRange, type Question, type Subject } from './oracle/compare.ts';
+import { ABOUT_ALL, aboutRange, outcome, type Question, type Subject } from './oracle/compare.ts';
 import { KNOWN_DOMAIN, known } from './oracle/known.ts';
 import type { Delivery } from './oracle/model.ts';
 import { createOracle, type Oracle } from './oracle/oracle.ts';
@@ -174,17 +174,19 @@ export class Play {
   ): Promise<boolean> {
     const { analytics, clock } = this.#subject;
     const { id } = this.app;
-    const answer = await Promise.resolve(ask(analytics, id, clock.now)).catch((error: unknown) => error);
+    const answer = await outcome(() => ask(analytics, id, clock.now)).catch((error: unknown) => error);
     if (!(answer instanceof Error)) {
-      expect(answer, name).toEqual(ask(oracle, id, clock.now));
+      expect(answer, name).toEqual(await outcome(() => ask(oracle, id, clock.now)));
       return false;
     }
     if (!(answer instanceof AppError) || answer.code !== 'beyond_retention') throw answer;
     expect(OF_SESSIONS, name).not.toContain(name.split(' ')[0]);
     const { from, to } = answer.nearest ?? {};
     const next = again({ from: Date.parse(from ?? ''), to: Date.parse(to ?? '') });
-    const found = await next.ask(analytics, id, clock.now);
-    expect(found, `${next.name} instead of ${name}`).toEqual(next.ask(oracle, id, clock.now));
+    const [found, expected] = await Promise.all(
+      [analytics, oracle].map((source) => outcome(() => next.ask(source, id, clock.now))),
+    );
+    expect(found, `${next.name} instead of ${name}`).toEqual(expected);
     return true;
   }
 }

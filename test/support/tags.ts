@@ -8,7 +8,7 @@ import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts'
 import { seal } from '../../src/facts/pass.ts';
 import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { type Case, caseArbitrary } from './generate.ts';
-import { expectAgreement, type Subject } from './oracle/compare.ts';
+import { expectAgreement, outcome, type Subject } from './oracle/compare.ts';
 import type { OracleStore } from './oracle/store.ts';
 import { forAll } from './random.ts';
 
@@ -86,7 +86,7 @@ export function testTags(on: OracleStore, stories: number): void {
               questions(story, at.clock.now).map(async ({ name, basis, ask }) => {
                 const { version } = await snapshots(app, basis.scope);
                 const tag = JSON.stringify([app, name, basis.window, version]);
-                const answer = await ask(at.analytics, app);
+                const answer = await outcome(() => ask(at.analytics, app));
                 if (seen.has(tag)) {
                   repeated += 1;
                   expect(answer, tag).toEqual(seen.get(tag));

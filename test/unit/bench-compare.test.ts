@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkAssertions, parseAssertion } from '../../bench/assertions.ts';
 import { compare } from '../../bench/compare.ts';
+import { DEPLOYMENT_PRESETS, PRESETS } from '../../bench/presets.ts';
 import type { Case } from '../../bench/result/schema.ts';
 import { Tally } from '../../bench/tally.ts';
 import { resultOf, series } from '../support/bench-result.ts';
@@ -36,6 +37,21 @@ describe('compare', () => {
     const bytes = (runs: number[]) => series({ runs, unit: 'bytes' });
     expect(verdictOf(bytes([1000]), bytes([1200]))).toEqual(['worse']);
     expect(verdictOf(bytes([1000]), bytes([1010]))).toEqual(['same']);
+  });
+
+  test('what never happened in either is the same', () => {
+    const share = (runs: number[]) => series({ runs, unit: '%' });
+    expect(verdictOf(share([0]), share([0]))).toEqual(['same']);
+    expect(verdictOf(share([0]), share([5]))).toEqual(['too few runs']);
+  });
+
+  test('a run of every preset has enough runs of each question for a verdict', () => {
+    const presets = [...Object.values(PRESETS), ...Object.values(DEPLOYMENT_PRESETS)];
+    for (const { runs } of presets) {
+      expect(verdictOf(series({ runs: around(10, runs) }), series({ runs: around(20, runs) }))).toEqual([
+        'worse',
+      ]);
+    }
   });
 
   test('an answer that is no longer exact is worse, however fast', () => {

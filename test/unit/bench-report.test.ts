@@ -1,10 +1,23 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pageOf } from '../../bench/report/page.ts';
-import { readResult, replaceFile, writable } from '../../bench/result/file.ts';
-import { ResultSchema } from '../../bench/result/schema.ts';
+import { readResult, writable, writeFile } from '../../bench/result/file.ts';
+import { type Case, ResultSchema } from '../../bench/result/schema.ts';
 import { Tally } from '../../bench/tally.ts';
 import { resultOf, series } from '../support/bench-result.ts';
 
@@ -92,9 +105,72 @@ describe('the file', () => {
   test('a result is read as it was written', () => {
     const file = writable('--json', join(folder, 'a.json'));
     expect(readdirSync(folder)).toEqual([]);
-    replaceFile(file, JSON.stringify(resultOf(CASES)));
+    writeFile(file, JSON.stringify(resultOf(CASES)));
     expect(readResult(file)).toEqual(resultOf(CASES));
     expect(readdirSync(folder)).toEqual(['a.json']);
+  });
+
+  test('a file that is replaced is one file, and leaves nothing beside it', () => {
+    const file = join(folder, 'replaced.json');
+    writeFileSync(file, 'a longer text than before');
+    const { ino } = statSync(file);
+    writeFile(writable('--json', file), 'short');
+    expect(readFileSync(file, 'utf8')).toBe('short');
+    expect(statSync(file).ino).not.toBe(ino);
+    rmSync(file);
+    expect(readdirSync(folder)).toEqual(['a.json']);
+  });
+
+  test.each(['a link', 'a link to a link', 'a link to nothing yet', 'a second name'])(
+    '%s is written through, and stays',
+    (kind) => {
+      const own = mkdtempSync(join(folder, 'link-'));
+      const [target, file] = [join(own, 'target.json'), join(own, 'given.json')];
+      if (kind !== 'a link to nothing yet') writeFileSync(target, 'a longer text than before');
+      if (kind === 'a second name') linkSync(target, file);
+      else if (kind === 'a link to a link') {
+        symlinkSync('target.json', join(own, 'between.json'));
+        symlinkSync('between.json', file);
+      } else symlinkSync('target.json', file);
+      const before = lstatSync(file);
+      for (const text of ['first', '2nd']) {
+        writeFile(writable('--json', file), text, false);
+        expect(readFileSync(target, 'utf8')).toBe(text);
+      }
+      expect(lstatSync(file)).toMatchObject({ ino: before.ino, mode: before.mode, nlink: before.nlink });
+      rmSync(own, { recursive: true });
+    },
+  );
+
+  test('a device is written through, and stays', () => {
+    const file = writable('--json', '/dev/null');
+    const before = statSync(file);
+    writeFile(file, 'text', false);
+    writeFile(file, 'text');
+    expect(statSync(file)).toMatchObject({ ino: before.ino, mode: before.mode, rdev: before.rdev });
+    // Not every system has it.
+    if (existsSync('/dev/full'))
+      expect(() => writeFile('/dev/full', 'text')).toThrow(/^\/dev\/full could not be written: ENOSPC/);
+  });
+
+  test('a pipe gets the last text alone, and stays', async () => {
+    const file = join(folder, 'pipe');
+    execFileSync('mkfifo', [file]);
+    const reading = promisify(execFile)('cat', [file]);
+    writeFile(writable('--html', file), 'not whole yet', false);
+    writeFile(file, 'whole');
+    expect((await reading).stdout).toBe('whole');
+    expect(statSync(file).isFIFO()).toBe(true);
+    rmSync(file);
+  });
+
+  test('what cannot be written is refused at once', () => {
+    expect(() => writable('--json', folder)).toThrow(`--json: ${folder} is a folder.`);
+    expect(() => writable('--json', join(folder, 'none', 'a.json'))).toThrow(/^--json: ENOENT/);
+    const dangling = join(folder, 'dangling');
+    symlinkSync('none/a.json', dangling);
+    expect(() => writable('--json', dangling)).toThrow(/^--json: ENOENT/);
+    rmSync(dangling);
   });
 
   test.each([
@@ -149,14 +225,90 @@ describe('the page', () => {
     expect(page.match(/<svg /g)?.length).toBeGreaterThan(11);
   });
 
+  const http = (range: string, measure: string, runs: number[], more: Case['labels'] = {}): Case =>
+    series({
+      name: `pageviews, ${range}`,
+      measure,
+      runs,
+      labels: { endpoint: 'pageviews', range, over: 'HTTP', events: 5_000, ...more },
+    });
+  /** The texts of the cards, by figure. */
+  const headlinesOf = (cases: readonly Case[]): string[] =>
+    [...pageOf(resultOf(cases)).matchAll(/<div class="card[^"]*"><b>(.*?)<\/b><span>(.*?)<\/span>/g)].map(
+      ([, value, says]) => `${value} ${says}`,
+    );
+
   test('a deployment has its own figures', () => {
-    const labels = { endpoint: 'pageviews', range: 'ending now', over: 'HTTP' };
-    const of = (measure: string, runs: number[]) =>
-      series({ name: 'pageviews, ending now', measure, labels, runs });
-    const told = pageOf(resultOf([of('computed', [20, 21]), of('unchanged', [2, 3])]));
-    expect(told).toContain('<b>20.0 ms</b><span>median question over HTTP, computed</span>');
-    expect(told).toContain('<b>2.00 ms</b><span>median question over HTTP, unchanged</span>');
-    expect(told).toContain('Questions that end now');
+    const told = headlinesOf([
+      http('ending now', 'computed', [20, 21, 22], { asked: 'new range' }),
+      http('fixed', 'computed', [19, 20, 21], { asked: 'after an event' }),
+      http('ending now', 'unchanged', [2, 3, 4]),
+    ]);
+    expect(told).toEqual([
+      'None of the answers were compared with the exact count',
+      '20.0 ms median question over HTTP, computed, 5k events',
+      '3.00 ms median question over HTTP, unchanged (304), 5k events',
+    ]);
+  });
+
+  test('no headline of computed answers counts one that was kept', () => {
+    const early = ['ragged', 'ending now', 'unbounded', 'unbounded', 'fixed', 'fixed'].map((range) =>
+      http(range, 'computed', [range === 'ragged' || range === 'ending now' ? 30 : 1]),
+    );
+    expect(headlinesOf(early)).toContain('30.0 ms median question over HTTP, computed, 5k events');
+    const inProcess = ['ragged', 'unbounded', 'unbounded', 'fixed'].map((range) =>
+      http(range, 'polled', [range === 'ragged' ? 30 : 1]),
+    );
+    expect(headlinesOf(inProcess)).toContain(
+      '30.0 ms median question, polled at other milliseconds each time, 5k events',
+    );
+    expect(headlinesOf([http('fixed', 'kept', [1])])).toHaveLength(1);
+  });
+
+  test('of small data, the ratio to raw is no headline, and the page says why', () => {
+    const of = (events: number, raw: number) => [
+      http('ragged', 'first', [10], { events }),
+      { ...http('ragged', 'raw', [raw], { events }), ofService: false },
+    ];
+    const small = pageOf(resultOf(of(150_000, 9.1)));
+    expect(small).not.toContain('than raw at');
+    expect(small).toContain('<div class="note">The questions are about 150k events. With so few,');
+    expect(headlinesOf(of(3_000_000, 250))).toContain(
+      '25.0× faster than raw at 3M events (median, first questions)',
+    );
+    expect(headlinesOf(of(3_000_000, 5))).toContain(
+      '2.00× slower than raw at 3M events (median, first questions)',
+    );
+    expect(pageOf(resultOf(of(3_000_000, 250)))).not.toContain('The questions are about');
+  });
+
+  test('a best case says which one it is, and is not the only one', () => {
+    const full = (name: string, perSecond: number) =>
+      series({
+        bench: 'http',
+        name,
+        measure: 'throughput',
+        unit: 'requests/s',
+        better: 'higher',
+        runs: [perSecond],
+      });
+    const told = headlinesOf([
+      full('listPageviews 304, with Redis', 8_000),
+      full('200 keys polling while events arrive, with Redis', 3_000),
+      full('200 keys polling while events arrive, max-stale=10, with Redis', 7_000),
+      series({
+        bench: 'ingest',
+        name: 'batches of 500',
+        measure: 'throughput',
+        unit: 'events/s',
+        runs: [85_000],
+      }),
+    ]);
+    expect(told.slice(1)).toEqual([
+      '8000/s requests at full speed, the best case: listPageviews 304, with Redis',
+      '3000/s requests at full speed: 200 keys polling while events arrive, with Redis',
+      '85,000/s events stored, the best case: batches of 500',
+    ]);
   });
 
   test('it leaves out what was not measured', () => {

@@ -50,6 +50,15 @@ describe('a session is rejected whole when', () => {
   });
 });
 
+test('a session whose corrected start lies before 1970 is rejected whole', () => {
+  const events = [{ ...EVENT, timestamp: '1970-01-01T01:00:00.000Z' }];
+  const session = { ...SESSION, startedAt: '1970-01-01T01:00:00.000Z', events };
+  const corrected = (by: number) =>
+    validateSessions([session], { now: NOW, maxAgeDays: null, userAgent: CHROME, correction: () => by });
+  expect(corrected(-3_600_000).sessions).toMatchObject([{ startedAt: 0, events: [{ timestamp: 0 }] }]);
+  expect(corrected(-3_600_001)).toMatchObject({ sessions: [], rejected: [{ code: 'invalid_session' }] });
+});
+
 test('a server or an app that sends sessions is no bot', () => {
   for (const sender of ['node', 'curl/8.5.0', 'my-backend/1.0', '']) {
     expect(check([SESSION], sender).sessions).toMatchObject([{ userAgent: sender }]);

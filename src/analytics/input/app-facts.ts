@@ -2,7 +2,7 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { Sql } from '../../clickhouse/sql.ts';
 import type { FactKind } from '../../domain/fact-kinds.ts';
 import type { AppId } from '../../domain/ids.ts';
-import { type EpochMs, epochMs, type OpenRange, type Range, type Span } from '../../domain/time.ts';
+import { type EpochMs, EVER, type OpenRange, type Range, type Span } from '../../domain/time.ts';
 import type { LateHour } from '../../snapshots/late-hours.ts';
 import type { Cache } from '../memory/memory.ts';
 
@@ -80,9 +80,8 @@ export interface PageFacts extends Facts {
   readonly live: Cache;
 }
 
-const BEGINNING = epochMs(0);
-/** The last ms of 2299, the limit of the engine's DateTime64(3). */
-const END = epochMs(Date.UTC(2300, 0, 1) - 1);
-
-/** Replaces omitted bounds by the widest ones: no event lies before 1970 or after 2299. */
-export const closed = (range: OpenRange): Range => ({ from: range.from ?? BEGINNING, to: range.to ?? END });
+/** Replaces omitted bounds by the widest ones. */
+export const closed = (range: OpenRange): Range => ({
+  from: range.from ?? EVER.from,
+  to: range.to ?? EVER.to,
+});

@@ -5,9 +5,6 @@ import { type Grain, type Plan, plan } from '../range/plan.ts';
 import { rawRanges } from '../range/sql.ts';
 import type { EventFacts } from './app-facts.ts';
 
-/** No event is older: ingestion refuses it. A range, or the period before it, may begin earlier. */
-const FIRST = 0;
-
 /**
  * Plans the adjacent ranges of a question about events: raw events answer the edges and the tail. The tail of the last range
  * ends where `tailEnd` says. Throws `beyond_retention` if events may have expired from one of these pieces. Nothing else
@@ -21,7 +18,7 @@ export function planEvents(
 ): Plan[] {
   const plans = ranges.map((range) => plan(range, watermark, coarsest));
   const isKept = plans.every((pieces) =>
-    rawRanges(pieces).every(({ from, to }) => Math.max(from, FIRST) > Math.min(to, horizon - 1)),
+    rawRanges(pieces).every(({ from, to }) => from > Math.min(to, horizon - 1)),
   );
   if (!isKept) throw beyondRetention(nearest(ranges, horizon), horizon);
   const cut = ({ from, to }: Range): Range | null => {

@@ -1,5 +1,5 @@
 import { type Sql, sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
+import { DAY_MS, floorTo, HOUR_MS, type Range, storedPart } from '../../domain/time.ts';
 import { int } from './sql.ts';
 
 /**
@@ -7,19 +7,22 @@ import { int } from './sql.ts';
  * each slice: at the session whose prev lies before the slice or before the range.
  */
 export interface Grid extends Range {
-  /** The start of slice 0; other slices may lie before it. */
+  /** The start of slice 0; other slices, and the range, may begin before or after it. */
   readonly origin: number;
   readonly width: number;
 }
 
+const grid = (range: Range, origin: number, width: number): Grid => ({ ...storedPart(range), origin, width });
+
 /** The range as a single slice. */
-export const asOne = ({ from, to }: Range): Grid => ({ from, to, origin: from, width: to - from + 1 });
+export const asOne = (range: Range): Grid => byPeriod(range, range);
 /** Periods of the same length, adjacent and in order. */
-export const byPeriod = (first: Range, last: Range): Grid => ({ ...asOne(first), to: last.to });
+export const byPeriod = (first: Range, last: Range): Grid =>
+  grid({ from: first.from, to: last.to }, first.from, first.to - first.from + 1);
 /** UTC days, counted from 1970-01-01. */
-export const byDay = ({ from, to }: Range): Grid => ({ from, to, origin: 0, width: DAY_MS });
+export const byDay = (range: Range): Grid => grid(range, 0, DAY_MS);
 /** The hours from the start of the range on. */
-export const byHour = ({ from, to }: Range): Grid => ({ from, to, origin: from, width: HOUR_MS });
+export const byHour = (range: Range): Grid => grid(range, range.from, HOUR_MS);
 
 /** Returns the number of the slice that contains `at`. */
 export const sliceOf = ({ origin, width }: Grid, at: number): number => Math.floor((at - origin) / width);

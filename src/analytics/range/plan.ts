@@ -1,4 +1,13 @@
-import { DAY_MS, type EpochMs, epochMs, floorTo, HOUR_MS, type Range, type Span } from '../../domain/time.ts';
+import {
+  DAY_MS,
+  type EpochMs,
+  epochMs,
+  floorTo,
+  HOUR_MS,
+  type Range,
+  type Span,
+  storedPart,
+} from '../../domain/time.ts';
 import { COARSE_UNITS } from '../../facts/sql/tables.ts';
 
 export type { Span };
@@ -39,10 +48,11 @@ const rangeOrNull = (start: number, end: number): Range | null =>
   start < end ? rangeOf({ start, end }) : null;
 
 /**
- * Splits `range` at the watermark (a whole UTC hour; 0 if nothing is sealed). Uses no grain coarser than
- * `coarsest`.
+ * Splits the stored part of a range at the watermark (a whole UTC hour; 0 if nothing is sealed). Uses no grain coarser
+ * than `coarsest`.
  */
-export function plan(range: Range, watermark: EpochMs, coarsest: Grain = 'day256'): Plan {
+export function plan(whole: Range, watermark: EpochMs, coarsest: Grain = 'day256'): Plan {
+  const range = storedPart(whole);
   const end = range.to + 1;
   const sealedEnd = Math.min(end, watermark);
   const tail = rangeOrNull(Math.max(range.from, watermark), end);

@@ -9,10 +9,12 @@ import type {
   TimeSpent,
   UtmCampaign,
 } from '../../../src/analytics/answers/results.ts';
+import { AppError } from '../../../src/domain/errors.ts';
 import { distinct, groupBy, ranked, ratio, sum, units } from './exact.ts';
 import { type CountedEvent, duration, type EventType, eventsOf, isBounce, type Session } from './model.ts';
 
 const DAY = 86_400_000;
+const MOST_DAYS = 4_000;
 
 /** Both bounds are inclusive; null is unbounded. */
 export interface Bounds {
@@ -86,6 +88,10 @@ export function userGrowth(sessions: readonly Session[], { from, to }: Bounds): 
   const dayOf = (at: number): number => Math.floor(at / DAY);
   const first = dayOf(from ?? Math.min(...instants));
   const last = dayOf(to ?? Math.max(...instants));
+  if (last - first + 1 > MOST_DAYS) {
+    const message = `The range holds ${last - first + 1} UTC days; at most 4000 are listed.`;
+    throw new AppError('validation_failed', '', { errors: [{ field: 'from', message }] });
+  }
   const points: GrowthPoint[] = [];
   for (let day = first; day <= last; day++) {
     const part = {
