@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { trimBlanks } from '../domain/blank.ts';
 import { isHostname, parseUrl } from '../domain/host.ts';
 
 const MAX_NAME = 100;
@@ -9,7 +10,7 @@ const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
 /** An app's or account's display name: 1 to 100 code points after trimming, no control characters. */
 export const AppName = z
   .string()
-  .trim()
+  .overwrite(trimBlanks)
   .refine((name) => name !== '', 'must not be empty')
   .refine((name) => [...name].length <= MAX_NAME, `must have at most ${MAX_NAME} characters`)
   .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
