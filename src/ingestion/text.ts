@@ -5,7 +5,9 @@ const SUSPECT = /[^ -~\u00a0-\ud7ff\ue000-\uffff]/;
 
 /** Returns `text` without control characters, with lone surrogates replaced: they have no UTF-8 form. */
 export const wellFormed = (text: string): string =>
-  SUSPECT.test(text) ? text.replace(/\p{Cc}/gu, '').replace(/\p{Cs}/gu, '\ufffd') : text;
+  SUSPECT.test(text)
+    ? text.replace(/\p{Cc}+/gu, '').replace(/\p{Cs}+/gu, (lone) => '\ufffd'.repeat(lone.length))
+    : text;
 
 /** Returns `text` in its stored form: well-formed, without blanks at its ends, and cut after `max` code points. */
 export function cleanText(text: string, max: number): string {
