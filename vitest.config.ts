@@ -68,6 +68,7 @@ const LONGER = [
     'http/sdk-events/503',
     'http/tracing',
     'security/auth',
+    'security/event-loop',
     'security/input',
     'security/secrets',
     'store/backends',
@@ -103,6 +104,7 @@ const LONGER = [
     'store/transfer',
     'store/upgrade',
     'unit/code-version',
+    'unit/linear-time',
     'unit/scripts',
   ].map((name) => `test/${name}.test.ts`),
 ];

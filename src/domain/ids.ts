@@ -5,10 +5,10 @@ export type AccountId = string & { readonly __id: 'account' };
 /** An API key's UUID (never the key itself). */
 export type KeyId = string & { readonly __id: 'key' };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** True for the 8-4-4-4-12 form in either case. */
-export const isUuid = (text: string): boolean => UUID.test(text.toLowerCase());
+export const isUuid = (text: string): boolean => UUID.test(text);
 
 /** Lower-cases; the caller has checked the form with `isUuid`. */
 export const appId = (uuid: string): AppId => uuid.toLowerCase() as AppId;

@@ -1,3 +1,4 @@
+import { parseUrl } from '../domain/host.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { isBot } from './bots.ts';
 import { MAX_LENGTH } from './context.ts';
@@ -59,7 +60,6 @@ export function judgeRequest(request: LoggedRequest): LogRequest | SkipReason {
 /** Returns the path of a request. A proxy's client sends the whole address instead of a path. */
 function pathOf(target: string): string | null {
   if (target.startsWith('/')) return target;
-  if (!/^https?:\/\//i.test(target) || !URL.canParse(target)) return null;
-  const { pathname, search } = new URL(target);
-  return pathname + search;
+  const url = /^https?:\/\//i.test(target) ? parseUrl(target) : null;
+  return url === null ? null : url.pathname + url.search;
 }

@@ -1,3 +1,6 @@
+import { trimBlanks } from '../domain/blank.ts';
+import { lowerAscii } from '../domain/fold.ts';
+
 /**
  * The origin of a session. Each field points to one channel. The session's channel is the smallest number
  * among its fields: `paid` wins over `email`, and so on. Campaign, term and content point to `campaign` if
@@ -44,7 +47,8 @@ export function mediumSignal(medium: string): Signal {
   return CHANNEL.campaign;
 }
 
-const normal = (text: string): string => text.trim().toLowerCase();
+/** Values are stored without blanks at their ends. The lists are ASCII. */
+const normal = (text: string): string => lowerAscii(trimBlanks(text));
 
 /** Checks mail before search: mail.google.com is a mailbox, google.com a search engine. */
 function hostSignal(host: string): Signal | null {
@@ -54,14 +58,13 @@ function hostSignal(host: string): Signal | null {
   return null;
 }
 
+/** The most labels of a listed host. */
+const MAX_LABELS = 3;
+
 /** True for a listed host and for every subdomain of one. */
 function belongsTo(host: string, listed: ReadonlySet<string>): boolean {
-  for (let rest = host; rest !== ''; ) {
-    if (listed.has(rest)) return true;
-    const dot = rest.indexOf('.');
-    rest = dot < 0 ? '' : rest.slice(dot + 1);
-  }
-  return false;
+  const labels = host.split('.').slice(-MAX_LABELS);
+  return labels.some((_, first) => listed.has(labels.slice(first).join('.')));
 }
 
 /** Search engines with one host per country. Their other services (docs.google.com) are referrals. */

@@ -24,7 +24,7 @@ export interface Context {
   readonly location: Place | null;
 }
 
-/** The longest texts, in code points, after control characters are stripped. */
+/** The longest texts, in code points, without control characters and, but for paths, without blanks at their ends. */
 export const MAX_LENGTH = {
   path: 2048,
   referrer: 2048,

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
-import { isIP } from 'node:net';
+import { isIPv6 } from 'node:net';
 import { Reader, type Response } from 'maxmind';
+import { clientAddress } from '../domain/address.ts';
 import { every } from '../domain/every.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { coordinates, MAX_LENGTH, type Place } from './context.ts';
@@ -57,12 +58,11 @@ async function versionOf(path: string): Promise<string> {
   return `${ino} ${size} ${mtimeMs}`;
 }
 
-/** Looks an address up. An IPv4 address may come in the form of IPv6. */
-function lookUp(reader: Reader<Response>, address: string): unknown {
-  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-  const version = isIP(plain);
-  if (version === 0 || (version === 6 && reader.metadata.ipVersion === 4)) return null;
-  return reader.get(plain);
+/** Looks an address up, in any spelling. */
+function lookUp(reader: Reader<Response>, text: string): unknown {
+  const address = clientAddress(text);
+  if (address === undefined || (isIPv6(address) && reader.metadata.ipVersion === 4)) return null;
+  return reader.get(address);
 }
 
 /** Returns the place of a record; null if the record names none. */

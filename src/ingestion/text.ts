@@ -1,13 +1,18 @@
+import { trimBlanks } from '../domain/blank.ts';
+
 /** Control characters and surrogates. Most texts have none, and this test is quick. */
 const SUSPECT = /[^ -~\u00a0-\ud7ff\ue000-\uffff]/;
 
-/**
- * Returns `text` in its stored form: without control characters, with lone surrogates replaced (they have no
- * UTF-8 form), and cut after `max` code points.
- */
+/** Returns `text` without control characters, with lone surrogates replaced: they have no UTF-8 form. */
+export const wellFormed = (text: string): string =>
+  SUSPECT.test(text)
+    ? text.replace(/\p{Cc}+/gu, '').replace(/\p{Cs}+/gu, (lone) => '\ufffd'.repeat(lone.length))
+    : text;
+
+/** Returns `text` in its stored form: well-formed, without blanks at its ends, and cut after `max` code points. */
 export function cleanText(text: string, max: number): string {
-  if (!SUSPECT.test(text)) return text.length <= max ? text : text.slice(0, max);
-  return cutText(text.replace(/\p{Cc}/gu, '').replace(/\p{Cs}/gu, '\ufffd'), max);
+  const whole = trimBlanks(wellFormed(text));
+  return whole.length <= max ? whole : trimBlanks(cutText(whole, max));
 }
 
 /** Returns the first `max` code points, never half a surrogate pair. */

@@ -13,6 +13,8 @@ export interface Technology {
 const UNKNOWN: Technology = { browser: '', os: '', device: 'other' };
 const REMEMBERED = 5_000;
 const DEVICES: ReadonlySet<string> = new Set(['desktop', 'mobile', 'tablet']);
+/** Desktop computers that are no device to Bowser: the BSDs, other systems under X11, and PCs with HarmonyOS. */
+const DESKTOP = /\bX11\b|\b(?:Free|Open|Net)BSD\b|\bDragonFly\b|\bPC; OpenHarmony\b/i;
 
 const technologies = new LRUCache<string, Technology>({ max: REMEMBERED });
 
@@ -28,10 +30,10 @@ export function technologyOf(userAgent: string): Technology {
   const technology: Technology = {
     browser: browser.name ?? '',
     os: os.name ?? '',
-    device: isDevice(platform.type) ? platform.type : 'other',
+    device: deviceOf(platform.type ?? (DESKTOP.test(userAgent) ? 'desktop' : 'other')),
   };
   technologies.set(userAgent, technology);
   return technology;
 }
 
-const isDevice = (type: string | undefined): type is Device => type !== undefined && DEVICES.has(type);
+const deviceOf = (type: string): Device => (DEVICES.has(type) ? (type as Device) : 'other');

@@ -1,7 +1,7 @@
 import { DAY_MS, type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
 import { MAX_LENGTH } from './context.ts';
 import { parseInstant } from './instant.ts';
-import { cleanText, cutText } from './text.ts';
+import { cleanText, cutText, wellFormed } from './text.ts';
 
 /** The reason why a part of a batch was left out. */
 export type RejectionCode =
@@ -88,7 +88,7 @@ export function validateEvent(sent: unknown, position: number, rules: EventRules
   }
 }
 
-const TEXT_NEEDED = (field: string): string => `${field}: must be a string that is not empty.`;
+const TEXT_NEEDED = (field: string): string => `${field}: must be a string that is not blank.`;
 
 const requiredText = (value: unknown, max: number): string =>
   typeof value === 'string' ? cleanText(value, max) : '';
@@ -99,7 +99,7 @@ const isDuration = (value: unknown): value is number =>
 /** Returns the path without query and fragment; null if it is no path. */
 export function validatePath(value: unknown): string | null {
   if (typeof value !== 'string') return null;
-  const clean = cleanText(value, Number.POSITIVE_INFINITY);
+  const clean = wellFormed(value);
   if (!clean.startsWith('/')) return null;
   const end = clean.search(/[?#]/);
   return cutText(end < 0 ? clean : clean.slice(0, end), MAX_LENGTH.path);

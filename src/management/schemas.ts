@@ -28,13 +28,16 @@ const OverlapSeconds = z
   .max(MAX_OVERLAP_SECONDS, 'Must be at most 3650 days.')
   .default(0);
 
-/** An e-mail address in lower case. Letters beyond ASCII are not used in sign-in. */
-const Email = z
+/**
+ * An e-mail address in lower case. Letters beyond ASCII are not used in sign-in. They are refused first: in lower case
+ * U+212A (the kelvin sign) is a `k`.
+ */
+export const Email = z
   .string()
   .trim()
-  .toLowerCase()
   .max(254, 'Must have at most 254 characters.')
-  .regex(/^[!-?A-~]+@[a-z0-9.-]+$/, 'Must be an e-mail address, such as ada@example.com.');
+  .regex(/^[!-?A-~]+@[A-Za-z0-9.-]+$/, 'Must be an e-mail address, such as ada@example.com.')
+  .toLowerCase();
 
 export const MemberParams = z.strictObject({ ...AccountParams.shape, email: Email });
 export const RoleBody = z.strictObject({ role: z.enum(ROLES, `Must be one of ${ROLES.join(', ')}.`) });

@@ -1,16 +1,16 @@
 import { z } from 'zod';
-import { isIdn } from '../domain/host.ts';
+import { trimBlanks } from '../domain/blank.ts';
+import { isHostname, parseUrl } from '../domain/host.ts';
 
 const MAX_NAME = 100;
 const ORIGIN = /^https?:\/\/(?:\[[0-9a-f:.]+\]|[^\s\p{Cc}/?#@\\%:[\]]+)(?::\d{1,5})?\/?$/iu;
 const IPV4 = /^\d+\.\d+\.\d+\.\d+$/;
 const LABEL = /^(?!-)[a-z0-9_-]{1,63}(?<!-)$/;
-const MAX_HOST = 253;
 
 /** An app's or account's display name: 1 to 100 code points after trimming, no control characters. */
 export const AppName = z
   .string()
-  .trim()
+  .overwrite(trimBlanks)
   .refine((name) => name !== '', 'must not be empty')
   .refine((name) => [...name].length <= MAX_NAME, `must have at most ${MAX_NAME} characters`)
   .refine((name) => !/\p{Cc}/u.test(name), 'must not contain control characters')
@@ -44,8 +44,8 @@ export const hostOf = (domain: string): string => new URL(domain).host;
 
 function parseOrigin(text: string): string | null {
   // The URL parser repairs tabs, backslashes and missing slashes. Hence the form is checked first.
-  if (!ORIGIN.test(text) || !URL.canParse(text)) return null;
-  const url = new URL(text);
+  const url = ORIGIN.test(text) ? parseUrl(text) : null;
+  if (url === null) return null;
   // The parser also writes short addresses in full: http://1 would become http://0.0.0.1.
   const isShort = IPV4.test(url.hostname) && !text.includes(url.hostname);
   return isHost(url.hostname) && !isShort && url.port !== '0' ? url.origin : null;
@@ -53,4 +53,4 @@ function parseOrigin(text: string): string | null {
 
 const isHost = (hostname: string): boolean =>
   hostname.startsWith('[') ||
-  (hostname.length <= MAX_HOST && hostname.split('.').every((label) => LABEL.test(label)) && isIdn(hostname));
+  (isHostname(hostname) && hostname.split('.').every((label) => LABEL.test(label)));

@@ -53,6 +53,7 @@ test('an address is looked up in both forms of a city database', async () => {
   const tehran = place('IR', 'Tehran Province', 'Tehran', [35.6944, 51.4215]);
   expect(geo.locate('203.0.113.9')).toEqual(tehran);
   expect(geo.locate('::ffff:203.0.113.9')).toEqual(tehran);
+  expect(geo.locate('[::FFFF:CB00:7109]:443')).toEqual(tehran);
   expect(geo.locate('198.51.100.1')).toEqual(place('DE'));
   expect(geo.locate('192.0.2.200')).toEqual(place('BR', 'Bahia', 'Salvador', [-12.97, -38.5]));
   for (const unknown of [

@@ -105,7 +105,6 @@ function ofSessions(
       const { accountId } = await bodyOf(req, res, AccountBody);
       const chosen = session.email === '' ? null : await metadata.sessions.open(accountId, session.email);
       if (chosen === null) throw new AppError('not_found', 'You are no member of this account.');
-      await metadata.sessions.end(session);
       await people.signIn(req, res, chosen);
       return sessionAnswer(metadata, chosen);
     },

@@ -2,6 +2,8 @@ import type { Request, Response, Router } from 'express';
 import * as client from 'openid-client';
 import type { OidcConfig } from '../../config.ts';
 import { AppError } from '../../domain/errors.ts';
+import { parseUrl } from '../../domain/host.ts';
+import { Email } from '../../management/schemas.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
 import { contextOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
@@ -11,6 +13,8 @@ import type { SignInProblem } from './schemas.ts';
 
 const ATTEMPT_SECONDS = 600;
 const PROVIDER_SECONDS = 10;
+/** An answer of a provider has some kB, its keys some dozens. */
+const MAX_ANSWER_BYTES = 256 * 1024;
 
 export interface OidcDeps {
   readonly config: OidcConfig;
@@ -70,7 +74,14 @@ export class Oidc {
   async #begin(req: Request, res: Response, cookie: CookieKind, callback: string): Promise<void> {
     const provider = await this.#discovered();
     const verifier = client.randomPKCECodeVerifier();
-    const claims = { verifier, state: client.randomState(), nonce: client.randomNonce() };
+    const { people } = this.#deps;
+    const claims = {
+      verifier,
+      state: client.randomState(),
+      nonce: client.randomNonce(),
+      // The strict cookie of the session does not come with the provider's answer.
+      before: (await people.idOf(req)) ?? '',
+    };
     const url = client.buildAuthorizationUrl(provider, {
       redirect_uri: this.#addressOf(req, callback),
       scope: 'openid email',
@@ -79,7 +90,7 @@ export class Oidc {
       state: claims.state,
       nonce: claims.nonce,
     });
-    const signed = await (await this.#deps.cookies()).sign(cookie, claims, this.#deps.people.isSecure(req));
+    const signed = await (await this.#deps.cookies()).sign(cookie, claims, people.isSecure(req));
     res.append('Set-Cookie', signed);
     res.setHeader('Cache-Control', 'no-store');
     res.redirect(302, url.href);
@@ -90,14 +101,14 @@ export class Oidc {
     const claims = await (await cookies()).read(req, cookie);
     if (claims === null) throw notFinished();
     const query = req.originalUrl.slice(req.originalUrl.indexOf('?'));
-    const address = `${this.#addressOf(req, callback)}${query}`;
-    if (!URL.canParse(address)) throw notFinished();
-    const email = await this.#emailOf(new URL(address), claims);
+    const address = parseUrl(`${this.#addressOf(req, callback)}${query}`);
+    if (address === null) throw notFinished();
+    const email = await this.#emailOf(address, claims);
     const [membership] = await metadata.accountsOfPerson(email);
     const session =
       membership === undefined ? null : await metadata.sessions.open(membership.accountId, email);
     if (session === null) throw noMember();
-    await people.signIn(req, res, session);
+    await people.signIn(req, res, session, String(claims['before']));
     res.append('Set-Cookie', removal(cookie, people.isSecure(req)));
     res.setHeader('Cache-Control', 'no-store');
     res.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
@@ -113,7 +124,7 @@ export class Oidc {
     res.redirect(303, `${this.#deps.dashboardUrl ?? ''}/dashboard/sign-in?problem=${reasonOf(error)}`);
   }
 
-  /** Returns the verified address in lower case. */
+  /** Returns the verified address, as members have it. */
   async #emailOf(url: URL, claims: Readonly<Record<string, unknown>>): Promise<string> {
     const provider = await this.#discovered();
     const { verifier, state, nonce } = claims;
@@ -130,9 +141,8 @@ export class Oidc {
         token['email'] === undefined
           ? await client.fetchUserInfo(provider, tokens.access_token, token.sub)
           : token;
-      if (typeof person['email'] === 'string' && person['email_verified'] === true) {
-        return person['email'].toLowerCase();
-      }
+      const email = Email.safeParse(person['email']);
+      if (email.success && person['email_verified'] === true) return email.data;
     } catch (error) {
       throw error instanceof AppError ? error : notFinished(error);
     }
@@ -145,7 +155,12 @@ export class Oidc {
     this.#provider ??= client
       .discovery(new URL(issuer), clientId, clientSecret, undefined, {
         timeout: PROVIDER_SECONDS,
-        execute: issuer.startsWith('http:') ? [client.allowInsecureRequests] : [],
+        [client.customFetch]: boundedFetch,
+        // Without these, a token that came from the provider's address counts, whoever signed it.
+        execute: [
+          client.enableNonRepudiationChecks,
+          ...(issuer.startsWith('http:') ? [client.allowInsecureRequests] : []),
+        ],
       })
       .catch((cause: unknown) => {
         this.#provider = undefined;
@@ -162,6 +177,20 @@ export class Oidc {
     return `${this.#deps.dashboardUrl ?? `${scheme}://${req.headers.host ?? ''}`}${path}`;
   }
 }
+
+/** Reads an answer of the provider to its end, within `PROVIDER_SECONDS` and `MAX_ANSWER_BYTES`. */
+const boundedFetch: client.CustomFetch = async (url, options) => {
+  const { body, status, headers } = await fetch(url, options as RequestInit);
+  if (body === null) return new Response(null, { status, headers });
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of body as AsyncIterable<Uint8Array>) {
+    bytes += piece.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error('The answer of the sign-in provider is too large.');
+    pieces.push(piece);
+  }
+  return new Response(Buffer.concat(pieces), { status, headers });
+};
 
 /** Seen for a moment at most, so it needs no words: an address is read in every language. */
 const SIGNED_IN = `<!doctype html><meta charset="utf-8"><meta name="color-scheme" content="light dark">

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { AppError } from '../../domain/errors.ts';
+import { parseUrl } from '../../domain/host.ts';
 import { isUuid, keyId } from '../../domain/ids.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
 import { PLANS } from '../../metadata/plans.ts';
@@ -33,11 +34,15 @@ export class People implements Authentication {
 
   /** Returns the session of the request. Throws `unauthorized`. */
   async sessionOf(req: Request): Promise<Session> {
-    const claims = await (await this.#deps.cookies()).read(req, SESSION);
-    const id = claims?.['sid'];
-    const session = typeof id === 'string' && isUuid(id) ? await this.#deps.metadata.sessions.find(id) : null;
+    const session = await this.#find(await this.idOf(req));
     if (session === null) throw new AppError('unauthorized', 'Nobody is signed in. Sign in at /dashboard.');
     return session;
+  }
+
+  /** Returns the id in the browser's cookie, whose session may have ended; null without a valid cookie. */
+  async idOf(req: Request): Promise<string | null> {
+    const id = (await (await this.#deps.cookies()).read(req, SESSION))?.['sid'];
+    return typeof id === 'string' ? id : null;
   }
 
   /**
@@ -54,7 +59,7 @@ export class People implements Authentication {
   /** Throws `forbidden` unless Origin is the console's own. */
   assertOwnPage({ headers: { origin, host } }: Request): void {
     const own = this.#deps.dashboardUrl === null ? host : new URL(this.#deps.dashboardUrl).host;
-    if (origin !== undefined && URL.canParse(origin) && new URL(origin).host === own) return;
+    if (origin !== undefined && parseUrl(origin)?.host === own) return;
     throw new AppError(
       'forbidden',
       'Only pages of the console may ask this: the Origin header must be theirs.',
@@ -70,7 +75,15 @@ export class People implements Authentication {
     return this.authenticate(req);
   }
 
-  async signIn(req: Request, res: Response, session: Session): Promise<void> {
+  /**
+   * Gives the browser a session, and ends the one that it had. `before` is the id of that one where its cookie does not
+   * come with this request.
+   */
+  async signIn(req: Request, res: Response, session: Session, before: string | null = null): Promise<void> {
+    for (const id of new Set([await this.idOf(req), before])) {
+      const old = await this.#find(id);
+      if (old !== null) await this.#deps.metadata.sessions.end(old);
+    }
     const cookie = await (await this.#deps.cookies()).sign(SESSION, { sid: session.id }, this.isSecure(req));
     res.append('Set-Cookie', cookie);
   }
@@ -82,6 +95,10 @@ export class People implements Authentication {
   /** True if people use the console over HTTPS. */
   isSecure(req: Request): boolean {
     return this.#deps.dashboardUrl?.startsWith('https:') ?? req.isSecure;
+  }
+
+  async #find(id: string | null): Promise<Session | null> {
+    return id !== null && isUuid(id) ? this.#deps.metadata.sessions.find(id) : null;
   }
 
   async #principalOf(session: Session): Promise<Principal> {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { lowerAscii } from '../../domain/fold.ts';
 import { type WriteForm, writeCsv, writeNdjson } from './rows.ts';
 
 /** Loads the form's large library when a caller first asks for such a form: the service starts without it. */
@@ -112,7 +113,7 @@ export function weighted(header: string): ReadonlyMap<string, number> {
 function weigh(header: string): Map<string, number> {
   const weights = new Map<string, number>();
   for (const item of header.split(',')) {
-    const [name = '', ...parameters] = item.split(';').map((part) => part.trim().toLowerCase());
+    const [name = '', ...parameters] = item.split(';').map((part) => lowerAscii(part.trim()));
     if (name === '') continue;
     const q = parameters.find((parameter) => /^q\s*=/.test(parameter));
     const weight = q === undefined ? 1 : weightIn(q.slice(q.indexOf('=') + 1).trim());

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
 import { AppError } from '../../domain/errors.ts';
+import { lowerAscii } from '../../domain/fold.ts';
 import { isNestedDeeper } from './nesting.ts';
 
 /** A body that is too large is read to its end up to this size, so that its sender receives the answer. */
@@ -38,10 +39,10 @@ const invalid = (message: string): AppError =>
   new AppError('validation_failed', 'The body is not valid JSON.', { errors: [{ field: 'body', message }] });
 
 function assertType(req: Request, types: readonly string[]): void {
-  const [type, ...parameters] = (req.headers['content-type'] ?? '').toLowerCase().split(';');
+  const [type, ...parameters] = lowerAscii(req.headers['content-type'] ?? '').split(';');
   const charset = parameters.map((text) => text.trim()).find((text) => text.startsWith('charset='));
   const utf8 = charset === undefined || /^charset="?utf-8"?$/.test(charset);
-  const coding = req.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const coding = lowerAscii(req.headers['content-encoding'] ?? 'identity');
   if (!types.includes(type?.trim() ?? '') || !utf8 || coding !== 'identity') {
     throw new AppError(
       'unsupported_media_type',

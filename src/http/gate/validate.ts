@@ -11,10 +11,10 @@ export function parseQuery<Schema extends QuerySchema>(schema: Schema, search: s
   const parameters = new URLSearchParams(search);
   const listed = parametersOf(schema).shape;
   for (const name of RANGE_PARAMETERS) if (!Object.hasOwn(listed, name)) parameters.delete(name);
-  const names = [...new Set(parameters.keys())];
-  const repeated = names
-    .filter((name) => parameters.getAll(name).length > 1)
-    .map((name) => ({ field: echo(name), message: 'Given more than once.' }));
+  const repeated = [...repeatedIn(parameters.keys())].map((name) => ({
+    field: echo(name),
+    message: 'Given more than once.',
+  }));
   const result = schema.safeParse(Object.fromEntries(parameters));
   const errors = [
     ...repeated,
@@ -22,6 +22,12 @@ export function parseQuery<Schema extends QuerySchema>(schema: Schema, search: s
   ];
   if (errors.length > 0) throw invalid(errors);
   return result.data as z.output<Schema>;
+}
+
+function repeatedIn(names: Iterable<string>): Set<string> {
+  const [seen, repeated] = [new Set<string>(), new Set<string>()];
+  for (const name of names) (seen.has(name) ? repeated : seen).add(name);
+  return repeated;
 }
 
 /** Checks a parsed JSON body. Throws `validation_failed`, which names every wrong field. */

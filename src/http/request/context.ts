@@ -6,7 +6,7 @@ declare module 'http' {
   interface IncomingMessage {
     /** Names the request in logs and errors. */
     id: string;
-    /** The client's address (see `clientAddress`). */
+    /** The client's address (see `addressOf`), or `unknown`. */
     address: string;
     /** True if the client uses HTTPS (see `cameByHttps`). */
     isSecure: boolean;

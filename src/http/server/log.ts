@@ -31,8 +31,10 @@ const TEXT_FIELDS = new Set([
 ]);
 
 /** The form of a credential in a text from elsewhere, such as an engine's message. */
-const CREDENTIAL =
-  /(service_api_|app_secret_)[A-Za-z0-9_-]+|\b(Bearer|Basic)\s+[^\s"',]+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/gi;
+const CREDENTIAL = /(service_api_|app_secret_)[A-Za-z0-9_-]+|\b(Bearer|Basic)\s+[^\s"',]+/gi;
+const JWT_BEGIN = /\beyJ/i;
+/** A word that holds the begin of a JWT, and two more. It is looked for from the begin of a word, so in linear time. */
+const JWT = /(?<![\w-])(?=[\w-]*\beyJ)[\w-]+\.[\w-]+\.[\w-]*/gi;
 
 /** A shorter secret may be a word of its own, such as `test`, that many lines hold. */
 const LEAST_SECRET = 8;
@@ -47,6 +49,7 @@ function scrubber(secrets: readonly string[]): (line: string) => string {
       CREDENTIAL,
       (_, prefix?: string, scheme?: string) => `${prefix ?? scheme ?? ''}[hidden]`,
     );
+    if (JWT_BEGIN.test(hidden)) hidden = hidden.replace(JWT, '[hidden]');
     for (const value of values) hidden = hidden.replaceAll(value, '[hidden]');
     return hidden;
   };

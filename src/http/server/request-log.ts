@@ -8,8 +8,6 @@ import { contextOf } from '../request/context.ts';
 
 /** User agents are mostly shorter. A longer one would cost the log more than it says. */
 const MAX_USER_AGENT = 256;
-/** A proxy may pass on any text as an address. */
-const MAX_ADDRESS = 64;
 
 export interface RequestLogOptions {
   readonly log: Logger;
@@ -107,7 +105,7 @@ function servedOf(req: IncomingMessage, res: ServerResponse): Served {
     ms: msOf(req),
     isStream,
     bytes: req.socket.bytesWritten - req.begun.bytesBefore,
-    address: req.address.slice(0, MAX_ADDRESS),
+    address: req.address,
     userAgent: userAgentOf(req),
     ...(app === undefined ? {} : { appId: app }),
   };

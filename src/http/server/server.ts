@@ -7,7 +7,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Tracer } from '../../domain/tracing.ts';
 import { inWork, Work } from '../../domain/work.ts';
-import { cameByHttps, clientAddress } from '../request/address.ts';
+import { addressOf, cameByHttps, peerAddress } from '../request/address.ts';
 import { problem } from '../request/problem.ts';
 import { headerValues } from '../request/raw-headers.ts';
 import { newRequestId, requestIdFor } from '../request/request-id.ts';
@@ -84,7 +84,7 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
     if (deps.isDraining()) res.setHeader('Connection', 'close');
     req.id = requestId;
     req.url = originForm(req.url ?? '');
-    req.address = clientAddress(req, deps.trustedProxies);
+    req.address = addressOf(req, deps.trustedProxies);
     req.isSecure = cameByHttps(req, deps.trustedProxies);
     const refusal = refusalOf(req);
     if (refusal !== null) {
@@ -223,8 +223,7 @@ function answerRaw(
   }
   const requestId = newRequestId(clock());
   const { status, headers, body } = problem(refusal, requestId);
-  const address = 'remoteAddress' in socket ? String(socket.remoteAddress) : 'unknown';
-  log.info({ requestId, status, code: refusal.code, address }, 'request refused');
+  log.info({ requestId, status, code: refusal.code, address: peerAddress(socket) }, 'request refused');
   const text = JSON.stringify(body);
   const lines = Object.entries({
     ...headers,

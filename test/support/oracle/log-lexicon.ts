@@ -6,7 +6,13 @@ export const logLexicon: Lexicon = {
   technology: (userAgent) => {
     if (userAgent === '') return { browser: '', os: '', device: 'other' };
     const { browser, os, platform } = Bowser.parse(userAgent);
-    return { browser: browser.name ?? '', os: os.name ?? '', device: deviceOf(platform.type) };
+    // Bowser does not know the BSDs and Solaris.
+    const isUnixDesktop = platform.type === undefined && userAgent.includes('(X11; ');
+    return {
+      browser: browser.name ?? '',
+      os: os.name ?? '',
+      device: isUnixDesktop ? 'desktop' : deviceOf(platform.type),
+    };
   },
   language: () => '',
   referrerHost,
