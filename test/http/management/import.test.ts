@@ -88,8 +88,8 @@ test('nothing but malformed lines: exit code 1, the summary, and samples', async
   const { code, stdout, stderr } = await command([file, '--app', await newApp('malformed')]);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ lines: 2, events: 0, skipped: { malformed: 2 } });
-  expect(stderr).toContain(`malformed: ${file}, line 1: neither\n`);
-  expect(stderr).toMatch(/Nothing was imported: every line is malformed or was rejected\. .*\n$/);
+  expect(stderr).toContain(`malformed: ${file}, line 1: it is in none of the known formats: neither\n`);
+  expect(stderr).toMatch(/Nothing was imported: no line of .*photo\.jpg can be read\. Line 1: it is in none .*\n$/);
 });
 
 test('an empty file is imported', async () => {
@@ -106,7 +106,7 @@ test.each([
   [['-', 'a.log'], 'Standard input (-) and files cannot be imported together.\n'],
   [['-', '--state', '/dev/null/x'], /The import cannot keep its state in \/dev\/null\/x .*--state\.\n/],
   [['-', '--patience', 'long'], /'long' is invalid.*such as 8s, 30m, 24h or 7d/],
-  [['-', '--format', 'iis'], /It must be one of ndjson, combined, caddy, cloudfront/],
+  [['-', '--format', 'iis'], /It must be one of ndjson, combined, caddy, cloudfront, common, main, vhost_combined/],
 ])('says what is wrong with %j', async (args, message) => {
   const { code, stdout, stderr } = await command([
     ...args,
