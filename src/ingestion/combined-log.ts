@@ -1,10 +1,10 @@
 import { clientAddress } from '../domain/address.ts';
 import { type EpochMs, epochMs } from '../domain/time.ts';
 import {
+  isMalformed,
   judgeRequest,
   type LogLine,
   type Malformed,
-  isMalformed,
   malformed,
   noAddress,
   quoted,
@@ -44,6 +44,7 @@ const MORE = new RegExp(` ${QUOTED}`, 'sy');
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~\w-]+) (\S+) HTTP\/\d(?:\.\d)?$/;
 /** `host[:port]`. Its form keeps times, tags and brackets of other programs out. */
 const HOST = /^(?:\w(?:[\w.-]*\w)?\.?|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+const QUOTED_FIELD = /(^| )"([^"]*)"(?= |$)/g;
 const MOST_QUOTED = 3;
 /** More than servers accept in a request, with each byte written as four. */
 const LONGEST = 256 * 1024;
@@ -63,7 +64,8 @@ interface Fields {
 function fieldsOf(line: string): Fields | Malformed {
   if (line.length > LONGEST) return malformed('', `it has ${line.length} characters`);
   const found = TIME_FIELD.exec(line);
-  if (found === null) return malformed('time', 'there is none in brackets, such as [17/May/2015:10:05:03 +0000]');
+  if (found === null)
+    return malformed('time', 'there is none in brackets, such as [17/May/2015:10:05:03 +0000]');
   let at = found.index + found[0].length;
   const next = (pattern: RegExp): string | null => {
     pattern.lastIndex = at;
@@ -78,20 +80,25 @@ function fieldsOf(line: string): Fields | Malformed {
   if (status === null) return malformed('status and size', 'they do not follow the request');
   const more: string[] = [];
   for (let field = next(MORE); field !== null; field = next(MORE)) more.push(field);
-  if (line.slice(at).trim() !== '') return malformed('after the size', `${quoted(line.slice(at).trim())} is no quoted field`);
+  if (line.slice(at).trim() !== '')
+    return malformed('after the size', `${quoted(line.slice(at).trim())} is no quoted field`);
   if (more.length === 1 || more.length > MOST_QUOTED) {
     return malformed('after the size', `there are ${more.length} quoted fields; 0, 2 or 3 are known`);
   }
-  return { front: line.slice(0, found.index), time: found[1] ?? '', request, status: Number(status), quoted: more };
+  return {
+    front: line.slice(0, found.index),
+    time: found[1] ?? '',
+    request,
+    status: Number(status),
+    quoted: more,
+  };
 }
 
-/** Splits what is before the time. A list of addresses, and a quoted field, are one field. */
+/** Splits what is before the time. A list of addresses is one field, also in quotes. */
 function frontFields(front: string): string[] {
   const fields: string[] = [];
-  const quote = /^"[^"]*"(?= |$)/.exec(front)?.[0];
-  if (quote !== undefined) fields.push(quote);
   let list = '';
-  for (const part of front.slice(quote === undefined ? 0 : quote.length + 1).split(' ')) {
+  for (const part of front.replace(QUOTED_FIELD, '$1$2').split(' ')) {
     list += list === '' ? part : ` ${part}`;
     if (part.endsWith(',')) continue;
     fields.push(list);
@@ -101,7 +108,8 @@ function frontFields(front: string): string[] {
   return fields;
 }
 
-const isAddress = (text: string | undefined): boolean => text !== undefined && clientAddress(text) !== undefined;
+const isAddress = (text: string | undefined): boolean =>
+  text !== undefined && clientAddress(text) !== undefined;
 
 interface Front {
   readonly hasHost: boolean;
@@ -119,8 +127,10 @@ function readFront(front: string, form: LogForm, habit: LogHabit): Front | Malfo
   const addresses = fields.filter(isAddress).length;
   const isName = HOST.test(first) && !isAddress(first);
   const hasHost =
-    form.hasHost ?? (isAddress(second) && fields.length > 3 && (isName || (isAddress(first) && habit.hasHost)));
-  if (hasHost && !isName && !isAddress(first) && first !== '-') return malformed('host', `${quoted(first)} is no host`);
+    form.hasHost ??
+    (isAddress(second) && fields.length > 3 && (isName || (isAddress(first) && habit.hasHost)));
+  if (hasHost && !isName && !isAddress(first) && first !== '-')
+    return malformed('host', `${quoted(first)} is no host`);
   const address = hasHost ? second : first;
   if (!isAddress(address)) return malformed('address', noAddress(address));
   if (fields.length < (hasHost ? 4 : 3)) {
@@ -172,7 +182,10 @@ export function combinedReader(form: LogForm, habit: LogHabit) {
 function faultOfQuoted(found: number, expected: number | null): Malformed | null {
   if (expected === null || found === expected) return null;
   const format = FORM_OF_QUOTED[found] ?? '';
-  return malformed('after the size', `there are ${found} quoted fields, as in the format ${format}, not ${expected}`);
+  return malformed(
+    'after the size',
+    `there are ${found} quoted fields, as in the format ${format}, not ${expected}`,
+  );
 }
 
 function judge(fields: Fields, address: string): LogLine {

@@ -118,7 +118,9 @@ const eventsOf = (sent: unknown): readonly SentVisitEvent[] =>
 
 /** Returns the index of each session once, also if several visits became parts of it. */
 function indexesOf(sessions: readonly ValidSession[]): number[] {
-  const first = new Map(sessions.toReversed().map(({ id, startedAt, index }) => [`${id} ${startedAt}`, index]));
+  const first = new Map(
+    sessions.toReversed().map(({ id, startedAt, index }) => [`${id} ${startedAt}`, index]),
+  );
   return [...first.values()].sort((a, b) => a - b);
 }
 

@@ -98,7 +98,6 @@ const STORED_VISITS = storedWhere(
 );
 const tagOf = (id: string): number => Number.parseInt(id.slice(0, 8), 16);
 
-
 /** Session ids per statement. To a server they travel in the URL, and not every proxy accepts long URLs. */
 const IDS_PER_QUERY = { embedded: 2_000, server: 100 } as const;
 const TAGS_PER_QUERY = { embedded: 40_000, server: 300 } as const;

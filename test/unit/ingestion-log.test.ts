@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { epochMs } from '../../src/domain/time.ts';
+import { isMalformed, type LogLine } from '../../src/ingestion/access-log.ts';
 import { parseCaddy } from '../../src/ingestion/caddy-log.ts';
 import { cloudFrontFields, parseCloudFront } from '../../src/ingestion/cloudfront-log.ts';
 import { ANY_FORM, combinedReader } from '../../src/ingestion/combined-log.ts';
-import { isMalformed, type LogLine } from '../../src/ingestion/access-log.ts';
 import { LogSessions, logVisitorId, type SessionPart, type Visit } from '../../src/ingestion/log-sessions.ts';
 
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0';

@@ -89,7 +89,9 @@ function cloudFront(): Reader {
     // Logs that were joined have several heads.
     fields = cloudFrontFields(text) ?? fields;
     if (text.startsWith('#')) return null;
-    return fields === null ? malformed('#Fields', 'the line that names them is missing') : parseCloudFront(text, fields);
+    return fields === null
+      ? malformed('#Fields', 'the line that names them is missing')
+      : parseCloudFront(text, fields);
   };
 }
 

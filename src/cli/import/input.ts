@@ -55,7 +55,9 @@ export function openInput(path: string | null, inode: string | null): Input {
 }
 
 async function opened(path: string, inode: string | null): Promise<Readable> {
-  const moved = new Moved(`${path} was rotated while it was read: run the import again. Nothing was imported.`);
+  const moved = new Moved(
+    `${path} was rotated while it was read: run the import again. Nothing was imported.`,
+  );
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw moved;
     throw new CliError(`${path} cannot be read: ${reason(error)}.`, { cause: error });

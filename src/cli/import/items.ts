@@ -1,7 +1,7 @@
 import type { EpochMs } from '../../domain/time.ts';
 import { epochMs } from '../../domain/time.ts';
-import { eventIdentity } from '../../ingestion/stored-events.ts';
 import { LogSessions, type SessionPart } from '../../ingestion/log-sessions.ts';
+import { eventIdentity } from '../../ingestion/stored-events.ts';
 import { validateSessions } from '../../ingestion/validate.ts';
 import { Overlap, type Span } from './overlap.ts';
 import type { SpoolRecord } from './spool.ts';

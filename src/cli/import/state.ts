@@ -87,7 +87,8 @@ export async function sourceOf(path: string): Promise<Source> {
   }
 }
 
-export const inodeOf = ({ dev, ino }: { readonly dev: number; readonly ino: number }): string => `${dev}:${ino}`;
+export const inodeOf = ({ dev, ino }: { readonly dev: number; readonly ino: number }): string =>
+  `${dev}:${ino}`;
 
 /** The folders that this process holds. */
 const held = new Set<string>();
