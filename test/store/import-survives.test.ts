@@ -378,7 +378,9 @@ describe('formats are recognised by content', () => {
     const file = join(newFolder(), 'log');
     writeFileSync(file, caddy(0));
     const forced = new Importer().run([file], undefined, { format: 'combined' });
-    await expect(forced).rejects.toThrow(`no line of ${file} can be read. Line 1: time: there is none in brackets`);
+    await expect(forced).rejects.toThrow(
+      `no line of ${file} can be read. Line 1: time: there is none in brackets`,
+    );
   });
 });
 
