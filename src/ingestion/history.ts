@@ -69,19 +69,26 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
         const sentEvent = ({ index }: ValidSession, { position }: { position: number }) =>
           eventsOf(sent[index])[position] ?? {};
         const settled = settleVisits(sessions, { stored, sentEvent, acceptedFrom: from });
-        return { ...settled, texts: sessions.map(({ index }) => JSON.stringify(sent[index])) };
+        const columns = columnsOf(settled.sessions);
+        return { ...settled, columns, texts: sessions.map(({ index }) => JSON.stringify(sent[index])) };
       }
       const occurrences = new Occurrences(sent);
       const there = await countStored(db, app, sessions);
       const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
-      const texts = [...columnsOf(sessions), ...occurrences.ofSessions(sessions)];
-      return { sessions: missing, rejected: [], texts };
+      const columns = columnsOf(sessions);
+      const texts = [...columns, ...occurrences.ofSessions(sessions)];
+      return {
+        sessions: missing,
+        columns: missing === sessions ? columns : columnsOf(missing),
+        rejected: [],
+        texts,
+      };
     };
 
     let key: BatchKey | undefined;
     const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
       if (!(await flushesEnd(() => unsettled(app.id)))) throw unavailable();
-      const { sessions: missing, texts, ...more } = await missingEvents();
+      const { sessions: missing, columns, texts, ...more } = await missingEvents();
       const refused = [...rejected, ...more.rejected];
       const all = countEvents(sessions) - more.rejected.length;
       const events = countEvents(missing);
@@ -89,8 +96,7 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       if (events === 0) return nothing;
       const batch = { app: app.id, batch: uuidOf(texts) };
       key = batch;
-      const rows = () => batchRows(batch, missing, columnsOf(missing));
-      const outcome = await store.storeOnce(batch, rows, assertHeld);
+      const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns), assertHeld);
       if (outcome === 'duplicate') return nothing;
       return { sessions: indexesOf(missing), events, duplicates: all - events, rejected: refused };
     };
@@ -109,6 +115,8 @@ export type SentKind = 'sessions' | 'visits';
 
 interface Missing {
   readonly sessions: readonly ValidSession[];
+  /** Of each session. */
+  readonly columns: readonly string[];
   readonly rejected: readonly Rejection[];
   readonly texts: readonly string[];
 }
