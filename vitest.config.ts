@@ -77,6 +77,7 @@ const LONGER = [
     'store/deletion-traces',
     'store/demo',
     'store/erasure',
+    'store/import-rotated',
     'store/import-survives',
     'store/ingestion-away',
     'store/ingestion-clocks',

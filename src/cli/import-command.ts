@@ -5,8 +5,8 @@ import { FORMATS, type Format } from './import/formats.ts';
 import type { ImportCommand } from './running-service.ts';
 
 const HELP = `
-Files are NDJSON with one session a line, or access logs: combined (Apache, nginx), Caddy's JSON, CloudFront's
-standard logs. All files of one command are one log, in any order. gzip is unpacked by itself, zstd and bzip2
+Files are NDJSON with one session a line, or access logs: common, combined, vhost_combined (Apache), main (nginx),
+Caddy's JSON, CloudFront's standard logs. All files of one command are one log, in any order. gzip is unpacked by itself, zstd and bzip2
 by the programs of that name. An import that was interrupted goes on where it stopped if it is started again
 in the same way. Standard input cannot go on: events that are stored already are skipped.
 
@@ -52,8 +52,19 @@ export function addImportCommand(
     )
     .addHelpText('after', HELP)
     .action(async (files: string[], command: ImportCommand) => {
-      const work = (await import('./running-service.ts')).importInto(files, command);
+      const [{ importInto }, { Unreadable }] = await Promise.all([
+        import('./running-service.ts'),
+        import('./import/read.ts'),
+      ]);
+      let unreadable: CliError | null = null;
+      const work = importInto(files, command).catch((error: unknown) => {
+        if (!(error instanceof Unreadable)) throw error;
+        unreadable = error;
+        const { lines, skipped } = error;
+        return { lines, sessions: 0, events: 0, skipped, duplicates: 0 };
+      });
       await printed(work);
+      if (unreadable !== null) throw unreadable;
       const { lines, skipped } = await work;
       if (lines > 0 && skipped.malformed === lines) {
         throw new CliError(

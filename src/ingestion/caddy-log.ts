@@ -1,5 +1,5 @@
 import type { EpochMs } from '../domain/time.ts';
-import { judgeRequest, type LogRequest, type SkipReason } from './access-log.ts';
+import { judgeRequest, type LogLine, malformed } from './access-log.ts';
 import { parseLogTime } from './combined-log.ts';
 import { parseInstant } from './instant.ts';
 
@@ -12,17 +12,17 @@ export const isCaddy = (value: unknown): boolean => {
 };
 
 /** Judges one line of Caddy's access log, given as its JSON value. Pure. */
-export function parseCaddy(value: unknown): LogRequest | SkipReason {
+export function parseCaddy(value: unknown): LogLine {
   const { request: sent, ts, status } = fieldsOf(value);
   const request = fieldsOf(sent);
   // Before 2.5: `remote_addr` with the port. Since 2.7: `client_ip`, the client behind trusted proxies.
   const address =
-    textOf(request['client_ip']) ||
-    textOf(request['remote_ip']) ||
-    textOf(request['remote_addr']).replace(/:\d+$/, '');
+    textOf(request['client_ip']) || textOf(request['remote_ip']) || textOf(request['remote_addr']);
   const [method, target] = [textOf(request['method']), textOf(request['uri'])];
   const at = timeOf(ts);
-  if (address === '' || method === '' || at === null || typeof status !== 'number') return 'malformed';
+  if (method === '') return malformed('request.method', 'there is none');
+  if (at === null) return malformed('ts', 'it is no time');
+  if (typeof status !== 'number') return malformed('status', 'it is no number');
   const headers = fieldsOf(request['headers']);
   const [referrer, userAgent] = [headerOf(headers['Referer']), headerOf(headers['User-Agent'])];
   return judgeRequest({ address, at, method, target, status, referrer, userAgent });

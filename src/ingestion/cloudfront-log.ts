@@ -1,4 +1,4 @@
-import { judgeRequest, type LogRequest, type SkipReason } from './access-log.ts';
+import { judgeRequest, type LogLine, malformed, noAddress, quoted } from './access-log.ts';
 import { parseInstant } from './instant.ts';
 
 const FIELDS = '#Fields:';
@@ -16,17 +16,22 @@ export function cloudFrontFields(line: string): CloudFrontFields | null {
 }
 
 /** Judges one line of a CloudFront standard log: fields with tabs between them, after `#` lines. Pure. */
-export function parseCloudFront(line: string, fields: CloudFrontFields): LogRequest | SkipReason {
+export function parseCloudFront(line: string, fields: CloudFrontFields): LogLine {
   const values = line.split('\t');
-  if (values.length !== fields.length) return 'malformed';
+  if (values.length !== fields.length) {
+    return malformed('#Fields', `names ${fields.length}, and the line has ${values.length}`);
+  }
   const value = (name: string): string => {
     const text = values[fields.indexOf(name)] ?? '-';
     return text === '-' ? '' : text;
   };
   const at = parseInstant(`${value('date')}T${value('time')}Z`);
   const [address, method, status] = [value('c-ip'), value('cs-method'), value('sc-status')];
+  if (at === null) return malformed('date and time', 'they are no time');
+  if (address === '') return malformed('c-ip', noAddress(address));
+  if (method === '') return malformed('cs-method', 'there is none');
   // 000: the viewer closed the connection before there was a status.
-  if (at === null || address === '' || method === '' || !/^\d{3}$/.test(status)) return 'malformed';
+  if (!/^\d{3}$/.test(status)) return malformed('sc-status', `${quoted(status)} is no status`);
   const query = value('cs-uri-query');
   return judgeRequest({
     address,

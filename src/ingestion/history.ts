@@ -1,21 +1,23 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
-import type { Database, Query } from '../clickhouse/database.ts';
-import { identifier, type Sql, sql } from '../clickhouse/sql.ts';
+import type { Database } from '../clickhouse/database.ts';
 import type { AssertHeld, Locks } from '../domain/locks.ts';
 import { acceptedFrom } from '../domain/retention.ts';
-import { type Clock, type EpochMs, extentOf, type Range } from '../domain/time.ts';
+import type { Clock } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { flushesEnd } from './flushes-end.ts';
 import { batchRows, sessionColumns } from './journal-rows.ts';
 import { type BatchStore, unavailable } from './once.ts';
+import { countStored, eventIdentity, storedVisits } from './stored-events.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
-import type { ValidEvent } from './validate-event.ts';
+import { type SentVisitEvent, settleVisits } from './visits.ts';
 import { countEvents } from './wire.ts';
 
 export interface HistoryResult {
-  /** The indexes of the sessions of which this import stored something. */
+  /**
+   * The indexes of the sessions of which this import stored something. Of visits, one for each session that they became
+   * a part of.
+   */
   readonly sessions: readonly number[];
   readonly events: number;
   /** The number of events that were skipped because they are stored already. */
@@ -32,27 +34,12 @@ export interface HistoryOptions {
   readonly locks: Locks;
 }
 
-/** Imports use the writer's lane: a reader's time limit is too short for them. */
-const IMPORT = { lane: 'write' } as const;
-
-type Identity = Pick<ValidEvent, 'timestamp' | 'type' | 'path' | 'label' | 'durationMs'>;
-
-/** The identity of an event within an app: its stored fields except the context. */
-export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event: Identity): string =>
-  JSON.stringify([
-    session.id,
-    session.startedAt,
-    event.timestamp,
-    event.type,
-    event.path,
-    event.label,
-    event.durationMs,
-  ]);
-
 /**
  * Imports history. An import can be interrupted, run again and run with a longer file without counting twice.
  * The stored events themselves are the record of earlier imports. Unlike a batch id (7 days), this record
  * lasts as long as the events, and it does not depend on how the file was cut.
+ *
+ * Sessions are found by their id and start. The visits of access logs have neither, see `visits.ts`.
  *
  * A file may hold equal events, and all of them count. The n-th of equal events counts as stored if at least
  * n of them are stored. `n` is the event's `occurrence` in the file, or its position among the equal events
@@ -67,29 +54,51 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
  * have stored a part of its flush. The repetition has the same id and waits until that flush is whole.
  */
 export function createHistory({ db, clock, store, locks, unsettled }: HistoryOptions) {
-  return (app: SdkApp, sent: readonly unknown[]): Promise<HistoryResult> => {
+  return (app: SdkApp, sent: readonly unknown[], kind: SentKind = 'sessions'): Promise<HistoryResult> => {
     const now = clock();
-    const rules = { now, maxAgeDays: null, acceptedFrom: acceptedFrom(app.retention, now), userAgent: '' };
+    const from = acceptedFrom(app.retention, now);
+    const rules = { now, maxAgeDays: null, acceptedFrom: from, userAgent: '' };
     const { sessions, rejected } = validateSessions(sent, rules);
-    const occurrences = new Occurrences(sent);
+    const columnsOf = (some: readonly ValidSession[]) =>
+      some.map((session) => sessionColumns(session, { app, place: null }));
+
+    /** Finds the events to store, and texts that tell this request from others. */
+    const missingEvents = async (): Promise<Missing> => {
+      if (kind === 'visits') {
+        const stored = await storedVisits(db, app, sessions);
+        const sentEvent = ({ index }: ValidSession, { position }: { position: number }) =>
+          eventsOf(sent[index])[position] ?? {};
+        const settled = settleVisits(sessions, { stored, sentEvent, acceptedFrom: from });
+        const columns = columnsOf(settled.sessions);
+        return { ...settled, columns, texts: sessions.map(({ index }) => JSON.stringify(sent[index])) };
+      }
+      const occurrences = new Occurrences(sent);
+      const there = await countStored(db, app, sessions);
+      const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
+      const columns = columnsOf(sessions);
+      const texts = [...columns, ...occurrences.ofSessions(sessions)];
+      return {
+        sessions: missing,
+        columns: missing === sessions ? columns : columnsOf(missing),
+        rejected: [],
+        texts,
+      };
+    };
+
     let key: BatchKey | undefined;
     const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
       if (!(await flushesEnd(() => unsettled(app.id)))) throw unavailable();
-      const there = await countStored(db, app, sessions);
-      const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
-      const all = countEvents(sessions);
+      const { sessions: missing, columns, texts, ...more } = await missingEvents();
+      const refused = [...rejected, ...more.rejected];
+      const all = countEvents(sessions) - more.rejected.length;
       const events = countEvents(missing);
-      const nothing = { sessions: [], events: 0, duplicates: all, rejected };
+      const nothing = { sessions: [], events: 0, duplicates: all, rejected: refused };
       if (events === 0) return nothing;
-      const columnsOf = (some: readonly ValidSession[]) =>
-        some.map((session) => sessionColumns(session, { app, place: null }));
-      const sentColumns = columnsOf(sessions);
-      const batch = { app: app.id, batch: uuidOf([...sentColumns, ...occurrences.ofSessions(sessions)]) };
-      const columns = missing === sessions ? sentColumns : columnsOf(missing);
+      const batch = { app: app.id, batch: uuidOf(texts) };
       key = batch;
       const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns), assertHeld);
       if (outcome === 'duplicate') return nothing;
-      return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };
+      return { sessions: indexesOf(missing), events, duplicates: all - events, rejected: refused };
     };
     return new Promise((resolve, reject) => {
       const turn = locks.withLock(`import ${app.id}`, async (assertHeld) => {
@@ -99,6 +108,28 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       turn.catch(reject);
     });
   };
+}
+
+/** `visits`: each is a visitor's requests in an access log, in the form of a session. */
+export type SentKind = 'sessions' | 'visits';
+
+interface Missing {
+  readonly sessions: readonly ValidSession[];
+  /** Of each session. */
+  readonly columns: readonly string[];
+  readonly rejected: readonly Rejection[];
+  readonly texts: readonly string[];
+}
+
+const eventsOf = (sent: unknown): readonly SentVisitEvent[] =>
+  (sent as { readonly events: readonly SentVisitEvent[] }).events;
+
+/** Returns the index of each session once, also if several visits became parts of it. */
+function indexesOf(sessions: readonly ValidSession[]): number[] {
+  const first = new Map(
+    sessions.toReversed().map(({ id, startedAt, index }) => [`${id} ${startedAt}`, index]),
+  );
+  return [...first.values()].sort((a, b) => a - b);
 }
 
 function withoutStored(
@@ -151,100 +182,6 @@ class Occurrences {
       : undefined;
   }
 }
-
-const instant = (name: 'from' | 'to' | 'first' | 'last'): Sql =>
-  sql`fromUnixTimestamp64Milli({${identifier(name)}:Int64}, 'UTC')`;
-/**
- * The raw table is sorted by hour. The engine does not infer a bound on the hour from a bound on the time.
- */
-const OF_APP_IN_RANGE = sql`app_id = {app:UUID}
-      AND toStartOfHour(timestamp) >= toStartOfHour(${instant('from')}) AND toStartOfHour(timestamp) <= toStartOfHour(${instant('to')})
-      AND timestamp >= ${instant('from')} AND timestamp <= ${instant('to')}`;
-
-const HAS_SESSIONS: Query<{ events: number }> = {
-  name: 'import: events of the same time',
-  sql: sql`
-    SELECT toUInt32(count()) AS events FROM
-    (
-      SELECT 1 FROM events
-      WHERE ${OF_APP_IN_RANGE} AND started_at >= ${instant('first')} AND started_at <= ${instant('last')} LIMIT 1
-    )`,
-  row: z.object({ events: z.number() }),
-};
-
-type StoredRow = Identity & { id: string; startedAt: EpochMs; events: number };
-
-const STORED: Query<StoredRow> = {
-  name: 'import: events that are there',
-  sql: sql`
-    SELECT
-      session_id AS id,
-      toUnixTimestamp64Milli(started_at) AS startedAt,
-      toUnixTimestamp64Milli(timestamp) AS at,
-      toString(type) AS kind,
-      toString(path) AS page,
-      toString(label) AS name,
-      duration_ms AS ms,
-      toUInt32(count()) AS events
-    FROM events
-    WHERE ${OF_APP_IN_RANGE}
-      AND session_id IN {ids:Array(String)}
-    GROUP BY ALL`,
-  row: z
-    .object({
-      id: z.string(),
-      startedAt: z.number(),
-      at: z.number(),
-      kind: z.enum(['pageview', 'click', 'error', 'engagement', 'custom']),
-      page: z.string(),
-      name: z.string(),
-      ms: z.number(),
-      events: z.number(),
-    })
-    .transform(({ id, startedAt, at, kind, page, name, ms, events }) => ({
-      id,
-      startedAt: startedAt as EpochMs,
-      timestamp: at as EpochMs,
-      type: kind,
-      path: page,
-      label: name,
-      durationMs: ms,
-      events,
-    })),
-};
-
-/** Session ids per statement. To a server they travel in the URL, and not every proxy accepts long URLs. */
-const IDS_PER_QUERY = { embedded: 2_000, server: 100 } as const;
-
-/** Counts how often each event of `sessions` is stored. Events that are not stored are left out. */
-async function countStored(
-  db: Database,
-  app: SdkApp,
-  sessions: readonly ValidSession[],
-): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  if (countEvents(sessions) === 0) return counts;
-  const { from: first, to: last } = extentOf(sessions.map(({ startedAt }) => startedAt));
-  // Skips the count if there is nothing in the range, as in a first import in the order of time.
-  const known = await db.queryOne(
-    HAS_SESSIONS,
-    { app: app.id, ...extentOfEvents(sessions), first, last },
-    IMPORT,
-  );
-  if (known.events === 0) return counts;
-  const size = db.exclusive ? IDS_PER_QUERY.embedded : IDS_PER_QUERY.server;
-  for (let i = 0; i < sessions.length; i += size) {
-    const asked = sessions.slice(i, i + size);
-    const ids = [...new Set(asked.map(({ id }) => id))];
-    for (const row of await db.query(STORED, { app: app.id, ...extentOfEvents(asked), ids }, IMPORT)) {
-      counts.set(eventIdentity(row, row), row.events);
-    }
-  }
-  return counts;
-}
-
-const extentOfEvents = (sessions: readonly ValidSession[]): Range =>
-  extentOf(sessions.flatMap(({ events }) => events.map(({ timestamp }) => timestamp)));
 
 function uuidOf(texts: readonly string[]): string {
   const hash = createHash('sha256');

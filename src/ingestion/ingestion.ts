@@ -11,7 +11,7 @@ import type { Outcome } from './batch-buffer.ts';
 import { createClockSkew } from './clock-skew.ts';
 import type { StoredFlush } from './flusher.ts';
 import { flushesEnd } from './flushes-end.ts';
-import { createHistory, type HistoryResult } from './history.ts';
+import { createHistory, type HistoryResult, type SentKind } from './history.ts';
 import { createJournal, type StoredBatch } from './journal.ts';
 import { batchRows, type Geo, sessionColumns } from './journal-rows.ts';
 import { PAUSE_SECONDS } from './journal-sql.ts';
@@ -74,8 +74,8 @@ export interface Ingestion {
    * be stored all the same, and the sender repeats it under the same id.
    */
   accept(app: SdkApp, batch: Batch, request: BatchRequest): Promise<IngestResult>;
-  /** Stores sessions of any age, without the events that are stored already. Rejects like `accept`. */
-  importHistory(app: SdkApp, sessions: readonly unknown[]): Promise<HistoryResult>;
+  /** Stores sessions or visits of any age, without the events that are stored already. Rejects like `accept`. */
+  importHistory(app: SdkApp, sent: readonly unknown[], kind?: SentKind): Promise<HistoryResult>;
   stats(): IngestStats;
   /** Batches that the store refused alone. */
   readonly setAside: {
@@ -290,8 +290,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
       reporting.start();
     },
     accept: (app, batch, request) => counted(acceptBatch(app, batch, request)),
-    importHistory: async (app, sessions) => {
-      const result = await counted(history(app, sessions));
+    importHistory: async (app, sent, kind) => {
+      const result = await counted(history(app, sent, kind));
       tally.accept(result.events, result.rejected);
       return result;
     },

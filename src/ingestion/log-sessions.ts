@@ -25,6 +25,8 @@ interface LogEvent {
   readonly path: string;
   /** 2 for the second of equal events, 3 for the third, … Absent for the first. */
   readonly occurrence?: number;
+  /** If it is another one than the session's. */
+  readonly referrer?: string;
 }
 
 /** A session, or a part of one that has very many events. */
@@ -32,6 +34,8 @@ export interface SessionPart {
   readonly session: LogSession;
   readonly isFirst: boolean;
   readonly isLast: boolean;
+  /** The start of the visitor's session before it, if only the 24 hours have ended that one. */
+  readonly follows: string | null;
 }
 
 const IDLE_MS = 30 * MINUTE_MS;
@@ -40,6 +44,7 @@ const MAX_HELD = { ofSession: 10_000, ofAll: 200_000 } as const;
 
 interface Open {
   readonly head: Omit<LogSession, 'events'>;
+  readonly follows: string | null;
   readonly startedAt: EpochMs;
   events: LogEvent[];
   /** True once a part was given out. */
@@ -53,6 +58,14 @@ interface Open {
 /** Ids are hashes: the address is never stored. `app` keeps a visitor from being followed to another app. */
 export const logVisitorId = (app: string, address: string, userAgent: string): string =>
   idOf(`${app} ${address} ${userAgent}`);
+
+/** All sessions of a visitor that begin on the same UTC day have this id. It is found without knowing their starts. */
+export const logSessionId = (visitorId: string, startedAt: number): string =>
+  idOf(`${visitorId} ${Math.floor(startedAt / DAY_MS)}`);
+
+/** The id that earlier versions gave to a session. */
+export const formerLogSessionId = (visitorId: string, startedAt: EpochMs): string =>
+  idOf(`${visitorId} ${toIso(startedAt)}`);
 
 /**
  * Groups the pageviews of a log into sessions by visitor. They come in the order of time. A session ends after
@@ -73,11 +86,13 @@ export class LogSessions {
       parts.push(this.#close(id, open));
     }
     let open = this.#open.get(visitorId);
+    let follows: string | null = null;
     if (open !== undefined && at - open.startedAt > DAY_MS) {
       parts.push(this.#close(visitorId, open));
+      follows = open.head.startedAt;
       open = undefined;
     }
-    open ??= newSession(visit);
+    open ??= newSession(visit, follows);
     // The map keeps the order of insertion.
     this.#open.delete(visitorId);
     this.#open.set(visitorId, open);
@@ -112,15 +127,15 @@ export class LogSessions {
     this.#held -= events.length;
     open.events = [];
     open.isBegun = true;
-    return { session: { ...open.head, events }, isFirst: !isBegun, isLast };
+    return { session: { ...open.head, events }, isFirst: !isBegun, isLast, follows: open.follows };
   }
 }
 
-function newSession({ visitorId, at, referrer, userAgent, path }: Visit): Open {
-  const startedAt = toIso(at);
-  const id = idOf(`${visitorId} ${startedAt}`);
+function newSession({ visitorId, at, referrer, userAgent, path }: Visit, follows: string | null): Open {
+  const id = logSessionId(visitorId, at);
   return {
-    head: { id, visitorId, startedAt, context: { referrer, userAgent } },
+    head: { id, visitorId, startedAt: toIso(at), context: { referrer, userAgent } },
+    follows,
     startedAt: at,
     events: [],
     isBegun: false,
@@ -131,7 +146,7 @@ function newSession({ visitorId, at, referrer, userAgent, path }: Visit): Open {
 }
 
 /** Numbers equal events. They have the same time, so they follow one another. */
-function addEvent(open: Open, { at, path }: Visit): void {
+function addEvent(open: Open, { at, path, referrer }: Visit): void {
   let occurrence = 1;
   const isFirst = open.events.length === 0 && !open.isBegun;
   if (at > open.lastAt || isFirst) open.counts = null;
@@ -142,8 +157,13 @@ function addEvent(open: Open, { at, path }: Visit): void {
   }
   open.lastAt = at;
   open.lastPath = path;
-  const event = { type: 'pageview', timestamp: toIso(at), path } as const;
-  open.events.push(occurrence === 1 ? event : { ...event, occurrence });
+  open.events.push({
+    type: 'pageview',
+    timestamp: toIso(at),
+    path,
+    ...(occurrence > 1 && { occurrence }),
+    ...(referrer !== open.head.context.referrer && { referrer }),
+  });
 }
 
 const idOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);

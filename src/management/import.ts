@@ -16,8 +16,8 @@ const BODY_LIMIT = 16 * 1024 ** 2;
 /** The most events of one insert. */
 const MAX_EVENTS = 40_000;
 
-/** Sessions as a batch of the SDK has them. */
-export const ImportBody = z.strictObject({ sessions: z.array(z.unknown()) });
+/** Sessions as a batch of the SDK has them, or visits of an access log in the same form. */
+export const ImportBody = z.strictObject({ sessions: z.array(z.unknown()), visits: z.boolean().optional() });
 
 export interface ImportDeps {
   readonly metadata: Pick<Metadata, 'findApp'>;
@@ -26,8 +26,9 @@ export interface ImportDeps {
 
 /**
  * Routes for imports. `POST /apps/{appId}/import` below /management/v1 takes `{ sessions }`, with items as in
- * a batch of the SDK. An event has an `occurrence` if equal events came before it. The answer counts the
- * stored events and the duplicates.
+ * a batch of the SDK. An event has an `occurrence` if equal events came before it. With `visits: true` the items are
+ * visits of an access log: the stored requests decide where sessions begin, and an event has a `referrer` if it is
+ * another one than the visit's. The answer counts the stored events and the duplicates.
  */
 export function importRouter({ metadata, ingestion }: ImportDeps): Router {
   const router = Router({ caseSensitive: true, strict: true });
@@ -35,14 +36,14 @@ export function importRouter({ metadata, ingestion }: ImportDeps): Router {
     contextOf(res).route = PATH;
     pick(new Map([['POST', true]]), req, res);
     const { appId } = parseBody(AppParams, req.params);
-    const { sessions } = parseBody(ImportBody, await readJson(req, res, BODY_LIMIT));
+    const { sessions, visits } = parseBody(ImportBody, await readJson(req, res, BODY_LIMIT));
     if (countEvents(sessions) > MAX_EVENTS) {
       const errors = [{ field: 'sessions', message: `At most ${MAX_EVENTS} events at once.` }];
       throw new AppError('validation_failed', 'Too many events at once.', { errors });
     }
     const app = await metadata.findApp(appId);
     if (app === null) throw new AppError('not_found', 'There is no app with this id.');
-    replyToPost(req, res, 200, await ingestion.importHistory(app, sessions));
+    replyToPost(req, res, 200, await ingestion.importHistory(app, sessions, visits ? 'visits' : 'sessions'));
   });
   return router;
 }

@@ -82,10 +82,10 @@ class Importer {
       now: NOW,
       stateRoot: this.state,
       send: async (body) => {
-        const { sessions } = JSON.parse(body) as { sessions: unknown[] };
+        const { sessions, visits } = JSON.parse(body) as { sessions: unknown[]; visits?: true };
         const request = this.requests.push(sessions.length) - 1;
         fail(request, false);
-        const answer = await ingestion.importHistory(this.app, sessions);
+        const answer = await ingestion.importHistory(this.app, sessions, visits ? 'visits' : 'sessions');
         fail(request, true);
         return answer;
       },
@@ -377,8 +377,10 @@ describe('formats are recognised by content', () => {
   test('or given', async () => {
     const file = join(newFolder(), 'log');
     writeFileSync(file, caddy(0));
-    const forced = await new Importer().run([file], undefined, { format: 'combined' });
-    expect(forced).toMatchObject({ lines: 1, skipped: { malformed: 1 } });
+    const forced = new Importer().run([file], undefined, { format: 'combined' });
+    await expect(forced).rejects.toThrow(
+      `no line of ${file} can be read. Line 1: time: there is none in brackets`,
+    );
   });
 });
 
@@ -394,7 +396,7 @@ test('malformed and rejected lines are shown with their number', async () => {
   writeFileSync(file, lines.join('\n'));
   const importer = new Importer();
   expect(await importer.run([file])).toMatchObject({ lines: 4, events: 3, skipped: { malformed: 2 } });
-  expect(importer.said).toContain(`malformed: ${file}, line 2: {broken\n`);
+  expect(importer.said).toContain(`malformed: ${file}, line 2: it is no JSON: {broken\n`);
   expect(importer.said).toContain(`rejected: ${file}, line 3: startedAt: must be`);
   expect(importer.said).toContain(`rejected: ${file}, line 4: event 1: timestamp:`);
 });

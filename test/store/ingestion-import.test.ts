@@ -40,7 +40,10 @@ const run = (app: SdkApp, ...files: string[]): Promise<ImportSummary> =>
     format: null,
     now: NOW,
     stateRoot: mkdtempSync(join(folder, 'state-')),
-    send: (body) => ingestion.importHistory(app, JSON.parse(body).sessions),
+    send: (body) => {
+      const { sessions, visits } = JSON.parse(body);
+      return ingestion.importHistory(app, sessions, visits === true ? 'visits' : 'sessions');
+    },
     patienceMs: 0,
     screen: { isTerminal: false, write: () => undefined },
   });

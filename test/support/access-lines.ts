@@ -18,7 +18,7 @@ const LINES_PER_CHUNK = 1_000;
 const pad = (value: number): string => String(value).padStart(2, '0');
 
 /** `17/May/2015:10:05:03 +0000` */
-function logTime(ms: number): string {
+export function logTime(ms: number): string {
   const at = new Date(ms);
   const day = `${pad(at.getUTCDate())}/${MONTHS[at.getUTCMonth()] ?? ''}/${at.getUTCFullYear()}`;
   return `${day}:${pad(at.getUTCHours())}:${pad(at.getUTCMinutes())}:${pad(at.getUTCSeconds())} +0000`;

@@ -31,9 +31,22 @@ describe('lines', () => {
       { text: 'سلام', number: 2 },
       { text: '', number: 3 },
       { text: '€uro', number: 4 },
-      { text: 'last', number: 5 },
+      { text: 'last', number: 5, isCut: true },
     ]);
   });
+
+  test.each([1, 3, 1_000])(
+    'may have NULs and byte order marks before them, in chunks of %i bytes',
+    async (size) => {
+      const text = `\0\0\0\ufeffa\0\n\0\ufeffb\n\0\0\n${'\0'.repeat(300)}c\n\0\0`;
+      expect(await read(text, size, 10)).toEqual([
+        { text: 'a\0', number: 1 },
+        { text: 'b', number: 2 },
+        { text: '', number: 3 },
+        { text: 'c', number: 4 },
+      ]);
+    },
+  );
 
   test('that are too long are cut, and keep their number', async () => {
     expect(await read(`${'x'.repeat(1_000)}\nnext\n`, 64, 100)).toEqual([

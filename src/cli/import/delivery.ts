@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ChunkSize, Item } from './items.ts';
 import type { Send } from './patience.ts';
-import type { SentPart } from './state.ts';
+import type { ReadPart, SentPart } from './state.ts';
 
 /** While one chunk is stored, others are sent and checked. */
 const CHUNKS_IN_FLIGHT = 3;
@@ -16,6 +16,7 @@ export interface Rejected {
 }
 
 export interface DeliveryOptions {
+  readonly kind: ReadPart['kind'];
   /** The most that a chunk holds, unless a single item is larger. */
   readonly chunk: ChunkSize;
   readonly send: Send;
@@ -32,13 +33,14 @@ class Chunk {
   characters = 0;
   /** The records that were read for it and for the chunks before it. */
   records = 0;
-  /** True if events may equal those of an earlier chunk, which has to be stored first. */
+  /** True if a session goes on, or follows on one, that an earlier chunk holds. That chunk has to be stored first. */
   waits = false;
   readonly #sessions = new Set<string>();
 
   add(item: Item): void {
-    this.waits ||= !item.isFirst && !this.#sessions.has(item.session);
-    if (!item.isLast) this.#sessions.add(item.session);
+    const before = item.isFirst ? item.follows : item.session;
+    this.waits ||= before !== null && !this.#sessions.has(before);
+    this.#sessions.add(item.session);
     this.items.push(item);
     this.events += item.events;
     this.characters += item.text.length;
@@ -106,7 +108,8 @@ export class Delivery {
   }
 
   async #send(chunk: Chunk, number: number): Promise<void> {
-    const body = `{"sessions":[${chunk.items.map(({ text }) => text).join(',')}]}`;
+    const sessions = `"sessions":[${chunk.items.map(({ text }) => text).join(',')}]`;
+    const body = this.#options.kind === 'sessions' ? `{${sessions}}` : `{"visits":true,${sessions}}`;
     const answer = ImportAnswer.parse(await this.#options.send(body));
     this.#answers.set(number, { chunk, answer });
     for (let next = this.#take(); next !== undefined; next = this.#take()) {
@@ -127,6 +130,7 @@ export class Delivery {
 }
 
 const ImportAnswer = z.object({
+  /** An index comes more than once if the item became a part of several sessions. */
   sessions: z.array(z.int()),
   events: z.int(),
   duplicates: z.int(),
@@ -139,12 +143,13 @@ type Answer = z.infer<typeof ImportAnswer>;
 function added(sums: SentPart, { items, records }: Chunk, answer: Answer): SentPart {
   const whole = answer.rejected.filter(({ event }) => event === null);
   const bots = whole.filter(({ code }) => code === 'bot').length;
-  const stored = new Set(answer.sessions);
+  const stored = countsOf(answer.sessions);
   const begun = new Set(sums.begun);
   let { sessions } = sums;
   for (const [index, { session, isLast }] of items.entries()) {
-    if (stored.has(index) && !begun.has(session)) {
-      sessions++;
+    const parts = stored.get(index) ?? 0;
+    if (parts > 0) {
+      sessions += begun.has(session) ? parts - 1 : parts;
       begun.add(session);
     }
     if (isLast) begun.delete(session);
@@ -160,4 +165,10 @@ function added(sums: SentPart, { items, records }: Chunk, answer: Answer): SentP
     malformed: sums.malformed + whole.length - bots,
     begun: [...begun],
   };
+}
+
+function countsOf(indexes: readonly number[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const index of indexes) counts.set(index, (counts.get(index) ?? 0) + 1);
+  return counts;
 }

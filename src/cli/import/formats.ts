@@ -1,14 +1,29 @@
 import { createHash } from 'node:crypto';
 import type { EpochMs } from '../../domain/time.ts';
-import type { LogRequest, SkipReason } from '../../ingestion/access-log.ts';
+import { type LogLine, type Malformed, malformed } from '../../ingestion/access-log.ts';
 import { isCaddy, parseCaddy } from '../../ingestion/caddy-log.ts';
 import { type CloudFrontFields, cloudFrontFields, parseCloudFront } from '../../ingestion/cloudfront-log.ts';
-import { isCombined, parseCombined } from '../../ingestion/combined-log.ts';
+import {
+  ANY_FORM,
+  combinedReader,
+  habitOf,
+  isCombined,
+  LOG_FORMS,
+  type LogForm,
+} from '../../ingestion/combined-log.ts';
 import { parseInstant } from '../../ingestion/instant.ts';
 import { countEvents } from '../../ingestion/wire.ts';
 import type { Line } from './lines.ts';
 
-export const FORMATS = ['ndjson', 'combined', 'caddy', 'cloudfront'] as const;
+export const FORMATS = [
+  'ndjson',
+  'combined',
+  'caddy',
+  'cloudfront',
+  'common',
+  'main',
+  'vhost_combined',
+] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** A line of NDJSON. */
@@ -21,49 +36,68 @@ export interface SentSession {
 }
 
 /** The content of a line. Null: nothing, such as a comment. */
-export type Read = SentSession | LogRequest | SkipReason | null;
+export type Read = SentSession | LogLine | null;
 
-export type Reader = (line: string) => Read;
+export type Reader = (line: Line) => Read;
 
-const READERS: Readonly<Record<Format, () => Reader>> = {
-  ndjson: () => (line) => {
-    const value = parseJson(line);
-    return value === undefined ? 'malformed' : sentSession(value);
-  },
-  combined: () => parseCombined,
-  caddy: () => (line) => {
-    const value = parseJson(line);
-    return value === undefined ? 'malformed' : parseCaddy(value);
-  },
-  cloudfront: () => {
-    let fields: CloudFrontFields | null = null;
-    return (line) => {
-      // Logs that were joined have several heads.
-      fields = cloudFrontFields(line) ?? fields;
-      if (line.startsWith('#')) return null;
-      return fields === null ? 'malformed' : parseCloudFront(line, fields);
-    };
-  },
-};
+/** How the lines of a file are read. */
+export interface FileReader {
+  readonly kind: 'sessions' | 'requests';
+  readonly read: Reader;
+}
 
-/** Returns a function that reads the lines of a file, one after another. */
-export const readerOf = (format: Format): Reader => READERS[format]();
+const NO_JSON = malformed('', 'it is no JSON');
+/** Why a line cannot be read whose format is not known. */
+export const UNKNOWN = malformed('', 'it is in none of the known formats');
 
-/** Returns the format of the first of these lines that has a known one; null if there is none. */
-export function recognise(lines: readonly Line[]): Format | null {
+const requests = (read: Reader): FileReader => ({ kind: 'requests', read });
+
+function combined(form: LogForm, lines: readonly Line[]): FileReader {
+  const read = combinedReader(form, habitOf(lines.map(({ text }) => text)));
+  return requests(({ text, isCut }) => read(text, isCut));
+}
+
+/** Returns a reader of the lines of a file in this format, one after another. */
+export function readerOf(format: Format): FileReader {
+  switch (format) {
+    case 'ndjson':
+      return { kind: 'sessions', read: ({ text }) => fromJson(text, sentSession) };
+    case 'caddy':
+      return requests(({ text }) => fromJson(text, parseCaddy));
+    case 'cloudfront':
+      return requests(cloudFront());
+    default:
+      return combined(LOG_FORMS[format], []);
+  }
+}
+
+/** Returns a reader by the first of these lines that has a known format; null if there is none. */
+export function recognise(lines: readonly Line[]): FileReader | null {
   for (const { text } of lines) {
-    const format = formatOf(text);
-    if (format !== null) return format;
+    if (cloudFrontFields(text) !== null) return readerOf('cloudfront');
+    if (isCombined(text)) return combined(ANY_FORM, lines);
+    const value = parseJson(text);
+    if (isCaddy(value)) return readerOf('caddy');
+    if (typeof value === 'object' && value !== null && 'startedAt' in value) return readerOf('ndjson');
   }
   return null;
 }
 
-function formatOf(line: string): Format | null {
-  if (cloudFrontFields(line) !== null) return 'cloudfront';
-  if (isCombined(line)) return 'combined';
-  const value = parseJson(line);
-  if (isCaddy(value)) return 'caddy';
-  return typeof value === 'object' && value !== null && 'startedAt' in value ? 'ndjson' : null;
+function cloudFront(): Reader {
+  let fields: CloudFrontFields | null = null;
+  return ({ text }) => {
+    // Logs that were joined have several heads.
+    fields = cloudFrontFields(text) ?? fields;
+    if (text.startsWith('#')) return null;
+    return fields === null
+      ? malformed('#Fields', 'the line that names them is missing')
+      : parseCloudFront(text, fields);
+  };
+}
+
+function fromJson<T>(text: string, read: (value: unknown) => T): T | Malformed {
+  const value = parseJson(text);
+  return value === undefined ? NO_JSON : read(value);
 }
 
 function sentSession(sent: unknown): SentSession {

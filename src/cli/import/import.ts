@@ -1,7 +1,9 @@
+import { resolve } from 'node:path';
 import type { EpochMs } from '../../domain/time.ts';
 import { CliError } from '../cli-error.ts';
 import { Delivery } from './delivery.ts';
 import type { Format } from './formats.ts';
+import { Moved } from './input.ts';
 import { CHUNK, type ChunkSize, LogItems, SentItems } from './items.ts';
 import { patientSend, type Send } from './patience.ts';
 import { Progress, type Screen } from './progress.ts';
@@ -53,10 +55,9 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
   const progress = new Progress(screen);
   const say = (text: string): void => progress.say(text);
   const send = patientSend(options.send, options.patienceMs, say);
-  const sources = files === null ? [] : await Promise.all(files.map(sourceOf));
   // Finds a wrong address or app before anything is read.
   await send('{"sessions":[]}');
-  const identity = files === null ? `stdin ${process.pid}` : sources.map(({ path }) => path).join('\n');
+  const identity = files === null ? `stdin ${process.pid}` : files.map((file) => resolve(file)).join('\n');
   const folder = await StateFolder.hold(stateRoot, `${app} ${format ?? ''}\n${identity}`);
   let isOver = files === null;
   const stopListening = onStop((code) => {
@@ -65,14 +66,14 @@ export async function importFiles(options: ImportOptions): Promise<ImportSummary
     process.exit(code);
   });
   try {
-    const { read, sent } = await begin({ ...options, folder, sources, progress });
-    const sums = await deliver({ ...options, send, folder, sources, progress }, read, sent);
+    const { sources, read, sent } = await begin({ ...options, folder, progress });
+    const { sums, repeated } = await deliver({ ...options, send, folder, sources, progress }, read, sent);
     isOver = true;
-    return summaryOf(read, sums, say);
+    return summaryOf(read, { ...sums, duplicates: sums.duplicates + repeated }, say);
   } finally {
     stopListening();
-    // Standard input cannot be read from its middle, so nothing is kept of it.
-    await (isOver ? folder.remove() : folder.release());
+    // Nothing is kept of standard input, which cannot be read from its middle, nor of files that were not read to the end.
+    await (isOver || folder.read() === null ? folder.remove() : folder.release());
   }
 }
 
@@ -89,13 +90,32 @@ function onStop(stop: (code: number) => void): () => void {
 
 interface Run extends ImportOptions {
   readonly folder: StateFolder;
-  readonly sources: readonly Source[];
   readonly progress: Progress;
 }
 
+interface Begun {
+  readonly sources: readonly Source[];
+  readonly read: ReadPart;
+  readonly sent: SentPart;
+}
+
+/** How often files are read that are rotated meanwhile. */
+const MOST_READS = 3;
+
 /** Finds the records that an earlier run has left, or reads the files. */
-async function begin(run: Run): Promise<{ read: ReadPart; sent: SentPart }> {
-  const { folder, sources, progress, files } = run;
+async function begin(run: Run): Promise<Begun> {
+  for (let reads = 1; ; reads++) {
+    const sources = await Promise.all((run.files ?? []).map(sourceOf));
+    try {
+      return { sources, ...(await recordsOf(run, sources)) };
+    } catch (error) {
+      if (!(error instanceof Moved) || reads === MOST_READS) throw error;
+    }
+  }
+}
+
+async function recordsOf(run: Run, sources: readonly Source[]): Promise<Omit<Begun, 'sources'>> {
+  const { folder, progress, files } = run;
   const known = folder.read();
   if (known !== null && JSON.stringify(known.sources) === JSON.stringify(sources)) {
     const { read, sent } = known;
@@ -112,17 +132,22 @@ async function begin(run: Run): Promise<{ read: ReadPart; sent: SentPart }> {
     );
   }
   await folder.empty();
-  const read = await readSources(run);
+  const read = await readSources({ ...run, sources });
   if (files !== null) folder.write({ sources, read, sent: NOTHING_SENT });
   return { read, sent: NOTHING_SENT };
 }
 
-async function deliver(run: Run, read: ReadPart, sent: SentPart): Promise<SentPart> {
+async function deliver(
+  run: Run & Pick<Begun, 'sources'>,
+  read: ReadPart,
+  sent: SentPart,
+): Promise<{ sums: SentPart; repeated: number }> {
   const { folder, sources, files, progress } = run;
   const { chunk = CHUNK } = run;
   const samples = new Samples('rejected', files ?? ['standard input'], (text) => progress.say(text));
   let records = 0;
   const delivery = new Delivery({
+    kind: read.kind,
     chunk,
     send: run.send,
     sent,
@@ -138,7 +163,7 @@ async function deliver(run: Run, read: ReadPart, sent: SentPart): Promise<SentPa
     rejected: ({ item, event, message }) =>
       samples.add(item.input, item.line, event === null ? message : `event ${event + 1}: ${message}`),
   });
-  const items = read.kind === 'sessions' ? new SentItems(run.now, chunk) : new LogItems();
+  const items = read.kind === 'sessions' ? new SentItems(run.now, chunk) : new LogItems(read.spans);
   progress.begin('Storing');
   for await (const batch of mergeRuns(folder.path, read.runs)) {
     for (const record of batch) {
@@ -152,7 +177,7 @@ async function deliver(run: Run, read: ReadPart, sent: SentPart): Promise<SentPa
   for (const item of items.end()) await delivery.add(item, records);
   await delivery.end(records);
   samples.end();
-  return delivery.sums;
+  return { sums: delivery.sums, repeated: items.repeated };
 }
 
 function summaryOf(read: ReadPart, sums: SentPart, say: (text: string) => void): ImportSummary {

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { CliError } from '../cli-error.ts';
+import { inodeOf } from './state.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
@@ -29,12 +30,18 @@ export interface Input {
   position(): number;
 }
 
-/** Opens a file; null is standard input. Reading rejects with CliError. */
-export function openInput(path: string | null): Input {
+/** Thrown if a name stands for another file than before: logs were rotated. */
+export class Moved extends CliError {}
+
+/**
+ * Opens a file; null is standard input. Reading rejects with CliError, and with `Moved` if the file is not the one with
+ * this inode.
+ */
+export function openInput(path: string | null, inode: string | null): Input {
   const name = path ?? 'standard input';
   let position = 0;
   async function* raw(): AsyncGenerator<Buffer> {
-    const stream = path === null ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
+    const stream = path === null ? process.stdin : await opened(path, inode);
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         position += chunk.length;
@@ -45,6 +52,21 @@ export function openInput(path: string | null): Input {
     }
   }
   return { bytes: unpacked(name, raw()), position: () => position };
+}
+
+async function opened(path: string, inode: string | null): Promise<Readable> {
+  const moved = new Moved(
+    `${path} was rotated while it was read: run the import again. Nothing was imported.`,
+  );
+  const file = await open(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw moved;
+    throw new CliError(`${path} cannot be read: ${reason(error)}.`, { cause: error });
+  });
+  if (inode !== null && inodeOf(await file.stat()) !== inode) {
+    await file.close();
+    throw moved;
+  }
+  return file.createReadStream({ highWaterMark: CHUNK_BYTES });
 }
 
 async function* unpacked(name: string, raw: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {

@@ -1,8 +1,9 @@
 import type { EpochMs } from '../../domain/time.ts';
 import { epochMs } from '../../domain/time.ts';
-import { eventIdentity } from '../../ingestion/history.ts';
 import { LogSessions, type SessionPart } from '../../ingestion/log-sessions.ts';
+import { eventIdentity } from '../../ingestion/stored-events.ts';
 import { validateSessions } from '../../ingestion/validate.ts';
+import { Overlap, type Span } from './overlap.ts';
 import type { SpoolRecord } from './spool.ts';
 
 /** The limits of a request. */
@@ -21,6 +22,8 @@ export interface Item {
   readonly events: number;
   /** The same for all parts of a session. */
   readonly session: string;
+  /** The session that has to be stored before this one; null if there is none. */
+  readonly follows: string | null;
   readonly isFirst: boolean;
   readonly isLast: boolean;
   /** Where its first event comes from. */
@@ -30,6 +33,8 @@ export interface Item {
 
 /** Turns sorted records into items. The same records always give the same items. */
 export interface Items {
+  /** Records that are left out so far, because another file holds them, too. */
+  readonly repeated: number;
   add(record: SpoolRecord): Item[];
   /** Returns those that are left. */
   end(): Item[];
@@ -45,6 +50,7 @@ interface SentSession {
  * the 1st, 2nd, …
  */
 export class SentItems implements Items {
+  readonly repeated = 0;
   readonly #now: EpochMs;
   readonly #chunk: ChunkSize;
   #held: SpoolRecord | null = null;
@@ -74,7 +80,7 @@ export class SentItems implements Items {
 
   #itemsOf({ text, events, at, key, input, line }: SpoolRecord, isLast: boolean): Item[] {
     const [isFirst, session] = [this.#isFirst, `${at} ${key}`];
-    const whole = { text, events, session, isFirst, isLast, input, line };
+    const whole = { text, events, session, follows: null, isFirst, isLast, input, line };
     const parts = Math.ceil(Math.max(events / this.#chunk.events, text.length / this.#chunk.characters));
     // The importer sets `occurrence` itself; a file must not.
     if (isFirst && isLast && parts <= 1 && !text.includes('"occurrence"')) return [whole];
@@ -109,8 +115,8 @@ export class SentItems implements Items {
   }
 }
 
-/** The text of a record that is a pageview: visitor, user agent, path and referrer. */
-type LogText = readonly [string, string, string, string];
+/** The text of a record that is a pageview: visitor, user agent, path, referrer, and a hash of the line if there are several files. */
+type LogText = readonly [string, string, string, string, number?];
 
 /** Returns the text of a record for LogItems. */
 export const logText = (...text: LogText): string => JSON.stringify(text);
@@ -118,10 +124,22 @@ export const logText = (...text: LogText): string => JSON.stringify(text);
 /** Items of access logs. */
 export class LogItems implements Items {
   readonly #sessions = new LogSessions();
+  /** Null: there is one file. */
+  readonly #overlap: Overlap | null;
+  repeated = 0;
   #last: SpoolRecord | null = null;
 
+  /** The spans of the files. */
+  constructor(spans: readonly Span[]) {
+    this.#overlap = spans.length > 1 ? new Overlap(spans) : null;
+  }
+
   add(record: SpoolRecord): Item[] {
-    const [visitorId, userAgent, path, referrer] = JSON.parse(record.text) as LogText;
+    const [visitorId, userAgent, path, referrer, line = 0] = JSON.parse(record.text) as LogText;
+    if (this.#overlap?.isNew(record.at, line, record.input) === false) {
+      this.repeated++;
+      return [];
+    }
     this.#last = record;
     return this.#sessions
       .add({ visitorId, userAgent, path, referrer, at: epochMs(record.at) })
@@ -133,12 +151,13 @@ export class LogItems implements Items {
   }
 
   /** The line is the one that ended the session: only lines with impossible times are ever named. */
-  #item({ session, isFirst, isLast }: SessionPart): Item {
+  #item({ session, isFirst, isLast, follows }: SessionPart): Item {
     const { input = 0, line = 0 } = this.#last ?? {};
     return {
       text: JSON.stringify(session),
       events: session.events.length,
-      session: session.id,
+      session: `${session.visitorId} ${session.startedAt}`,
+      follows: follows && `${session.visitorId} ${follows}`,
       isFirst,
       isLast,
       input,

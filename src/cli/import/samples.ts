@@ -14,12 +14,13 @@ export class Samples {
     this.#say = say;
   }
 
-  /** `text` may hold anything. */
-  add(input: number, line: number, text: string): void {
+  /** `text` may hold anything. `why` says what is wrong with it. */
+  add(input: number, line: number, text: string, why: string | null = null): void {
     if (++this.#count > SHOWN) return;
-    const shown = text.slice(0, LONGEST).replace(/[\p{C}\ufffd]/gu, '\ufffd');
+    const shown = plain(text.slice(0, LONGEST));
     const more = text.length > LONGEST ? '…' : '';
-    this.#say(`${this.#what}: ${this.#inputs[input] ?? ''}, line ${line}: ${shown}${more}`);
+    const reason = why === null ? '' : `${plain(why)}: `;
+    this.#say(`${this.#what}: ${this.#inputs[input] ?? ''}, line ${line}: ${reason}${shown}${more}`);
   }
 
   end(): void {
@@ -27,3 +28,6 @@ export class Samples {
       this.#say(`${this.#what}: ${this.#count} in all, of which the first ${SHOWN} are shown.`);
   }
 }
+
+/** Takes control characters out, which a terminal would obey. */
+export const plain = (text: string): string => text.replace(/[\p{C}\ufffd]/gu, '\ufffd');

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { CliError } from '../cli-error.ts';
 import { notWritable } from './spool.ts';
 
-const VERSION = 1;
+const VERSION = 2;
 const HEAD_BYTES = 64 * 1024;
 /** For how long a folder is kept that nobody uses: with a state, and without one. */
 const KEPT_MS = { whole: 7 * 86_400_000, begun: 60_000 } as const;
@@ -16,7 +16,14 @@ const count = z.int().nonnegative();
 const Skipped = z.object({ assets: count, errors: count, methods: count, bots: count, malformed: count });
 
 /** A file as it was when the import read it. */
-const SourceSchema = z.object({ path: z.string(), size: count, modified: z.number(), head: z.string() });
+const SourceSchema = z.object({
+  path: z.string(),
+  /** The same after the file is renamed. */
+  inode: z.string(),
+  size: count,
+  modified: z.number(),
+  head: z.string(),
+});
 export type Source = z.infer<typeof SourceSchema>;
 
 /** The records that were read: the runs hold them, sorted. */
@@ -26,6 +33,8 @@ const ReadPart = z.object({
   records: count,
   lines: count,
   skipped: Skipped,
+  /** Of each input. */
+  spans: z.array(z.tuple([z.number(), z.number()]).nullable()),
 });
 export type ReadPart = z.infer<typeof ReadPart>;
 
@@ -72,11 +81,14 @@ export async function sourceOf(path: string): Promise<Source> {
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     const head = createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex');
-    return { path: resolve(path), size: info.size, modified: info.mtimeMs, head };
+    return { path: resolve(path), inode: inodeOf(info), size: info.size, modified: info.mtimeMs, head };
   } finally {
     await file.close();
   }
 }
+
+export const inodeOf = ({ dev, ino }: { readonly dev: number; readonly ino: number }): string =>
+  `${dev}:${ino}`;
 
 /** The folders that this process holds. */
 const held = new Set<string>();

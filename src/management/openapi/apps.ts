@@ -81,7 +81,8 @@ export const APPS = tagged('Apps', {
   'POST /apps/:appId/import': {
     operationId: 'importHistory',
     summary: 'Stores sessions of any age, without the events that are there',
-    description: 'The sessions have the form of a batch of the SDK. At most 16 MiB and 40,000 events.',
+    description:
+      'The sessions have the form of a batch of the SDK. At most 16 MiB and 40,000 events. With `visits` they are visits of an access log: stored requests decide where a session begins.',
     params: AppParams,
     body: {
       schema: ImportBody,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -88,8 +88,83 @@ test('nothing but malformed lines: exit code 1, the summary, and samples', async
   const { code, stdout, stderr } = await command([file, '--app', await newApp('malformed')]);
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ lines: 2, events: 0, skipped: { malformed: 2 } });
-  expect(stderr).toContain(`malformed: ${file}, line 1: neither\n`);
-  expect(stderr).toMatch(/Nothing was imported: every line is malformed or was rejected\. .*\n$/);
+  expect(stderr).toContain(`malformed: ${file}, line 1: it is in none of the known formats: neither\n`);
+  expect(stderr).toMatch(
+    /Nothing was imported: no line of .*photo\.jpg can be read\. Line 1: it is in none .*\n$/,
+  );
+});
+
+const AGENT = 'Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0';
+const logLine = (time: string, path: string, client = '198.51.100.1'): string =>
+  `${client} - - [${time} +0000] "GET ${path} HTTP/1.1" 200 5 "-" "${AGENT}"\n`;
+
+async function counted(app: string): Promise<{ sessions: number; visitors: number; pageviews: number }> {
+  const query = new URLSearchParams({ appId: app, from: '2026-11-01T00:00:00Z', to: '2026-11-19T00:00:00Z' });
+  const response = await fetch(`${service.url}/api/v1/sessions/overview/kpis?${query}`, {
+    headers: { Authorization: `Bearer ${accountKey}` },
+  });
+  const { current } = z
+    .object({ current: z.object({ sessions: z.number(), visitors: z.number(), pageviews: z.number() }) })
+    .parse(await response.json());
+  return current;
+}
+
+test('a visit across midnight stays one session while its logs are rotated', async () => {
+  const app = await newApp('rotated');
+  const place = mkdtempSync(join(folder, 'rotated-'));
+  const [log, old] = [join(place, 'access.log'), join(place, 'access.log.1')];
+  const pattern = join(place, 'access.log*');
+  const summaryOf = async (): Promise<unknown> => {
+    const { code, stdout, stderr } = await command([pattern, '--app', app]);
+    expect(code, stderr).toBe(0);
+    return JSON.parse(stdout);
+  };
+  writeFileSync(
+    old,
+    logLine('09/Nov/2026:12:00:00', '/', '198.51.100.2') + logLine('09/Nov/2026:23:55:00', '/a'),
+  );
+  writeFileSync(log, logLine('10/Nov/2026:00:05:00', '/b'));
+  expect(await summaryOf()).toMatchObject({ sessions: 2, events: 3, duplicates: 0 });
+  writeFileSync(`${old}.gz`, gzipSync(readFileSync(log)));
+  rmSync(old);
+  writeFileSync(log, '');
+  expect(await summaryOf()).toMatchObject({ sessions: 0, events: 0, duplicates: 1 });
+  expect(await counted(app)).toMatchObject({ sessions: 2, visitors: 2, pageviews: 3 });
+  rmSync(`${old}.gz`);
+  writeFileSync(log, logLine('10/Nov/2026:00:20:00', '/c'));
+  expect(await summaryOf()).toMatchObject({ sessions: 1, events: 1, duplicates: 0 });
+  expect(await counted(app)).toMatchObject({ sessions: 2, visitors: 2, pageviews: 4 });
+});
+
+test.each(['web-1  | ', 'Nov 10 10:00:00 10.0.0.5 nginx: ', '- '])(
+  'a log with %j before each line is refused, and nothing is stored',
+  async (prefix) => {
+    const app = await newApp(`prefix-${prefix.length}`);
+    const place = mkdtempSync(join(folder, 'prefix-'));
+    const [wrong, right] = [join(place, 'wrong.log'), join(place, 'right.log')];
+    writeFileSync(wrong, prefix + logLine('09/Nov/2026:12:00:00', '/'));
+    writeFileSync(right, logLine('09/Nov/2026:12:00:00', '/'));
+    const { code, stdout, stderr } = await command([right, wrong, '--app', app]);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toMatchObject({ lines: 2, events: 0, skipped: { malformed: 1 } });
+    expect(stderr).toMatch(/^malformed: .*wrong\.log, line 1: address: /m);
+    expect(stderr).toMatch(
+      /Nothing was imported: no line of .*wrong\.log can be read\. Line 1: address: .*\n$/,
+    );
+    expect(await counted(app)).toMatchObject({ sessions: 0, pageviews: 0 });
+  },
+);
+
+test('a log with virtual hosts in front has the visitors of its addresses', async () => {
+  const app = await newApp('hosts');
+  const clients = ['198.51.100.1', '198.51.100.2', '198.51.100.3'];
+  const log = clients.map((client) => `www.shop.example:443 ${logLine('09/Nov/2026:12:00:00', '/', client)}`);
+  const text = `\ufeff${log.join('').replaceAll('\n', '\r\n')}`;
+  const { code } = await command(['-', '--app', app], `\0\0${text}`);
+  expect(code).toBe(0);
+  expect(await counted(app)).toMatchObject({ sessions: 3, visitors: 3, pageviews: 3 });
+  const again = await command(['-', '--app', app, '--format', 'vhost_combined'], text);
+  expect(JSON.parse(again.stdout)).toMatchObject({ events: 0, duplicates: 3 });
 });
 
 test('a name that no app has: one line, and nothing is read', async () => {
@@ -114,7 +189,10 @@ test.each([
   [['-', 'a.log'], 'Standard input (-) and files cannot be imported together.\n'],
   [['-', '--state', '/dev/null/x'], /The import cannot keep its state in \/dev\/null\/x .*--state\.\n/],
   [['-', '--patience', 'long'], /'long' is invalid.*such as 8s, 30m, 24h or 7d/],
-  [['-', '--format', 'iis'], /It must be one of ndjson, combined, caddy, cloudfront/],
+  [
+    ['-', '--format', 'iis'],
+    /It must be one of ndjson, combined, caddy, cloudfront, common, main, vhost_combined/,
+  ],
 ])('says what is wrong with %j', async (args, message) => {
   const { code, stdout, stderr } = await command([
     ...args,
