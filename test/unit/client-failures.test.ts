@@ -285,8 +285,8 @@ describe('wrong input is an InputError that names it', () => {
 
   test.each<[string, (client: Client) => unknown]>([
     ['from is an invalid Date', (c) => c.live('listPageviews', { appId, from: new Date(Number.NaN) })],
-    ['toString is no question', (c) => c.poll(wrong('toString'), {})],
-    ['listApps has no stream', (c) => c.live(wrong('listApps'), { appId })],
+    ['toString is no question', (c) => c.poll(wrong('toString'), wrong({}))],
+    ['listApps has no stream', (c) => c.live(wrong('listApps'), wrong({ appId }))],
     ['intervalMs', (c) => c.poll('listApps', {}, { intervalMs: -1 })],
     ['giveUpAfterMs', (c) => c.poll('listApps', {}, { giveUpAfterMs: wrong('1 h') })],
     ['onConnection', (c) => c.live('getDataBounds', { appId }, { onConnection: wrong({}) })],

@@ -64,7 +64,11 @@ describe.each(['live', 'poll'] as const)('%s', (way) => {
     const onConnection = (connection: Connection): void => void told.push(connection);
     let error: unknown;
     try {
-      const answers = client[way]('listPageviews', { appId: 'a' }, { onConnection, ...options });
+      const own = { onConnection, ...options };
+      const answers =
+        way === 'live'
+          ? client.live('listPageviews', { appId: 'a' }, own)
+          : client.poll('listPageviews', { appId: 'a' }, own);
       for await (const { data } of answers) {
         seen.push(data[0]);
         if (Number(data[0]) === last) break;

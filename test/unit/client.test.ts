@@ -2,8 +2,10 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ApiError, ConnectionError, createClient, UnclearCreationError } from '../../src/client/index.ts';
 import { paceMs } from '../../src/client/poll.ts';
 
+type Scripted = Error | { readonly status: number; readonly headers?: object; readonly body?: unknown };
+
 /** Gives these answers in turn, then the last one for ever. An Error is thrown, as fetch does. */
-function scripted(...answers: readonly (Error | { status: number; headers?: object; body?: unknown })[]) {
+function scripted(...answers: readonly Scripted[]) {
   const requests: { readonly url: string; readonly init: RequestInit }[] = [];
   const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
     const answer = answers[Math.min(requests.length, answers.length - 1)];
@@ -155,7 +157,7 @@ describe('createApp', () => {
   });
   const refused = () =>
     new TypeError('fetch failed', { cause: Object.assign(new Error(), { code: 'ECONNREFUSED' }) });
-  const create = async (...answers: Parameters<typeof scripted>) => {
+  const create = async (...answers: readonly Scripted[]) => {
     const { fetch, requests } = scripted(...answers);
     const outcome = await createClient({ ...KEY, fetch })
       .createApp(app)
