@@ -27,6 +27,8 @@ const UNCHECKED_SQL = [
 ];
 
 export default tseslint.config(
+  // They run, and are compiled, in other folders.
+  { ignores: ['test/packages/programs/**'] },
   {
     files: ['**/*.ts', '**/*.tsx'],
     languageOptions: {

@@ -72,7 +72,7 @@ describe('results', () => {
     const first = await one.listPageviews({ appId });
     const second = await one.listPageviews({ appId });
     expect(second).toMatchObject({ notModified: true, etag: first.etag });
-    expect(second.data).toBe(first.data);
+    expect(second.data).toEqual(first.data);
     expect(second.rateLimit?.remaining).toBe((first.rateLimit?.remaining ?? 0) - 1);
   });
 });
