@@ -1,5 +1,6 @@
+import type { RateLimit } from './answers.ts';
 import { AnswerError, ApiError, type ProblemFields } from './errors.ts';
-import type { RateLimit, Result } from './types.ts';
+import type { Result } from './types.ts';
 
 /** A header that holds a date has a time of day. */
 const TIME_OF_DAY = /\d{2}:\d{2}:\d{2}/;

@@ -211,3 +211,11 @@ export interface AudienceActivity {
   windowDays: 28;
   days: ActivityDay[];
 }
+
+/** The key's rate-limit window in the last answer. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the window ends. */
+  readonly resetSeconds: number;
+}

@@ -1,5 +1,4 @@
-import type { AppSummary } from './answers.ts';
-import type { RateLimit } from './types.ts';
+import type { AppSummary, RateLimit } from './answers.ts';
 
 /** The code of a failure. A test compares the list with the service's own. */
 export type ErrorCode =

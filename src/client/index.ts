@@ -35,7 +35,6 @@ export type {
   PollOptions,
   Question,
   RangeParams,
-  RateLimit,
   Result,
   Retry,
   StreamOptions,

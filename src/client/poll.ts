@@ -1,6 +1,7 @@
 import { stoppable, wait } from './abort.ts';
+import type { RateLimit } from './answers.ts';
 import { Outages } from './outage.ts';
-import type { PollOptions, RateLimit, Result } from './types.ts';
+import type { PollOptions, Result } from './types.ts';
 
 const INTERVAL_MS = 1_000;
 

@@ -8,6 +8,7 @@ import type {
   Location,
   NewApp,
   PageView,
+  RateLimit,
   TimeSpent,
   TrafficHeatmap,
   UserGrowthPoint,
@@ -73,14 +74,6 @@ export type Data<Q extends Question> = Questions[Q][1];
 
 /** The format of a downloaded list. */
 export type Format = 'csv' | 'ndjson' | 'parquet' | 'arrow';
-
-/** The key's rate-limit window in the last answer. */
-export interface RateLimit {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Seconds until the window ends. */
-  readonly resetSeconds: number;
-}
 
 export interface Result<T> {
   readonly data: T;
