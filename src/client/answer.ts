@@ -111,7 +111,7 @@ function retryAfterOf(headers: Headers): number | null {
 }
 
 /** In ms since 1970; null without a date. */
-export function dateIn(headers: Headers, name: string): number | null {
+function dateIn(headers: Headers, name: string): number | null {
   const text = headers.get(name) ?? '';
   const at = TIME_OF_DAY.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? null : at;

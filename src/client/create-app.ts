@@ -1,4 +1,4 @@
-import { dateIn, parsed, resultOf } from './answer.ts';
+import { parsed, resultOf } from './answer.ts';
 import type { AppSummary, CreatedApp, NewApp } from './answers.ts';
 import { AbortError, ApiError, type ClientError, ConnectionError, UnclearCreationError } from './errors.ts';
 import { jsonOf } from './input.ts';
@@ -7,8 +7,6 @@ import type { CreateOptions, Result, Retry } from './types.ts';
 
 /** Codes of failures before anything was sent. */
 const NOT_SENT = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
-/** The clocks of the service's processes may differ. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Creates an app. The service keeps one app for a domain of an account, so a repeated attempt creates no second one.
@@ -20,7 +18,6 @@ export async function createApp(
   app: NewApp,
   options: CreateOptions,
 ): Promise<Result<CreatedApp>> {
-  const begun = performance.now();
   let isUnclear = false;
   const onRetry = (retry: Retry): void => {
     isUnclear ||= mayHaveArrived(retry.error);
@@ -33,10 +30,7 @@ export async function createApp(
     });
   } catch (error) {
     if (!isUnclear || !(error instanceof ApiError) || error.code !== 'domain_conflict') throw error;
-    const found = await appOf(send, url, app.domain, options);
-    const begunAt = (found?.now ?? Date.now()) - (performance.now() - begun);
-    const isOlder = Date.parse(found?.app.createdAt ?? '') < begunAt - CLOCKS_DIFFER_MS;
-    throw isOlder ? error : new UnclearCreationError(error, found?.app ?? null);
+    throw new UnclearCreationError(error, await appOf(send, url, app.domain, options));
   }
 }
 
@@ -45,21 +39,20 @@ const mayHaveArrived = (error: ClientError): boolean =>
     ? !NOT_SENT.includes(error.code ?? '')
     : error instanceof ApiError && error.status !== 429;
 
-/** Looks up the account's app of a domain, with the time of the service. */
+/** Looks up the account's app of a domain; null if that fails. */
 async function appOf(
   send: Send,
   url: string,
   domain: string,
   options: CreateOptions,
-): Promise<{ readonly app: AppSummary; readonly now: number | null } | null> {
+): Promise<AppSummary | null> {
   try {
     return await send({ ...options, url }, async (response, attempt) => {
       const text = await attempt.within(response.text());
       const apps = parsed<AppSummary[]>(response.status, text, true);
-      const app = apps.find(
-        ({ access, domain: other }) => access === 'owner' && hostOf(other) === hostOf(domain),
-      );
-      return app === undefined ? null : { app, now: dateIn(response.headers, 'Date') };
+      const isIt = (app: AppSummary): boolean =>
+        app.access === 'owner' && hostOf(app.domain) === hostOf(domain);
+      return apps.find(isIt) ?? null;
     });
   } catch (error) {
     if (error instanceof AbortError) throw error;
