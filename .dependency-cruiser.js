@@ -151,6 +151,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // They run in other folders.
+    exclude: { path: '^test/packages/programs/' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

@@ -9,7 +9,13 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['.', 'deploy/packages/client', 'deploy/packages/sdk'];
-const CHANGED = ['package-lock.json', ...FOLDERS.map((folder) => join(folder, 'package.json'))];
+/** The client names its version to the service. */
+const CLIENT_VERSION = 'src/client/version.ts';
+const CHANGED = [
+  'package-lock.json',
+  CLIENT_VERSION,
+  ...FOLDERS.map((folder) => join(folder, 'package.json')),
+];
 
 /** @param {string} message @returns {never} */
 function refuse(message) {
@@ -58,6 +64,8 @@ function pack(version, folder) {
     const setVersion = ['version', version, '--no-git-tag-version', '--allow-same-version', '--prefix', path];
     output('npm', setVersion);
   }
+  const file = join(ROOT, CLIENT_VERSION);
+  writeFileSync(file, readFileSync(file, 'utf8').replace(/'.*'/, `'${version}'`));
   for (const path of FOLDERS) output('npm', ['pack', `./${path}`, '--pack-destination', folder]);
   const bill = JSON.parse(output('npm', ['sbom', '--omit=dev', '--sbom-format=cyclonedx']));
   // npm takes the name of the folder.

@@ -1,15 +1,18 @@
-/** The answers of the Public API. A test compares them with the service's own schemas. */
+/**
+ * The answers of the Public API. Each one belongs to the caller, who may change it. A test compares them with the service's own
+ * schemas.
+ */
 
 /** ISO 8601 in UTC with milliseconds: `2026-11-20T07:16:00.000Z`. */
 export type Timestamp = string;
 
 export interface AppSummary {
   /** Used as `appId`. */
-  readonly id: string;
-  readonly name: string;
-  readonly domain: string;
-  readonly access: 'owner' | 'shared';
-  readonly createdAt: Timestamp;
+  id: string;
+  name: string;
+  domain: string;
+  access: 'owner' | 'shared';
+  createdAt: Timestamp;
 }
 
 export interface NewApp {
@@ -20,191 +23,199 @@ export interface NewApp {
 }
 
 export interface CreatedApp extends AppSummary {
-  readonly access: 'owner';
+  access: 'owner';
   /** The app's SDK credential. Shown here once, never again. */
-  readonly secretKey: string;
+  secretKey: string;
 }
 
 /** Starts of the earliest and the latest session; null without data. */
 export interface DataBounds {
-  readonly oldest: Timestamp | null;
-  readonly newest: Timestamp | null;
+  oldest: Timestamp | null;
+  newest: Timestamp | null;
 }
 
 export interface PageView {
-  readonly path: string;
-  readonly views: number;
+  path: string;
+  views: number;
   /** Sessions with at least one view of the path in the range. */
-  readonly uniqueSessions: number;
+  uniqueSessions: number;
 }
 
 export interface TimeSpent {
-  readonly path: string;
-  readonly totalMs: number;
+  path: string;
+  totalMs: number;
   /** Per pageview of the path in the range; per engagement event where it has none. */
-  readonly averageMs: number;
+  averageMs: number;
 }
 
 export interface UserGrowthPoint {
   /** A UTC day: `2026-11-20`. */
-  readonly date: string;
-  readonly sessions: number;
-  readonly visitors: number;
-  readonly pageviews: number;
-  readonly clicks: number;
+  date: string;
+  sessions: number;
+  visitors: number;
+  pageviews: number;
+  clicks: number;
 }
 
 export interface Location {
-  readonly country: string | null;
-  readonly region: string | null;
-  readonly city: string | null;
-  readonly latitude: number;
-  readonly longitude: number;
+  country: string | null;
+  region: string | null;
+  city: string | null;
+  latitude: number;
+  longitude: number;
   /** Sessions. */
-  readonly count: number;
+  count: number;
 }
 
 export interface UtmCampaign {
-  readonly source: string;
-  readonly medium: string | null;
-  readonly campaign: string | null;
-  readonly term: string | null;
-  readonly content: string | null;
-  readonly sessions: number;
-  readonly visitors: number;
+  source: string;
+  medium: string | null;
+  campaign: string | null;
+  term: string | null;
+  content: string | null;
+  sessions: number;
+  visitors: number;
 }
 
 /** Each metric of the KPIs with a value of type `T`. */
 export interface KpiMetrics<T> {
-  readonly sessions: T;
-  readonly visitors: T;
-  readonly pageviews: T;
-  readonly clicks: T;
-  readonly errors: T;
+  sessions: T;
+  visitors: T;
+  pageviews: T;
+  clicks: T;
+  errors: T;
   /** 0 to 1, 4 decimals. */
-  readonly bounceRate: T;
-  readonly averageSessionDurationMs: T;
+  bounceRate: T;
+  averageSessionDurationMs: T;
   /** 2 decimals. */
-  readonly pagesPerSession: T;
+  pagesPerSession: T;
 }
 
 export interface KpiPeriod extends KpiMetrics<number> {
-  readonly from: Timestamp;
-  readonly to: Timestamp;
+  from: Timestamp;
+  to: Timestamp;
 }
 
 export interface KpiComparison {
-  readonly current: KpiPeriod;
-  readonly previous: KpiPeriod;
+  current: KpiPeriod;
+  previous: KpiPeriod;
   /** Current minus previous. */
-  readonly change: KpiMetrics<number>;
+  change: KpiMetrics<number>;
   /** In percent of previous, 2 decimals; null where previous is 0. */
-  readonly changePercent: KpiMetrics<number | null>;
+  changePercent: KpiMetrics<number | null>;
 }
 
 export interface SessionShare {
   /** `(none)` for an absent value. */
-  readonly name: string;
-  readonly sessions: number;
+  name: string;
+  sessions: number;
   /** 0 to 1, 4 decimals. */
-  readonly share: number;
+  share: number;
 }
 
 export interface PathSessions {
-  readonly path: string;
-  readonly sessions: number;
+  path: string;
+  sessions: number;
 }
 
 /** Each list holds the first 10. */
 export interface ExtendedOverview {
   /** The request's bound in UTC; null where omitted. */
-  readonly from: Timestamp | null;
+  from: Timestamp | null;
   /** The request's bound in UTC; null where omitted. */
-  readonly to: Timestamp | null;
-  readonly session: {
-    readonly sessions: number;
-    readonly visitors: number;
+  to: Timestamp | null;
+  session: {
+    sessions: number;
+    visitors: number;
     /** Visitors whose first ever session in the app started in the range. */
-    readonly newVisitors: number;
-    readonly returningVisitors: number;
-    readonly bounces: number;
-    readonly bounceRate: number;
-    readonly averageDurationMs: number;
+    newVisitors: number;
+    returningVisitors: number;
+    bounces: number;
+    bounceRate: number;
+    averageDurationMs: number;
   };
-  readonly page: {
-    readonly pageviews: number;
-    readonly uniquePages: number;
-    readonly pagesPerSession: number;
+  page: {
+    pageviews: number;
+    uniquePages: number;
+    pagesPerSession: number;
     /** Engagement per pageview. */
-    readonly averageTimeOnPageMs: number;
-    readonly topPages: readonly PageView[];
-    readonly entryPages: readonly PathSessions[];
-    readonly exitPages: readonly PathSessions[];
+    averageTimeOnPageMs: number;
+    topPages: PageView[];
+    entryPages: PathSessions[];
+    exitPages: PathSessions[];
   };
-  readonly interaction: {
-    readonly clicks: number;
-    readonly clicksPerSession: number;
-    readonly customEvents: number;
-    readonly engagedMs: number;
-    readonly topTargets: readonly { readonly target: string; readonly clicks: number }[];
-    readonly topCustomEvents: readonly { readonly name: string; readonly count: number }[];
+  interaction: {
+    clicks: number;
+    clicksPerSession: number;
+    customEvents: number;
+    engagedMs: number;
+    topTargets: { target: string; clicks: number }[];
+    topCustomEvents: { name: string; count: number }[];
   };
-  readonly technology: {
-    readonly browsers: readonly SessionShare[];
-    readonly operatingSystems: readonly SessionShare[];
-    readonly devices: readonly SessionShare[];
-    readonly screenSizes: readonly SessionShare[];
-    readonly languages: readonly SessionShare[];
+  technology: {
+    browsers: SessionShare[];
+    operatingSystems: SessionShare[];
+    devices: SessionShare[];
+    screenSizes: SessionShare[];
+    languages: SessionShare[];
   };
-  readonly error: {
-    readonly errors: number;
-    readonly sessionsWithErrors: number;
+  error: {
+    errors: number;
+    sessionsWithErrors: number;
     /** Sessions with errors per session: 0 to 1, 4 decimals. */
-    readonly errorRate: number;
-    readonly topErrors: readonly {
-      readonly message: string;
-      readonly count: number;
-      readonly sessions: number;
+    errorRate: number;
+    topErrors: {
+      message: string;
+      count: number;
+      sessions: number;
     }[];
   };
-  readonly traffic: {
-    readonly channels: readonly SessionShare[];
-    readonly referrers: readonly SessionShare[];
-    readonly countries: readonly SessionShare[];
-    readonly utmSources: readonly SessionShare[];
+  traffic: {
+    channels: SessionShare[];
+    referrers: SessionShare[];
+    countries: SessionShare[];
+    utmSources: SessionShare[];
   };
 }
 
 /** One value per hour of the day in Tehran, 00 first. */
 export interface HourValues {
-  readonly sessions: readonly number[];
-  readonly visitors: readonly number[];
-  readonly pageviews: readonly number[];
+  sessions: number[];
+  visitors: number[];
+  pageviews: number[];
 }
 
 export interface HeatmapDay extends HourValues {
   /** A Tehran day: `2026-11-20`. */
-  readonly date: string;
+  date: string;
 }
 
 /** The last 7 Tehran days, oldest first, today included. */
 export interface TrafficHeatmap {
-  readonly timezone: 'Asia/Tehran';
-  readonly from: Timestamp;
-  readonly to: Timestamp;
-  readonly days: readonly HeatmapDay[];
+  timezone: 'Asia/Tehran';
+  from: Timestamp;
+  to: Timestamp;
+  days: HeatmapDay[];
 }
 
 export interface ActivityDay extends HourValues {
   /** ISO: Monday is 1. */
-  readonly dayOfWeek: number;
+  dayOfWeek: number;
 }
 
 /** Averages over 28 days, 2 decimals. */
 export interface AudienceActivity {
-  readonly timezone: 'Asia/Tehran';
-  readonly from: Timestamp;
-  readonly to: Timestamp;
-  readonly windowDays: 28;
-  readonly days: readonly ActivityDay[];
+  timezone: 'Asia/Tehran';
+  from: Timestamp;
+  to: Timestamp;
+  windowDays: 28;
+  days: ActivityDay[];
+}
+
+/** The key's rate-limit window in the last answer. */
+export interface RateLimit {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the window ends. */
+  readonly resetSeconds: number;
 }

@@ -1,8 +1,11 @@
-import type { CreatedApp } from './answers.ts';
+import { metaOf, parsed, resultOf } from './answer.ts';
+import { createApp } from './create-app.ts';
+import { InputError } from './errors.ts';
+import { baseOf, checkKey, checkOptions, searchOf } from './input.ts';
 import { liveAnswers } from './live.ts';
-import { changes } from './poll.ts';
-import { type Call, createSend, numberIn, rateLimitOf, type Send, WrongType } from './send.ts';
-import type { CallOptions, Client, ClientOptions, Data, Format, Params, Question, Result } from './types.ts';
+import { type Asked, changes } from './poll.ts';
+import { type Attempt, type Call, createSend, type Send } from './send.ts';
+import type { CallOptions, Client, ClientOptions, Format, Question, Result } from './types.ts';
 
 /** The path of each question. */
 export const PATHS: Readonly<Record<Question, string>> = {
@@ -25,104 +28,123 @@ const MEDIA_TYPES: Readonly<Record<Format, string>> = {
   parquet: 'application/vnd.apache.parquet',
   arrow: 'application/vnd.apache.arrow.stream',
 };
+const EVENT_STREAM = 'text/event-stream';
 
 /** The number of cached answers, least recently used evicted first. An unchanged one is not sent again. */
 const KEPT_ANSWERS = 200;
 
-/** Creates a client of one account. Throws if the options are invalid. */
+const isList = (question: Question): boolean => question.startsWith('list');
+
+/** Creates a client of one account. Throws InputError if an option is invalid. */
 export function createClient(options: ClientOptions): Client {
-  const base = new URL(options.baseUrl).href.replace(/\/+$/, '');
+  checkOptions(options);
+  checkKey(options.apiKey);
+  const base = baseOf(options.baseUrl);
   const send = createSend(options);
   const kept = new Kept(KEPT_ANSWERS);
-  const urlOf = (question: Question, params: object): string =>
-    `${base}${PATHS[question]}${searchOf(params)}`;
-  const ask = <Q extends Question>(
-    question: Q,
-    params: Params<Q>,
-    options: CallOptions,
-  ): Promise<Result<Data<Q>>> => askKept<Data<Q>>(send, kept, { ...options, url: urlOf(question, params) });
+  const urlOf = (question: Question, params: object = {}): string => {
+    if (!Object.hasOwn(PATHS, question)) throw new InputError(`${String(question)} is no question.`);
+    return `${base}${PATHS[question]}${searchOf(params)}`;
+  };
+  const ask =
+    (question: Question) =>
+    async (params = {}, own: CallOptions = {}): Promise<Result<unknown>> => {
+      checkOptions(own);
+      const asked = await askKept(send, kept, { ...own, url: urlOf(question, params) }, isList(question));
+      return asked.result();
+    };
   const asks = Object.fromEntries(
-    (Object.keys(PATHS) as Question[]).map((question) => [
-      question,
-      (params: Params<Question> = {} as Params<Question>, options: CallOptions = {}) =>
-        ask(question, params, options),
-    ]),
+    (Object.keys(PATHS) as Question[]).map((question) => [question, ask(question)]),
   ) as unknown as Pick<Client, Question>;
   return {
     ...asks,
-    createApp: async (body, options = {}) => {
-      return send({ ...options, url: urlOf('listApps', {}), body }, async (response) =>
-        resultOf(response, (await response.json()) as CreatedApp, false),
+    createApp: async (app, own = {}) => {
+      checkOptions(own);
+      return createApp(send, urlOf('listApps'), app, { ...own, onRetry: own.onRetry ?? options.onRetry });
+    },
+    download: async (list, params, options) => {
+      checkOptions(options);
+      const { format, ...own } = options;
+      const url = urlOf(list, params);
+      if (!Object.hasOwn(MEDIA_TYPES, format)) throw new InputError(`${String(format)} is no format.`);
+      return send({ ...own, url, accept: MEDIA_TYPES[format] }, async (response, attempt) =>
+        resultOf(response.headers, await bytesOf(response, attempt)),
       );
     },
-    download: async (list, params, { format, ...options }) => {
-      const accept = MEDIA_TYPES[format];
-      return send({ ...options, url: urlOf(list, params), accept, isStream: true }, async (response) => {
-        assertType(response, accept);
-        return resultOf(response, new Uint8Array(await response.arrayBuffer()), false);
-      });
+    live: (question: Question, params, own = {}) => {
+      checkOptions(own);
+      if (question === 'listApps') throw new InputError('listApps has no stream.');
+      const call = {
+        url: urlOf(question, params),
+        accept: EVENT_STREAM,
+        timeoutMs: own.timeoutMs,
+        maxRetries: 0,
+      };
+      const connect = (lastEventId: string | undefined, signal: AbortSignal): Promise<Response> =>
+        send({ ...call, lastEventId, signal }, async (response) => response);
+      return liveAnswers(connect, isList(question), own);
     },
-    live: (question, params, { signal } = {}) => {
-      const accept = 'text/event-stream';
-      const stream = { url: urlOf(question, params), accept, isStream: true };
-      return liveAnswers(
-        (lastEventId, signal) =>
-          send({ ...stream, lastEventId, signal }, async (response) => {
-            assertType(response, accept);
-            return response;
-          }),
-        signal,
-      );
+    poll: (question, params, own = {}) => {
+      checkOptions(own);
+      const url = urlOf(question, params);
+      const { timeoutMs, maxStaleSeconds } = own;
+      const call = { url, timeoutMs, maxStaleSeconds, maxRetries: 0 };
+      return changes((signal) => askKept(send, kept, { ...call, signal }, isList(question)), own);
     },
-    poll: (question, params, pollOptions = {}) =>
-      changes(() => ask(question, params, pollOptions), pollOptions),
   };
 }
 
-function assertType(response: Response, accept: string): void {
-  const type = response.headers.get('Content-Type') ?? 'nothing';
-  if (!type.startsWith(accept))
-    throw new WrongType(`The service answered with ${type} and not with ${accept}.`);
-}
-
-async function askKept<T>(send: Send, kept: Kept, call: Call): Promise<Result<T>> {
+/** Asks with the tag of the answer before, if there is one. */
+async function askKept<T>(send: Send, kept: Kept, call: Call, isList: boolean): Promise<Asked<T>> {
   const known = kept.get(call.url);
-  return send({ ...call, etag: known?.etag }, async (response) => {
-    if (response.status === 304 && known !== undefined) return resultOf(response, known.data as T, true);
-    const data = (await response.json()) as T;
-    const etag = response.headers.get('ETag');
-    if (etag !== null) kept.set(call.url, { etag, data });
-    return resultOf(response, data, false);
+  return send({ ...call, etag: known?.etag }, async (response, attempt) => {
+    const { status, headers } = response;
+    if (status === 304 && known !== undefined) {
+      // A value of its own for each caller, who may change it.
+      return {
+        ...metaOf(headers),
+        result: () => resultOf(headers, parsed<T>(status, known.text, isList), true),
+      };
+    }
+    const text = await attempt.within(response.text());
+    const data = parsed<T>(status, text, isList);
+    const etag = headers.get('ETag');
+    if (etag !== null) kept.set(call.url, { etag, text });
+    return { ...metaOf(headers), result: () => resultOf(headers, data) };
   });
 }
 
-function resultOf<T>({ headers }: Response, data: T, notModified: boolean): Result<T> {
-  const asOf = headers.get('X-Data-As-Of');
-  return {
-    data,
-    etag: headers.get('ETag'),
-    notModified,
-    rateLimit: rateLimitOf(headers),
-    dataAsOf: asOf === null ? null : new Date(asOf),
-    ageSeconds: numberIn(headers, 'Age'),
-  };
+/** Reads the answer by pieces: as long as some come, it is not late. */
+async function bytesOf({ body }: Response, attempt: Attempt): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  const reader = body?.getReader();
+  try {
+    for (;;) {
+      const { value, done } = (await (reader && attempt.within(reader.read()))) ?? { done: true };
+      if (done || value === undefined) return joined(pieces);
+      pieces.push(value);
+      attempt.restart();
+    }
+  } finally {
+    // Closes the connection of a download that was given up.
+    void reader?.cancel().catch(() => undefined);
+  }
 }
 
-/** Sorts the parameters, so that equal questions have one URL. */
-function searchOf(params: object): string {
-  const given = Object.entries(params)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]): [string, string] => [
-      name,
-      value instanceof Date ? value.toISOString() : String(value),
-    ])
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    bytes.set(piece, at);
+    at += piece.length;
+  }
+  return bytes;
 }
 
 interface Answered {
   readonly etag: string;
-  readonly data: unknown;
+  /** In JSON. */
+  readonly text: string;
 }
 
 class Kept {

@@ -1,4 +1,4 @@
-import type { RateLimit } from './types.ts';
+import type { AppSummary, RateLimit } from './answers.ts';
 
 /** The code of a failure. A test compares the list with the service's own. */
 export type ErrorCode =
@@ -42,9 +42,12 @@ export interface ProblemFields {
   readonly nearest?: Nearest;
 }
 
-/** An error answer of the service. */
-export class ApiError extends Error {
-  override readonly name = 'ApiError';
+/** Every failure of the client is one of its subclasses. */
+export abstract class ClientError extends Error {}
+
+/** An error answer of the service, or of a proxy on the way. */
+export class ApiError extends ClientError {
+  override readonly name: string = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
   /** Null if a proxy on the way answered instead of the service. */
@@ -77,17 +80,97 @@ export class ApiError extends Error {
   }
 }
 
-/** The service could not be reached, or the connection broke. */
-export class ConnectionError extends Error {
-  override readonly name = 'ConnectionError';
+/**
+ * The domain has an app, and it may be the one of this call: an earlier attempt got no answer. The secret key of that
+ * app was in the lost answer. Make a new one in the console or with `admin app rotate-secret`.
+ */
+export class UnclearCreationError extends ApiError {
+  override readonly name = 'UnclearCreationError';
+  /** The account's app of that domain; null if it could not be looked up. */
+  readonly app: AppSummary | null;
 
-  constructor(cause: unknown) {
-    super('The service cannot be reached.', { cause });
+  constructor(conflict: ApiError, app: AppSummary | null) {
+    super(conflict.status, problemFieldsOf(conflict), conflict);
+    this.cause = conflict;
+    this.app = app;
   }
 }
 
-export const isLimited = (error: unknown): boolean => error instanceof ApiError && error.status === 429;
+const problemFieldsOf = ({ code, detail, requestId, errors, nearest }: ApiError): ProblemFields => ({
+  detail: `${detail} It may be the one of an earlier attempt, whose answer was lost.`,
+  errors,
+  ...(code === null ? {} : { code }),
+  ...(requestId === null ? {} : { requestId }),
+  ...(nearest === null ? {} : { nearest }),
+});
 
-/** True if the service is away, or too busy. */
-export const isAway = (error: unknown): boolean =>
-  error instanceof ConnectionError || (error instanceof ApiError && [502, 503, 504].includes(error.status));
+/** The service could not be reached, or the connection broke. `cause` holds the reason. */
+export class ConnectionError extends ClientError {
+  override readonly name: string = 'ConnectionError';
+  /** The code of the reason, such as `ECONNREFUSED` or `ENOTFOUND`; null if there is none. */
+  readonly code: string | null;
+
+  constructor(cause: unknown, message = 'The service cannot be reached, or the connection broke') {
+    const code = codeOf(cause);
+    super(`${message}${code === null ? '' : ` (${code})`}.`, { cause });
+    this.code = code;
+  }
+}
+
+/** `fetch` puts the reason into the cause of its error. Several addresses give several reasons. */
+function codeOf(error: unknown): string | null {
+  const { code, cause, errors } = Object(error) as { code?: unknown; cause?: unknown; errors?: unknown };
+  if (typeof code === 'string') return code;
+  if (cause !== undefined) return codeOf(cause);
+  return Array.isArray(errors) && errors.length > 0 ? codeOf(errors[0]) : null;
+}
+
+/** An attempt got no answer, or not all of it, within `timeoutMs`. */
+export class TimeoutError extends ConnectionError {
+  override readonly name = 'TimeoutError';
+
+  constructor(timeoutMs: number) {
+    super(undefined, `The service did not answer within ${timeoutMs} ms`);
+  }
+}
+
+/**
+ * The answer is not one of this service: a page of a proxy with status 200, a redirect, another content type, broken
+ * JSON.
+ */
+export class AnswerError extends ClientError {
+  override readonly name = 'AnswerError';
+  /** The HTTP status; 0 for a redirect in a browser. */
+  readonly status: number;
+
+  constructor(status: number, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.status = status;
+  }
+}
+
+/** The caller aborted the call. `cause` is the signal's reason. */
+export class AbortError extends ClientError {
+  override readonly name = 'AbortError';
+
+  constructor(cause: unknown) {
+    super('The call was aborted.', { cause });
+  }
+}
+
+/** An option or a parameter of which no request can be made. Nothing was sent. */
+export class InputError extends ClientError {
+  override readonly name = 'InputError';
+}
+
+/** True if the same request may succeed a little later. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof ConnectionError ||
+  (error instanceof ApiError && [408, 425, 429, 502, 503, 504].includes(error.status));
+
+/** True if no later attempt can succeed, as long as the request is the same. */
+export const isHopeless = (error: unknown): boolean =>
+  !(error instanceof ClientError) ||
+  error instanceof InputError ||
+  error instanceof AbortError ||
+  (error instanceof ApiError && error.status < 500 && !mayPass(error));

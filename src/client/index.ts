@@ -1,16 +1,31 @@
 /** A typed client of the Public API: no dependencies, for Node 20 or later and bundlers. See docs/examples.md. */
 export type * from './answers.ts';
 export { createClient } from './client.ts';
-export { ApiError, ConnectionError, type ErrorCode, type FieldError, type Nearest } from './errors.ts';
+export {
+  AbortError,
+  AnswerError,
+  ApiError,
+  ClientError,
+  ConnectionError,
+  type ErrorCode,
+  type FieldError,
+  InputError,
+  type Nearest,
+  TimeoutError,
+  UnclearCreationError,
+} from './errors.ts';
 export type {
   AppParams,
   CallOptions,
   Client,
   ClientOptions,
+  Connection,
+  CreateOptions,
   Data,
   DownloadOptions,
   Format,
   Instant,
+  Limits,
   ListParams,
   ListQuestion,
   LiveAnswer,
@@ -20,6 +35,7 @@ export type {
   PollOptions,
   Question,
   RangeParams,
-  RateLimit,
   Result,
+  Retry,
+  StreamOptions,
 } from './types.ts';

@@ -1,42 +1,42 @@
-import { isAway, isLimited } from './errors.ts';
-import type { LiveAnswer } from './types.ts';
-import { wait } from './wait.ts';
+import { stoppable, unlessAborted } from './abort.ts';
+import { parsed } from './answer.ts';
+import { ConnectionError } from './errors.ts';
+import { Outages } from './outage.ts';
+import type { LiveAnswer, StreamOptions } from './types.ts';
 
 /** The service sends a comment every 15 s. A longer silence means that the connection is lost. */
 const SILENCE_MS = 45_000;
-/** The pause before a new connection, doubled after each one that brought nothing. */
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
 
 /** Opens a stream that begins after the answer `lastEventId`. */
 export type Connect = (lastEventId: string | undefined, signal: AbortSignal) => Promise<Response>;
 
 /** Yields each answer of an event stream, and connects again whenever the stream ends. */
-export async function* liveAnswers<T>(
+export function liveAnswers<T>(
   connect: Connect,
-  signal: AbortSignal | undefined,
+  isList: boolean,
+  options: StreamOptions,
 ): AsyncGenerator<LiveAnswer<T>, void, void> {
-  let known: string | undefined;
-  let failures = 0;
-  try {
+  return stoppable(options.signal, async function* (signal) {
+    const outages = new Outages(options);
+    let known: string | undefined;
     for (;;) {
-      signal?.throwIfAborted();
       try {
-        for await (const { id, data } of connection(connect, known, signal)) {
+        const response = await connect(known, signal);
+        outages.connected();
+        for await (const event of eventsOf(response, signal)) {
+          // A comment, too, is a sign of life.
+          outages.worked();
+          if (event === null) continue;
+          const { id, data } = event;
+          const answer = data === null ? null : { etag: id, data: parsed<T>(200, data, isList) };
           known = id;
-          failures = 0;
-          if (data !== null) yield { etag: id, data: JSON.parse(data) as T };
+          if (answer !== null) yield answer;
         }
       } catch (error) {
-        if (!isAway(error) && !isLimited(error)) throw error;
+        await outages.failed(error, signal);
       }
-      // Random between half and the whole, so that clients do not connect all at once.
-      const pause = Math.min(FIRST_PAUSE_MS * 2 ** failures++, LONGEST_PAUSE_MS);
-      await wait(pause * (0.5 + Math.random() / 2), signal);
     }
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
+  });
 }
 
 interface Event {
@@ -45,60 +45,59 @@ interface Event {
   readonly data: string | null;
 }
 
-/** Yields the events of one connection, until it ends or is lost. Closes it when the caller stops reading. */
-async function* connection(
-  connect: Connect,
-  known: string | undefined,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<Event, void, void> {
-  const closing = new AbortController();
-  const either = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
-  try {
-    const { body } = await connect(known, either);
-    let id: string | undefined;
-    let data: string[] = [];
-    for await (const line of body === null ? [] : lines(body)) {
-      if (line.startsWith('id: ')) id = line.slice(4);
-      else if (line.startsWith('data: ')) data.push(line.slice(6));
-      else if (line === '') {
-        // The last event, which says why the service ends the stream, has no id. The next connection tells the same.
-        if (id !== undefined) yield { id, data: data.length === 0 ? null : data.join('\n') };
-        id = undefined;
-        data = [];
-      }
+/** Yields the events of one connection, and null for a comment. Throws when the connection ends or is lost. */
+async function* eventsOf({ body }: Response, signal: AbortSignal): AsyncGenerator<Event | null, void, void> {
+  let id: string | undefined;
+  let data: string[] = [];
+  for await (const line of linesOf(body, signal)) {
+    if (line.startsWith(':')) yield null;
+    else if (line.startsWith('id: ')) id = line.slice(4);
+    else if (line.startsWith('data: ')) data.push(line.slice(6));
+    else if (line === '') {
+      // The last event, which says why the service ends the stream, has no id. The next connection tells the same.
+      if (id !== undefined) yield { id, data: data.length === 0 ? null : data.join('\n') };
+      id = undefined;
+      data = [];
     }
-  } finally {
-    closing.abort();
   }
+  throw new ConnectionError(undefined, 'The stream has ended');
 }
 
-/** Yields whole lines. A lost connection ends them. */
-async function* lines(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
+/** Yields whole lines until the connection ends. Closes it when the reader stops. */
+async function* linesOf(
+  body: ReadableStream<Uint8Array> | null,
+  signal: AbortSignal,
+): AsyncGenerator<string, void, void> {
+  if (body === null) return;
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let begun: string[] = [];
-  for (let piece = await readInTime(reader); piece !== null; piece = await readInTime(reader)) {
-    const [rest = '', ...more] = decoder.decode(piece, { stream: true }).split('\n');
-    begun.push(rest);
-    for (const text of more) {
-      yield begun.join('');
-      begun = [text];
+  try {
+    for (;;) {
+      const { value, done } = await readInTime(reader, signal);
+      if (done) return;
+      const [rest = '', ...more] = decoder.decode(value, { stream: true }).split('\n');
+      begun.push(rest);
+      for (const text of more) {
+        yield begun.join('');
+        begun = [text];
+      }
     }
+  } finally {
+    // Not by the request's signal: after the headers, some versions of Node do not listen to it any more.
+    void reader.cancel().catch(() => undefined);
   }
 }
 
-/** Returns null at the end, after an error, and after a silence. */
-async function readInTime(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
+async function readInTime(reader: ReadableStreamDefaultReader<Uint8Array>, signal: AbortSignal) {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), SILENCE_MS);
+  const silence = new Promise<never>((_, reject) => {
+    const lost = new ConnectionError(undefined, `The stream was silent for ${SILENCE_MS / 1000} s`);
+    timer = setTimeout(() => reject(lost), SILENCE_MS);
   });
-  const read = reader.read().then(
-    ({ value }) => value ?? null,
-    () => null,
-  );
+  const read = reader.read().catch((error: unknown) => Promise.reject(new ConnectionError(error)));
   try {
-    return await Promise.race([read, silence]);
+    return await unlessAborted(Promise.race([read, silence]), signal);
   } finally {
     clearTimeout(timer);
   }

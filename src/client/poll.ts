@@ -1,25 +1,36 @@
-import type { PollOptions, RateLimit, Result } from './types.ts';
-import { wait } from './wait.ts';
+import { stoppable, wait } from './abort.ts';
+import type { RateLimit } from './answers.ts';
+import { Outages } from './outage.ts';
+import type { PollOptions, Result } from './types.ts';
 
 const INTERVAL_MS = 1_000;
 
+/** An answer that is made a value only if somebody wants it. */
+export interface Asked<T> {
+  readonly etag: string | null;
+  readonly rateLimit: RateLimit | null;
+  result(): Result<T>;
+}
+
 /** Polls, and yields each result that differs from the one before. */
-export async function* changes<T>(
-  ask: () => Promise<Result<T>>,
-  { signal, intervalMs = INTERVAL_MS }: PollOptions,
+export function changes<T>(
+  ask: (signal: AbortSignal) => Promise<Asked<T>>,
+  options: PollOptions,
 ): AsyncGenerator<Result<T>, void, void> {
-  let known: string | null = null;
-  try {
+  const { intervalMs = INTERVAL_MS } = options;
+  return stoppable(options.signal, async function* (signal) {
+    const outages = new Outages(options);
+    let known: string | null = null;
     for (;;) {
-      signal?.throwIfAborted();
-      const result = await ask();
-      if (result.etag !== known) yield result;
-      known = result.etag;
-      await wait(Math.max(intervalMs, paceMs(result.rateLimit)), signal);
+      const asked = await ask(signal).catch((error: unknown) => outages.failed(error, signal));
+      if (asked === undefined) continue;
+      outages.connected();
+      outages.worked();
+      if (asked.etag === null || asked.etag !== known) yield asked.result();
+      known = asked.etag;
+      await wait(Math.max(intervalMs, paceMs(asked.rateLimit)), signal);
     }
-  } catch (error) {
-    if (!signal?.aborted) throw error;
-  }
+  });
 }
 
 /**

@@ -8,11 +8,13 @@ import type {
   Location,
   NewApp,
   PageView,
+  RateLimit,
   TimeSpent,
   TrafficHeatmap,
   UserGrowthPoint,
   UtmCampaign,
 } from './answers.ts';
+import type { ClientError } from './errors.ts';
 
 /** An instant: ISO 8601 with an offset or `Z`, or a Date. */
 export type Instant = string | Date;
@@ -37,17 +39,17 @@ export type NoParams = Readonly<Record<string, never>>;
 
 /** The parameters and the answer of each question. */
 interface Questions {
-  listApps: [NoParams, readonly AppSummary[]];
+  listApps: [NoParams, AppSummary[]];
   getDataBounds: [AppParams, DataBounds];
   getExtendedOverview: [RangeParams, ExtendedOverview];
   getOverviewKpis: [RangeParams, KpiComparison];
-  listPageviews: [ListParams, readonly PageView[]];
-  listTimeSpent: [ListParams, readonly TimeSpent[]];
-  listUserGrowth: [RangeParams, readonly UserGrowthPoint[]];
+  listPageviews: [ListParams, PageView[]];
+  listTimeSpent: [ListParams, TimeSpent[]];
+  listUserGrowth: [RangeParams, UserGrowthPoint[]];
   getTrafficHeatmap: [AppParams, TrafficHeatmap];
   getAudienceActivity: [AppParams, AudienceActivity];
-  listLocations: [ListParams, readonly Location[]];
-  listUtmCampaigns: [RangeParams, readonly UtmCampaign[]];
+  listLocations: [ListParams, Location[]];
+  listUtmCampaigns: [RangeParams, UtmCampaign[]];
 }
 
 /** A question that can be polled. */
@@ -67,25 +69,17 @@ export type ListQuestion =
 /** The parameters of a question. */
 export type Params<Q extends Question> = Questions[Q][0];
 
-/** The answer to a question. Read-only, because it is cached. */
+/** The answer to a question. It belongs to the caller, who may change it: the client keeps nothing of it. */
 export type Data<Q extends Question> = Questions[Q][1];
 
 /** The format of a downloaded list. */
 export type Format = 'csv' | 'ndjson' | 'parquet' | 'arrow';
 
-/** The key's rate-limit window in the last answer. */
-export interface RateLimit {
-  readonly limit: number;
-  readonly remaining: number;
-  /** Seconds until the window ends. */
-  readonly resetSeconds: number;
-}
-
 export interface Result<T> {
   readonly data: T;
   /** Null only for a POST. */
   readonly etag: string | null;
-  /** True after a 304: `data` is the same object as before. */
+  /** True after a 304: `data` equals that of the answer before. */
   readonly notModified: boolean;
   /** Null if a proxy on the way removed the headers. */
   readonly rateLimit: RateLimit | null;
@@ -104,9 +98,33 @@ export interface LiveAnswer<T> {
   readonly etag: string;
 }
 
-export interface CallOptions {
-  /** Aborts the request and the waits between attempts; the call rejects with the signal's reason. */
+/** A repetition of a call, told before the wait for it. */
+export interface Retry {
+  /** The number of the next attempt: 2 after the first failure. */
+  readonly attempt: number;
+  readonly waitMs: number;
+  /** The failure of the attempt before. */
+  readonly error: ClientError;
+}
+
+/** Limits of a call. A call's own come before those of the client. */
+export interface Limits {
+  /** The longest time of one attempt, in ms; 60,000 by default. A download's begins again with each piece. */
+  readonly timeoutMs?: number | undefined;
+  /** Attempts after the first; 4 by default. */
+  readonly maxRetries?: number | undefined;
+  /** The longest wait of a call between all its attempts, in ms; 120,000 by default. */
+  readonly maxWaitMs?: number | undefined;
+  /** Called before each wait for another attempt. What it throws, the call throws. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
+}
+
+export interface CreateOptions extends Limits {
+  /** Aborts the request and the waits between attempts; the call rejects with AbortError. */
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface CallOptions extends CreateOptions {
   /** Accepts an answer that is at most this old, 0 to 3,600, although newer events are stored. */
   readonly maxStaleSeconds?: number | undefined;
 }
@@ -115,22 +133,49 @@ export interface DownloadOptions extends CallOptions {
   readonly format: Format;
 }
 
-export interface PollOptions extends CallOptions {
-  /** The shortest interval; 1,000 by default. */
-  readonly intervalMs?: number | undefined;
+/** Whether `live` or `poll` has a connection to the service. */
+export type Connection =
+  | { readonly isConnected: true }
+  | {
+      readonly isConnected: false;
+      /** When the first attempt failed. */
+      readonly since: Date;
+      /** Failed attempts since then. */
+      readonly failures: number;
+      /** The latest failure. */
+      readonly error: ClientError;
+      /** The time until the next attempt. */
+      readonly waitMs: number;
+    };
+
+export interface StreamOptions {
+  /** Ends the answers, quietly. */
+  readonly signal?: AbortSignal | undefined;
+  /** The longest time of one attempt, in ms; the client's, or 60,000, by default. */
+  readonly timeoutMs?: number | undefined;
+  /**
+   * Called when there is a connection, at first and again; and after each failed attempt. What it throws ends the
+   * answers.
+   */
+  readonly onConnection?: ((connection: Connection) => void) | undefined;
+  /** Throws the latest failure rather than being cut off for longer than this, in ms. Without it, goes on for ever. */
+  readonly giveUpAfterMs?: number | undefined;
 }
 
-export interface ClientOptions {
+export interface PollOptions extends StreamOptions {
+  /** The shortest interval; 1,000 by default. */
+  readonly intervalMs?: number | undefined;
+  /** Accepts answers that are at most this old, 0 to 3,600, although newer events are stored. */
+  readonly maxStaleSeconds?: number | undefined;
+}
+
+export interface ClientOptions extends Limits {
   /** `https://analytics.example.com` */
   readonly baseUrl: string;
   /** An account's API key. Server-side only. */
   readonly apiKey: string;
   /** The global `fetch` by default. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Attempts after the first; 4 by default. */
-  readonly maxRetries?: number | undefined;
-  /** The longest wait of a call between all its attempts, in ms; 120,000 by default. */
-  readonly maxWaitMs?: number | undefined;
 }
 
 type Asks = {
@@ -139,12 +184,16 @@ type Asks = {
     : (params: Params<Q>, options?: CallOptions) => Promise<Result<Data<Q>>>;
 };
 
-/** All operations of the Public API. They reject with ApiError or ConnectionError. */
+/** All operations of the Public API. They reject with a ClientError. */
 export interface Client extends Asks {
-  createApp(app: NewApp, options?: Pick<CallOptions, 'signal'>): Promise<Result<CreatedApp>>;
   /**
-   * Downloads a list in a format for files, spreadsheets and data frames. The bytes are not cached. Rejects if the
-   * service does not offer the format.
+   * Creates an app. An attempt without an answer is repeated: the service creates at most one app for a domain. If an
+   * earlier attempt may have created it, rejects with UnclearCreationError, which holds the app.
+   */
+  createApp(app: NewApp, options?: CreateOptions): Promise<Result<CreatedApp>>;
+  /**
+   * Downloads a list in a format for files, spreadsheets and data frames. The bytes are not cached. Rejects with
+   * AnswerError if the service does not offer the format.
    */
   download<Q extends ListQuestion>(
     list: Q,
@@ -152,18 +201,18 @@ export interface Client extends Asks {
     options: DownloadOptions,
   ): Promise<Result<Uint8Array>>;
   /**
-   * Streams until `signal` is aborted: yields the answer now, and each one that differs, at most once a second.
-   * Connects again after a lost connection, from the last answer on. Ends quietly on abort. Throws an error that no
-   * retry could solve, such as that of a revoked key.
+   * Streams until `signal` is aborted: yields the answer now, and each one that differs, at most once a second. Goes on
+   * through outages: connects again, from the last answer on. Throws an error that no retry could solve, such as that
+   * of a revoked key.
    */
   live<Q extends LiveQuestion>(
     question: Q,
     params: Params<Q>,
-    options?: Pick<CallOptions, 'signal'>,
+    options?: StreamOptions,
   ): AsyncGenerator<LiveAnswer<Data<Q>>, void, void>;
   /**
-   * Polls until `signal` is aborted, at the pace that the key's window allows. Yields the first answer and
-   * then each answer that differs. Ends quietly on abort. Throws an error that no retry could solve.
+   * Polls until `signal` is aborted, at the pace that the key's window allows. Yields the first answer and then each
+   * answer that differs. Goes on through outages. Throws an error that no retry could solve.
    */
   poll<Q extends Question>(
     question: Q,

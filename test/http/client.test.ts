@@ -4,7 +4,14 @@ import { tableFromIPC } from 'apache-arrow';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { PATHS } from '../../src/client/client.ts';
-import { ApiError, type Client, createClient, type Format, type Question } from '../../src/client/index.ts';
+import {
+  ApiError,
+  type Client,
+  createClient,
+  type Format,
+  type Question,
+  UnclearCreationError,
+} from '../../src/client/index.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { EXAMPLE_RANGE, EXAMPLES } from '../../src/http/docs/openapi-examples.ts';
 import { withService } from './operations.ts';
@@ -72,7 +79,7 @@ describe('results', () => {
     const first = await one.listPageviews({ appId });
     const second = await one.listPageviews({ appId });
     expect(second).toMatchObject({ notModified: true, etag: first.etag });
-    expect(second.data).toBe(first.data);
+    expect(second.data).toEqual(first.data);
     expect(second.rateLimit?.remaining).toBe((first.rateLimit?.remaining ?? 0) - 1);
   });
 });
@@ -132,6 +139,27 @@ test('the list of apps is queried again after a creation', async () => {
   expect(data.secretKey).toMatch(/^app_secret_/);
   expect([etag, rateLimit?.remaining]).toEqual([null, 118]);
   expect((await one.listApps()).data.map(({ id }) => id)).toEqual([data.id]);
+});
+
+test('an app whose creation was answered in vain is found again', async () => {
+  const { key } = await service().newAccount();
+  let isLost = false;
+  // The first answer is lost on its way.
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await globalThis.fetch(input, init);
+    if (init?.method !== 'POST' || isLost) return response;
+    isLost = true;
+    throw new TypeError('terminated');
+  };
+  const one = createClient({ baseUrl: service().url, apiKey: key, fetch });
+  const blog = { name: 'Blog', domain: 'https://blog.example:443/' };
+  const error = await one.createApp(blog).catch((e: unknown) => e);
+  expect(error).toBeInstanceOf(UnclearCreationError);
+  const { data: apps } = await one.listApps();
+  expect(error).toMatchObject({ code: 'domain_conflict', app: apps[0] });
+  expect(apps).toHaveLength(1);
+  // Nothing of this call was lost.
+  await expect(one.createApp(blog)).rejects.toMatchObject({ name: 'ApiError', code: 'domain_conflict' });
 });
 
 test('refusals are typed', async () => {

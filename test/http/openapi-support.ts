@@ -16,6 +16,7 @@ const Response = z.object({
   description: z.string(),
   headers: z.record(z.string(), Reference),
   content: z.record(z.string(), Media).optional(),
+  'x-forms': z.record(z.string(), Media).optional(),
 });
 const Operation = z.object({
   operationId: z.string(),
@@ -53,6 +54,12 @@ function followed(ref: string): z.infer<typeof Response> {
   if (response === undefined) throw new Error(`no ${ref}`);
   return response;
 }
+
+/** Every form of an answer, by its media type. */
+export const formsOf = ({ content, 'x-forms': others }: DocumentedStatus['response']) => ({
+  ...content,
+  ...others,
+});
 
 /** Makes a check from a documented schema, whatever it was generated from. */
 export function documentedSchema(schema: Readonly<Record<string, unknown>>): z.ZodType {

@@ -9,7 +9,7 @@ import { EXAMPLE_BODY, EXAMPLE_RANGE } from '../../src/http/docs/openapi-example
 import { EVENT_STREAM } from '../../src/http/forms/event-stream.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
 import { openStream } from '../support/event-stream.ts';
-import { DOCUMENT_TEXT, DOCUMENTED, documentedSchema, likeExample } from './openapi-support.ts';
+import { DOCUMENT_TEXT, DOCUMENTED, documentedSchema, formsOf, likeExample } from './openapi-support.ts';
 import { withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { type Answer, type Ask, endpointOf, sendRaw } from './support.ts';
@@ -29,6 +29,19 @@ test('is served', async () => {
   const again = await service().ask('/openapi.json', { headers: { 'If-None-Match': etag } });
   expect(again).toMatchObject({ status: 304, text: '' });
   expect(text.length).toBeGreaterThan(1000);
+});
+
+test('offers one type to generators, and a schema with a type for every form', () => {
+  const good = DOCUMENTED.filter(({ status }) => /^20/.test(status));
+  for (const { operationId, response } of good) {
+    expect(Object.keys(response.content ?? {})).toEqual(['application/json']);
+    for (const [form, { schema }] of Object.entries(formsOf(response))) {
+      expect([operationId, form, schema['type'] ?? schema['$ref']]).not.toContain(undefined);
+    }
+  }
+  const forms = good.map(({ response }) => Object.keys(formsOf(response)).length);
+  expect(forms.filter((count) => count === 6)).toHaveLength(5);
+  expect(forms.filter((count) => count === 2)).toHaveLength(5);
 });
 
 /** Makes a key for each question, so that no window is used up. */
@@ -117,7 +130,7 @@ describe.each(ENDPOINTS.map(({ operationId }) => operationId))('%s', (operationI
   test.each(mine.filter(({ status }) => /^20/.test(status)))(
     '$status answers its example in every form',
     async ({ status, response }) => {
-      for (const [type, media] of Object.entries(response.content ?? {})) {
+      for (const [type, media] of Object.entries(formsOf(response))) {
         if (type === EVENT_STREAM) continue;
         const answer = await askExample(operationId, { headers: { Accept: type, ...WITH_AGE } });
         expect(String(answer.status)).toBe(status);
@@ -140,7 +153,7 @@ describe.each(ENDPOINTS.map(({ operationId }) => operationId))('%s', (operationI
       const first = await next();
       close();
       expect(headers['content-type']).toBe(EVENT_STREAM);
-      const example = String(response.content?.[EVENT_STREAM]?.example);
+      const example = String(formsOf(response)[EVENT_STREAM]?.example);
       expect(example).toMatch(/^id: ".+"\ndata: .+\n\n$/);
       expect(JSON.parse(first?.data ?? '')).toEqual(JSON.parse(example.slice(example.indexOf('data: ') + 6)));
     },

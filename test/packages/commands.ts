@@ -40,6 +40,8 @@ export const NODES: Readonly<Record<string, string>> = Object.fromEntries([
 
 /** The folder of a Node that is too old for the service. */
 export const oldNode = (): string => runtime('18');
+/** The client and the SDK run on the newest one, too, which the engine does not know yet. */
+export const CLIENT_NODES: Readonly<Record<string, string>> = { ...NODES, 26: runtime('26') };
 
 function runtime(version: string): string {
   const name = `node${version}-${process.platform}-${process.arch}`;
@@ -52,4 +54,4 @@ function runtime(version: string): string {
 
 /** The environment in which `node` and `npx` are those of a version. */
 export const envOf = (version: string): Record<string, string> =>
-  plainEnv(`${NODES[version]}:${process.env['PATH']}`);
+  plainEnv(`${CLIENT_NODES[version]}:${process.env['PATH']}`);

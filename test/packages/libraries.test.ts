@@ -5,13 +5,23 @@ import { runInNewContext } from 'node:vm';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { envOf, expectDone, NODES, run } from './commands.ts';
+import { CLIENT_NODES, envOf, expectDone, run } from './commands.ts';
 import { emptyFolder, install, linkFolder } from './install.ts';
 
 const tarballs = inject('tarballs');
 const NAMES = ['session-analytics-client', 'session-analytics-sdk'] as const;
 const EXPORTS = {
-  'session-analytics-client': ['ApiError', 'ConnectionError', 'createClient'],
+  'session-analytics-client': [
+    'AbortError',
+    'AnswerError',
+    'ApiError',
+    'ClientError',
+    'ConnectionError',
+    'InputError',
+    'TimeoutError',
+    'UnclearCreationError',
+    'createClient',
+  ],
   'session-analytics-sdk': ['init', 'track'],
 };
 
@@ -48,8 +58,8 @@ describe.each(NAMES)('%s', (name) => {
     expectDone(bin('attw'), ['--no-definitely-typed', tarballs[name]], { cwd: folder });
   });
 
-  test.each(Object.keys(NODES))('is imported and required by plain Node %s', (version) => {
-    const node = join(NODES[version] ?? '', 'node');
+  test.each(Object.keys(CLIENT_NODES))('is imported and required by plain Node %s', (version) => {
+    const node = join(CLIENT_NODES[version] ?? '', 'node');
     const print = 'process.stdout.write(JSON.stringify([process.versions.node, Object.keys(all).sort()]))';
     const scripts = {
       'import.mjs': `import * as all from '${name}'; ${print}`,

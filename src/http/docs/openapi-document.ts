@@ -132,7 +132,9 @@ function operationOf(operation: Described, headers: readonly HeaderName[]): ZodO
   };
 }
 
-const fileOf = ({ file }: { readonly file: string }) => ({ [file]: { schema: { contentMediaType: file } } });
+const fileOf = ({ file }: { readonly file: string }) => ({
+  [file]: { schema: { type: 'string' as const, format: 'binary' } },
+});
 
 function headersOfErrors(codes: readonly ErrorCode[]): HeaderName[] {
   const has = (...some: readonly ErrorCode[]): boolean => codes.some((code) => some.includes(code));

@@ -171,6 +171,9 @@ const Ready = z
   })
   .meta({ id: 'Readiness' });
 
+/** Errors of requests that no route sees. */
+const UNPARSED = ['bad_request', 'headers_too_large'] as const;
+
 /** OpenAPI of the health checks. */
 export const healthDocument = (): Documentation =>
   documentOf({
@@ -188,7 +191,7 @@ export const healthDocument = (): Documentation =>
         tag: 'Health',
         answer: Alive,
         example: { status: 'ok' },
-        errors: [],
+        errors: UNPARSED,
       },
       'GET /readyz': {
         operationId: 'getReadiness',
@@ -203,7 +206,7 @@ export const healthDocument = (): Documentation =>
           redis: 'off',
           sealing: { lagSeconds: { page: 0, session: 0 }, lastRunAt: null, measuredAt: null },
         },
-        errors: ['overloaded', 'store_unavailable'],
+        errors: [...UNPARSED, 'overloaded', 'store_unavailable'],
       },
     },
   });

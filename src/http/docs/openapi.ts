@@ -49,7 +49,8 @@ All timestamps are ISO 8601 UTC with milliseconds. \`HEAD\` works wherever \`GET
 counts in the rate limit like any other request.
 
 **Forms.** Lists are also available as CSV, NDJSON, Parquet and Arrow stream; choose with \`Accept\`. The answer is JSON if
-\`Accept\` names no form that is offered. Answers above 1 KiB are compressed according to \`Accept-Encoding\` (br, gzip).
+\`Accept\` names no form that is offered. \`x-forms\` of a response names these forms and streams, like \`content\`. They are apart
+because generators make one type of all that \`content\` names. Answers above 1 KiB are compressed according to \`Accept-Encoding\` (br, gzip).
 
 **Streams.** With \`Accept: text/event-stream\` every \`GET\` about an app sends the answer now, and again whenever it
 changes, as server-sent events, at most once a second. \`id\` is the answer's \`ETag\`; \`Last-Event-ID\` resumes. The
@@ -72,7 +73,6 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
     },
     servers: [{ url: '/', description: 'The service that serves this document.' }],
     tags: TAGS,
-    externalDocs: { url: '/docs/figures', description: 'What every number of every answer means.' },
     security: [{ apiKey: [] }],
     paths: Object.fromEntries(
       [...new Set(ENDPOINTS.map(({ path }) => path))].map((path) => [path, methodsOf(path)]),
@@ -178,15 +178,18 @@ const LAST_EVENT_ID = {
 
 function found(endpoint: Endpoint): Record<'200' | '304', ZodOpenApiResponseObject> {
   const headers = headersOf(...COUNTED, ...VALIDATED, ...(isAboutApp(endpoint) ? AS_OF : []));
-  const forms = columnsOf(endpoint) === null ? [JSON_FORM] : LIST_FORMS;
+  const forms = columnsOf(endpoint) === null ? [] : LIST_FORMS.filter((form) => form !== JSON_FORM);
+  const others = {
+    ...Object.fromEntries(forms.map((form) => [form.type, mediaOf(endpoint, form)])),
+    ...(isAboutApp(endpoint) ? { [EVENT_STREAM]: streamOf(endpoint) } : {}),
+  };
   return {
     '200': {
       description: 'The answer.',
       headers,
-      content: {
-        ...Object.fromEntries(forms.map((form) => [form.type, mediaOf(endpoint, form)])),
-        ...(isAboutApp(endpoint) ? { [EVENT_STREAM]: streamOf(endpoint) } : {}),
-      },
+      content: { [JSON_FORM.type]: mediaOf(endpoint, JSON_FORM) },
+      // Generators that take the union of all types, or the first one, would lose the types of the answers.
+      ...(Object.keys(others).length === 0 ? {} : { 'x-forms': others }),
     },
     '304': { description: 'The answer that If-None-Match names is unchanged. No body.', headers },
   };
@@ -199,10 +202,13 @@ const created = (endpoint: Endpoint): ZodOpenApiResponseObject => ({
   content: { [JSON_FORM.type]: mediaOf(endpoint, JSON_FORM) },
 });
 
-function mediaOf({ operationId, response }: Endpoint, { type, write }: Form): ZodOpenApiMediaTypeObject {
+/** Generators know this form of 3.0, and take `contentMediaType` alone for anything. */
+const BINARY = { type: 'string' as const, format: 'binary' };
+
+function mediaOf({ operationId, response }: Endpoint, { write }: Form): ZodOpenApiMediaTypeObject {
   const example = EXAMPLES[operationId];
   if (write === null) return { schema: response, example };
-  if (write !== writeCsv && write !== writeNdjson) return { schema: { contentMediaType: type } };
+  if (write !== writeCsv && write !== writeNdjson) return { schema: BINARY };
   const rows = example as readonly Readonly<Record<string, unknown>>[];
   const lines = write === writeCsv ? csvLines(rows) : rows.map((row) => `${JSON.stringify(row)}\n`);
   return { schema: { type: 'string' }, example: lines.join('') };

@@ -71,8 +71,9 @@ const successOf = (documentation: Documentation, { responses }: Placed['operatio
   const [status = ''] = Object.keys(responses);
   const response = responses[status];
   if (response === undefined) return null;
-  const content: Content = responseOf(documentation.components, response).content ?? {};
-  return { status, content };
+  const { content, 'x-forms': forms } = responseOf(documentation.components, response);
+  const all: Content = { ...content, ...forms };
+  return { status, content: all };
 };
 
 function examplePanel(documentation: Documentation, { operation }: Placed): Markup | readonly Markup[] {

@@ -32,6 +32,8 @@ export interface Response {
   readonly $ref?: string;
   readonly description: string;
   readonly content?: Readonly<Record<string, Media>>;
+  /** The other media types, for callers who ask for one by `Accept`. */
+  readonly 'x-forms'?: Readonly<Record<string, Media>>;
 }
 
 export interface Operation {
