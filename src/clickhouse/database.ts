@@ -355,9 +355,15 @@ const parsed = <Row>({ row }: Query<Row>, rows: readonly unknown[]): Row[] =>
 
 const inJson = (select: Sql): Sql => sql`${select}\nFORMAT JSONCompact`;
 
-/** An instant as JSON text for a DateTime64(3) column: `"1763622960.250"`. */
+/**
+ * An instant of 1970 to 2299 as JSON text for a DateTime64(3) column: `2026-11-20 07:16:00.250`. The engine reads a number
+ * as one of seconds, of ms or of a day, by its count of digits.
+ */
 export const dateTime64 = (ms: number): string => {
-  const sign = ms < 0 ? '-' : '';
-  const abs = Math.abs(ms);
-  return `${sign}${Math.floor(abs / 1000)}.${String(abs % 1000).padStart(3, '0')}`;
+  const text = new Date(ms).toISOString();
+  if (text.length !== 24) throw new Error(`not an instant of the store: ${ms}`);
+  return `${text.slice(0, 10)} ${text.slice(11, 23)}`;
 };
+
+/** A whole second as JSON text for a DateTime column: `2026-11-20 07:16:00`. */
+export const dateTime = (ms: number): string => dateTime64(ms).slice(0, 19);
