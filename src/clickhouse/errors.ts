@@ -96,9 +96,7 @@ export function isOfContent(error: unknown): boolean {
 }
 
 const messageOf = (error: unknown): string =>
-  error instanceof Error
-    ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}`
-    : '';
+  error instanceof Error ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}` : '';
 
 /**
  * Returns the error that the caller of a failed statement gets: a 503 if a later try can succeed, otherwise

@@ -257,7 +257,9 @@ export class Flusher {
         return false;
       });
     const { app, batch: id } = batch;
-    const message = isThere ? 'put a batch aside' : 'a batch is refused, and there is no room to put it aside';
+    const message = isThere
+      ? 'put a batch aside'
+      : 'a batch is refused, and there is no room to put it aside';
     log.error({ err: refusal, app, batch: id }, `ingestion: ${message}`);
     batch.reject(isThere ? putAside(refusal) : notNow());
   }

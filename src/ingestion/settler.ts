@@ -111,7 +111,8 @@ export class Settler {
     // They are stored later, by no flush that the flusher sees.
     for (const batch of batches) this.#options.known?.add(batch);
     const facts = { err: refusal, flush: open.id, batches: batches.length };
-    if (isNew) this.#options.log.error(facts, 'ingestion: a flush is held, because the store refuses a step of it');
+    if (isNew)
+      this.#options.log.error(facts, 'ingestion: a flush is held, because the store refuses a step of it');
   }
 
   #markLater(flush: Unmarked): void {

@@ -91,7 +91,9 @@ export const IngestionState = z
     waiting: z.strictObject({ batches: z.int(), events: z.int(), bytes: z.int() }),
     held: z
       .int()
-      .meta({ description: 'Batches in flushes of which the store refuses a step. It is tried every half minute.' }),
+      .meta({
+        description: 'Batches in flushes of which the store refuses a step. It is tried every half minute.',
+      }),
   })
   .meta({ id: 'IngestionState' });
 

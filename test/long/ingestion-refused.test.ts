@@ -160,7 +160,10 @@ onEachBackend((on) => {
           ingestion.accept(app, batch, REQUEST).catch((error: unknown) => error),
           ...['a', 'b'].map((id) => ingestion.accept(other, batchOf(`${id}-${batch.batchId}`), REQUEST)),
         ]);
-        expect(others).toEqual([expect.objectContaining({ accepted: 3 }), expect.objectContaining({ accepted: 3 })]);
+        expect(others).toEqual([
+          expect.objectContaining({ accepted: 3 }),
+          expect.objectContaining({ accepted: 3 }),
+        ]);
       }
       expect(await totalsOf(on.db, other.id)).toEqual(stored(6, 18));
       const next = await started();
@@ -168,7 +171,8 @@ onEachBackend((on) => {
       await mend();
       await ingestion.sweep();
       await next.sweep();
-      for (const { id, appId } of await next.setAside.list()) if (appId === app.id) await next.setAside.repeat(id);
+      for (const { id, appId } of await next.setAside.list())
+        if (appId === app.id) await next.setAside.repeat(id);
       for (const batch of batches) {
         const last = on.db.exclusive ? next : ingestion;
         expect(await sentUntilTaken(last, app, batch)).toMatchObject({ duplicate: true });

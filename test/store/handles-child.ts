@@ -7,7 +7,7 @@ import { AppError } from '../../src/domain/errors.ts';
 import { ingestionOn, newApp, REQUEST, session, totalsOf } from './ingestion-support.ts';
 
 /**
- * Stores batches while no file can be opened, and then while one can be. Prints the answers, the batches that were put
+ * Stores batches while only some files can be opened, too few for a flush, and then while all can be. Prints the answers, the batches that were put
  * aside, and the totals. Argument: folder. Run it with a low limit of open files.
  */
 const [folder = ''] = process.argv.slice(2);
@@ -32,14 +32,14 @@ const release = (): void => {
 };
 
 const codes: string[] = [];
-for (const spare of [0, 1, 2, 3, 5, 8, 12]) {
+for (const spare of [10, 12, 14, 18, 22, 26]) {
   take(spare);
   const batch = { batchId: randomUUID(), sessions: [session(`s${spare}`)] };
   const accepted = ingestion.accept(app, batch, REQUEST).then(
     () => 'stored',
     (error: unknown) => (error instanceof AppError ? error.code : String(error)),
   );
-  await Promise.race([accepted, sleep(1_500)]);
+  await Promise.race([accepted, sleep(5_000)]);
   release();
   let code = await accepted;
   codes.push(code);

@@ -173,7 +173,12 @@ test.each([
   const off = 3_601_234;
   const at = (ms: number): string => new Date(ms).toISOString();
   const begun = now - 3 * DAY_MS;
-  const send = async (arrival: number, delay: number, ids: readonly string[], afterMs: number): Promise<void> => {
+  const send = async (
+    arrival: number,
+    delay: number,
+    ids: readonly string[],
+    afterMs: number,
+  ): Promise<void> => {
     const sessions = ids.map((id) => ({
       id,
       visitorId: 'v',
