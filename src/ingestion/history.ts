@@ -8,6 +8,7 @@ import { type Clock, type EpochMs, extentOf, type Range } from '../domain/time.t
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { flushesEnd } from './flushes-end.ts';
+import { piecesOf } from './history-pieces.ts';
 import { batchRows, sessionColumns } from './journal-rows.ts';
 import { type BatchStore, unavailable } from './once.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
@@ -63,7 +64,8 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
  * still be completed, so the count waits for the flushes that are underway. A process that stopped for a while may have
  * lost its turn without knowing it. So an import claims its batch and then asserts its turn, and the next one takes the turn
  * and then waits for claimed batches: at least one of them sees the other.
- * The batch id is made from all that was sent, with the events that are stored already. A process that died may
+ * Sessions of many months are stored in pieces. A piece's batch id is made from all of it that was sent, with the events
+ * that are stored already. A process that died may
  * have stored a part of its flush. The repetition has the same id and waits until that flush is whole.
  */
 export function createHistory({ db, clock, store, locks, unsettled }: HistoryOptions) {
@@ -73,13 +75,15 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
     const { sessions, rejected } = validateSessions(sent, rules);
     const occurrences = new Occurrences(sent);
     let key: BatchKey | undefined;
-    const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
-      if (!(await flushesEnd(() => unsettled(app.id)))) throw unavailable();
+    const stored = async (
+      sessions: readonly ValidSession[],
+      assertHeld: AssertHeld,
+    ): Promise<Omit<HistoryResult, 'rejected'>> => {
       const there = await countStored(db, app, sessions);
       const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
       const all = countEvents(sessions);
       const events = countEvents(missing);
-      const nothing = { sessions: [], events: 0, duplicates: all, rejected };
+      const nothing = { sessions: [], events: 0, duplicates: all };
       if (events === 0) return nothing;
       const columnsOf = (some: readonly ValidSession[]) =>
         some.map((session) => sessionColumns(session, { app, place: null }));
@@ -89,7 +93,19 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       key = batch;
       const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns), assertHeld);
       if (outcome === 'duplicate') return nothing;
-      return { sessions: missing.map(({ index }) => index), events, duplicates: all - events, rejected };
+      return { sessions: missing.map(({ index }) => index), events, duplicates: all - events };
+    };
+    const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
+      if (!(await flushesEnd(() => unsettled(app.id)))) throw unavailable();
+      const result = { sessions: [] as number[], events: 0, duplicates: 0 };
+      for (const piece of piecesOf(sessions)) {
+        const one = await stored(piece, assertHeld);
+        result.sessions.push(...one.sessions);
+        result.events += one.events;
+        result.duplicates += one.duplicates;
+      }
+      result.sessions.sort((a, b) => a - b);
+      return { ...result, rejected };
     };
     return new Promise((resolve, reject) => {
       const turn = locks.withLock(`import ${app.id}`, async (assertHeld) => {
