@@ -170,6 +170,7 @@ test('every operation answers as documented', async () => {
     'listAudit',
     'listAuditOfAccount',
     'getIngestion',
+    'repeatHeld',
     'listSetAside',
     'getSealing',
     'getLastBackups',
