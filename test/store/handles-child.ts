@@ -7,8 +7,8 @@ import { AppError } from '../../src/domain/errors.ts';
 import { ingestionOn, newApp, REQUEST, session, totalsOf } from './ingestion-support.ts';
 
 /**
- * Stores batches while only some files can be opened, too few for a flush, and then while all can be. Prints the answers, the batches that were put
- * aside, and the totals. Argument: folder. Run it with a low limit of open files.
+ * Stores batches while too few files can be opened for a flush, and then while all can be. Prints the answers, the number
+ * of batches that were put aside, and the totals. Argument: folder. Run it with a low limit of open files.
  */
 const [folder = ''] = process.argv.slice(2);
 const db = await openDatabase({ kind: 'embedded', dataDir: folder, database: 'analytics' });
