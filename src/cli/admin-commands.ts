@@ -245,6 +245,10 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     says: 'Shows what was accepted and rejected since the start.',
     call: () => ({ method: 'GET', path: '/ingestion' }),
   },
+  'ingestion repeat': {
+    says: 'Repeats the steps that the store refused, at once. "held" is what is left.',
+    call: () => ({ method: 'POST', path: '/ingestion/repeat' }),
+  },
   'set-aside list': {
     says: 'Lists the groups.',
     call: () => ({ method: 'GET', path: '/ingestion/set-aside' }),

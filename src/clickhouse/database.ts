@@ -371,3 +371,6 @@ export const dateTime64 = (ms: number): string => {
   if (text.length !== 24) throw new Error(`not an instant of the store: ${ms}`);
   return `${text.slice(0, 10)} ${text.slice(11, 23)}`;
 };
+
+/** A whole second as JSON text for a DateTime column: `2026-11-20 07:16:00`. */
+export const dateTime = (ms: number): string => dateTime64(ms).slice(0, 19);

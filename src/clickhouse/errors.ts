@@ -18,7 +18,11 @@ const UNAVAILABLE = new Set([
   32, // ATTEMPT_TO_READ_AFTER_EOF
   74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
   75, // CANNOT_WRITE_TO_FILE_DESCRIPTOR
+  76, // CANNOT_OPEN_FILE
   164, // READONLY
+  172, // CANNOT_CREATE_DIRECTORY
+  203, // NO_FREE_CONNECTION
+  204, // CANNOT_FSYNC
   209, // SOCKET_TIMEOUT
   210, // NETWORK_ERROR
   225, // NO_ZOOKEEPER
@@ -27,13 +31,52 @@ const UNAVAILABLE = new Set([
   254, // NO_ACTIVE_REPLICAS
   279, // ALL_CONNECTION_TRIES_FAILED
   285, // TOO_FEW_LIVE_REPLICAS
+  294, // CANNOT_WRITE_TO_FILE
   319, // UNKNOWN_STATUS_OF_INSERT
   394, // QUERY_WAS_CANCELLED, by a server that shuts down, or by its operator
+  411, // PTHREAD_ERROR
+  425, // SYSTEM_ERROR
   439, // CANNOT_SCHEDULE_TASK
   516, // AUTHENTICATION_FAILED
+  586, // CANNOT_CREATE_FILE
   668, // INVALID_STATE
   999, // KEEPER_EXCEPTION
 ]);
+/** Codes that the values of rows can cause. An error with any other code is never blamed on rows. */
+const OF_CONTENT = new Set([
+  6, // CANNOT_PARSE_TEXT
+  25, // CANNOT_PARSE_ESCAPE_SEQUENCE
+  26, // CANNOT_PARSE_QUOTED_STRING
+  27, // CANNOT_PARSE_INPUT_ASSERTION_FAILED
+  36, // BAD_ARGUMENTS
+  38, // CANNOT_PARSE_DATE
+  41, // CANNOT_PARSE_DATETIME
+  53, // TYPE_MISMATCH
+  69, // ARGUMENT_OUT_OF_BOUND
+  70, // CANNOT_CONVERT_TYPE
+  72, // CANNOT_PARSE_NUMBER
+  117, // INCORRECT_DATA
+  128, // TOO_LARGE_ARRAY_SIZE
+  130, // CANNOT_READ_ARRAY_FROM_TEXT
+  131, // TOO_LARGE_STRING_SIZE
+  153, // ILLEGAL_DIVISION
+  190, // SIZES_OF_ARRAYS_DONT_MATCH
+  248, // INVALID_PARTITION_VALUE
+  321, // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
+  349, // CANNOT_INSERT_NULL_IN_ORDINARY_COLUMN
+  376, // CANNOT_PARSE_UUID
+  395, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO
+  407, // DECIMAL_OVERFLOW
+  467, // CANNOT_PARSE_BOOL
+  469, // VIOLATED_CONSTRAINT
+  632, // UNEXPECTED_DATA_AFTER_PARSED_VALUE
+  675, // CANNOT_PARSE_IPV4
+  676, // CANNOT_PARSE_IPV6
+  691, // UNKNOWN_ELEMENT_OF_ENUM
+]);
+/** The system's words for what the machine has run out of. The engine has them under many codes. */
+const MACHINE =
+  /Too many open files|No space left|Cannot allocate memory|Resource temporarily unavailable|Input\/output error|errno: (?:4|5|11|12|23|24|28|122)\b|EMFILE|ENFILE|ENOSPC|ENOMEM/i;
 const NETWORK = /ECONN|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|EHOST|ENETUN|socket hang up|timeout|aborted|closed/i;
 
 /** The engine's numeric error code, or null for any other error. */
@@ -42,6 +85,18 @@ export function engineCode(error: unknown): number | null {
   const code = Number(error.code);
   return Number.isInteger(code) && code > 0 ? code : null;
 }
+
+/**
+ * True if the values of rows can be the reason of the error. An error of the machine or of the network never has such a
+ * reason, nor has a table that is missing or damaged.
+ */
+export function isOfContent(error: unknown): boolean {
+  const code = engineCode(error);
+  return code !== null && OF_CONTENT.has(code) && !MACHINE.test(messageOf(error));
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}` : '';
 
 /**
  * Returns the error that the caller of a failed statement gets: a 503 if a later try can succeed, otherwise
@@ -64,12 +119,9 @@ export function storeError(error: unknown, kind: StoreLocation['kind']): unknown
       cause: error,
     });
   }
-  const message =
-    error instanceof Error
-      ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}`
-      : '';
+  const message = messageOf(error);
   const isOutside = code === null && (kind === 'server' || NETWORK.test(message));
-  if (isOutside || (code !== null && UNAVAILABLE.has(code))) {
+  if (isOutside || MACHINE.test(message) || (code !== null && UNAVAILABLE.has(code))) {
     return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
       retryAfterSeconds: 5,
       cause: error,

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { inRanges, ofApp } from '../clickhouse/literals.ts';
-import { sql } from '../clickhouse/sql.ts';
+import { inEachHour, inRanges, ofApp } from '../clickhouse/literals.ts';
+import { type Sql, sql } from '../clickhouse/sql.ts';
 import type { AppId } from '../domain/ids.ts';
 import { DAY_MS, type EpochMs, epochMs, MINUTE_MS, type Range } from '../domain/time.ts';
 import { parseInstant } from './instant.ts';
@@ -27,16 +27,38 @@ interface Identity {
 
 const START = z.object({ place: z.number(), start: z.number() });
 
-/** Asks for the sessions of `{ids}` that started in these ranges. */
+/** Asks for the sessions of `{ids}` that started in these ranges and are still in `sessions`. */
 const storedIn = (app: AppId, ranges: readonly Range[]): Query<z.infer<typeof START>> => ({
   name: 'ingestion: stored sessions',
-  sql: sql`
-    SELECT DISTINCT
-      toUInt32(indexOf(arrayMap(id -> sipHash64(id), {ids:Array(String)}), session)) AS place,
-      toUnixTimestamp64Milli(started_at) AS start
-    FROM sessions
-    WHERE ${ofApp(app)} AND ${inRanges(sql`started_at`, ranges)} AND place > 0`,
+  sql: startsIn(
+    sql`indexOf(arrayMap(id -> sipHash64(id), {ids:Array(String)}), session)`,
+    sql`FROM sessions WHERE ${ofApp(app)}`,
+    ranges,
+  ),
   row: START,
+});
+
+/** Asks for the same sessions by their raw events, which lie within a day after the start. */
+const sentIn = (app: AppId, ranges: readonly Range[]): Query<z.infer<typeof START>> => ({
+  name: 'ingestion: sessions of raw events',
+  sql: startsIn(
+    sql`indexOf({ids:Array(String)}, session_id)`,
+    sql`FROM events WHERE ${ofApp(app)} AND ${inEachHour(ranges.map(({ from, to }) => ({ from, to: epochMs(to + DAY_MS) })))}
+      AND session_id IN {ids:Array(String)}`,
+    ranges,
+  ),
+  row: START,
+});
+
+const startsIn = (place: Sql, from: Sql, ranges: readonly Range[]): Sql => sql`
+    SELECT DISTINCT toUInt32(${place}) AS place, toUnixTimestamp64Milli(started_at) AS start
+    ${from} AND ${inRanges(sql`started_at`, ranges)} AND place > 0`;
+
+/** Sealed sessions that started before this may be in `events` alone. */
+const keptFrom = (app: AppId): Query<{ kept: number }> => ({
+  name: 'ingestion: first kept session',
+  sql: sql`SELECT max(kept_from) AS kept FROM kept_sessions WHERE ${ofApp(app)}`,
+  row: z.object({ kept: z.number() }),
 });
 
 export interface ClockSkew {
@@ -55,7 +77,7 @@ export interface ClockSkew {
  * Corrects clocks that are off by more than a minute and at most a day. All batches of a session need the same correction,
  * because the session's start is a part of its identity. But each batch arrives with a delay of its own, so the first
  * correction of a session is kept in memory. In another process, or after a restart, it is the difference to the session's
- * stored start.
+ * stored start: in `sessions`, or in `events` if the session is older than `sessions` keeps.
  */
 export function createClockSkew(db: Database): ClockSkew {
   const remembered = new LRUCache<string, number>({ max: REMEMBERED_SESSIONS });
@@ -66,17 +88,28 @@ export function createClockSkew(db: Database): ClockSkew {
     sessions: readonly Identity[],
     difference: number,
   ): Promise<void> {
-    const ids = [...new Set(sessions.map(({ id }) => id))];
-    const starts = sessions.flatMap(({ startedAt }) => startsOf(startedAt, difference));
-    const rows = await db.query(storedIn(app, starts), { ids }, { lane: 'lookup' });
-    for (const session of sessions) {
-      const ranges = startsOf(session.startedAt, difference);
-      const own = rows.find(
-        ({ place, start }) =>
-          ids[place - 1] === session.id && ranges.some(({ from, to }) => from <= start && start <= to),
-      );
-      if (own !== undefined) remembered.set(keyOf(app, session), own.start - session.startedAt);
-    }
+    const lookUp = async (asked: readonly Identity[], queryOf: typeof storedIn): Promise<Identity[]> => {
+      const ids = [...new Set(asked.map(({ id }) => id))];
+      const starts = asked.flatMap(({ startedAt }) => startsOf(startedAt, difference));
+      const rows = await db.query(queryOf(app, starts), { ids }, { lane: 'lookup' });
+      return asked.filter((session) => {
+        const ranges = startsOf(session.startedAt, difference);
+        const own = rows.find(
+          ({ place, start }) =>
+            ids[place - 1] === session.id && ranges.some(({ from, to }) => from <= start && start <= to),
+        );
+        if (own !== undefined) remembered.set(keyOf(app, session), own.start - session.startedAt);
+        return own === undefined;
+      });
+    };
+    const absent = await lookUp(sessions, storedIn);
+    if (absent.length === 0) return;
+    // Read after `sessions`: the bound is written before sessions are deleted.
+    const { kept } = await db.queryOne(keptFrom(app), {}, { lane: 'lookup' });
+    const old = absent.filter(({ startedAt }) =>
+      startsOf(startedAt, difference).some(({ from }) => from < kept),
+    );
+    if (old.length > 0) await lookUp(old, sentIn);
   }
 
   return {

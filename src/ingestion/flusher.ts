@@ -108,8 +108,9 @@ function workOf(group: readonly Waiting[]): Work {
  *
  * If the store refuses a flush because of its rows, the flush is split, and a batch that is refused alone is
  * put aside. Copies of the tables that keep nothing tell whether the rows are the reason (rehearsal.ts). A
- * flush is never split if one of its rows may be stored. If a view refuses rows that `events` has accepted,
- * the flush is held and repeated with its own token until it is whole.
+ * flush is never split if one of its rows may be stored. If the store refuses a later step, or a view refuses rows
+ * that `events` has accepted, the flush is held and repeated with its own token until it is whole. No flush waits for one
+ * that is held.
  *
  * If the outcome of a step is unknown, the step is repeated unchanged until it succeeds; its flush waits for
  * it. If a process dies after step 3, the next process completes the flush. If it dies earlier, it leaves
@@ -237,7 +238,7 @@ export class Flusher {
       await this.#flush(group, release);
     } catch (error) {
       if (!(error instanceof Refused)) return rejectAll(group, error);
-      if (error.stored === 'a part') return rejectAll(group, notNow());
+      if (error.stored !== 'nothing') return rejectAll(group, notNow());
       const [batch, ...more] = group;
       if (batch !== undefined && more.length === 0) return this.#putAside(batch, error);
       const half = Math.ceil(group.length / 2);
@@ -248,9 +249,17 @@ export class Flusher {
 
   async #putAside(batch: Waiting, refusal: Refused): Promise<void> {
     const { setAside, persistence, log } = this.#options;
-    const isThere = await persistence.until('put aside', () => setAside.add(batch, refusal.code));
+    const isThere = await persistence
+      .until('put aside', () => setAside.add(batch, refusal.code))
+      .catch((error: unknown) => {
+        if (!(error instanceof Refused)) throw error;
+        log.error({ err: error }, 'ingestion: a batch cannot be put aside');
+        return false;
+      });
     const { app, batch: id } = batch;
-    const message = isThere ? 'put a batch aside' : 'a batch is refused, and too many are put aside';
+    const message = isThere
+      ? 'put a batch aside'
+      : 'a batch is refused, and there is no room to put it aside';
     log.error({ err: refusal, app, batch: id }, `ingestion: ${message}`);
     batch.reject(isThere ? putAside(refusal) : notNow());
   }
@@ -292,11 +301,27 @@ export class Flusher {
 
   /** Writes the flush down. False if it was abandoned and its batches start again. */
   async #isOurs(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
-    const { journal, persistence, known } = this.#options;
+    const { journal, persistence, known, settler } = this.#options;
     const isAlone = known !== null;
-    const isRefused = async () => ((await journal.refusesClaim(flush)) ? 'nothing' : null);
-    await persistence.until('claim', () => journal.claim(flush, isAlone), isRefused);
-    if (isAlone) return true;
+    let isClaimed = false;
+    try {
+      const trial = async (isCertain: boolean) =>
+        isCertain && (await journal.refusesClaim(flush)) ? 'nothing' : null;
+      await persistence.until('claim', () => journal.claim(flush, isAlone), { trial });
+      isClaimed = true;
+      return isAlone || (await this.#isDecided(flush, group));
+    } catch (error) {
+      // The journal may hold the flush, and no other flush may take its batches.
+      if (error instanceof Refused && (isClaimed || error.stored === 'a part')) {
+        settler.hold(flush, isAlone, error);
+      }
+      throw error;
+    }
+  }
+
+  /** Gets the verdict on a flush that is written down. */
+  async #isDecided(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
+    const { journal, persistence } = this.#options;
     const claims = await persistence.until('look up claims', () => journal.claims(flush.id));
     const refusals = await refusalsOf(group);
     const proposal = claims.length === 0 && refusals.size === 0 ? 'store' : 'abandon';

@@ -6,6 +6,7 @@ import type { Clock } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { flushesEnd } from './flushes-end.ts';
+import { piecesOf } from './history-pieces.ts';
 import { batchRows, sessionColumns } from './journal-rows.ts';
 import { type BatchStore, unavailable } from './once.ts';
 import { countStored, eventIdentity, storedVisits } from './stored-events.ts';
@@ -50,7 +51,8 @@ export interface HistoryOptions {
  * still be completed, so the count waits for the flushes that are underway. A process that stopped for a while may have
  * lost its turn without knowing it. So an import claims its batch and then asserts its turn, and the next one takes the turn
  * and then waits for claimed batches: at least one of them sees the other.
- * The batch id is made from all that was sent, with the events that are stored already. A process that died may
+ * Sessions of many months are stored in pieces. A piece's batch id is made from all of it that was sent, with the events
+ * that are stored already. A process that died may
  * have stored a part of its flush. The repetition has the same id and waits until that flush is whole.
  */
 export function createHistory({ db, clock, store, locks, unsettled }: HistoryOptions) {
@@ -59,38 +61,38 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
     const from = acceptedFrom(app.retention, now);
     const rules = { now, maxAgeDays: null, acceptedFrom: from, userAgent: '' };
     const { sessions, rejected } = validateSessions(sent, rules);
+    const occurrences = new Occurrences(sent);
     const columnsOf = (some: readonly ValidSession[]) =>
       some.map((session) => sessionColumns(session, { app, place: null }));
 
-    /** Finds the events to store, and texts that tell this request from others. */
-    const missingEvents = async (): Promise<Missing> => {
+    /** Finds the events to store, and texts that tell this piece from others. */
+    const missingEvents = async (piece: readonly ValidSession[]): Promise<Missing> => {
       if (kind === 'visits') {
-        const stored = await storedVisits(db, app, sessions);
+        const stored = await storedVisits(db, app, piece);
         const sentEvent = ({ index }: ValidSession, { position }: { position: number }) =>
           eventsOf(sent[index])[position] ?? {};
-        const settled = settleVisits(sessions, { stored, sentEvent, acceptedFrom: from });
+        const settled = settleVisits(piece, { stored, sentEvent, acceptedFrom: from });
         const columns = columnsOf(settled.sessions);
-        return { ...settled, columns, texts: sessions.map(({ index }) => JSON.stringify(sent[index])) };
+        return { ...settled, columns, texts: piece.map(({ index }) => JSON.stringify(sent[index])) };
       }
-      const occurrences = new Occurrences(sent);
-      const there = await countStored(db, app, sessions);
-      const missing = there.size === 0 ? sessions : withoutStored(sessions, there, occurrences);
-      const columns = columnsOf(sessions);
-      const texts = [...columns, ...occurrences.ofSessions(sessions)];
+      const there = await countStored(db, app, piece);
+      const missing = there.size === 0 ? piece : withoutStored(piece, there, occurrences);
+      const columns = columnsOf(piece);
       return {
         sessions: missing,
-        columns: missing === sessions ? columns : columnsOf(missing),
+        columns: missing === piece ? columns : columnsOf(missing),
         rejected: [],
-        texts,
+        texts: [...columns, ...occurrences.ofSessions(piece)],
       };
     };
 
     let key: BatchKey | undefined;
-    const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
-      if (!(await flushesEnd(() => unsettled(app.id)))) throw unavailable();
-      const { sessions: missing, columns, texts, ...more } = await missingEvents();
-      const refused = [...rejected, ...more.rejected];
-      const all = countEvents(sessions) - more.rejected.length;
+    const importPiece = async (
+      piece: readonly ValidSession[],
+      assertHeld: AssertHeld,
+    ): Promise<HistoryResult> => {
+      const { sessions: missing, columns, texts, rejected: refused } = await missingEvents(piece);
+      const all = countEvents(piece) - refused.length;
       const events = countEvents(missing);
       const nothing = { sessions: [], events: 0, duplicates: all, rejected: refused };
       if (events === 0) return nothing;
@@ -99,6 +101,20 @@ export function createHistory({ db, clock, store, locks, unsettled }: HistoryOpt
       const outcome = await store.storeOnce(batch, () => batchRows(batch, missing, columns), assertHeld);
       if (outcome === 'duplicate') return nothing;
       return { sessions: indexesOf(missing), events, duplicates: all - events, rejected: refused };
+    };
+    const imported = async (assertHeld: AssertHeld): Promise<HistoryResult> => {
+      if (!(await flushesEnd(() => unsettled(app.id)))) throw unavailable();
+      let all: HistoryResult = { sessions: [], events: 0, duplicates: 0, rejected };
+      for (const piece of piecesOf(sessions)) {
+        const one = await importPiece(piece, assertHeld);
+        all = {
+          sessions: [...all.sessions, ...one.sessions],
+          events: all.events + one.events,
+          duplicates: all.duplicates + one.duplicates,
+          rejected: [...all.rejected, ...one.rejected],
+        };
+      }
+      return { ...all, sessions: all.sessions.toSorted((a, b) => a - b) };
     };
     return new Promise((resolve, reject) => {
       const turn = locks.withLock(`import ${app.id}`, async (assertHeld) => {

@@ -61,7 +61,7 @@ export interface IngestStats extends IngestCounts {
   readonly since: string;
   /** The content of the buffer: not stored yet. */
   readonly waiting: { readonly batches: number; readonly events: number; readonly bytes: number };
-  /** Batches of which only a part is stored. The rest is tried every half minute. */
+  /** Batches in flushes of which the store refuses a step. It is tried every half minute. */
   readonly held: number;
 }
 

@@ -77,6 +77,14 @@ export interface BatchRows {
   readonly rows: readonly string[];
 }
 
+/** The columns of `ingest_journal` that hold what was sent. */
+export const SENT_COLUMNS = [
+  ...['app_id', 'batch_id', 'session_id', 'started_at', 'offsets', 'types', 'paths', 'labels', 'durations'],
+  'context_at',
+  ...CONTEXT_TEXTS,
+  ...CONTEXT_NUMBERS,
+];
+
 export const EVENT_COLUMNS = [
   ...[
     'app_id',

@@ -37,7 +37,7 @@ import {
   ledgerLines,
   ledgerRows,
 } from './ledger-rows.ts';
-import { createRehearsal, type EventsRefusal } from './rehearsal.ts';
+import { createRehearsal, type FlushRefusal } from './rehearsal.ts';
 
 /** One insert into `events`, with the batches that it holds. All of its apps are on one shard. */
 export interface Flush {
@@ -108,8 +108,11 @@ export function createJournal(db: Database) {
     refusesClaim: async (flush: Flush): Promise<boolean> =>
       (await rehearsal.journal(journalLines(flush, false))) !== null,
 
-    /** Finds the table that refuses a flush's events because of their content. */
-    refusalOf: (flush: string): Promise<EventsRefusal> => rehearsal.events(flush),
+    /** Finds the table that refuses a flush's events because of their content: `events` or a view on it. */
+    refusalOfEvents: (flush: string): Promise<FlushRefusal> => rehearsal.events(flush),
+
+    /** Finds the table that refuses any other step of the flush because of its content. */
+    refusalOfSteps: (flush: string): Promise<FlushRefusal> => rehearsal.steps(flush),
 
     batchesOf: (flush: string): Promise<BatchKey[]> => db.query(BATCHES, { flush }, WRITER),
 
@@ -210,9 +213,9 @@ export function createJournal(db: Database) {
     /** Returns flushes that are neither stored nor abandoned. */
     open: (): Promise<OpenFlush[]> => db.query(OPEN, {}, WRITER),
 
-    /** Removes a flush from the journal whose rows `events` cannot take, and takes back its `begin`. */
-    withdraw: async (flush: string): Promise<void> => {
-      if (!db.exclusive) {
+    /** Removes a flush from the journal whose rows the store cannot take, and takes back its `begin`, if there was one. */
+    withdraw: async (flush: string, wasBegun = !db.exclusive): Promise<void> => {
+      if (wasBegun) {
         await insertBegun(flush, 1);
         await insertBegun(flush, -1);
       }

@@ -1,4 +1,4 @@
-import { dateTime64 } from '../clickhouse/database.ts';
+import { dateTime, dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import type { Span } from '../clickhouse/underway.ts';
 import {
@@ -99,7 +99,7 @@ export const ledgerLines = (hours: readonly HourCount[], at: EpochMs | null): st
       JSON.stringify({
         app_id: app,
         kind,
-        hour: hour / 1000,
+        hour: dateTime(hour),
         events,
         oldest: dateTime64(oldest),
         newest: dateTime64(newest),

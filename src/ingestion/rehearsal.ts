@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
-import { identifier, type Sql, sql, unchecked } from '../clickhouse/sql.ts';
-import { AppError } from '../domain/errors.ts';
-import { EVENT_COLUMNS, eventsOfFlush } from './journal-rows.ts';
+import { isOfContent } from '../clickhouse/errors.ts';
+import { identifier, join, type Sql, sql, unchecked } from '../clickhouse/sql.ts';
+import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, SENT_COLUMNS, timesOfFlush } from './journal-rows.ts';
+import { BATCHES_OF_FLUSHES } from './journal-sql.ts';
+import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from './ledger-rows.ts';
 
 const VIEWS: Query<{ select: string; target: string; source: string }> = {
   name: 'ingestion: views on events',
@@ -21,10 +23,13 @@ const VIEWS: Query<{ select: string; target: string; source: string }> = {
 type Refusal = { readonly cause: unknown } | null;
 
 /**
- * The table that refuses a flush's events: `events`, before it stores any, or a view on it, after `events`
- * has stored them.
+ * The table that refuses a flush: `events`, before it stores any, a view on it, after `events` has stored them, or a table
+ * of another step.
  */
-export type EventsRefusal = { readonly by: 'events' | 'view'; readonly cause: unknown } | null;
+export type FlushRefusal = {
+  readonly by: 'events' | 'view' | 'ingest_begun' | 'ledger' | 'ingest_batches';
+  readonly cause: unknown;
+} | null;
 
 /**
  * Copies of tables that keep nothing. They have the same columns and constraints, but no disk, parts or
@@ -78,19 +83,35 @@ export function createRehearsal(db: Database) {
     }
   }
 
-  /**
-   * Returns the copy's refusal. The copy has to accept an insert of no rows first; otherwise its refusal says
-   * nothing about the rows.
-   */
-  async function refusal(copy: string, column: string, insert: () => Promise<void>): Promise<Refusal> {
-    await db.insertFrom(copy, [column], sql`SELECT ${identifier(column)} FROM ${identifier(copy)}`, {});
+  /** Returns the error of an insert if its rows can be the reason, and throws any other. */
+  async function refusalOf(insert: () => Promise<void>): Promise<Refusal> {
     try {
       await insert();
       return null;
     } catch (cause) {
-      if (cause instanceof AppError) throw cause;
+      if (!isOfContent(cause)) throw cause;
       return { cause };
     }
+  }
+
+  /**
+   * Returns the copy's refusal. It counts if it comes again after `good`, a statement of the same kind that the store has
+   * to accept; otherwise the machine may be the reason.
+   */
+  async function refusal(good: () => Promise<void>, insert: () => Promise<void>): Promise<Refusal> {
+    if ((await refusalOf(insert)) === null) return null;
+    await good();
+    return refusalOf(insert);
+  }
+
+  const nothingInto = (copy: string, column: string) => (): Promise<void> =>
+    db.insertFrom(copy, [column], sql`SELECT ${identifier(column)} FROM ${identifier(copy)}`, {});
+
+  /** Returns a statement that reads the rows of a flush as they are. */
+  async function reading(copies: Copies, flush: string): Promise<() => Promise<void>> {
+    const copy = await copies.ofTable('ingest_journal');
+    const rows = sql`SELECT ${join(SENT_COLUMNS.map(identifier))} FROM ingest_journal WHERE flush_id = {flush:UUID}`;
+    return () => db.insertFrom(copy, SENT_COLUMNS, rows, { flush });
   }
 
   return {
@@ -98,15 +119,16 @@ export function createRehearsal(db: Database) {
     journal: (lines: string): Promise<Refusal> =>
       withCopies(async (copies) => {
         const copy = await copies.ofTable('ingest_journal');
-        return refusal(copy, 'position', () => db.insertText(copy, lines));
+        return refusal(nothingInto(copy, 'position'), () => db.insertText(copy, lines));
       }),
 
     /** Tries the events of a flush that is in the journal. */
-    events: (flush: string): Promise<EventsRefusal> =>
+    events: (flush: string): Promise<FlushRefusal> =>
       withCopies(async (copies) => {
+        const good = await reading(copies, flush);
         const copy = await copies.ofTable('events');
         const insert = () =>
-          refusal(copy, 'path', () => db.insertFrom(copy, EVENT_COLUMNS, eventsOfFlush(), { flush }));
+          refusal(good, () => db.insertFrom(copy, EVENT_COLUMNS, eventsOfFlush(), { flush }));
         const alone = await insert();
         if (alone !== null) return { by: 'events', ...alone };
         const { database } = db.shards;
@@ -116,6 +138,25 @@ export function createRehearsal(db: Database) {
         }
         const withViews = await insert();
         return withViews === null ? null : { by: 'view', ...withViews };
+      }),
+
+    /** Tries the other steps of such a flush. */
+    steps: (flush: string): Promise<FlushRefusal> =>
+      withCopies(async (copies) => {
+        const good = await reading(copies, flush);
+        const begun = ['ingest_begun', BEGUN_COLUMNS, begunRows(timesOfFlush())] as const;
+        const steps = [
+          ...(db.exclusive ? [] : [begun]),
+          ['ledger', LEDGER_COLUMNS, ledgerRows(timesOfFlush())],
+          ['ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES],
+        ] as const;
+        for (const [by, columns, rows] of steps) {
+          const copy = await copies.ofTable(by);
+          const insert = () => db.insertFrom(copy, columns, rows, { flush, flushes: [flush], sign: 1 });
+          const refused = await refusal(good, insert);
+          if (refused !== null) return { by, ...refused };
+        }
+        return null;
       }),
   };
 }

@@ -1,22 +1,33 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { engineCode } from '../clickhouse/errors.ts';
+import { engineCode, isOfContent } from '../clickhouse/errors.ts';
 import { AppError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/**
- * The rows are suspected after this many refusals, and again after as many more. They are suspected after the
- * first refusal if rows were at fault lately.
- */
-const TRIES = 4;
+/** A step that the store refuses this often for its content is given up, so that it delays no others. */
+const TRIES = 3;
+/** For this long after a refusal, rows are tried on copies of the tables first. */
 const SUSPICION_MS = 10 * MINUTE_MS;
 
 export type IngestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** How much is stored of rows that the store refuses because of their content. */
-export type RefusedRest = 'nothing' | 'a part';
+/**
+ * How much is stored of rows that the store refuses because of their content. `nothing`: a trial has shown that these rows
+ * are the reason. `unproven`: the step was refused, which changes nothing about what is stored.
+ */
+export type RefusedRest = 'nothing' | 'a part' | 'unproven';
+
+/** How a step is given up that the store refuses because of its content. */
+export interface Refusal {
+  /**
+   * Finds out whether the rows are at fault; null if that cannot be shown. `isCertain`: no attempt had an unknown outcome.
+   */
+  readonly trial?: (isCertain: boolean) => Promise<RefusedRest | null>;
+  /** Said of a step that is refused again and again while no trial shows the reason. */
+  readonly rest?: RefusedRest;
+}
 
 /** The store refuses rows because of their content: no repetition will help. */
 export class Refused extends Error {
@@ -73,16 +84,14 @@ export class Persistence {
   }
 
   /**
-   * Repeats `statement` until it succeeds. Throws `store_unavailable` after `stop`, and Refused if `trial`
-   * finds that the rows are at fault. A `trial` that resolves to null says that they are not. All other
-   * failures are waited out.
+   * Repeats `statement` until it succeeds. Throws `store_unavailable` after `stop`, and Refused if the store refuses its
+   * content: as soon as the trial has an answer, or after some attempts. All other failures are waited out.
    */
   async until<T>(
     name: string,
     statement: (attempt: number) => Promise<T>,
-    trial: () => Promise<RefusedRest | null> = async () => null,
+    { trial = async () => null, rest = 'unproven' }: Refusal = {},
   ): Promise<T> {
-    const tries = this.isSuspicious ? 1 : TRIES;
     const own = {};
     try {
       for (let [attempt, refusals] = [0, 0]; ; attempt++) {
@@ -92,11 +101,11 @@ export class Persistence {
           return result;
         } catch (error) {
           this.#repeated.add(own);
-          const isRefusal = !(error instanceof AppError);
-          if (isRefusal) refusals++;
-          if (isRefusal && refusals % tries === 0) {
-            const stored = await trial().catch(() => null);
+          if (isOfContent(error)) {
+            const stored = await trial(refusals++ === attempt).catch(() => null);
             if (stored !== null) throw this.refused(name, stored, error);
+            const isCertain = refusals === attempt + 1;
+            if (refusals >= TRIES) throw this.refused(name, isCertain ? rest : 'a part', error);
           }
           this.#failingSince ??= performance.now();
           const pauseMs =

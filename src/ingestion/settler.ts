@@ -35,16 +35,21 @@ export interface SettlerOptions {
 }
 
 /**
- * A flush with rows that `events` has accepted and a view has not. Nobody waits for it. It is retried until
- * it is whole.
+ * A flush with a step that the store refuses because of its content. Some of its rows may be stored, and nobody waits for
+ * it. It is retried until it is whole.
  */
-interface Held {
-  readonly id: string;
+interface Held extends OpenFlush {
   readonly batches: ReadonlySet<string>;
-  /** One of its batches. */
-  readonly batch: BatchKey;
-  /** See `Underway.announce`. */
-  readonly landed: () => void;
+  /** See `Underway.announce`. Null if it was not announced, because nothing of it is stored, or all but its marks. */
+  readonly landed: (() => void) | null;
+}
+
+type Unmarked = Pick<Flush, 'id' | 'batches'>;
+
+/** How far a flush has come. */
+interface Progress {
+  /** True once others may see that it has begun. */
+  isBegun: boolean;
 }
 
 /** Brings flushes to their end: our own, and those that a dead process left behind. */
@@ -55,7 +60,7 @@ export class Settler {
   /** When this process first saw the open flushes of other processes, by a monotonic clock. */
   #seen = new Map<string, number>();
   /** Flushes that lack only their marks. */
-  readonly #unmarked: string[] = [];
+  readonly #unmarked: Unmarked[] = [];
   #unmarkedBatches = 0;
   #marking: Promise<void> | null = null;
   #markTimer: NodeJS.Timeout | null = null;
@@ -64,7 +69,7 @@ export class Settler {
     this.#options = options;
   }
 
-  /** The number of batches that wait for a view to be repaired. */
+  /** The number of batches in flushes that are held. */
   get heldBatches(): number {
     return [...this.#held.values()].reduce((sum, { batches }) => sum + batches.size, 0);
   }
@@ -84,19 +89,35 @@ export class Settler {
     const spans = spansOf(hours);
     const [one] = batches;
     if (one === undefined) return;
-    const store = this.#options.exclusive
-      ? () => this.#insert(id, hours, inserted)
-      : () => this.#store(id, one, hours, false);
-    await this.#orGiveUp(id, one, spans, async () => {
+    const open = { id, batch: one, decided: true };
+    await this.#orGiveUp(open, { batches, spans }, async (progress) => {
       await this.#rehearse(id);
-      await store();
+      await (this.#options.exclusive
+        ? this.#insert(id, hours, inserted)
+        : this.#store(id, one, { hours, foundInJournal: false, progress }));
     });
-    if (this.#options.exclusive) this.#markLater(id, batches.length);
+    if (this.#options.exclusive) this.#markLater({ id, batches });
   }
 
-  #markLater(flush: string, batches: number): void {
+  /** Holds a flush that may be in the journal. Nothing else of it is stored, or all but its marks. */
+  hold({ id, batches }: Unmarked, decided: boolean, refusal: Refused): void {
+    const [batch] = batches;
+    if (batch !== undefined) this.#hold({ id, batch, decided }, batches, null, refusal);
+  }
+
+  #hold(open: OpenFlush, batches: readonly BatchKey[], landed: Held['landed'], refusal: Refused): void {
+    const isNew = !this.#held.has(open.id);
+    this.#held.set(open.id, { ...open, batches: new Set(batches.map(batchKey)), landed });
+    // They are stored later, by no flush that the flusher sees.
+    for (const batch of batches) this.#options.known?.add(batch);
+    const facts = { err: refusal, flush: open.id, batches: batches.length };
+    if (isNew)
+      this.#options.log.error(facts, 'ingestion: a flush is held, because the store refuses a step of it');
+  }
+
+  #markLater(flush: Unmarked): void {
     this.#unmarked.push(flush);
-    this.#unmarkedBatches += batches;
+    this.#unmarkedBatches += flush.batches.length;
     this.#markTimer ??= setTimeout(() => {
       this.#markTimer = null;
       // A mark that fails for good is written at the next start.
@@ -120,13 +141,25 @@ export class Settler {
   async #mark(): Promise<void> {
     if (this.#markTimer !== null) clearTimeout(this.#markTimer);
     this.#markTimer = null;
-    const { journal, persistence } = this.#options;
     for (let [first, ...more] = this.#unmarked; first !== undefined; [first, ...more] = this.#unmarked) {
-      const flushes: readonly [string, ...string[]] = [first, ...more];
       const batches = this.#unmarkedBatches;
-      await persistence.until('mark flushes', () => journal.markStored(flushes));
-      this.#unmarked.splice(0, flushes.length);
+      await this.#markTogether([first, ...more]);
+      this.#unmarked.splice(0, more.length + 1);
       this.#unmarkedBatches -= batches;
+    }
+  }
+
+  /** Marks flushes. If the store refuses that, each is marked alone, and those that are refused then are held. */
+  async #markTogether(flushes: readonly [Unmarked, ...Unmarked[]]): Promise<void> {
+    const { journal, persistence } = this.#options;
+    const [{ id, batches }, ...more] = flushes;
+    const ids: readonly [string, ...string[]] = [id, ...more.map((flush) => flush.id)];
+    try {
+      await persistence.until('mark flushes', () => journal.markStored(ids));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (more.length === 0) return this.hold({ id, batches }, true, error);
+      for (const flush of flushes) await this.#markTogether([flush]);
     }
   }
 
@@ -160,26 +193,33 @@ export class Settler {
       if (this.#seen.has(id)) continue;
       // Another process has completed it.
       this.#held.delete(id);
-      landed();
+      landed?.();
     }
   }
 
   async #repeatHeld(): Promise<void> {
-    for (const { id, batch } of this.#held.values()) await this.#settle({ id, batch, decided: true });
+    for (const flush of [...this.#held.values()]) await this.#settle(flush);
   }
 
   /**
    * Settles an open flush. If its owner has not written `store`, the proposal to abandon it stands, and the
    * owner will never store it.
    */
-  async #settle({ id, batch, decided }: OpenFlush): Promise<void> {
+  async #settle(open: OpenFlush): Promise<void> {
     const { journal, persistence, log } = this.#options;
-    const verdict = decided
-      ? 'store'
-      : await persistence.until('settle flush', () => journal.decide(id, 'abandon'));
-    if (verdict === 'abandon') return;
+    const { id, batch } = open;
     try {
-      await this.#orGiveUp(id, batch, null, () => this.#store(id, batch, null, true));
+      const verdict = open.decided
+        ? 'store'
+        : await persistence.until('settle flush', () => journal.decide(id, 'abandon'));
+      if (verdict === 'abandon') {
+        this.#held.get(id)?.landed?.();
+        this.#held.delete(id);
+        return;
+      }
+      await this.#orGiveUp(open, { batches: null, spans: null }, (progress) =>
+        this.#store(id, batch, { hours: null, foundInJournal: true, progress }),
+      );
       log.info('ingestion: completed a flush that was left behind');
     } catch (error) {
       const isSettled = error instanceof Refused || (error instanceof AppError && !persistence.isStopped);
@@ -190,30 +230,41 @@ export class Settler {
 
   /**
    * Stores a flush and announces it meanwhile. A flush that the store refuses as a whole is withdrawn: its
-   * senders start again, so it must not come back. A flush that is stored in part is held: only its own
+   * senders start again, so it must not come back. A flush that may be stored in part is held: only its own
    * repetition completes it without counting twice. A flush with an unknown outcome stays announced: this
-   * process is about to end, or repeats it.
+   * process is about to end, or repeats it. `batches`: null to read them from the journal.
    */
   async #orGiveUp(
-    id: string,
-    batch: BatchKey,
-    spans: readonly Span[] | null,
-    store: () => Promise<void>,
+    open: OpenFlush,
+    {
+      batches,
+      spans,
+    }: { readonly batches: readonly BatchKey[] | null; readonly spans: readonly Span[] | null },
+    store: (progress: Progress) => Promise<void>,
   ): Promise<void> {
     const { journal, persistence, underway } = this.#options;
+    const { id } = open;
     const landed = this.#held.get(id)?.landed ?? underway.announce(spans);
+    const progress: Progress = { isBegun: false };
     try {
-      await store();
+      await store(progress);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
-      if (error.stored === 'a part') {
-        const all = await persistence.until('batches of flush', () => journal.batchesOf(id));
-        // They are stored once the view is repaired, by no flush that the flusher sees.
-        for (const one of all) this.#options.known?.add(one);
-        this.#held.set(id, { id, batch, batches: new Set(all.map(batchKey)), landed });
+      const hold = async (refusal: Refused): Promise<void> => {
+        const all = batches ?? (await persistence.until('batches of flush', () => journal.batchesOf(id)));
+        this.#hold({ ...open, decided: true }, all, landed, refusal);
+      };
+      if (error.stored !== 'nothing') {
+        await hold(error);
         throw error;
       }
-      await persistence.until('withdraw flush', () => journal.withdraw(id));
+      try {
+        await persistence.until('withdraw flush', () => journal.withdraw(id, progress.isBegun));
+      } catch (refusal) {
+        if (!(refusal instanceof Refused)) throw refusal;
+        await hold(refusal);
+        throw persistence.refused('withdraw flush', 'a part', refusal);
+      }
       this.#held.delete(id);
       landed();
       throw error;
@@ -229,19 +280,19 @@ export class Settler {
   async #rehearse(flush: string): Promise<void> {
     const { journal, persistence } = this.#options;
     if (!persistence.isSuspicious) return;
-    const refusal = await journal.refusalOf(flush).catch(() => null);
+    const trial = async () => (await journal.refusalOfEvents(flush)) ?? (await journal.refusalOfSteps(flush));
+    const refusal = await trial().catch(() => null);
     if (refusal !== null) throw persistence.refused('rehearse flush', 'nothing', refusal.cause);
   }
 
   /**
    * Returns how much is stored of a flush that `events` or a view refuses. Null if neither refuses it because
-   * of its content.
+   * of its content. `isUntouched`: no earlier insert can have stored rows of it.
    */
-  async #trial(flush: string): Promise<RefusedRest | null> {
-    const { journal } = this.#options;
-    const refusal = await journal.refusalOf(flush);
+  async #trial(flush: string, isUntouched: boolean): Promise<RefusedRest | null> {
+    const refusal = await this.#options.journal.refusalOfEvents(flush);
     if (refusal === null) return null;
-    return refusal.by === 'events' ? 'nothing' : 'a part';
+    return refusal.by === 'events' && isUntouched ? 'nothing' : 'a part';
   }
 
   /**
@@ -256,9 +307,10 @@ export class Settler {
       at = attempt === 0 && wallClock !== undefined ? wallClock() : null;
       return journal.insertEvents(flush, at);
     };
-    await persistence.until('store flush', insert, () => this.#trial(flush));
+    const trial = (isCertain: boolean) => this.#trial(flush, isCertain);
+    await persistence.until('store flush', insert, { trial, rest: 'a part' });
     inserted();
-    await persistence.until('commit flush', () => journal.commit(flush, hours, at));
+    await persistence.until('commit flush', () => journal.commit(flush, hours, at), { rest: 'a part' });
   }
 
   /**
@@ -271,21 +323,38 @@ export class Settler {
   async #store(
     flush: string,
     batch: BatchKey,
-    hours: Flush['hours'] | null,
-    foundInJournal: boolean,
+    {
+      hours,
+      foundInJournal,
+      progress,
+    }: {
+      readonly hours: Flush['hours'] | null;
+      readonly foundInJournal: boolean;
+      readonly progress: Progress;
+    },
   ): Promise<void> {
     const { journal, persistence, exclusive } = this.#options;
+    let isInserted = foundInJournal;
     const store = async (attempt: number): Promise<boolean> => {
       if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, batch))) return true;
-      if (!exclusive) await journal.begin(flush);
+      if (!exclusive) {
+        await journal.begin(flush);
+        progress.isBegun = true;
+      }
       await journal.insertEvents(flush);
+      isInserted = true;
       if (!exclusive && !(await journal.isWritten(flush))) return journal.isStored(flush, batch);
       // From the journal, if other processes may have settled the flush: a token is forgotten after a long absence.
       await journal.commit(flush, exclusive ? hours : null);
       await journal.markStored([flush]);
       return true;
     };
-    const isStored = await persistence.until('store flush', store, () => this.#trial(flush));
+    const trial = async (isCertain: boolean): Promise<RefusedRest | null> => {
+      if (isInserted) return 'a part';
+      if (exclusive || progress.isBegun) return this.#trial(flush, isCertain);
+      return isCertain && (await journal.refusalOfSteps(flush))?.by === 'ingest_begun' ? 'nothing' : null;
+    };
+    const isStored = await persistence.until('store flush', store, { trial, rest: 'a part' });
     if (!isStored) {
       throw new AppError('store_unavailable', 'The batch was given up. Send it again.', {
         retryAfterSeconds: 1,

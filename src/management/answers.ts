@@ -94,9 +94,9 @@ export const IngestionState = z
     rejected: Counts.meta({ description: 'Sessions and events by the reason of their rejection.' }),
     refused: Counts.meta({ description: 'Batches by the reason of their refusal.' }),
     waiting: z.strictObject({ batches: z.int(), events: z.int(), bytes: z.int() }),
-    held: z
-      .int()
-      .meta({ description: 'Batches of which only a part is stored. The rest is tried every half minute.' }),
+    held: z.int().meta({
+      description: 'Batches in flushes of which the store refuses a step. It is tried every half minute.',
+    }),
   })
   .meta({ id: 'IngestionState' });
 

@@ -15,13 +15,25 @@ type Handler = (req: Request, res: Response) => Promise<void>;
  * Routes for ingestion, below /management/v1:
  *
  * - `GET /ingestion` counts the accepted, rejected and refused events since this process's start, by reason.
+ * - `POST /ingestion/repeat` repeats the flushes that are held, and returns the same.
  * - `GET /ingestion/set-aside` lists the batches that the store refused alone.
  * - `POST /ingestion/set-aside/ID/repeat` stores one of them, `DELETE /ingestion/set-aside/ID` drops it.
  */
-export function ingestionRouter({ stats, setAside }: Pick<Ingestion, 'stats' | 'setAside'>): Router {
+export function ingestionRouter({
+  stats,
+  sweep,
+  setAside,
+}: Pick<Ingestion, 'stats' | 'sweep' | 'setAside'>): Router {
   const idOf = (req: Request): string => parseBody(IdParams, req.params).id;
   const routes: Readonly<Record<string, readonly [method: string, handler: Handler]>> = {
     '/ingestion': ['GET', (req, res) => replyToGet(req, res, stats())],
+    '/ingestion/repeat': [
+      'POST',
+      async (req, res) => {
+        await sweep();
+        replyToPost(req, res, 200, stats());
+      },
+    ],
     '/ingestion/set-aside': ['GET', async (req, res) => replyToGet(req, res, await setAside.list())],
     '/ingestion/set-aside/:id/repeat': [
       'POST',

@@ -327,7 +327,7 @@ export class Metrics {
     this.#add(
       Gauge,
       'analytics_ingestion_held_batches',
-      'Batches of which only a part is stored.',
+      'Batches in flushes of which the store refuses a step.',
       null,
       () => [['', stats().held]],
     );

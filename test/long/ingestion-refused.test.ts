@@ -16,6 +16,7 @@ import {
   totalsOf,
 } from '../store/ingestion-support.ts';
 import { onEachBackend } from '../support/backends.ts';
+import { refusing } from '../support/refusing.ts';
 
 const REFUSED = { code: 'validation_failed' };
 
@@ -147,4 +148,72 @@ onEachBackend((on) => {
       expect(await totalsOf(on.db, app.id)).toEqual(stored(2, 6));
     },
   );
+
+  test.each(['ingest_begun', 'ledger', 'ingest_batches'])(
+    'a flush whose step in %s is refused delays no other, and is counted once after the repair',
+    async (table) => {
+      const [app, other, ingestion] = [newApp(), newApp(), await started()];
+      const mend = await refuse(table, sql`app_id != ${quoted(app.id)}`);
+      const batches = [batchOf('first'), batchOf('second'), batchOf('third')];
+      for (const batch of batches) {
+        const [, ...others] = await Promise.all([
+          ingestion.accept(app, batch, REQUEST).catch((error: unknown) => error),
+          ...['a', 'b'].map((id) => ingestion.accept(other, batchOf(`${id}-${batch.batchId}`), REQUEST)),
+        ]);
+        expect(others).toEqual([
+          expect.objectContaining({ accepted: 3 }),
+          expect.objectContaining({ accepted: 3 }),
+        ]);
+      }
+      expect(await totalsOf(on.db, other.id)).toEqual(stored(6, 18));
+      const next = await started();
+      await next.accept(other, batchOf('after'), REQUEST);
+      await mend();
+      await ingestion.sweep();
+      await next.sweep();
+      for (const { id, appId } of await next.setAside.list())
+        if (appId === app.id) await next.setAside.repeat(id);
+      for (const batch of batches) {
+        const last = on.db.exclusive ? next : ingestion;
+        expect(await sentUntilTaken(last, app, batch)).toMatchObject({ duplicate: true });
+      }
+      expect(next.stats().held).toBe(0);
+      expect(await totalsOf(on.db, app.id)).toEqual(stored(3, 9));
+      expect(await totalsOf(on.db, other.id)).toEqual(stored(7, 21));
+    },
+  );
+
+  test('whichever statement of a flush is refused for good, others go on, and it is counted once', async () => {
+    const probe = newApp();
+    const recorded = refusing(on.db, probe.id);
+    const recording = ingestionOn(recorded.db);
+    await recording.start();
+    await recording.accept(probe, batchOf('probe'), REQUEST);
+    await recording.drain();
+    expect(recorded.names).toContain('ledger');
+    for (const name of recorded.names) {
+      const [app, other] = [newApp(), newApp()];
+      const store = refusing(on.db, app.id);
+      const ingestion = ingestionOn(store.db);
+      await ingestion.start();
+      store.refused = name;
+      const batch = batchOf('poison');
+      const poison = ingestion.accept(app, batch, REQUEST).catch((error: unknown) => error);
+      await sleep(20);
+      const others = await Promise.all(['a', 'b'].map((id) => ingestion.accept(other, batchOf(id), REQUEST)));
+      expect(others, name).toEqual(Array(2).fill(expect.objectContaining({ accepted: 3 })));
+      await poison;
+      await ingestion.accept(other, batchOf('c'), REQUEST);
+      store.refused = null;
+      await ingestion.sweep();
+      for (const { id, appId } of await ingestion.setAside.list()) {
+        if (appId === app.id) await ingestion.setAside.repeat(id);
+      }
+      await sentUntilTaken(ingestion, app, batch);
+      expect(ingestion.stats().held, name).toBe(0);
+      expect(await totalsOf(on.db, app.id), name).toEqual(stored(1, 3));
+      expect(await totalsOf(on.db, other.id), name).toEqual(stored(3, 9));
+      await ingestion.drain();
+    }
+  }, 120_000);
 });

@@ -194,3 +194,27 @@ describe('an access log', () => {
 test('the error names a missing file', async () => {
   await expect(run(newApp(), join(folder, 'none'))).rejects.toThrow('There is no file');
 });
+
+test('an import of many years is answered, and counts once when it is repeated with more', async () => {
+  const app = newApp();
+  // In no order of time. The two events of a session are equal.
+  const sessions = Array.from({ length: 60 }, (_, i) => {
+    const at = new Date(((i * 7) % 60) * 292 * 86_400_000 + (i % 24) * 3_600_000).toISOString();
+    const view = { type: 'pageview', timestamp: at, path: '/' };
+    return { id: `s${i}`, startedAt: at, visitorId: 'v', events: [view, view] };
+  });
+  const first = sessions.slice(0, 25);
+  expect(await ingestion.importHistory(app, first)).toEqual({
+    sessions: first.map((_, i) => i),
+    events: 50,
+    duplicates: 0,
+    rejected: [],
+  });
+  expect(await ingestion.importHistory(app, sessions)).toEqual({
+    sessions: sessions.slice(25).map((_, i) => 25 + i),
+    events: 70,
+    duplicates: 50,
+    rejected: [],
+  });
+  expect(await totalsOf(store.db, app.id)).toEqual(stored(60, 120));
+});

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql, unchecked } from '../../src/clickhouse/sql.ts';
-import { DAY_MS, type EpochMs, epochMs } from '../../src/domain/time.ts';
+import { DAY_MS, type EpochMs, epochMs, HOUR_MS } from '../../src/domain/time.ts';
+import { seal } from '../../src/facts/pass.ts';
+import { purgeSessions } from '../../src/facts/purge.ts';
 import { createIngestion } from '../../src/ingestion/ingestion.ts';
 import { createVisitors } from '../../src/ingestion/visitors.ts';
 import type { SdkApp } from '../../src/metadata/types.ts';
@@ -159,4 +161,55 @@ test.each([
   const rows = await store.db.query(VISITORS, { app: app.id });
   expect(rows).toHaveLength(6);
   expect(new Set(rows.map(({ start: stored }) => stored)).size).toBe(1);
+});
+
+test.each([
+  ['whose sessions are not sealed yet', null],
+  ['whose sessions are sealed', 100 * HOUR_MS],
+  ['whose sessions are sealed and in their raw events alone', HOUR_MS],
+])('a session keeps its correction after a restart, in an app %s', async (_, keptMs) => {
+  const app = newApp();
+  const deps = { db: store.db, only: [app.id] };
+  const off = 3_601_234;
+  const at = (ms: number): string => new Date(ms).toISOString();
+  const begun = now - 3 * DAY_MS;
+  const send = async (
+    arrival: number,
+    delay: number,
+    ids: readonly string[],
+    afterMs: number,
+  ): Promise<void> => {
+    const sessions = ids.map((id) => ({
+      id,
+      visitorId: 'v',
+      startedAt: at(begun - off),
+      events: [{ type: 'pageview', timestamp: at(begun - off + afterMs), path: '/' }],
+    }));
+    const batch = { batchId: randomUUID(), sessions, sentAt: at(arrival - off - delay) };
+    const ingestion = service(() => epochMs(arrival));
+    expect(await ingestion.accept(app, batch, { userAgent: '', address: '' })).toMatchObject({
+      accepted: ids.length,
+      rejected: [],
+    });
+  };
+  // The first event that is known may lie hours after the session's start.
+  await send(begun + 20 * HOUR_MS, 0, ['a', 'b'], 19 * HOUR_MS);
+  await seal(deps, epochMs(keptMs === null ? begun : now));
+  if (keptMs !== null) await purgeSessions(deps, now, { keptMs, stepMs: 0 });
+  await send(now, 7_000, ['a', 'new', 'b'], HOUR_MS);
+  await send(now, -2_000, ['b'], 2 * HOUR_MS);
+  const rows = await store.db.query(
+    {
+      name: 'starts',
+      sql: sql`SELECT session_id AS id, groupUniqArray(toUnixTimestamp64Milli(started_at)) AS starts FROM events
+        WHERE app_id = {app:UUID} GROUP BY id ORDER BY id`,
+      row: z.object({ id: z.string(), starts: z.array(z.number()) }),
+    },
+    { app: app.id },
+  );
+  expect(rows).toEqual([
+    { id: 'a', starts: [begun] },
+    { id: 'b', starts: [begun] },
+    { id: 'new', starts: [begun + 7_000] },
+  ]);
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { storeError } from '../../src/clickhouse/errors.ts';
+import { isOfContent, storeError } from '../../src/clickhouse/errors.ts';
 import type { AppError } from '../../src/domain/errors.ts';
 
 const failure = (code: number): Error =>
@@ -55,4 +55,33 @@ describe('a full disk is told to the operator, and not to the caller', () => {
 test('a wrong statement is a bug', () => {
   const cause = failure(62);
   expect(storeError(cause, 'server')).toBe(cause);
+});
+
+test.each([
+  ['a violated constraint', 469, 'Constraint is violated', true],
+  ['a time that cannot be read', 41, 'Cannot read DateTime', true],
+  ['a file that cannot be opened', 76, 'Cannot open file', false],
+  ['no file handle left, under the code of a parser', 27, 'errno: 24, strerror: Too many open files', false],
+  [
+    'no file handle left, under the code of the standard library',
+    1001,
+    'std::exception: Too many open files',
+    false,
+  ],
+  ['no room', 243, 'Cannot reserve 1.00 MiB', false],
+  ['no memory', 241, 'Memory limit exceeded', false],
+  ['a time limit', 159, 'Timeout exceeded', false],
+  ['a missing table', 60, 'Unknown table', false],
+  ['a damaged file', 40, 'Checksum does not match', false],
+  ['a bug of the engine', 49, 'Logical error', false],
+])('%s: are the rows suspected?', (_, code, message, expected) => {
+  expect(isOfContent(Object.assign(new Error(message), { code: String(code) }))).toBe(expected);
+});
+
+test.each([
+  [76, 'Cannot open file /x: errno: 24, strerror: Too many open files'],
+  [1001, 'filesystem error: Too many open files'],
+])('no file handle left (%i) is a 503', (code, message) => {
+  const cause = Object.assign(new Error(message), { code: String(code) });
+  expect(storeError(cause, 'embedded')).toMatchObject({ code: 'store_unavailable', status: 503 });
 });

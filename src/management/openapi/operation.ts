@@ -9,20 +9,28 @@ import { tagged } from './tagged.ts';
 /** The handler's pattern has a class that only Unicode patterns know, and readers of JSON Schema need not. */
 const BACKUP_BODY = z.strictObject({ path: BackupBody.shape.path.meta({ override: { pattern: '^/' } }) });
 
+const INGESTION = {
+  since: AT,
+  acceptedEvents: 120,
+  duplicateBatches: 1,
+  rejected: { bot: 3 },
+  refused: {},
+  waiting: { batches: 0, events: 0, bytes: 0 },
+  held: 0,
+};
+
 export const OPERATION = tagged('Operation', {
   'GET /ingestion': {
     operationId: 'getIngestion',
     summary: 'What this process has accepted, rejected and refused',
     answer: answers.IngestionState,
-    example: {
-      since: AT,
-      acceptedEvents: 120,
-      duplicateBatches: 1,
-      rejected: { bot: 3 },
-      refused: {},
-      waiting: { batches: 0, events: 0, bytes: 0 },
-      held: 0,
-    },
+    example: INGESTION,
+  },
+  'POST /ingestion/repeat': {
+    operationId: 'repeatHeld',
+    summary: 'Repeats the steps of ingestion that the store refused',
+    answer: answers.IngestionState,
+    example: INGESTION,
   },
   'GET /ingestion/set-aside': {
     operationId: 'listSetAside',

@@ -163,6 +163,7 @@ test('every operation answers as documented', async () => {
     'listAudit',
     'listAuditOfAccount',
     'getIngestion',
+    'repeatHeld',
     'listSetAside',
     'getSealing',
     'getLastBackups',
