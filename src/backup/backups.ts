@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { type Database, dateTime64, type Query } from '../clickhouse/database.ts';
 import { identifier, quoted, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
+import { messageOf } from '../domain/thrown.ts';
 import { type Clock, epochMs, toIso } from '../domain/time.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS } from './contents.ts';
 import { copyAtOneMoment, dropCopy, type Stopping } from './copy.ts';
@@ -178,7 +179,7 @@ async function dropCopies(db: Database, all: boolean): Promise<void> {
 
 function explained(error: unknown): string {
   if (error instanceof AppError) return error.detail;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   if (!(error instanceof EngineRefusal) || error instanceof ServiceStopped) return text;
   if (/already exists|being written/.test(text))
     return `There is a backup in this folder already: say another one.`;

@@ -1,3 +1,5 @@
+import { messageOf } from '../domain/thrown.ts';
+
 /** An error for the user of a command line: its message says in one line, without a stack, what to do. */
 export class CliError extends Error {
   override readonly name = 'CliError';
@@ -10,12 +12,12 @@ export function printResult(result: unknown): void {
 
 /** Prints the error that ended a command on standard error. The exit code becomes 1. */
 export function sayEnd(error: unknown): void {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.stderr.write(`${messageOf(error)}\n`);
   process.exitCode = 1;
 }
 
 /** Returns an error with the message of `error` on one line. */
 export function onOneLine(error: unknown): Error {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   return new CliError(message.trim().replace(/\s*\n\s*/g, ' '), { cause: error });
 }

@@ -1,4 +1,5 @@
 import { AppError } from '../domain/errors.ts';
+import { isError } from '../domain/thrown.ts';
 import type { StoreLocation } from './connect.ts';
 
 /** Engine error codes for "not now", as opposed to "never". */
@@ -57,10 +58,9 @@ export function storeError(error: unknown, kind: StoreLocation['kind']): unknown
       cause: error,
     });
   }
-  const message =
-    error instanceof Error
-      ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}`
-      : '';
+  const message = isError(error)
+    ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}`
+    : '';
   const isOutside = code === null && (kind === 'server' || NETWORK.test(message));
   if (isOutside || (code !== null && UNAVAILABLE.has(code))) {
     return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { wallClock } from '../cli/wall-clock.ts';
+import { messageOf } from '../domain/thrown.ts';
 import { remoteHands } from './remote-hands.ts';
 import { Garden } from './seeding.ts';
 import type { Seed, TestService } from './types.ts';
@@ -120,7 +121,7 @@ async function loadTestcontainers(): Promise<Testcontainers> {
 }
 
 function startFailure(image: string, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const advice = /runtime strategy/i.test(reason)
     ? 'No Docker engine answers: start it, or set DOCKER_HOST. startTestService needs none.'
     : `Is there an image ${image}? docker build --tag ${image} . in a checkout of the service makes it.`;

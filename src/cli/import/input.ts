@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '../../domain/thrown.ts';
 import { CliError } from '../cli-error.ts';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -41,7 +42,7 @@ export function openInput(path: string | null): Input {
         yield chunk;
       }
     } catch (error) {
-      throw new CliError(`${name} cannot be read: ${reason(error)}.`, { cause: error });
+      throw new CliError(`${name} cannot be read: ${messageOf(error)}.`, { cause: error });
     }
   }
   return { bytes: unpacked(name, raw()), position: () => position };
@@ -75,7 +76,7 @@ async function* gunzipped(name: string, packed: AsyncGenerator<Buffer>): AsyncGe
     yield* stream as AsyncIterable<Buffer>;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw damaged(name, 'gzip', reason(error));
+    throw damaged(name, 'gzip', messageOf(error));
   }
 }
 
@@ -119,5 +120,3 @@ function endOf(child: ChildProcess): Promise<number | null | 'missing'> {
 
 const damaged = (name: string, form: string, said: string): CliError =>
   new CliError(`${name} is compressed with ${form} and damaged (${said}). Nothing was imported.`);
-
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
