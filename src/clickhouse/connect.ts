@@ -15,6 +15,7 @@ import { codeOf, messageOf } from '../domain/thrown.ts';
 import { makeFolder, OWN_FOLDER } from '../make-folder.ts';
 import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
 import type { ClusterLayout } from './cluster-layout.ts';
+import { closeAtExit } from './engine-exit.ts';
 import { ONE_SHARD, type Shards, shardsOf } from './shards.ts';
 import { identifier, type Sql, sql } from './sql.ts';
 import { MOST_TEXT_BYTES, withValues } from './values.ts';
@@ -133,6 +134,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   makeFolder(path);
   closeToOthers(path);
   const { Session, createChdbConnection } = await loadEngine();
+  closeAtExit();
   const connection = embeddedConnection(createChdbConnection, path);
   // The first one in the process decides with which settings the engine starts.
   const engine = new Session(path, { connectionArgs: [`--config-file=${ENGINE_CONFIG}`] });

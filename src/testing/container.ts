@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { wallClock } from '../cli/wall-clock.ts';
 import { messageOf } from '../domain/thrown.ts';
 import { remoteHands } from './remote-hands.ts';
+import { assertSeed } from './seed-form.ts';
 import { Garden } from './seeding.ts';
+import { assertSettings } from './strict.ts';
+import { loadTestcontainers, type Testcontainers } from './testcontainers.ts';
 import type { Seed, TestService } from './types.ts';
 
 const IMAGE = 'session-analytics';
@@ -10,7 +13,6 @@ const [PORT, MANAGEMENT_PORT] = [3000, 3001];
 /** The image opens its store in some seconds. A busy machine takes longer. */
 const START_MS = 120_000;
 
-type Testcontainers = typeof import('testcontainers');
 /** A change of the container before it starts. */
 type Change = (container: never) => unknown;
 
@@ -31,12 +33,14 @@ export class SessionAnalyticsContainer {
 
   /** Plants this once the service is ready. Can be called several times. */
   withSeed(seed: Seed): this {
+    assertSeed(seed);
     this.#seeds.push(seed);
     return this;
   }
 
   /** Adds settings of the README, by name. */
   withSettings(settings: Readonly<Record<string, string>>): this {
+    assertSettings(settings);
     Object.assign(this.#settings, settings);
     return this;
   }
@@ -104,19 +108,6 @@ export class SessionAnalyticsContainer {
       .withStartupTimeout(START_MS);
     for (const change of this.#changes) change(container as never);
     return container;
-  }
-}
-
-/** Loads the optional package. */
-async function loadTestcontainers(): Promise<Testcontainers> {
-  try {
-    return await import('testcontainers');
-  } catch (error) {
-    throw new Error(
-      'SessionAnalyticsContainer needs the package testcontainers, which is not installed. Install it ' +
-        '(npm install --save-dev testcontainers), or use startTestService, which needs no Docker engine.',
-      { cause: error },
-    );
   }
 }
 
