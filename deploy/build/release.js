@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['.', 'deploy/packages/client', 'deploy/packages/sdk'];
+/** Stands in `repository` and `homepage` until the project has an address. */
+const PLACEHOLDER = 'repository.invalid';
 const CHANGED = ['package-lock.json', ...FOLDERS.map((folder) => join(folder, 'package.json'))];
 
 /** @param {string} message @returns {never} */
@@ -40,6 +42,12 @@ function checked(version = '') {
   if (compare(numbers, current.split('.').map(Number)) < 0) refuse(`${version} is before ${current}.`);
   if (!readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').includes(`\n## ${version}\n`)) {
     refuse(`CHANGELOG.md has no section "## ${version}".`);
+  }
+  for (const folder of FOLDERS) {
+    const file = join(folder, 'package.json');
+    if (readFileSync(join(ROOT, file), 'utf8').includes(PLACEHOLDER)) {
+      refuse(`${file} names the placeholder ${PLACEHOLDER}: set repository and homepage.`);
+    }
   }
   if (output('git', ['tag', '--list', `v${version}`]).trim() !== '') refuse(`There is a tag v${version}.`);
   if (output('git', ['status', '--porcelain']).trim() !== '') refuse('Commit or remove the changes first.');
