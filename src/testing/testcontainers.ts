@@ -13,11 +13,19 @@ const ELSE = 'or use startTestService, which needs no Docker engine.';
  * Loads the optional package: the one beside this package, else that of the project whose tests run. (A linked package
  * does not see the latter.) Rejects with an Error that says whether it is missing, or does not load.
  */
-export async function loadTestcontainers(project: string = process.cwd()): Promise<Testcontainers> {
+export const loadTestcontainers = (): Promise<Testcontainers> =>
+  importTestcontainers(() => import('testcontainers'), import.meta.filename, process.cwd());
+
+/** `beside`: imports it from `file`. `project`: the folder in which it is looked up then. */
+export async function importTestcontainers(
+  beside: () => Promise<Testcontainers>,
+  file: string,
+  project: string,
+): Promise<Testcontainers> {
   try {
-    return await import('testcontainers');
+    return await beside();
   } catch (error) {
-    const found = manifestFrom(import.meta.url) ?? manifestFrom(pathToFileURL(join(project, 'package.json')));
+    const found = manifestFrom(file) ?? manifestFrom(join(project, 'package.json'));
     if (found === null) {
       throw new Error(
         `${NEEDS}, which is not found. Install it (npm install --save-dev testcontainers), ${ELSE}`,
@@ -41,7 +49,7 @@ interface Manifest {
 }
 
 /** Finds the package from a file, without running it. */
-function manifestFrom(file: string | URL): Manifest | null {
+function manifestFrom(file: string): Manifest | null {
   const require = createRequire(file);
   for (const folder of require.resolve.paths('testcontainers') ?? []) {
     try {
@@ -63,11 +71,11 @@ const isMissing = (error: unknown): boolean =>
 
 function notLoaded({ version, node }: Manifest, error: unknown): Error {
   const here = process.versions.node;
-  const least = /^>=\s*(\d+(?:\.\d+){0,2})$/.exec(node ?? '')?.[1];
-  const advice =
-    least !== undefined && isBefore(here, least)
-      ? `That version needs Node ${least} or later, and this is Node ${here}. Install testcontainers 11 (npm install --save-dev testcontainers@11), ${ELSE}`
-      : `Install it anew, ${ELSE}`;
+  // The first releases of 12 name no version of Node, but their HTTP library needs 22.
+  const least = leastOf(node) ?? (Number.parseInt(version, 10) >= 12 ? '22.19' : '0');
+  const advice = isBefore(here, least)
+    ? `That version needs Node ${least} or later, and this is Node ${here}. Install testcontainers 11 (npm install --save-dev testcontainers@11), ${ELSE}`
+    : `Install it anew, ${ELSE}`;
   return new Error(
     `testcontainers ${version} is installed, but does not load: ${messageOf(error)}. ${advice}`,
     {
@@ -75,6 +83,9 @@ function notLoaded({ version, node }: Manifest, error: unknown): Error {
     },
   );
 }
+
+const leastOf = (node: string | null): string | undefined =>
+  /^>=\s*(\d+(?:\.\d+){0,2})$/.exec(node ?? '')?.[1];
 
 function isBefore(version: string, least: string): boolean {
   const [a, b] = [version, least].map((text) => text.split('.').map(Number));
