@@ -1,5 +1,6 @@
 import { existsSync, lstatSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './domain/thrown.ts';
 
 /** Only the service's own user enters the folders that it makes: they hold secrets and data about visitors. */
 export const OWN_FOLDER = 0o700;
@@ -15,7 +16,7 @@ export function makeFolder(path: string): void {
   } catch (error) {
     if (existsSync(path) && statSync(path).isDirectory()) return;
     const above = dirname(path);
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    const isMissing = codeOf(error) === 'ENOENT';
     if (!isMissing || lstatSync(above, { throwIfNoEntry: false }) !== undefined) throw error;
     makeFolder(above);
     makeFolder(path);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { codeOf } from './domain/thrown.ts';
 
 /** The settings that may hold a secret. Each can be read from a file instead, which `…_FILE` names. */
 export const SECRET_SETTINGS = [
@@ -34,7 +35,7 @@ export function readSecretFiles(env: NodeJS.ProcessEnv): SecretFiles {
       if (secret === '') problems.set(name, `${setting} names an empty file`);
       secrets[name] = secret;
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+      const code = codeOf(error) === undefined ? '' : ` (${codeOf(error)})`;
       problems.set(name, `${setting} names a file that cannot be read${code}`);
     }
   }

@@ -5,16 +5,13 @@ import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
 import { isNoRoom } from './domain/no-room.ts';
+import { codeOf, messageOf } from './domain/thrown.ts';
 import { makeFolder } from './make-folder.ts';
 
 /** The size that the engine needs for its first files. */
 const PROBE_BYTES = 64 * 1024;
 
 type Embedded = StoreLocation & { readonly kind: 'embedded' };
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
-export const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Opens the store. Rejects with one Error that names the failure and its remedy. */
 export async function openStore(store: StoreLocation, options: DatabaseOptions = {}): Promise<Database> {
@@ -51,7 +48,7 @@ function folderAdvice(error: unknown): string {
   if (code === 'ENOTDIR')
     return `something on the way there is not a folder (${code}). Set DATA_DIR to another path.`;
   if (code === 'ENOENT') return `nothing can be made there (${code}). Set DATA_DIR to another path.`;
-  return `the folder cannot be written (${code || reasonOf(error)}). Make it writable, or set DATA_DIR to another one.`;
+  return `the folder cannot be written (${code || messageOf(error)}). Make it writable, or set DATA_DIR to another one.`;
 }
 
 /** Returns the error for a store that cannot be opened. The embedded engine prints its own reason first. */
@@ -59,14 +56,14 @@ function openFailure(store: StoreLocation, error: unknown): Error {
   if (store.kind === 'server') {
     const advice = 'Check that it runs, CLICKHOUSE_URL, CLICKHOUSE_USER and CLICKHOUSE_PASSWORD.';
     return new Error(
-      `Cannot open the store at ${store.url}: ${reasonOf(error).replace(/\.?$/, '.')} ${advice}`,
+      `Cannot open the store at ${store.url}: ${messageOf(error).replace(/\.?$/, '.')} ${advice}`,
       { cause: error },
     );
   }
   const owner = ownerOf(store);
   const advice =
     owner === null
-      ? `${reasonOf(error)}. The engine's reason stands above. Nothing was changed: repair it, or replace the folder with a backup.`
+      ? `${messageOf(error)}. The engine's reason stands above. Nothing was changed: repair it, or replace the folder with a backup.`
       : `process ${owner} uses it. Stop that one, or set DATA_DIR to another folder.`;
   return new Error(`Cannot open the store in ${store.dataDir}: ${advice}`, { cause: error });
 }
@@ -97,5 +94,5 @@ export function listenFailure({ host, port }: Listener, setting: string, error: 
     codeOf(error) === 'EADDRINUSE'
       ? ` Something else listens there: stop it, or set ${setting} to another port.`
       : ` Check ${setting} and ${setting.replace('PORT', 'HOST')}.`;
-  return new Error(`Cannot listen on ${host}:${port}: ${reasonOf(error)}.${advice}`, { cause: error });
+  return new Error(`Cannot listen on ${host}:${port}: ${messageOf(error)}.${advice}`, { cause: error });
 }

@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import { ClusterUnfit } from './clickhouse/cluster.ts';
 import type { Database } from './clickhouse/database.ts';
 import { engineCode } from './clickhouse/errors.ts';
+import { isError, messageOf } from './domain/thrown.ts';
 import type { RedisLink } from './redis/link.ts';
-import { reasonOf } from './start-errors.ts';
 
 const LINE_MS = 1_000;
 /** From a failed attempt to the next one. */
@@ -68,7 +68,7 @@ export async function openWhenThere(
   if (db !== undefined && !isRedisMissing()) return db;
   await db?.close();
   const reasons = [
-    ...(db === undefined ? [reasonOf(failure)] : []),
+    ...(db === undefined ? [messageOf(failure)] : []),
     ...(isRedisMissing() ? [redisAdvice(redis?.address)] : []),
   ];
   throw new Error(`${reasons.join(' ')} Waited for ${seconds} s (STORE_WAIT_SECONDS).`, { cause: failure });
@@ -79,7 +79,7 @@ const redisAdvice = (address = ''): string =>
 
 /** True if the error came from the engine or from its answer, and not from the network or a proxy. */
 const hasAnswered = (error: unknown): boolean =>
-  error instanceof ClusterUnfit || (error instanceof Error && engineCode(error.cause) !== null);
+  error instanceof ClusterUnfit || (isError(error) && engineCode(error.cause) !== null);
 
 const causeOf = (error: unknown): string =>
-  error instanceof Error && error.cause !== undefined ? reasonOf(error.cause) : reasonOf(error);
+  isError(error) && error.cause !== undefined ? messageOf(error.cause) : messageOf(error);

@@ -16,6 +16,8 @@ const CHANGED = [
   CLIENT_VERSION,
   ...FOLDERS.map((folder) => join(folder, 'package.json')),
 ];
+/** Stands in `repository` and `homepage` until the project has an address. */
+const PLACEHOLDER = 'repository.invalid';
 
 /** @param {string} message @returns {never} */
 function refuse(message) {
@@ -46,6 +48,12 @@ function checked(version = '') {
   if (compare(numbers, current.split('.').map(Number)) < 0) refuse(`${version} is before ${current}.`);
   if (!readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8').includes(`\n## ${version}\n`)) {
     refuse(`CHANGELOG.md has no section "## ${version}".`);
+  }
+  for (const folder of FOLDERS) {
+    const file = join(folder, 'package.json');
+    if (readFileSync(join(ROOT, file), 'utf8').includes(PLACEHOLDER)) {
+      refuse(`${file} names the placeholder ${PLACEHOLDER}: set repository and homepage.`);
+    }
   }
   if (output('git', ['tag', '--list', `v${version}`]).trim() !== '') refuse(`There is a tag v${version}.`);
   if (output('git', ['status', '--porcelain']).trim() !== '') refuse('Commit or remove the changes first.');

@@ -7,6 +7,7 @@ import { type Database, dateTime64, type Query } from '../clickhouse/database.ts
 import { identifier, quoted, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { isNoRoom } from '../domain/no-room.ts';
+import { messageOf } from '../domain/thrown.ts';
 import { type Clock, epochMs, toIso } from '../domain/time.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS } from './contents.ts';
 import { copyAtOneMoment, dropCopy, type Stopping } from './copy.ts';
@@ -196,7 +197,7 @@ async function explained(error: unknown, path: string, db: Database): Promise<st
     const isUnsaid = db.isFull && !isNoRoom(error);
     return isUnsaid ? `The disk of the store is full. ${error.forOperator}` : error.forOperator;
   }
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   if (!(error instanceof EngineRefusal) || error instanceof ServiceStopped) return text;
   // On a full disk the engine takes its own lock file, which stayed empty, for that of another backup.
   if (isNoRoom(error) || (db.exclusive && (await isFull(path)))) {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { quoted, type Sql, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
+import { messageOf } from '../domain/thrown.ts';
 
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 1_000;
@@ -92,7 +93,7 @@ async function cancelled(db: Database, id: string): Promise<never> {
 
 function refusal(error: unknown): Error {
   const cause = error instanceof AppError ? error.cause : error;
-  return new EngineRefusal(firstWords(cause instanceof Error ? cause.message : String(cause)), {
+  return new EngineRefusal(firstWords(messageOf(cause)), {
     cause: error,
   });
 }

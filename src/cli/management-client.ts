@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
 import type { Config } from '../config.ts';
+import { codeOf } from '../domain/thrown.ts';
 import type { Clock } from '../domain/time.ts';
 import { managementSecretFile, readManagementSecret } from '../management/secret.ts';
 import { signManagementToken } from '../management/token.ts';
@@ -191,7 +192,7 @@ async function whole(answer: IncomingMessage): Promise<Answer> {
 }
 
 const notAnswering = (address: string, error: unknown): CliError => {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+  const code = codeOf(error) === undefined ? '' : ` (${codeOf(error)})`;
   const message =
     `The service does not answer at ${address}${code}: start it with session-analytics serve or npm start, or set MANAGEMENT_HOST and ` +
     'MANAGEMENT_PORT to where it listens.';

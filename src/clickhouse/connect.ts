@@ -11,9 +11,11 @@ import {
   type ExecParams,
 } from '@clickhouse/client';
 import type { createChdbConnection } from 'chdb/connection';
+import { codeOf, messageOf } from '../domain/thrown.ts';
 import { makeFolder, OWN_FOLDER } from '../make-folder.ts';
 import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
 import type { ClusterLayout } from './cluster-layout.ts';
+import { closeAtExit } from './engine-exit.ts';
 import { ONE_SHARD, type Shards, shardsOf } from './shards.ts';
 import { identifier, type Sql, sql } from './sql.ts';
 import { MOST_TEXT_BYTES, withValues } from './values.ts';
@@ -118,7 +120,7 @@ function closeToOthers(folder: string): void {
   try {
     chmodSync(folder, OWN_FOLDER);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) throw error;
+    if (codeOf(error) !== 'EPERM') throw error;
   }
 }
 
@@ -132,6 +134,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   makeFolder(path);
   closeToOthers(path);
   const { Session, createChdbConnection } = await loadEngine();
+  closeAtExit();
   const connection = embeddedConnection(createChdbConnection, path);
   // The first one in the process decides with which settings the engine starts.
   const engine = new Session(path, { connectionArgs: [`--config-file=${ENGINE_CONFIG}`] });
@@ -195,11 +198,11 @@ export class EngineUnusable extends Error {
   override readonly name = 'EngineUnusable';
 
   constructor(cause: unknown) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = codeOf(cause);
     const isMissing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND';
     const reason = isMissing
       ? 'is not installed. Install the optional packages (npm install --include=optional)'
-      : `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}. Use a system that it runs on`;
+      : `cannot be loaded: ${messageOf(cause)}. Use a system that it runs on`;
     super(`The embedded engine, the package chdb, ${reason}, or set CLICKHOUSE_URL to a ClickHouse server.`, {
       cause,
     });

@@ -1,5 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import { isNoRoom } from '../domain/no-room.ts';
+import { isError } from '../domain/thrown.ts';
 import type { StoreLocation } from './connect.ts';
 
 /** Engine error codes for "not now", as opposed to "never". */
@@ -96,7 +97,7 @@ export function isOfContent(error: unknown): boolean {
 }
 
 const messageOf = (error: unknown): string =>
-  error instanceof Error ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}` : '';
+  isError(error) ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}` : '';
 
 /**
  * Returns the error that the caller of a failed statement gets: a 503 if a later try can succeed, otherwise

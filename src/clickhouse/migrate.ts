@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
+import { isError, messageOf } from '../domain/thrown.ts';
 import type { Database, Query } from './database.ts';
 import { type Sql, sql, unchecked } from './sql.ts';
 
@@ -107,8 +108,8 @@ async function apply(db: Database, { version, name, checksum, statements }: Migr
 
 /** The store's own error message, in one line. */
 function innermost(error: unknown): string {
-  if (error instanceof Error && error.cause !== undefined) return innermost(error.cause);
-  const text = error instanceof Error ? error.message : String(error);
+  if (isError(error) && error.cause !== undefined) return innermost(error.cause);
+  const text = messageOf(error);
   return text
     .replace(/\s+/g, ' ')
     .slice(0, 300)

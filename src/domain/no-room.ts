@@ -1,3 +1,5 @@
+import { codeOf, isError } from './thrown.ts';
+
 const SYSTEM_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 /** NOT_ENOUGH_SPACE of the engine. */
 const ENGINE_CODE = '243';
@@ -9,9 +11,9 @@ const DEEPEST = 8;
 /** Whether a failure, or its cause, says that a disk or the user's share of it is full. */
 export function isNoRoom(error: unknown): boolean {
   let one = error;
-  for (let depth = 0; one instanceof Error && depth < DEEPEST; depth++) {
-    const code = 'code' in one ? one.code : undefined;
-    if (SYSTEM_CODES.has(code) || String(code) === ENGINE_CODE || ENGINE_WORDS.test(one.message)) return true;
+  for (let depth = 0; isError(one) && depth < DEEPEST; depth++) {
+    const code = codeOf(one);
+    if (SYSTEM_CODES.has(code) || code === ENGINE_CODE || ENGINE_WORDS.test(one.message)) return true;
     one = one.cause;
   }
   return false;

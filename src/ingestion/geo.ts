@@ -3,6 +3,7 @@ import { isIPv6 } from 'node:net';
 import { Reader, type Response } from 'maxmind';
 import { clientAddress } from '../domain/address.ts';
 import { every } from '../domain/every.ts';
+import { messageOf } from '../domain/thrown.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import { coordinates, MAX_LENGTH, type Place } from './context.ts';
 import type { Geo } from './journal-rows.ts';
@@ -22,7 +23,7 @@ export interface GeoDatabase extends Geo {
  */
 export async function openGeo(path: string, log: IngestLog): Promise<GeoDatabase> {
   let current = await read(path).catch((error: unknown) => {
-    throw new Error(`Cannot read GEOIP_DATABASE ${path}: ${reasonOf(error)}`, { cause: error });
+    throw new Error(`Cannot read GEOIP_DATABASE ${path}: ${messageOf(error)}`, { cause: error });
   });
   const refresh = async (): Promise<void> => {
     try {
@@ -100,5 +101,3 @@ function at(record: unknown, path: Path): unknown {
   }
   return value;
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../domain/thrown.ts';
 import { makeFolder } from '../make-folder.ts';
 
 const FILE = 'management.jwt';
@@ -50,6 +51,3 @@ function readIfThere(path: string): string | null {
     throw error;
   }
 }
-
-const codeOf = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;

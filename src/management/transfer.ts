@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { AppError } from '../domain/errors.ts';
 import { accountId, isUuid } from '../domain/ids.ts';
 import { isNoRoom } from '../domain/no-room.ts';
+import { codeOf } from '../domain/thrown.ts';
 import { replyToPost } from '../http/answer/reply.ts';
 import { parseBody } from '../http/gate/validate.ts';
 import { contextOf, targetOf } from '../http/request/context.ts';
@@ -135,11 +136,9 @@ async function unnamed(folder: string): Promise<FileHandle> {
   return file;
 }
 
-const hasCode = (error: unknown, code: string): boolean =>
-  error instanceof Error && 'code' in error && error.code === code;
 /** True if the caller has closed the connection. */
 const isLeft = (error: unknown): boolean =>
-  hasCode(error, 'ECONNRESET') || hasCode(error, 'ERR_STREAM_PREMATURE_CLOSE');
+  codeOf(error) === 'ECONNRESET' || codeOf(error) === 'ERR_STREAM_PREMATURE_CLOSE';
 const left = (cause: unknown): AppError =>
   new AppError('bad_request', 'The connection was closed before the end of the archive.', { cause });
 const noRoom = (cause: unknown): AppError =>

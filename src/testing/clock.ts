@@ -35,8 +35,7 @@ const WITH_OFFSET = /T.*(Z|[+-]\d\d:\d\d)$/;
 
 /** Returns an instant as epoch ms. Throws an Error that names `what` for anything else. */
 export function msOf(instant: Instant, what: string): number {
-  const isText = typeof instant === 'string';
-  const ms = isText ? (WITH_OFFSET.test(instant) ? Date.parse(instant) : Number.NaN) : instant.getTime();
+  const ms = typeof instant === 'string' ? textAsMs(instant) : dateAsMs(instant);
   if (Number.isNaN(ms)) {
     throw new Error(
       `${what}: ${String(instant)} is no instant. Give a Date, or a text such as 2026-11-20T12:00:00Z.`,
@@ -44,3 +43,9 @@ export function msOf(instant: Instant, what: string): number {
   }
   return ms;
 }
+
+const textAsMs = (text: string): number => (WITH_OFFSET.test(text) ? Date.parse(text) : Number.NaN);
+
+/** A Date of any realm. */
+const dateAsMs = (date: unknown): number =>
+  Object.prototype.toString.call(date) === '[object Date]' ? (date as Date).getTime() : Number.NaN;

@@ -1,7 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { wallClock } from '../cli/wall-clock.ts';
+import { messageOf } from '../domain/thrown.ts';
 import { remoteHands } from './remote-hands.ts';
+import { assertSeed } from './seed-form.ts';
 import { Garden } from './seeding.ts';
+import { assertSettings } from './strict.ts';
+import { loadTestcontainers, type Testcontainers } from './testcontainers.ts';
 import type { Seed, TestService } from './types.ts';
 
 const IMAGE = 'session-analytics';
@@ -9,7 +13,6 @@ const [PORT, MANAGEMENT_PORT] = [3000, 3001];
 /** The image opens its store in some seconds. A busy machine takes longer. */
 const START_MS = 120_000;
 
-type Testcontainers = typeof import('testcontainers');
 /** A change of the container before it starts. */
 type Change = (container: never) => unknown;
 
@@ -30,12 +33,14 @@ export class SessionAnalyticsContainer {
 
   /** Plants this once the service is ready. Can be called several times. */
   withSeed(seed: Seed): this {
+    assertSeed(seed);
     this.#seeds.push(seed);
     return this;
   }
 
   /** Adds settings of the README, by name. */
   withSettings(settings: Readonly<Record<string, string>>): this {
+    assertSettings(settings);
     Object.assign(this.#settings, settings);
     return this;
   }
@@ -106,21 +111,8 @@ export class SessionAnalyticsContainer {
   }
 }
 
-/** Loads the optional package. */
-async function loadTestcontainers(): Promise<Testcontainers> {
-  try {
-    return await import('testcontainers');
-  } catch (error) {
-    throw new Error(
-      'SessionAnalyticsContainer needs the package testcontainers, which is not installed. Install it ' +
-        '(npm install --save-dev testcontainers), or use startTestService, which needs no Docker engine.',
-      { cause: error },
-    );
-  }
-}
-
 function startFailure(image: string, error: unknown): Error {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   const advice = /runtime strategy/i.test(reason)
     ? 'No Docker engine answers: start it, or set DOCKER_HOST. startTestService needs none.'
     : `Is there an image ${image}? docker build --tag ${image} . in a checkout of the service makes it.`;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { accountId, appId, keyId } from '../domain/ids.ts';
-import { epochMs } from '../domain/time.ts';
+import { type Clock, epochMs } from '../domain/time.ts';
 import type { IngestResult } from '../ingestion/ingestion.ts';
 import { PLANS } from '../metadata/plans.ts';
 import type { PlanName } from '../metadata/types.ts';
@@ -18,6 +18,10 @@ export interface Hands {
     expiresAt: number | null,
   ): Promise<{ readonly keyId: string; readonly apiKey: string }>;
   revokeKey(key: string): Promise<void>;
+  /** Replaces a key at once. The id is that of the new one. */
+  replaceKey(key: string): Promise<string>;
+  /** The service's clock, in epoch ms. */
+  now(): number;
   createApp(
     account: string,
     app: { readonly name: string; readonly domain: string },
@@ -27,8 +31,11 @@ export interface Hands {
 }
 
 /** Works on a service in this process, past its listeners: no fault and no rate window is in the way. */
-export function directHands({ metadata, ingestion }: Service): Hands {
+export function directHands({ metadata, ingestion }: Service, clock: Clock): Hands {
   return {
+    now: clock,
+    replaceKey: async (key) =>
+      (await metadata.rotateKey(keyId(key), { overlapMs: 0, expiresAt: null })).keyId,
     createAccount: async (name) => (await metadata.createAccount({ name, plan: 'pro' })).accountId,
     setPlan: async (account, plan) => {
       await metadata.setPlan(accountId(account), plan);

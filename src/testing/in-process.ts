@@ -8,7 +8,9 @@ import { AdjustableClock } from './clock.ts';
 import { Faults } from './faults.ts';
 import { directHands } from './hands.ts';
 import { dropFolder, embeddedPlace, newFolder } from './place.ts';
+import { assertSeed } from './seed-form.ts';
 import { Garden } from './seeding.ts';
+import { assertMembers, assertSettings } from './strict.ts';
 import type { InProcessOptions, InProcessService } from './types.ts';
 
 /** A service in this process with its parts, for this project's own tests. */
@@ -20,7 +22,11 @@ export interface OpenService extends InProcessService {
 
 /** Starts a service on free ports, with a store of its own. Leaves nothing behind if it cannot start. */
 export async function openService(options: InProcessOptions = {}): Promise<OpenService> {
+  assertMembers('the start', options, ['seed', 'now', 'settings', 'onLog']);
   const { seed, now, settings = {}, onLog } = options;
+  assertSettings(settings);
+  if (seed !== undefined) assertSeed(seed);
+  if (onLog !== undefined && typeof onLog !== 'function') throw new Error('onLog must be a function.');
   const clock = new AdjustableClock(wallClock);
   if (now !== undefined) clock.set(now);
   const place = embeddedPlace();
@@ -49,17 +55,16 @@ export async function openService(options: InProcessOptions = {}): Promise<OpenS
       windows,
       before: faults.before,
     });
-    const garden = new Garden(directHands(service));
+    const garden = new Garden(directHands(service, clock.read));
     let closing: Promise<void> | undefined;
     const close = (): Promise<void> => {
       faults.endAll();
       closing ??= service.close().then(remove);
       return closing;
     };
-    const setRateLimit: InProcessService['setRateLimit'] = async (
-      apiKey,
-      { remaining, resetSeconds = 60 },
-    ) => {
+    const setRateLimit: InProcessService['setRateLimit'] = async (apiKey, window) => {
+      assertMembers('a window', window, ['remaining', 'resetSeconds']);
+      const { remaining, resetSeconds = 60 } = window;
       const limit = config.requestsPerMinute;
       assertWindow(remaining, resetSeconds, limit);
       if (config.redisUrl !== null) {

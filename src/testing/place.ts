@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { StoreLocation } from '../clickhouse/connect.ts';
 import { removeFolder } from '../remove-folder.ts';
+import { folderOfProcess } from './folders.ts';
 
 /** A place for a new database; nothing is opened. */
 export interface Place {
@@ -43,7 +41,7 @@ const folders = new Set<string>();
 /** Creates a folder named after this process, which it does not outlive. */
 export function newFolder(): string {
   if (folders.size === 0) process.once('exit', removeAll);
-  const made = mkdtempSync(join(tmpdir(), `session-analytics-test-${process.pid}-`));
+  const made = folderOfProcess();
   folders.add(made);
   return made;
 }

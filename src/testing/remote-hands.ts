@@ -42,6 +42,9 @@ export function remoteHands({ url, managementUrl, managementSecret, clock }: Rem
     await manage('POST', `/keys/${key}/revoke`);
   };
   return {
+    now: clock,
+    replaceKey: async (key) =>
+      Key.parse(await manage('POST', `/keys/${key}/rotate`, { overlapSeconds: 0 })).keyId,
     createAccount: async (name) =>
       Account.parse(await manage('POST', '/accounts', { name, plan: 'pro' })).accountId,
     setPlan: async (account, plan) => {

@@ -4,6 +4,7 @@ import { MAX_EVENTS, MAX_SESSIONS } from '../ingestion/wire.ts';
 import { AppDomain, AppName } from '../metadata/names.ts';
 import { msOf } from './clock.ts';
 import type { Hands } from './hands.ts';
+import { assertSeed, assertSessions } from './seed-form.ts';
 import type {
   AccountSeed,
   AppSeed,
@@ -46,7 +47,9 @@ export class Garden implements Planted {
     );
   }
 
-  async plant({ accounts }: Seed): Promise<Planted> {
+  async plant(seed: Seed): Promise<Planted> {
+    assertSeed(seed);
+    const { accounts } = seed;
     const planted = new Garden(this.#hands);
     for (const account of accounts) {
       const made = await this.#plantAccount(account);
@@ -66,6 +69,7 @@ export class Garden implements Planted {
   }
 
   async record(app: string | CreatedApp, sessions: readonly SessionSeed[]): Promise<number> {
+    assertSessions('sessions', sessions);
     if (typeof app !== 'string') return this.#send(app, sessions);
     const known = this.#accounts.flatMap(({ apps }) => apps).find(({ id }) => id === app);
     return this.#send(known ?? this.app(app), sessions);
@@ -85,7 +89,10 @@ export class Garden implements Planted {
   async #plantKey(account: string, { name, expiresAt, revoked = false }: KeySeed): Promise<TestKey> {
     const expiry = expiresAt === undefined ? null : msOf(expiresAt, `the expiry of key ${name}`);
     const shown = valid(`key ${name}: name`, AppName, name);
-    const { keyId, apiKey } = await this.#hands.createKey(account, shown, expiry);
+    const hasExpired = expiry !== null && expiry <= this.#hands.now();
+    const { keyId, apiKey } = await this.#hands.createKey(account, shown, hasExpired ? null : expiry);
+    // The service makes no key that has expired. One that was replaced at once is such a key.
+    if (hasExpired) await this.#hands.revokeKey(await this.#hands.replaceKey(keyId));
     if (revoked) await this.#hands.revokeKey(keyId);
     return { name, id: keyId, apiKey };
   }

@@ -64,7 +64,7 @@ export interface AppSeed {
 
 export interface KeySeed {
   readonly name: string;
-  /** Must be in the future. No expiry by default. */
+  /** No expiry by default. A key whose expiry has passed is planted as one that has just expired. */
   readonly expiresAt?: Instant | undefined;
   readonly revoked?: boolean | undefined;
 }
@@ -151,6 +151,22 @@ export interface TestClock {
 
 /** A failure of requests. */
 export type Fault = (
+  | {
+      /** The answer of a service with a bug: 500 `internal`. */
+      readonly status: 500;
+    }
+  | {
+      /** The answer of a proxy that cannot reach the service: a page of HTML, without a header of the service's own. */
+      readonly status: 502;
+    }
+  | {
+      /** The connection is reset instead of an answer. */
+      readonly reset: true;
+    }
+  | {
+      /** The connection breaks off after so many bytes of the answer's body. A shorter answer is whole. */
+      readonly cutAfterBytes: number;
+    }
   | {
       /** The answer of a service that is overloaded, or whose store does not answer. */
       readonly status: 503;

@@ -21,6 +21,7 @@ import {
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from 'pino';
 import { AppError } from '../domain/errors.ts';
+import { isError } from '../domain/thrown.ts';
 import type { Span, SpanEnd, SpanOptions, Tracer } from '../domain/tracing.ts';
 import { VERSION } from '../version.ts';
 
@@ -134,5 +135,5 @@ class TracedSpan implements Span {
 
 function typeOf(error: unknown): string {
   if (error instanceof AppError) return error.code;
-  return error instanceof Error ? error.name : 'unknown';
+  return isError(error) ? error.name : 'unknown';
 }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { openService } from '../../src/testing/in-process.ts';
 import { startTestService } from '../../src/testing/index.ts';
-import type { InProcessService } from '../../src/testing/types.ts';
+import type { Fault, InProcessOptions, InProcessService, Seed, Window } from '../../src/testing/types.ts';
 import { expectProblem, send } from '../http/support.ts';
 import { SEED } from './seed.ts';
 
@@ -98,6 +98,80 @@ describe('a seed', () => {
   });
 });
 
+test('a key that has expired can be planted', async () => {
+  const keys = [{ name: 'over', expiresAt: '2026-11-20T11:59:59Z' }, { name: 'valid' }];
+  const account = (await service.plant({ accounts: [{ name: 'Expired', keys }] })).account();
+  expectProblem(await apps(account.key('over').apiKey), 'unauthorized');
+  expect((await apps(account.key('valid').apiKey)).status).toBe(200);
+});
+
+describe('what JavaScript does not check is refused by name', () => {
+  const session = { startedAt: NOON, events: [{ type: 'pageview', path: '/' }] };
+  const app = (more: object) => ({ accounts: [{ name: 'A', apps: [{ name: 'B', ...more }] }] });
+
+  test.each<[string, unknown, string]>([
+    ['a status', { status: 418 }, 'status must be one of 429, 500, 502, 503, not 418.'],
+    ['a member', { status: 503, time: 1 }, 'a fault has no member "time". Did you mean "times"?'],
+    ['nothing', {}, 'A fault has one of status, delayMs, reset, cutAfterBytes, not 0.'],
+    ['two kinds', { status: 503, delayMs: 1 }, 'not 2.'],
+    ['a code', { status: 500, code: 'overloaded' }, 'Only a fault with status 503 has a code.'],
+    ['a number', { status: 503, times: 0.5 }, 'times must be a whole number of at least 1, not 0.5.'],
+    ['a path', { status: 503, path: 'api' }, 'path must be a text that begins with /.'],
+    ['a text', 'reset', 'a fault must be an object, not "reset".'],
+  ])('%s of a fault', (_, fault, message) => {
+    expect(() => service.fail(fault as Fault)).toThrow(message);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['seed', { account: [] }, 'a seed has no member "account". Did you mean "accounts"?'],
+    ['account', { accounts: [{ nam: 'A' }] }, 'accounts[0] has no member "nam". Did you mean "name"?'],
+    [
+      'plan',
+      { accounts: [{ name: 'A', plan: 'gold' }] },
+      'accounts[0]: plan must be one of free, pro, suspended, not "gold".',
+    ],
+    [
+      'key',
+      { accounts: [{ name: 'A', keys: [{ name: 'k', expires: NOON }] }] },
+      'keys[0] has no member "expires". Did you mean "expiresAt"?',
+    ],
+    ['app', app({ session: [] }), 'apps[0] has no member "session". Did you mean "sessions"?'],
+    ['session', app({ sessions: [{ ...session, visitor: 'v' }] }), 'sessions[0] has no member "visitor". '],
+    [
+      'event',
+      app({ sessions: [{ ...session, events: [{ type: 'pageview', pth: '/' }] }] }),
+      'events[0] has no member "pth". Did you mean "path"?',
+    ],
+    [
+      'utm',
+      app({ sessions: [{ ...session, context: { utm: { sorce: 'x' } } }] }),
+      'utm has no member "sorce". Did you mean "source"?',
+    ],
+  ])('a misspelled %s', async (_, seed, message) => {
+    await expect(service.plant(seed as Seed)).rejects.toThrow(message);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['option', { seeds: SEED }, 'the start has no member "seeds". Did you mean "seed"?'],
+    [
+      'setting',
+      { settings: { PUBLIC_API_REQUESTS_PER_MINUT: '1' } },
+      'Did you mean "PUBLIC_API_REQUESTS_PER_MINUTE"?',
+    ],
+    ['value', { settings: { TRUST_PROXY: 1 } }, 'settings: TRUST_PROXY must be a text, not 1.'],
+    ['instant', { now: 5 }, 'clock: 5 is no instant.'],
+  ])('a wrong %s of a start', async (_, options, message) => {
+    await expect(startTestService(options as InProcessOptions)).rejects.toThrow(message);
+  });
+
+  test('a misspelled member of a window', async () => {
+    const window = { remaning: 1 } as unknown as Window;
+    await expect(service.setRateLimit(service.account().apiKey, window)).rejects.toThrow(
+      'Did you mean "remaining"?',
+    );
+  });
+});
+
 test('the clock stands still, moves on, and is set', async () => {
   const client = createClient({ baseUrl: service.url, apiKey: service.account().apiKey });
   const today = async () => (await client.getOverviewKpis({ appId: service.app().id })).data.current.from;
@@ -169,6 +243,38 @@ describe('faults', () => {
     expect((await apps()).status).toBe(200);
   });
 
+  test('500, with the form of the service', async () => {
+    service.fail({ status: 500, times: 1 });
+    expectProblem(await apps(), 'internal');
+  });
+
+  test('502, as a proxy answers', async () => {
+    service.fail({ status: 502, times: 1 });
+    const answer = await fetch(`${service.url}/api/v1/apps`);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([502, 'text/html']);
+    expect(answer.headers.get('x-request-id')).toBe(null);
+    expect(await answer.text()).toContain('<h1>502 Bad Gateway</h1>');
+  });
+
+  test('a connection that is reset', async () => {
+    const failing = service.fail({ reset: true, times: 1 });
+    await expect(fetch(`${service.url}/api/v1/apps`)).rejects.toThrow('fetch failed');
+    expect(failing.hits).toBe(1);
+    expect((await apps()).status).toBe(200);
+  });
+
+  test.each([0, 10])('an answer that is cut after %i bytes', async (cutAfterBytes) => {
+    service.fail({ cutAfterBytes, times: 1 });
+    const answer = await fetch(`${service.url}/healthz`);
+    expect(answer.status).toBe(200);
+    await expect(answer.text()).rejects.toThrow('terminated');
+  });
+
+  test('a shorter answer is whole', async () => {
+    service.fail({ cutAfterBytes: 1_000_000, times: 1 });
+    expect(await (await fetch(`${service.url}/healthz`)).text()).not.toBe('');
+  });
+
   test('a request that waits is answered as usual, at the latest when the fault ends', async () => {
     const slow = service.fail({ delayMs: 50, times: 1 });
     expect([(await apps()).status, slow.hits]).toEqual([200, 1]);
@@ -197,7 +303,9 @@ test('two services at once see nothing of each other, and leave nothing behind',
 
 test('a service that cannot start says why and leaves nothing behind', async () => {
   const folders = () =>
-    readdirSync(tmpdir()).filter((name) => name.startsWith(`session-analytics-test-${process.pid}-`));
+    readdirSync(tmpdir()).filter(
+      (name) => /^session-analytics-test-/.test(name) && name.includes(`-${process.pid}-`),
+    );
   const before = folders();
   await expect(startTestService({ settings: { PORT: 'x' } })).rejects.toThrow(
     /^Wrong settings:\n {2}PORT must be/,

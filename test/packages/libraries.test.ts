@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 import { join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
@@ -51,6 +51,22 @@ describe.each(NAMES)('%s', (name) => {
     const { version, dependencies } = JSON.parse(read('package.json'));
     expect(version).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version);
     expect(dependencies).toBeUndefined();
+  });
+
+  test('is not packed before it is built, and says so', () => {
+    const unbuilt = emptyFolder();
+    const place = join(unbuilt, 'deploy/packages', name);
+    const source = join('deploy/packages', name.replace('session-analytics-', ''));
+    mkdirSync(join(unbuilt, 'deploy/build'), { recursive: true });
+    mkdirSync(place, { recursive: true });
+    copyFileSync('deploy/build/assert-built.js', join(unbuilt, 'deploy/build/assert-built.js'));
+    copyFileSync('package.json', join(unbuilt, 'package.json'));
+    copyFileSync(join(source, 'package.json'), join(place, 'package.json'));
+    const { status, stderr } = run('npm', ['pack'], { cwd: place });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('This package is not built. Run npm run build in the root of the checkout');
+    expect(readdirSync(place)).toEqual(['package.json']);
+    rmSync(unbuilt, { recursive: true });
   });
 
   test('is clean for publint and for arethetypeswrong', () => {

@@ -53,7 +53,7 @@ describe('strict TypeScript', () => {
     // @ts-expect-error: there is no such event.
     await inProcess.record('Shop', [{ startedAt: new Date(hits), events: [{ type: 'scroll', path: '/' }] }]);
     // @ts-expect-error: no other status fails on demand.
-    inProcess.fail({ status: 500 });
+    inProcess.fail({ status: 418 });
   `;
 
   test.each([
@@ -88,7 +88,7 @@ test('without testcontainers one line says what to install', () => {
      await new SessionAnalyticsContainer().start().catch(({ message }) => console.log(message));`,
   );
   expect(expectDone('node', ['container.mjs'], { cwd: folder })).toBe(
-    'SessionAnalyticsContainer needs the package testcontainers, which is not installed. Install it ' +
+    'SessionAnalyticsContainer needs the package testcontainers, which is not found. Install it ' +
       '(npm install --save-dev testcontainers), or use startTestService, which needs no Docker engine.\n',
   );
 });

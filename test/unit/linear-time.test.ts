@@ -119,10 +119,10 @@ test.each(Object.entries(LINES))('a line of a log with a long text: %s', (_, lin
     const fitting = Math.floor((1_000 * LINE_BYTES) / Buffer.byteLength(lineOf(letters(1_000))));
     const line = lineOf(letters(fitting));
     return () => {
-      recognise([{ text: line, number: 1, isCut: false }]);
+      recognise([{ text: line, number: 1 }]);
       for (const format of FORMATS) {
         const { read } = readerOf(format);
-        const lineOfFile = (text: string) => ({ text, number: 1, isCut: false });
+        const lineOfFile = (text: string) => ({ text, number: 1 });
         if (format === 'cloudfront') {
           read(lineOfFile('#Fields: date time c-ip cs-method cs-uri-stem sc-status'));
         }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '../../domain/thrown.ts';
 import { CliError } from '../cli-error.ts';
 import { inodeOf } from './state.ts';
 
@@ -48,7 +49,7 @@ export function openInput(path: string | null, inode: string | null): Input {
         yield chunk;
       }
     } catch (error) {
-      throw new CliError(`${name} cannot be read: ${reason(error)}.`, { cause: error });
+      throw new CliError(`${name} cannot be read: ${messageOf(error)}.`, { cause: error });
     }
   }
   return { bytes: unpacked(name, raw()), position: () => position };
@@ -60,7 +61,7 @@ async function opened(path: string, inode: string | null): Promise<Readable> {
   );
   const file = await open(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw moved;
-    throw new CliError(`${path} cannot be read: ${reason(error)}.`, { cause: error });
+    throw new CliError(`${path} cannot be read: ${messageOf(error)}.`, { cause: error });
   });
   if (inode !== null && inodeOf(await file.stat()) !== inode) {
     await file.close();
@@ -97,7 +98,7 @@ async function* gunzipped(name: string, packed: AsyncGenerator<Buffer>): AsyncGe
     yield* stream as AsyncIterable<Buffer>;
   } catch (error) {
     if (error instanceof CliError) throw error;
-    throw damaged(name, 'gzip', reason(error));
+    throw damaged(name, 'gzip', messageOf(error));
   }
 }
 
@@ -141,5 +142,3 @@ function endOf(child: ChildProcess): Promise<number | null | 'missing'> {
 
 const damaged = (name: string, form: string, said: string): CliError =>
   new CliError(`${name} is compressed with ${form} and damaged (${said}). Nothing was imported.`);
-
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

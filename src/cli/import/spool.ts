@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pipeline, Readable } from 'node:stream';
 import { pipeline as piped } from 'node:stream/promises';
 import { constants, createGunzip, createGzip } from 'node:zlib';
+import { messageOf } from '../../domain/thrown.ts';
 import { CliError } from '../cli-error.ts';
 import { type Line, linesOf } from './lines.ts';
 
@@ -115,7 +116,7 @@ export class SpoolWriter {
 
 /** Says what to do about a folder that cannot be written. */
 export function notWritable(folder: string, error: unknown): CliError {
-  const said = error instanceof Error ? error.message : String(error);
+  const said = messageOf(error);
   return new CliError(
     `The import cannot keep its state in ${folder} (${said}): make room there, or name another folder with --state.`,
     { cause: error },

@@ -3,6 +3,7 @@ import * as client from 'openid-client';
 import type { OidcConfig } from '../../config.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseUrl } from '../../domain/host.ts';
+import { isError } from '../../domain/thrown.ts';
 import { Email } from '../../management/schemas.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
 import { contextOf } from '../request/context.ts';
@@ -119,7 +120,7 @@ export class Oidc {
 
   /** Leads a person to the console's own page of sign-in, which says in their language what went wrong. */
   #tell(res: Response, error: unknown): void {
-    res.err = error instanceof Error ? error : new Error(String(error));
+    res.err = isError(error) ? error : new Error(String(error));
     res.setHeader('Cache-Control', 'no-store');
     res.redirect(303, `${this.#deps.dashboardUrl ?? ''}/dashboard/sign-in?problem=${reasonOf(error)}`);
   }

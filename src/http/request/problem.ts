@@ -2,6 +2,7 @@ import type { ErrorRequestHandler } from 'express';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import { AppError, ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
+import { isError } from '../../domain/thrown.ts';
 import type { Clock } from '../../domain/time.ts';
 import { newRequestId } from './request-id.ts';
 
@@ -97,7 +98,7 @@ export const errorHandler =
     const inbound = res.getHeader('X-Request-Id');
     const requestId = typeof inbound === 'string' ? inbound : newRequestId(options.clock());
     const { status, headers, body } = problem(error, requestId, options.isForOperator);
-    if (status >= 500) res.err = error instanceof Error ? error : new Error(String(error));
+    if (status >= 500) res.err = isError(error) ? error : new Error(String(error));
     res.statusCode = status;
     const text = JSON.stringify(body);
     // Replaces the headers of the answer that had been prepared.

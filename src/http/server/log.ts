@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { isError } from '../../domain/thrown.ts';
 
 /**
  * Text fields that may be logged; all other text is left out. A list of allowed fields cannot forget a
@@ -121,7 +122,7 @@ function allowed(fields: Record<string, unknown>): Record<string, unknown> {
  * commands and bodies.
  */
 function describe(error: unknown, depth: number): unknown {
-  if (!(error instanceof Error)) return { message: String(error) };
+  if (!isError(error)) return { message: String(error) };
   const code = 'code' in error && ['string', 'number'].includes(typeof error.code) ? error.code : undefined;
   return {
     name: error.name,
