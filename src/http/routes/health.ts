@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { AppError } from '../../domain/errors.ts';
 import type { SealingHealth } from '../../facts/sealer.ts';
 import type { RedisState } from '../../redis/link.ts';
@@ -12,6 +12,8 @@ const PING_MS = 3_000;
 const REMEMBERED_MS = 5_000;
 
 export interface HealthDeps {
+  /** What is damaged in the store, for the operator; null if it is whole. */
+  readonly damage: () => string | null;
   /** Rejects if the store does not answer. */
   readonly ping: () => Promise<void>;
   /** Null without Redis. */
@@ -21,12 +23,18 @@ export interface HealthDeps {
   readonly sealing: () => SealingHealth;
 }
 
+const PATHS = { alive: '/healthz', ready: '/readyz' } as const;
+
+/** Whether the request asks for one of these pages. */
+export const isServicePage = (req: Request): boolean =>
+  (Object.values(PATHS) as string[]).includes(targetOf(req).path);
+
 /** Serves /healthz and /readyz: no authentication, no limit. */
 export function servicePages(deps: HealthDeps): RequestHandler {
   const ping = remembered(() => inTime(deps.ping()));
   const pages = new Map<string, () => Promise<object> | object>([
-    ['/healthz', () => ({ status: 'ok' })],
-    ['/readyz', () => readiness(deps, ping)],
+    [PATHS.alive, () => ({ status: 'ok' })],
+    [PATHS.ready, () => readiness(deps, ping)],
   ]);
   return async (req, res, next) => {
     const { path } = targetOf(req);
@@ -49,7 +57,7 @@ const REDIS_WORDS = {
 } as const;
 
 async function readiness(
-  { isDraining, redisState, sealing }: HealthDeps,
+  { isDraining, redisState, sealing, damage }: HealthDeps,
   ping: () => Promise<void>,
 ): Promise<object> {
   if (isDraining()) {
@@ -57,6 +65,8 @@ async function readiness(
       retryAfterSeconds: 1,
     });
   }
+  const damaged = damage();
+  if (damaged !== null) throw new AppError('store_unavailable', damaged, { retryAfterSeconds: 60 });
   await ping();
   return { store: 'ok', ...REDIS_WORDS[redisState() ?? 'off'], sealing: sealing() };
 }
