@@ -106,9 +106,7 @@ const refuseDamaged =
   };
 
 /** Creates the public listener's application for a store that is damaged from the start. */
-export function createRefusingApp(
-  deps: HealthDeps & Pick<AppDeps, 'damage' | 'log' | 'clock'>,
-): Express {
+export function createRefusingApp(deps: HealthDeps & Pick<AppDeps, 'damage' | 'log' | 'clock'>): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

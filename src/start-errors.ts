@@ -21,7 +21,8 @@ export async function openStore(store: StoreLocation, options: DatabaseOptions =
   if (store.kind === 'embedded') assertUsable(store);
   try {
     // The engine of another process may be using the folder: then this one does not open it, either.
-    if (store.kind === 'embedded' && ownerOf(store) === null) detachDamaged(join(store.dataDir, 'clickhouse'));
+    if (store.kind === 'embedded' && ownerOf(store) === null)
+      detachDamaged(join(store.dataDir, 'clickhouse'));
     return await openDatabase(store, options);
   } catch (error) {
     const isSaid = error instanceof EngineUnusable || error instanceof ClusterUnfit;

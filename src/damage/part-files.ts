@@ -66,7 +66,10 @@ function hasOtherColumns(part: string, definition: string | undefined): boolean 
   const list = readIfThere(join(part, 'columns.txt'))?.toString() ?? '';
   if (definition === undefined) return false;
   // The first two lines are the version and the number.
-  const columns = list.split('\n').slice(2).filter((line) => line !== '');
+  const columns = list
+    .split('\n')
+    .slice(2)
+    .filter((line) => line !== '');
   const isThere = (column: string): boolean => {
     const at = definition.indexOf(`\n    ${column}`);
     return at >= 0 && /[\s,]/.test(definition.charAt(at + column.length + 5));

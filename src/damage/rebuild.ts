@@ -68,7 +68,9 @@ function selectInto(table: string): Sql {
   if (view === undefined) throw new Error(`No view fills ${table}.`);
   // The text is a migration's.
   return unchecked(
-    view.replace(VIEW, '').replace(/\bFROM events\b/, `FROM (SELECT * FROM events WHERE ${OF_MONTH}) AS events`),
+    view
+      .replace(VIEW, '')
+      .replace(/\bFROM events\b/, `FROM (SELECT * FROM events WHERE ${OF_MONTH}) AS events`),
   );
 }
 

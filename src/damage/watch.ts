@@ -106,8 +106,7 @@ export class Damage {
 
 const ACCEPT =
   'Nothing is answered until you restore a backup, or accept the loss: session-analytics admin damage accept.';
-const RESTART =
-  'Nothing is answered. Stop all processes and start one: it says what to do.';
+const RESTART = 'Nothing is answered. Stop all processes and start one: it says what to do.';
 const REBUILD =
   'Nothing is answered until all other processes are stopped and you have it computed again: session-analytics admin damage accept.';
 const RESTORE =

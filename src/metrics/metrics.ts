@@ -236,9 +236,13 @@ export class Metrics {
 
   /** Adds the state of the store's parts. */
   observeDamage(damage: { readonly parts: readonly unknown[]; readonly rebuilds: number }): void {
-    this.#add(Gauge, 'analytics_damaged_parts', 'Damaged parts of the store: nothing is answered.', null, () => [
-      ['', damage.parts.length],
-    ]);
+    this.#add(
+      Gauge,
+      'analytics_damaged_parts',
+      'Damaged parts of the store: nothing is answered.',
+      null,
+      () => [['', damage.parts.length]],
+    );
     this.#add(
       Counter,
       'analytics_damage_rebuilds_total',

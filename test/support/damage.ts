@@ -56,7 +56,9 @@ export async function soundStore(settings: Readonly<Record<string, string>> = {}
   await first.stop();
   // It seals at its start.
   const second = await running({ DATA_DIR: dataDir, ...settings });
-  const other = z.object({ accountId: z.string() }).parse(await second.admin('account', 'create', '--name', 'B', '--plan', 'pro'));
+  const other = z
+    .object({ accountId: z.string() })
+    .parse(await second.admin('account', 'create', '--name', 'B', '--plan', 'pro'));
   await second.admin('app', 'share', '--app', tenant.app.id, '--account', other.accountId);
   for (let isSealed = false; !isSealed; await sleep(200)) {
     const { apps } = z
@@ -71,7 +73,15 @@ export async function soundStore(settings: Readonly<Record<string, string>> = {}
 }
 
 const QUESTIONS = [
-QLIST];
+  'sessions/overview/kpis',
+  'sessions/overview/extended',
+  'sessions/pageviews',
+  'sessions/timespent',
+  'sessions/user-growth',
+  'sessions/traffic-heatmap',
+  'sessions/locations/all',
+  'growth/utm',
+];
 
 /** What the store answers, as text; null if it refuses anything. */
 export async function answersOf(
@@ -81,7 +91,7 @@ export async function answersOf(
   const found: unknown[] = [];
   const asked = async (path: string, ask: object): Promise<void> => {
     const { status, json } = await service.ask(path, ask);
-    if (status >= 500) throw new RefusedAnswer(`${path}: ${status}`);
+    if (status >= 500 || status === 404) throw new RefusedAnswer(`${path}: ${status}`);
     found.push([path, status, json]);
   };
   const hour = Math.floor(Date.now() / HOUR) * HOUR;
@@ -93,7 +103,11 @@ export async function answersOf(
   }
   await asked('/api/v1/apps', { key: tenant.key });
   await asked('/sdk/v1/events', { method: 'POST', body: batch });
-  for (const command of [['account', 'list'], ['share', 'list'], ['app', 'list']])
+  for (const command of [
+    ['account', 'list'],
+    ['share', 'list'],
+    ['app', 'list'],
+  ])
     found.push(await service.admin(...(command as [string, ...string[]])));
   return JSON.stringify(found, null, 1);
 }
@@ -113,7 +127,8 @@ export function partFiles(dataDir: string): PartFile[] {
   const files = readdirSync(store, { recursive: true, encoding: 'utf8' });
   const names = new Map<string, string>();
   for (const file of files.filter((name) => name.endsWith('.sql'))) {
-    const [, id] = /^ATTACH TABLE _ UUID '([0-9a-f-]{36})'/.exec(readFileSync(join(store, file), 'utf8')) ?? [];
+    const [, id] =
+      /^ATTACH TABLE _ UUID '([0-9a-f-]{36})'/.exec(readFileSync(join(store, file), 'utf8')) ?? [];
     if (id !== undefined) names.set(id, file.replace(/^.*\/|\.sql$/g, ''));
   }
   return files.flatMap((file) => {
@@ -139,7 +154,8 @@ export async function outcomeOf(sound: Sound, file: PartFile, way: string): Prom
     service = await running({ DATA_DIR: dataDir });
     const { status, text } = await service.ask('/readyz');
     if (status === 503) {
-      const isNamed = text.includes(file.table) && /broken-on-start_\S+/.test(text) && /accept|restore/.test(text);
+      const isNamed =
+        text.includes(file.table) && /broken-on-start_\S+/.test(text) && /accept|restore/.test(text);
       return { kind: isNamed ? 'refused' : 'wrong', what: text };
     }
     const found = await answersOf(service, sound);
