@@ -12,7 +12,12 @@ beforeAll(async () => {
 afterAll(() => sound.remove());
 
 const fileOf = (table: string, name: string) => {
-  const file = partFiles(sound.dataDir).find((one) => one.table === table && one.name === name);
+  // A part of a higher level replaces others, whose files are still there.
+  const level = ({ path }: { path: string }) =>
+    Number(/_\d+_\d+_(\d+)(?:_\d+)?\/[^/]+$/.exec(path)?.[1] ?? 0);
+  const [file] = partFiles(sound.dataDir)
+    .filter((one) => one.table === table && one.name === name)
+    .sort((a, b) => level(b) - level(a));
   if (file === undefined) throw new Error(`${table} has no ${name}`);
   return file;
 };
