@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { answersOf, outcomeOf, partFiles, type Sound, soundStore } from '../support/damage.ts';
@@ -38,9 +38,11 @@ test.each([
 });
 
 test('lost events that are accepted are gone from every figure, and the service goes on by itself', async () => {
-  const file = join(sound.dataDir, fileOf('events', 'columns.txt').path);
-  const text = readFileSync(file);
-  writeFileSync(file, '');
+  // Of all parts: from those that a damaged one has replaced, the engine takes the rows again.
+  const lists = partFiles(sound.dataDir).filter(
+    ({ table, name }) => table === 'events' && name === 'columns.txt',
+  );
+  for (const { path } of lists) writeFileSync(join(sound.dataDir, path), '');
   const damaged = await running({ DATA_DIR: sound.dataDir });
   const { app, key } = sound.tenant;
   const kpis = `/api/v1/sessions/overview/kpis?appId=${app.id}`;
@@ -58,5 +60,4 @@ test('lost events that are accepted are gone from every figure, and the service 
   await again.admin('seal', 'rebuild');
   expect(await answersOf(again, sound)).toBe(found);
   await again.kill();
-  expect(text.length).toBeGreaterThan(0);
 });
