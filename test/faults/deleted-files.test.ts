@@ -15,7 +15,7 @@ const SECONDS = 40;
 
 /** The parts on the disk, wherever they are in the data folder. */
 const partsOnDisk = (dataDir: string): string[] =>
-  readdirSync(join(dataDir, 'clickhouse'), { recursive: true, encoding: 'utf8' })
+  readdirSync(join(dataDir, 'clickhouse', 'store'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('/checksums.txt'))
     .map((path) => path.split('/').slice(-3, -1).join('/'))
     .sort();
