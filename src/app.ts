@@ -1,4 +1,4 @@
-import express, { type Express, type Router } from 'express';
+import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
 import type { SteadyAnalytics } from './analytics/analytics.ts';
 import type { Config } from './config.ts';
@@ -19,7 +19,7 @@ import { type Counted, createRateLimit } from './http/gate/rate-limit.ts';
 import type { LocalWindows } from './http/gate/shared-windows.ts';
 import type { LiveHub } from './http/live/hub.ts';
 import { errorHandler } from './http/request/problem.ts';
-import { type HealthDeps, servicePages } from './http/routes/health.ts';
+import { type HealthDeps, isServicePage, servicePages } from './http/routes/health.ts';
 import { publicApi } from './http/routes/public-api.ts';
 import type { Principal } from './metadata/types.ts';
 import type { RedisLink } from './redis/link.ts';
@@ -68,6 +68,7 @@ export function createApp({ config, log, redis, sdk, overload, people, ...deps }
   app.enable('case sensitive routing');
   app.enable('strict routing');
 
+  app.use(refuseDamaged(deps.damage));
   // The most frequent requests first: each step costs time.
   const api = publicApi({ ...deps, ...config, overload });
   const limit = createRateLimit({ ...deps, ...config, redis });
@@ -89,5 +90,31 @@ export function createApp({ config, log, redis, sdk, overload, people, ...deps }
     throw new AppError('not_found', 'There is nothing at this path.');
   });
   app.use(errorHandler({ log, clock: deps.clock }));
+  return app;
+}
+
+/** Refuses everything but the health pages while the store is damaged. */
+const refuseDamaged =
+  (damage: () => string | null): RequestHandler =>
+  (req, _res, next) => {
+    if (damage() !== null && !isServicePage(req)) {
+      throw new AppError('store_unavailable', 'The store is damaged. Its operator is told what to do.', {
+        retryAfterSeconds: 60,
+      });
+    }
+    next();
+  };
+
+/** Creates the public listener's application for a store that is damaged from the start. */
+export function createRefusingApp(deps: HealthDeps & Pick<AppDeps, 'damage' | 'log' | 'clock'>): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.disable('query parser');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  app.use(refuseDamaged(deps.damage));
+  app.use(servicePages(deps));
+  app.use(errorHandler({ log: deps.log, clock: deps.clock }));
   return app;
 }

@@ -8,6 +8,7 @@ import { assertWhole } from './backup/restore.ts';
 import type { Database } from './clickhouse/database.ts';
 import { migrate } from './clickhouse/migrate.ts';
 import type { Config } from './config.ts';
+import { Damage } from './damage/watch.ts';
 import { every } from './domain/every.ts';
 import { Forgetting } from './domain/forgetting.ts';
 import { isLoopback } from './domain/host.ts';
@@ -25,12 +26,13 @@ import { sdkEventsRouter } from './http/routes/sdk-events.ts';
 import { sdkScriptRouter } from './http/routes/sdk-script.ts';
 import { createLog } from './http/server/log.ts';
 import { messagesOf } from './http/server/messages.ts';
-import { createHttpServer, type HttpServer, type RequestHandler } from './http/server/server.ts';
+import { createHttpServer, type RequestHandler } from './http/server/server.ts';
 import { createCommitted } from './ingestion/committed.ts';
 import { openGeo } from './ingestion/geo.ts';
 import { createIngestion, type Ingestion } from './ingestion/ingestion.ts';
 import { createManagementApp } from './management/app.ts';
 import { backupRouter } from './management/backup.ts';
+import { damageRouter } from './management/damage.ts';
 import { importRouter } from './management/import.ts';
 import { ingestionRouter } from './management/ingestion.ts';
 import { peopleRouter } from './management/people.ts';
@@ -44,8 +46,8 @@ import { Metrics } from './metrics/metrics.ts';
 import { watchedSealing } from './metrics/sealing-log.ts';
 import { createBegun } from './snapshots/begun.ts';
 import { createSnapshots } from './snapshots/snapshots.ts';
-import { listenFailure } from './start-errors.ts';
 import { locksFor, openRedis, openStoreOf } from './start-stores.ts';
+import { listenAll, untilWhole } from './start-whole.ts';
 
 export interface ServiceOptions {
   readonly clock: Clock;
@@ -113,6 +115,19 @@ async function start(
   await assertWhole(db);
   // On a new cluster, the process that started first takes a while.
   await locks.withLock('migrations', () => migrate(db), config.storeWaitSeconds * 1000);
+  const { eventMaxAgeDays: maxAgeDays } = config;
+  const settle = async (): Promise<void> => {
+    const settling = createIngestion({ db, clock, log, locks, maxAgeDays });
+    await settling.start();
+    const open = await settling.underway();
+    await settling.drain();
+    if (open > 0) throw new Error('some events are stored only in part: the store does not take them');
+  };
+  const damage = new Damage({ db, clock, log, settle });
+  await damage.look(true);
+  const jwtSecret = config.managementJwtSecret ?? ensureManagementSecret(config.dataDir);
+  metrics.observeDamage(damage);
+  await untilWhole({ config, damage, jwtSecret, metrics, clock, log });
 
   const forgetting = new Forgetting();
   const metadata = createMetadata({
@@ -141,7 +156,6 @@ async function start(
   const analytics = createAnalytics({ db, snapshots, memory });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(() => geo.close());
-  const { eventMaxAgeDays: maxAgeDays } = config;
   const ingestion = createIngestion({
     db,
     clock,
@@ -184,6 +198,12 @@ async function start(
   sealer.start();
   const live = new LiveHub(createCommitted(db));
   opened.push(async () => live.close());
+  const looking = every({ name: 'look for damage', ms: MINUTE_MS, log }, async () => {
+    await damage.look(false);
+    if (damage.message !== null) live.endAll();
+  });
+  looking.start();
+  opened.push(() => looking.end());
   const failedAttempts = createFailedAttempts(clock);
 
   const bodies = new Bodies(join(config.dataDir, 'answers'));
@@ -220,7 +240,7 @@ async function start(
     (config.console === null || isLoopback(config.publicListener.host) ? consoleUrl() : '');
   const management = createManagementApp({
     metadata,
-    jwtSecret: config.managementJwtSecret ?? ensureManagementSecret(config.dataDir),
+    jwtSecret,
     clock,
     log,
     metrics,
@@ -239,6 +259,7 @@ async function start(
       ingestionRouter(ingestion),
       backupRouter(backups),
       sealRouter(sealer),
+      damageRouter(damage),
     ],
   });
   const { requestsPerMinute, replicas, dashboardUrl } = config;
@@ -280,6 +301,7 @@ async function start(
     questionsAtOnce: db.questionsAtOnce,
     ping: () => db.ping(),
     isFull: () => db.isFull,
+    damage: () => damage.message,
     redisState: () => redis?.state ?? null,
     isDraining,
     onAnswer: metrics.answer,
@@ -307,30 +329,10 @@ async function start(
     live.endAll();
     await Promise.all(servers.map((server) => server.finish()));
   });
-  const [url = '', managementUrl = ''] = await listenAll(servers, [
-    config.publicListener,
-    config.managementListener,
-  ]);
+  const [url = '', managementUrl = ''] = await listenAll(servers, config);
   publicUrl = url;
   log.info({ url, managementUrl, store: config.store.kind }, 'listening');
   return { url, managementUrl, db, metadata, ingestion, analytics, sealer, close };
-}
-
-async function listenAll(
-  servers: readonly HttpServer[],
-  listeners: readonly Config['publicListener'][],
-): Promise<string[]> {
-  const urls: string[] = [];
-  for (const [i, listener] of listeners.entries()) {
-    const server = servers[i];
-    if (server === undefined) continue;
-    urls.push(
-      await server.listen(listener).catch((error: unknown) => {
-        throw listenFailure(listener, i === 0 ? 'PORT' : 'MANAGEMENT_PORT', error);
-      }),
-    );
-  }
-  return urls;
 }
 
 /** Loads OpenTelemetry only if traces are wanted. */

@@ -4,6 +4,7 @@ import { ClusterUnfit } from './clickhouse/cluster.ts';
 import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
+import { detachDamaged } from './damage/part-files.ts';
 import { isNoRoom } from './domain/no-room.ts';
 import { codeOf, messageOf } from './domain/thrown.ts';
 import { makeFolder } from './make-folder.ts';
@@ -17,6 +18,9 @@ type Embedded = StoreLocation & { readonly kind: 'embedded' };
 export async function openStore(store: StoreLocation, options: DatabaseOptions = {}): Promise<Database> {
   if (store.kind === 'embedded') assertUsable(store);
   try {
+    // The engine of another process may be using the folder: then this one does not open it, either.
+    if (store.kind === 'embedded' && ownerOf(store) === null)
+      detachDamaged(join(store.dataDir, 'clickhouse'));
     return await openDatabase(store, options);
   } catch (error) {
     const isSaid = error instanceof EngineUnusable || error instanceof ClusterUnfit;

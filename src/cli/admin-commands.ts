@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
 import { jsonOption, type OptionName, optionOf, type Values, yesOption } from './admin-options.ts';
 import { CommandLine } from './command-line.ts';
-import { anAccount, anApp, aSetAsideGroup, type FindDoomed } from './deletion.ts';
+import { anAccount, anApp, aSetAsideGroup, type FindDoomed, theDamaged } from './deletion.ts';
 import type { ManagementMethod } from './management-client.ts';
 
 /** One call of the management API, as a command asks for it. */
@@ -41,6 +41,7 @@ const GROUPS = {
   ingestion: 'Events as they come in.',
   'set-aside': 'Groups of events that the store refused.',
   seal: 'Sealed facts: how far, and computing them again.',
+  damage: 'Damaged parts of the store.',
 } as const;
 
 /** An id for the examples. */
@@ -269,6 +270,15 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   'seal status': {
     says: 'Shows how far each app is sealed.',
     call: () => ({ method: 'GET', path: '/seal' }),
+  },
+  'damage list': {
+    says: 'Lists damaged parts, what is lost with them, and what to do.',
+    call: () => ({ method: 'GET', path: '/damage' }),
+  },
+  'damage accept': {
+    says: 'Accepts the loss of the damaged parts, deletes their files, and computes the rest anew. Asks first.',
+    call: () => ({ method: 'POST', path: '/damage/accept' }),
+    deletes: () => theDamaged,
   },
   'seal rebuild': {
     says: 'Forgets the sealed facts of an app, or of all apps, and computes them again.',

@@ -50,6 +50,19 @@ export const aSetAsideGroup =
     return { what: `${group.events} events of the app ${name}`, name };
   };
 
+const Damage = z.object({
+  parts: z.array(z.object({ table: z.string(), part: z.string(), loss: z.string() })),
+});
+
+/** The damaged parts of the store, under the name of the first one's table. */
+export const theDamaged: FindDoomed = async (list) => {
+  const { parts } = Damage.parse(await list('/damage'));
+  const [first] = parts;
+  if (first === undefined) return null;
+  const what = parts.map(({ table, part, loss }) => `\n  ${part} of ${table}: ${loss}`).join('');
+  return { what: `the damaged parts${what}`, name: first.table };
+};
+
 /** Asks for the name on the terminal. Throws a CliError if there is none, or for any other answer. */
 export async function confirmDeletion(find: FindDoomed, list: List): Promise<void> {
   const { stdin, stderr } = process;

@@ -28,6 +28,8 @@ export interface Shards {
   stored(table: string): Sql;
   /** Returns a table as a subquery of such a statement names it. */
   beside(table: string): Sql;
+  /** Returns a table of the system as all nodes have it. */
+  everyNode(table: Sql): Sql;
   /** Returns this store's form of a migration's statement: one or more statements. */
   derive(statement: Sql): readonly Sql[];
 }
@@ -42,6 +44,7 @@ export const ONE_SHARD: Shards = {
   newApp: (digits = randomDigits()) => idOf(digits, `4${digits.slice(13, 16)}`),
   stored: identifier,
   beside: identifier,
+  everyNode: (table) => table,
   derive: (statement) => [statement],
 };
 
@@ -71,6 +74,7 @@ export function shardsOf(layout: ClusterLayout): Shards {
     },
     stored: (table) => sql`${beside(table)}${SHARDED.has(table) ? onCluster(layout) : sql``}`,
     beside,
+    everyNode: (table) => sql`clusterAllReplicas(${identifier(layout.name)}, ${table})`,
     derive: (statement) => derived(statement, layout),
   };
 }

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { makeFolder } from '../make-folder.ts';
+import { readOwnFile, writeOwnFile } from '../own-file.ts';
 
 /** The demo's state between starts. Its credentials open made-up data only. */
 const State = z.object({
@@ -22,13 +22,11 @@ const FILE = 'demo.json';
 
 /** Returns null if there is no demo yet. */
 export function readState(folder: string): DemoState | null {
-  const path = join(folder, FILE);
-  return existsSync(path) ? State.parse(JSON.parse(readFileSync(path, 'utf8'))) : null;
+  const advice = `remove ${folder} and start the demo again.`;
+  return readOwnFile(join(folder, FILE), (text) => State.parse(JSON.parse(text)), advice);
 }
 
 export function writeState(folder: string, state: DemoState): void {
   makeFolder(folder);
-  const path = join(folder, FILE);
-  writeFileSync(`${path}.new`, JSON.stringify(state), { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  writeOwnFile(join(folder, FILE), JSON.stringify(state));
 }

@@ -111,6 +111,19 @@ export const SetAside = z
   })
   .meta({ id: 'SetAsideBatch' });
 
+const Damaged = {
+  table: z.string(),
+  part: z.string().meta({ description: 'The name of its folder below `detached`.' }),
+  loss: z.string().meta({ description: 'What is lost with it.' }),
+};
+export const Damage = z
+  .strictObject({
+    message: z.string().nullable().meta({ description: 'What to do; null if the store is whole.' }),
+    parts: z.array(z.strictObject({ ...Damaged, bytes: z.int() })),
+  })
+  .meta({ id: 'Damage' });
+export const Lost = z.strictObject({ lost: z.array(z.strictObject(Damaged)) }).meta({ id: 'AcceptedLoss' });
+
 const Sealed = z.strictObject({ sealedUntil: Instant.nullable(), lagSeconds: z.number() });
 export const SealState = z
   .strictObject({

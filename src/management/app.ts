@@ -33,6 +33,17 @@ export function createManagementApp({
   metrics,
   routers,
 }: ManagementDeps): Express {
+  return managementAppOf({ jwtSecret, clock, log, metrics, routers: [metadataRouter(metadata), ...routers] });
+}
+
+/** The same with other routers alone. */
+export function managementAppOf({
+  jwtSecret,
+  clock,
+  log,
+  metrics,
+  routers,
+}: Omit<ManagementDeps, 'metadata'>): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -52,7 +63,7 @@ export function createManagementApp({
   // The reference tells of the operations, and nothing of this installation.
   app.use(docsPages(managementLibrary()));
   app.use(requireToken(jwtSecret, clock));
-  for (const router of [metadataRouter(metadata), ...routers]) app.use('/management/v1', router);
+  for (const router of routers) app.use('/management/v1', router);
   app.use(() => {
     throw new AppError('not_found', 'There is nothing at this path.');
   });

@@ -247,6 +247,24 @@ export class Metrics {
     );
   }
 
+  /** Adds the state of the store's parts. */
+  observeDamage(damage: { readonly parts: readonly unknown[]; readonly rebuilds: number }): void {
+    this.#add(
+      Gauge,
+      'analytics_damaged_parts',
+      'Damaged parts of the store: nothing is answered.',
+      null,
+      () => [['', damage.parts.length]],
+    );
+    this.#add(
+      Counter,
+      'analytics_damage_rebuilds_total',
+      'How often facts or counts were computed again because their parts were damaged.',
+      null,
+      () => [['', damage.rebuilds]],
+    );
+  }
+
   #observeMeasured(measured: () => Measured): void {
     this.#add(
       Gauge,

@@ -1,4 +1,6 @@
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip, gzipSync, type ZlibOptions } from 'node:zlib';
 import { z } from 'zod';
 import { accountId, appId, isUuid } from '../domain/ids.ts';
 import { DAY_MS, EVER, epochMs } from '../domain/time.ts';
@@ -109,34 +111,53 @@ export function* packed(
   if (lines.length > 0) yield { rows: lines.length, bytes: gzipSync(lines.join('\n'), { level: 4 }) };
 }
 
-/** Reads such lines. Throws BrokenArchive. */
-export function unpacked(name: string, bytes: Buffer): Record<string, unknown>[] {
-  try {
-    const lines = gunzipSync(bytes, { maxOutputLength: MAX_UNPACKED });
-    // Before they are parsed: the rows of few bytes may take gigabytes.
-    if (countLines(lines) > MAX_ROWS) throw new Error(`more than ${MAX_ROWS} rows`);
-    const text = lines.toString('utf8');
-    return text === '' ? [] : text.split('\n').map(rowIn);
-  } catch (error) {
-    throw new BrokenArchive(`${name} is not readable`, { cause: error });
+/** The most bytes of a row, and of a piece that is one JSON value. */
+const MAX_ROW_BYTES = 512 * 1024;
+/** Rows are read in groups of about this many bytes, or of so many rows. Others have the event loop in between. */
+const GROUP_BYTES = 512 * 1024;
+const GROUP_ROWS = 2_000;
+
+/** Reads such lines, in groups. Throws BrokenArchive. */
+export async function* unpacked(name: string, bytes: Buffer): AsyncGenerator<Record<string, unknown>[]> {
+  const lines = await gunzipped(bytes, { maxOutputLength: MAX_UNPACKED }).catch((error: unknown) => {
+    throw unreadable(name, error);
+  });
+  let rows: Record<string, unknown>[] = [];
+  let [count, began] = [0, 0];
+  for (let at = 0; at < lines.length; ) {
+    const next = lines.indexOf('\n', at);
+    const end = next < 0 ? lines.length : next;
+    if (++count > MAX_ROWS) throw unreadable(name, new Error(`more than ${MAX_ROWS} rows`));
+    if (end - at > MAX_ROW_BYTES) throw unreadable(name, new Error(`a row of ${end - at} bytes`));
+    rows.push(rowIn(name, lines.toString('utf8', at, end)));
+    at = end + 1;
+    if (at - began < GROUP_BYTES && rows.length < GROUP_ROWS && at < lines.length) continue;
+    yield rows;
+    rows = [];
+    began = at;
+    await setImmediate();
   }
 }
 
-function countLines(text: Buffer): number {
-  let count = 1;
-  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++;
-  return count;
-}
+const gunzipped = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
 
-function rowIn(line: string): Record<string, unknown> {
-  const row: unknown = JSON.parse(line);
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) throw new Error('a row is no object');
-  return row as Record<string, unknown>;
+const unreadable = (name: string, cause: unknown): BrokenArchive =>
+  new BrokenArchive(`${name} is not readable`, { cause });
+
+function rowIn(name: string, line: string): Record<string, unknown> {
+  try {
+    const row: unknown = JSON.parse(line);
+    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Record<string, unknown>;
+  } catch (error) {
+    throw unreadable(name, error);
+  }
+  throw unreadable(name, new Error('a row is no object'));
 }
 
 /** Reads a piece of JSON. Throws BrokenArchive. */
 export function parsed<T>(schema: z.ZodType<T>, name: string, bytes: Buffer): T {
   try {
+    if (bytes.length > MAX_ROW_BYTES) throw new Error(`it has ${bytes.length} bytes`);
     return schema.parse(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
     throw new BrokenArchive(`${name} is not that of an export of this version`, { cause: error });

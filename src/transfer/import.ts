@@ -130,8 +130,8 @@ async function checked(file: Readable): Promise<{ app: AppPiece; counts: CountsP
   for await (const { name, bytes } of piecesOf(file)) {
     if (name === APP) app = parsed(AppPiece, name, bytes);
     else if (name === COUNTS) counts = parsed(CountsPiece, name, bytes);
-    else if (name.startsWith(EVENTS)) read.events += rowsOf(EventRow, name, bytes).length;
-    else if (name.startsWith(BATCHES)) read.batches += rowsOf(BatchRow, name, bytes).length;
+    else if (name.startsWith(EVENTS)) read.events += await countOf(EventRow, name, bytes);
+    else if (name.startsWith(BATCHES)) read.batches += await countOf(BatchRow, name, bytes);
     else throw new BrokenArchive(`it has an unexpected part ${name}`);
   }
   if (app === null || counts === null) throw new BrokenArchive('it is no exported app');
@@ -141,12 +141,23 @@ async function checked(file: Readable): Promise<{ app: AppPiece; counts: CountsP
   return { app, counts };
 }
 
-const rowsOf = <Row>(schema: z.ZodType<Row>, name: string, bytes: Buffer): Row[] =>
-  unpacked(name, bytes).map((row, i) => {
-    const { success, data } = schema.safeParse(row);
-    if (!success) throw new BrokenArchive(`line ${i + 1} of ${name} is wrong`);
-    return data;
-  });
+async function* rowsOf<Row>(schema: z.ZodType<Row>, name: string, bytes: Buffer): AsyncGenerator<Row[]> {
+  let before = 0;
+  for await (const rows of unpacked(name, bytes)) {
+    yield rows.map((row, i) => {
+      const { success, data } = schema.safeParse(row);
+      if (!success) throw new BrokenArchive(`line ${before + i + 1} of ${name} is wrong`);
+      return data;
+    });
+    before += rows.length;
+  }
+}
+
+async function countOf(schema: z.ZodType<unknown>, name: string, bytes: Buffer): Promise<number> {
+  let count = 0;
+  for await (const rows of rowsOf(schema, name, bytes)) count += rows.length;
+  return count;
+}
 
 /**
  * The app as it is to be. A new id is derived from the old one, the moment of the export and the account, so that a
@@ -181,22 +192,27 @@ async function storeAll(
   for await (const piece of piecesOf(file)) {
     await assertHeld();
     if (piece.name.startsWith(EVENTS))
-      await db.insertText('events', eventLines(app, piece), { about: [app] });
+      await db.insertText('events', await eventLines(app, piece), { about: [app] });
     if (piece.name.startsWith(BATCHES)) {
-      await ingestion.adopt(rowsOf(BatchRow, piece.name, piece.bytes).map((row) => ({ app, ...row })));
+      for await (const rows of rowsOf(BatchRow, piece.name, piece.bytes))
+        await ingestion.adopt(rows.map((row) => ({ app, ...row })));
     }
   }
 }
 
 /** Returns the events for another insert. Columns that this version does not know are left out. */
-const eventLines = (app: AppId, { name, bytes }: Piece): string =>
-  unpacked(name, bytes)
-    .map((row) => {
+async function eventLines(app: AppId, { name, bytes }: Piece): Promise<string> {
+  const groups: string[] = [];
+  for await (const rows of unpacked(name, bytes)) {
+    const lines = rows.map((row) => {
       const event: Record<string, unknown> = { app_id: app };
       for (const column of COLUMNS) if (row[column] !== undefined) event[column] = row[column];
       return JSON.stringify(event);
-    })
-    .join('\n');
+    });
+    groups.push(lines.join('\n'));
+  }
+  return groups.join('\n');
+}
 
 /** Commits all events of the app: from now on the sealer sees them. */
 async function commit(db: Database, app: AppId): Promise<void> {

@@ -162,7 +162,8 @@ test('while events come in, an archive holds whole batches, and their ids', asyn
   const ids = new Set<unknown>();
   for await (const { name, bytes } of piecesOf(Readable.from([archive]))) {
     if (name === COUNTS) counts = CountsPiece.parse(JSON.parse(bytes.toString()));
-    if (name.startsWith(BATCHES)) for (const { batch } of unpacked(name, bytes)) ids.add(batch);
+    if (!name.startsWith(BATCHES)) continue;
+    for await (const rows of unpacked(name, bytes)) for (const { batch } of rows) ids.add(batch);
   }
   expect(counts.batches).toBeGreaterThanOrEqual(20);
   expect(counts.batches).toBeLessThan(sent.length);
@@ -211,7 +212,9 @@ describe('an import', () => {
     async function* changed() {
       for await (const piece of piecesOf(Readable.from([archive]))) {
         if (piece.name.startsWith(EVENTS)) {
-          const [first, ...rows] = unpacked(piece.name, piece.bytes);
+          const all: object[] = [];
+          for await (const rows of unpacked(piece.name, piece.bytes)) all.push(...rows);
+          const [first, ...rows] = all;
           for (const { bytes } of packed([...rows, { ...first, ...change }])) yield { ...piece, bytes };
         } else yield piece;
       }

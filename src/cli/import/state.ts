@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
+import { writeOwnFile } from '../../own-file.ts';
 import { CliError } from '../cli-error.ts';
 import { notWritable } from './spool.ts';
 
@@ -131,13 +132,8 @@ export class StateFolder {
 
   /** A crash leaves the old state or the new one. */
   write(state: Omit<State, 'version'>): void {
-    const draft = join(this.path, `${STATE}.new`);
     try {
-      const file = openSync(draft, 'w', 0o600);
-      writeSync(file, JSON.stringify({ version: VERSION, ...state }));
-      fsyncSync(file);
-      closeSync(file);
-      renameSync(draft, join(this.path, STATE));
+      writeOwnFile(join(this.path, STATE), JSON.stringify({ version: VERSION, ...state }));
     } catch (error) {
       throw notWritable(this.path, error);
     }

@@ -61,7 +61,6 @@ export function consolePages(): RequestHandler {
     }
     pick(new Map([['GET', page]]), req, res);
     res.setHeader('Content-Security-Policy', POLICY);
-    res.setHeader('X-Content-Type-Options', 'nosniff');
     res.setHeader('Referrer-Policy', 'same-origin');
     res.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     await replyWithPage(req, res, page);

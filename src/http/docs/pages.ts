@@ -36,7 +36,6 @@ export function docsPages(library: Library): RequestHandler {
     const found = made.get(path) ?? make();
     made.set(path, found);
     res.setHeader('Content-Security-Policy', POLICY);
-    res.setHeader('X-Content-Type-Options', 'nosniff');
     res.setHeader('Referrer-Policy', 'no-referrer');
     await replyWithPage(req, res, found);
   };

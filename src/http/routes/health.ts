@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { AppError } from '../../domain/errors.ts';
 import type { SealingHealth } from '../../facts/sealer.ts';
 import type { RedisState } from '../../redis/link.ts';
@@ -12,6 +12,8 @@ const PING_MS = 3_000;
 const REMEMBERED_MS = 5_000;
 
 export interface HealthDeps {
+  /** What is damaged in the store, for the operator; null if it is whole. */
+  readonly damage: () => string | null;
   /** Rejects if the store does not answer. */
   readonly ping: () => Promise<void>;
   /** True if the store has found no room on its disk. It still answers questions. */
@@ -23,12 +25,18 @@ export interface HealthDeps {
   readonly sealing: () => SealingHealth;
 }
 
+const PATHS = { alive: '/healthz', ready: '/readyz' } as const;
+
+/** Whether the request asks for one of these pages. */
+export const isServicePage = (req: Request): boolean =>
+  (Object.values(PATHS) as string[]).includes(targetOf(req).path);
+
 /** Serves /healthz and /readyz: no authentication, no limit. */
 export function servicePages(deps: HealthDeps): RequestHandler {
   const ping = remembered(() => inTime(deps.ping()));
   const pages = new Map<string, () => Promise<object> | object>([
-    ['/healthz', () => ({ status: 'ok' })],
-    ['/readyz', () => readiness(deps, ping)],
+    [PATHS.alive, () => ({ status: 'ok' })],
+    [PATHS.ready, () => readiness(deps, ping)],
   ]);
   return async (req, res, next) => {
     const { path } = targetOf(req);
@@ -54,7 +62,7 @@ const REDIS_WORDS = {
 const FULL_WORDS = { store: 'disk full', status: 'degraded' } as const;
 
 async function readiness(
-  { isDraining, isFull, redisState, sealing }: HealthDeps,
+  { isDraining, isFull, redisState, sealing, damage }: HealthDeps,
   ping: () => Promise<void>,
 ): Promise<object> {
   if (isDraining()) {
@@ -62,6 +70,8 @@ async function readiness(
       retryAfterSeconds: 1,
     });
   }
+  const damaged = damage();
+  if (damaged !== null) throw new AppError('store_unavailable', damaged, { retryAfterSeconds: 60 });
   await ping();
   const words = REDIS_WORDS[redisState() ?? 'off'];
   return { store: 'ok', ...words, ...(isFull() ? FULL_WORDS : {}), sealing: sealing() };

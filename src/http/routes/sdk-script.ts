@@ -55,7 +55,8 @@ export function sdkScriptRouter(): Router {
     res.setHeader('Vary', 'Accept-Encoding');
     // Pages of every site load it, even isolated ones (Cross-Origin-Embedder-Policy).
     res.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
-    res.setHeader('X-Content-Type-Options', 'nosniff');
+    // And pages that load it with `crossorigin`, for its integrity or its errors.
+    res.setHeader('Access-Control-Allow-Origin', '*');
     if (matchesEtag(req.headers['if-none-match'], tag)) {
       res.status(304).end();
       return;

@@ -81,6 +81,8 @@ export function createHttpServer(listener: RequestHandler, deps: HttpServerDeps)
   const serve = (req: IncomingMessage, res: ServerResponse): void => {
     const requestId = requestIdFor(req.headers['x-request-id'], deps.clock());
     res.setHeader('X-Request-Id', requestId);
+    // Browsers take no answer for another type than it says.
+    res.setHeader('X-Content-Type-Options', 'nosniff');
     if (deps.isDraining()) res.setHeader('Connection', 'close');
     req.id = requestId;
     req.url = originForm(req.url ?? '');
@@ -181,7 +183,11 @@ function refuse(req: IncomingMessage, res: ServerResponse, error: AppError, log:
 function writeProblem(res: ServerResponse, error: Error, requestId: string): number {
   const { status, headers, body } = problem(error, requestId);
   const text = JSON.stringify(body);
-  res.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) });
+  res.writeHead(status, {
+    ...headers,
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Length': Buffer.byteLength(text),
+  });
   res.end(text);
   return status;
 }

@@ -53,6 +53,26 @@ export const OPERATION = tagged('Operation', {
     answer: z.strictObject({ id: z.string(), dropped: z.literal(true) }),
     example: { id: KEY, dropped: true },
   },
+  'GET /damage': {
+    operationId: 'getDamage',
+    summary: 'Damaged parts of the store',
+    answer: answers.Damage,
+    example: { message: null, parts: [] },
+  },
+  'POST /damage/accept': {
+    operationId: 'acceptDamage',
+    summary: 'Accepts the loss of damaged parts, and computes the rest anew',
+    answer: answers.Lost,
+    example: {
+      lost: [
+        {
+          table: 'events',
+          part: 'broken-on-start_202611_1_1_0',
+          loss: 'events are gone from every figure',
+        },
+      ],
+    },
+  },
   'GET /backups': {
     operationId: 'getLastBackups',
     summary: 'The last backup that was made, and the last that failed',
