@@ -23,8 +23,8 @@ const ANALYTICS_ROOMS = {
   late: ['range', 'input'],
   events: ['answers', 'range', 'memory', 'input'],
   sessions: ['answers', 'range', 'memory', 'input', 'late'],
-  keys: ['answers', 'range', 'memory', 'input', 'late'],
-  questions: ['answers', 'range', 'memory', 'input', 'late', 'events', 'sessions', 'keys'],
+  lists: ['answers', 'range', 'memory', 'input', 'late'],
+  questions: ['answers', 'range', 'memory', 'input', 'late', 'events', 'sessions', 'lists'],
 };
 
 /** The same of facts/: the tables and statements stand on nothing. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { wallClock } from '../src/cli/wall-clock.ts';
 import type { Database } from '../src/clickhouse/database.ts';
 import { bucket, int, ofApp } from '../src/clickhouse/literals.ts';
-import { listOf, number, rowOf, text, tupleOf } from '../src/clickhouse/row.ts';
+import { number, rowOf, text } from '../src/clickhouse/row.ts';
 import { identifier, join, type Sql, sql } from '../src/clickhouse/sql.ts';
-import type { HourCount } from '../src/domain/commits.ts';
-import { DAY_MS, epochMs, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
+import type { HourCount } from '../src/domain/hour-count.ts';
+import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../src/domain/time.ts';
 import { createJournal } from '../src/ingestion/journal.ts';
 import { EVENT_COLUMNS } from '../src/ingestion/journal-rows.ts';
 import { BIG_APP, NOW } from './shape.ts';
@@ -81,38 +81,24 @@ const copied = ({
 )`;
 
 /**
- * Commits the events of these hours that were inserted since `at` (epoch ms). The journal of the service does it, so this
- * process knows what it has committed.
+ * Commits the events of these hours that were inserted since `at` (epoch ms), as the service does.
  */
 async function commit(db: Database, at: number, hours: readonly number[]): Promise<void> {
   const rows = await db.rows({ name: 'new events', sql: newEvents(at, hours), row: HOUR });
-  const counts = rows.map(([kind, hour, events, oldest, newest, lastEvent, keys, byType]): HourCount => {
-    const sessions = keys.map(([id, startedAt, visitor]) => ({ id, startedAt, visitor }));
-    const types = byType.map(([start, type]) => ({ at: start, type, events: 1 }));
+  const counts = rows.map(([kind, hour, events, oldest, newest, lastEvent]): HourCount => {
     const times = { hour, oldest, newest, lastEvent };
-    return { app: BIG_APP, kind: kind as HourCount['kind'], events, ...times, sessions, types };
+    return { app: BIG_APP, kind: kind as HourCount['kind'], events, ...times };
   });
-  await createJournal(db).commit(randomUUID(), counts, epochMs(at));
+  await createJournal(db).commit(randomUUID(), counts);
 }
 
-const HOUR = rowOf([
-  text,
-  number,
-  number,
-  number,
-  number,
-  number,
-  listOf(tupleOf([text, number, text])),
-  listOf(tupleOf([number, text])),
-]);
+const HOUR = rowOf([text, number, number, number, number, number]);
 
 const newEvents = (
   at: number,
   hours: readonly number[],
 ): Sql => sql`SELECT slice.1 AS kind, toUnixTimestamp(toStartOfHour(slice.2)) * 1000 AS hour, count(),
-    toUnixTimestamp64Milli(min(slice.2)), toUnixTimestamp64Milli(max(slice.2)), toUnixTimestamp64Milli(max(timestamp)),
-    groupUniqArray((session_id, toUnixTimestamp64Milli(started_at), visitor_id)),
-    groupArrayIf((toUnixTimestamp(toStartOfInterval(timestamp, INTERVAL 30 MINUTE)) * 1000, toString(type)), slice.1 = 'event')
+    toUnixTimestamp64Milli(min(slice.2)), toUnixTimestamp64Milli(max(slice.2)), toUnixTimestamp64Milli(max(timestamp))
 FROM events ARRAY JOIN [('event', timestamp), ('session', started_at)] AS slice
 WHERE ${ofApp(BIG_APP)} AND toStartOfHour(timestamp) IN (${join(hours.map(bucket))})
     AND inserted_at >= fromUnixTimestamp64Milli(${int(at)}, 'UTC')

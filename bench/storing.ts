@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { wallClock } from '../src/cli/wall-clock.ts';
 import type { Database } from '../src/clickhouse/database.ts';
 import { epochMs, MINUTE_MS, toIso } from '../src/domain/time.ts';
 import { createIngestion } from '../src/ingestion/ingestion.ts';
@@ -24,7 +23,7 @@ export interface Storing {
 
 /** Stores a batch of the big app every 50 ms, as the service does, until it is stopped. */
 export async function startStoring(db: Database): Promise<Storing> {
-  const ingestion = createIngestion({ db, clock: () => NOW, wallClock, log: LOG, maxAgeDays: 30 });
+  const ingestion = createIngestion({ db, clock: () => NOW, log: LOG, maxAgeDays: 30 });
   await ingestion.start();
   const sent: Promise<unknown>[] = [];
   let waiting: ((stored: Promise<unknown>) => void)[] = [];

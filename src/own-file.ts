@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { codeOf } from './domain/thrown.ts';
 
 /*
  * Files that the service writes for itself. After a crash or a power cut, such a file is there as it was or as it is to
@@ -70,10 +71,8 @@ export function readOwnFile<T>(path: string, parse: (text: string) => T, advice:
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT') return null;
-    const what = code === 'EISDIR' ? 'is a folder' : code === '' ? 'is damaged' : `cannot be read (${code})`;
+    const what =
+      code === 'EISDIR' ? 'is a folder' : code === undefined ? 'is damaged' : `cannot be read (${code})`;
     throw new UnusableFile(`${path} ${what}: ${advice}`, { cause: error });
   }
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';

@@ -149,17 +149,13 @@ async function start(
   });
   const snapshots = createSnapshots(db);
   const memory = new Memory(config.factsCacheBytes);
-  forgetting.add((app) => {
-    memory.forget(app);
-    db.own.forgetCommits(app);
-  });
+  forgetting.add((app) => memory.forget(app));
   const analytics = createAnalytics({ db, snapshots, memory });
   const geo = config.geoipDatabase === null ? null : await openGeo(config.geoipDatabase, log);
   if (geo !== null) opened.push(() => geo.close());
   const ingestion = createIngestion({
     db,
     clock,
-    wallClock,
     log,
     locks,
     maxAgeDays,

@@ -1,53 +1,159 @@
 -- lists
 SELECT
     key,
-    sum(d.sessions) AS sessions
+    sum(d.sessions)
 FROM session_dimensions AS d
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
-GROUP BY key
-ORDER BY
-    sessions DESC,
-    key ASC;
+GROUP BY key;
 
 -- parts of hours, lists
 SELECT
-    key AS name,
+    arrayJoin(arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))) AS name,
     count()
-FROM
-(
-    SELECT
-        started_at AS at,
-        arrayJoin(arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)]))) AS key
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
-)
+FROM session_facts
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
 GROUP BY name;
 
 -- parts of hours, totals
 SELECT
-    toString(intDiv(at - 1794910830123, 265168644)) AS name,
+    toString(intDiv(started_at - 1794910830123, 265168644)) AS name,
     count(),
-    sum(value0),
-    sum(value1),
-    sum(value2),
-    sum(value3),
-    sum(value4),
-    countIf(prev < greatest(toInt64(1794910830123), 1794910830123 + (intDiv(at - 1794910830123, 265168644) * 265168644))),
+    sum(bounced),
+    sum(duration_ms),
+    sum(pageviews),
+    sum(clicks),
+    sum(errors > 0),
+    countIf(prev < greatest(toInt64(1794910830123), 1794910830123 + (intDiv(started_at - 1794910830123, 265168644) * 265168644))),
     countIf(prev = -1)
+FROM session_facts
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
+GROUP BY name;
+
+-- pending keys
+SELECT
+    concat(toString(kind), ' ', toString(if(key = '', '(none)', key)) AS name) AS pair,
+    sum(r.events) AS sum0,
+    sum(r.sessions) AS sum1,
+    sum(r.engagedMs) AS sum2
 FROM
 (
     SELECT
-        started_at AS at,
-        prev,
-        bounced AS value0,
-        duration_ms AS value1,
-        pageviews AS value2,
-        clicks AS value3,
-        errors > 0 AS value4
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794913200000))
+        kind,
+        key,
+        toInt64(sum(all_events)) AS events,
+        toInt64(countIf((pending_pairs > 0) AND (held_pairs = 0))) AS sessions,
+        sum(engaged) AS engagedMs,
+        sum(all_engagements) AS engagements
+    FROM
+    (
+        SELECT
+            if((type IN ('pageview', 'engagement')), 'page', toString(type)) AS kind,
+            if((type IN ('pageview', 'engagement')), path, label) AS key,
+            countIf(is_pending AND (type != 'engagement')) AS all_events,
+            countIf(is_pending AND (type IN ('pageview', 'error'))) AS pending_pairs,
+            countIf((NOT is_pending) AND (type IN ('pageview', 'error'))) AS held_pairs,
+            sumIf(duration_ms, is_pending) AS engaged,
+            countIf(is_pending AND (type = 'engagement')) AS all_engagements
+        FROM
+        (
+            SELECT
+                *,
+                (timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) OR (NOT (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)) AS is_pending
+            FROM events
+            WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement', 'error', 'click', 'custom')) AND (((toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))) OR (((toStartOfHour(timestamp) >= 1795086000) AND (toStartOfHour(timestamp) <= 1795168800)) AND ((timestamp >= fromUnixTimestamp64Milli(1795086000000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795172399999, 'UTC'))) AND (type IN ('pageview', 'error')) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND ((session_id, started_at) IN (
+                SELECT DISTINCT
+                    session_id,
+                    started_at
+                FROM events
+                WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))) AND (type IN ('pageview', 'error')) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
+            ))))
+        )
+        GROUP BY
+            kind,
+            key,
+            session_id,
+            started_at
+    )
+    GROUP BY
+        kind,
+        key
+) AS r
+GROUP BY
+    kind,
+    name
+ORDER BY
+    sum0 DESC,
+    pair ASC;
+
+-- pending sessions
+SELECT
+    sign,
+    toUnixTimestamp64Milli(started_at),
+    base64Encode(reinterpretAsFixedString(visitor)),
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)')),
+    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)')),
+    (if(place = '', CAST('[]', 'Array(String)'), [toString(place)]), CAST('[]', 'Array(Int64)')),
+    (if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]), CAST('[]', 'Array(Int64)'))
+FROM
+(
+    SELECT
+        toInt8(1) AS sign,
+        started_at,
+        bounced,
+        duration_ms,
+        pageviews,
+        clicks,
+        errors,
+        visitor,
+        browser,
+        os,
+        device,
+        screen,
+        language,
+        channel,
+        referrer,
+        country,
+        utm_source,
+        entry_page,
+        exit_page,
+        place,
+        utm_medium,
+        utm_campaign,
+        utm_term,
+        utm_content
+    FROM
+    (
+        SELECT
+            s.started_at AS started_at,
+            s.session AS session,
+            (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+            s.last_offset AS duration_ms,
+            s.pageviews AS pageviews,
+            s.clicks AS clicks,
+            s.errors AS errors,
+            reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor,
+            s.technology.3 AS browser,
+            s.technology.4 AS os,
+            s.technology.5 AS device,
+            s.screen.2 AS screen,
+            s.language.2 AS language,
+            ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+            s.referrer.3 AS referrer,
+            s.country.2 AS country,
+            s.utm_source.2 AS utm_source,
+            s.entry.2 AS entry_page,
+            s.exit.2 AS exit_page,
+            if(((s.latitude.2) >= -90) AND ((s.longitude.2) >= -180) AND (NOT (((s.latitude.2) = 0) AND ((s.longitude.2) = 0))), arrayStringConcat([s.country.2, s.region.2, s.city.2, toString((s.latitude.2) + 0.), toString((s.longitude.2) + 0.)], ''), '') AS place,
+            s.utm_medium.2 AS utm_medium,
+            s.utm_campaign.2 AS utm_campaign,
+            s.utm_term.2 AS utm_term,
+            s.utm_content.2 AS utm_content
+        FROM sessions AS s
+        FINAL
+        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+    )
 )
-GROUP BY name;
+LIMIT 20001;
 
 -- returning, totals
 SELECT
@@ -79,6 +185,74 @@ FROM session_returns
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((prev >= 1794910830123) AND (prev < 1794913200000)) AND ((started_at >= 1794913200000) AND (started_at < 1795172400000))
 GROUP BY name;
 
+-- sealed keys
+SELECT
+    concat(toString(kind), ' ', toString(if(key = '', '(none)', key)) AS name) AS pair,
+    sum(r.events) AS sum0,
+    sum(r.sessions) AS sum1,
+    sum(r.engagedMs) AS sum2
+FROM
+(
+    SELECT
+        'page' AS kind,
+        key,
+        toInt64(f.events) AS events,
+        toInt64(f.events - f.repeats) AS sessions,
+        f.engaged_ms AS engagedMs,
+        f.engagements AS engagements
+    FROM page_facts AS f
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, toStartOfDay(bucket), bucket) IN ((1, 1794873600, 1794913200), (1, 1794873600, 1794916800), (1, 1794873600, 1794920400), (1, 1794873600, 1794924000), (1, 1794873600, 1794927600), (1, 1794873600, 1794931200), (1, 1794873600, 1794934800), (1, 1794873600, 1794938400), (1, 1794873600, 1794942000), (1, 1794873600, 1794945600), (1, 1794873600, 1794949200), (1, 1794873600, 1794952800), (1, 1794873600, 1794956400), (1, 1795132800, 1795132800), (1, 1795132800, 1795136400), (1, 1795132800, 1795140000), (1, 1795132800, 1795143600), (1, 1795132800, 1795147200), (1, 1795132800, 1795150800), (1, 1795132800, 1795154400), (1, 1795132800, 1795158000), (1, 1795132800, 1795161600), (1, 1795132800, 1795165200), (1, 1795132800, 1795168800), (2, 1794960000, 1794960000), (2, 1795046400, 1795046400)))
+    UNION ALL
+    SELECT
+        toString(kind) AS kind,
+        key,
+        toInt64(f.events) AS events,
+        toInt64(f.events - f.repeats) AS sessions,
+        toUInt64(0) AS engagedMs,
+        toUInt64(0) AS engagements
+    FROM label_facts AS f
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (f.kind IN ('error', 'click', 'custom')) AND ((grain, bucket) IN ((1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
+    UNION ALL
+    SELECT
+        toString(kind) AS kind,
+        key,
+        toInt64(0) AS events,
+        toInt64(1) AS sessions,
+        toUInt64(0) AS engagedMs,
+        toUInt64(0) AS engagements
+    FROM revisits AS v
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (v.kind IN ('page', 'error', 'click', 'custom')) AND (((v.hour >= 1794913200) AND (v.hour < 1794999600)) AND (prev_at < 1794913200000))
+    UNION ALL
+    SELECT
+        toString(kind) AS kind,
+        key,
+        toInt64(0) AS events,
+        toInt64(-1) AS sessions,
+        toUInt64(0) AS engagedMs,
+        toUInt64(0) AS engagements
+    FROM revisits AS v
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (v.kind IN ('page', 'error', 'click', 'custom')) AND (((v.hour >= 1794913200) AND (v.hour < 1794999600)) AND (prev_at >= 1794910830123) AND (prev_at < 1794913200000))
+    UNION ALL
+    SELECT
+        if((type IN ('pageview', 'engagement')), 'page', toString(type)) AS kind,
+        if((type IN ('pageview', 'engagement')), path, label) AS key,
+        toInt64(countIf(type != 'engagement')) AS events,
+        toInt64(uniqExactIf((session_id, started_at, 0), (type IN ('pageview', 'error')))) AS sessions,
+        sum(duration_ms) AS engagedMs,
+        countIf(type = 'engagement') AS engagements
+    FROM events
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement', 'error', 'click', 'custom')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)
+    GROUP BY
+        kind,
+        key
+) AS r
+GROUP BY
+    kind,
+    name
+ORDER BY
+    sum0 DESC,
+    pair ASC;
+
 -- session sums
 SELECT
     toString(toUInt8(0)) AS key,
@@ -94,146 +268,11 @@ FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794913200), (1, 1794915000), (1, 1794916800), (1, 1794918600), (1, 1794920400), (1, 1794922200), (1, 1794924000), (1, 1794925800), (1, 1794927600), (1, 1794929400), (1, 1794931200), (1, 1794933000), (1, 1794934800), (1, 1794936600), (1, 1794938400), (1, 1794940200), (1, 1794942000), (1, 1794943800), (1, 1794945600), (1, 1794947400), (1, 1794949200), (1, 1794951000), (1, 1794952800), (1, 1794954600), (1, 1794956400), (1, 1794958200), (1, 1795132800), (1, 1795134600), (1, 1795136400), (1, 1795138200), (1, 1795140000), (1, 1795141800), (1, 1795143600), (1, 1795145400), (1, 1795147200), (1, 1795149000), (1, 1795150800), (1, 1795152600), (1, 1795154400), (1, 1795156200), (1, 1795158000), (1, 1795159800), (1, 1795161600), (1, 1795163400), (1, 1795165200), (1, 1795167000), (1, 1795168800), (1, 1795170600), (2, 1794960000), (2, 1795046400)))
 GROUP BY key;
 
--- sessions that continue
-SELECT
-    concat(if((type IN ('pageview', 'engagement')), 'page', toString(type)), ' ', toString(if((type IN ('pageview', 'engagement')), path, label))) AS pair,
-    groupUniqArray(concat(toString(toUnixTimestamp64Milli(started_at)), ' ', session_id))
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))) AND (type IN ('pageview', 'error')) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
-GROUP BY pair;
-
--- top keys
-SELECT
-    splitByChar(' ', pair)[1] AS kind,
-    countIf(sum0 > 0),
-    sum(sum0),
-    sum(sum2),
-    groupArraySortedIf(10)((-sum0, pair, sum1), sum0 > 0)
-FROM
-(
-    SELECT
-        concat(toString(kind), ' ', toString(if(key = '', '(none)', key)) AS name) AS pair,
-        sum(r.events) AS sum0,
-        sum(r.sessions) AS sum1,
-        sum(r.engagedMs) AS sum2
-    FROM
-    (
-        SELECT
-            'page' AS kind,
-            key,
-            toInt64(f.events) AS events,
-            toInt64(f.events - f.repeats) AS sessions,
-            f.engaged_ms AS engagedMs,
-            f.engagements AS engagements
-        FROM page_facts AS f
-        WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, toStartOfDay(bucket), bucket) IN ((1, 1794873600, 1794913200), (1, 1794873600, 1794916800), (1, 1794873600, 1794920400), (1, 1794873600, 1794924000), (1, 1794873600, 1794927600), (1, 1794873600, 1794931200), (1, 1794873600, 1794934800), (1, 1794873600, 1794938400), (1, 1794873600, 1794942000), (1, 1794873600, 1794945600), (1, 1794873600, 1794949200), (1, 1794873600, 1794952800), (1, 1794873600, 1794956400), (1, 1795132800, 1795132800), (1, 1795132800, 1795136400), (1, 1795132800, 1795140000), (1, 1795132800, 1795143600), (1, 1795132800, 1795147200), (1, 1795132800, 1795150800), (1, 1795132800, 1795154400), (1, 1795132800, 1795158000), (1, 1795132800, 1795161600), (1, 1795132800, 1795165200), (1, 1795132800, 1795168800), (2, 1794960000, 1794960000), (2, 1795046400, 1795046400)))
-        UNION ALL
-        SELECT
-            toString(kind) AS kind,
-            key,
-            toInt64(f.events) AS events,
-            toInt64(f.events - f.repeats) AS sessions,
-            toUInt64(0) AS engagedMs,
-            toUInt64(0) AS engagements
-        FROM label_facts AS f
-        WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (f.kind IN ('error', 'click', 'custom')) AND ((grain, bucket) IN ((1, 1794913200), (1, 1794916800), (1, 1794920400), (1, 1794924000), (1, 1794927600), (1, 1794931200), (1, 1794934800), (1, 1794938400), (1, 1794942000), (1, 1794945600), (1, 1794949200), (1, 1794952800), (1, 1794956400), (1, 1795132800), (1, 1795136400), (1, 1795140000), (1, 1795143600), (1, 1795147200), (1, 1795150800), (1, 1795154400), (1, 1795158000), (1, 1795161600), (1, 1795165200), (1, 1795168800), (2, 1794960000), (2, 1795046400)))
-        UNION ALL
-        SELECT
-            toString(kind) AS kind,
-            key,
-            toInt64(0) AS events,
-            toInt64(1) AS sessions,
-            toUInt64(0) AS engagedMs,
-            toUInt64(0) AS engagements
-        FROM revisits AS v
-        WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (v.kind IN ('page', 'error', 'click', 'custom')) AND (((v.hour >= 1794913200) AND (v.hour < 1794999600)) AND (prev_at < 1794913200000))
-        UNION ALL
-        SELECT
-            toString(kind) AS kind,
-            key,
-            toInt64(0) AS events,
-            toInt64(-1) AS sessions,
-            toUInt64(0) AS engagedMs,
-            toUInt64(0) AS engagements
-        FROM revisits AS v
-        WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (v.kind IN ('page', 'error', 'click', 'custom')) AND (((v.hour >= 1794913200) AND (v.hour < 1794999600)) AND (prev_at >= 1794910830123) AND (prev_at < 1794913200000))
-        UNION ALL
-        SELECT
-            if((type IN ('pageview', 'engagement')), 'page', toString(type)) AS kind,
-            if((type IN ('pageview', 'engagement')), path, label) AS key,
-            toInt64(countIf(type != 'engagement')) AS events,
-            toInt64(uniqExactIf((session_id, started_at, 0), (type IN ('pageview', 'error')))) AS sessions,
-            sum(duration_ms) AS engagedMs,
-            countIf(type = 'engagement') AS engagements
-        FROM events
-        WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement', 'error', 'click', 'custom')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (inserted_at <= fromUnixTimestamp64Milli(1795176000000, 'UTC'))
-        GROUP BY
-            kind,
-            key
-        UNION ALL
-        SELECT
-            if((type IN ('pageview', 'engagement')), 'page', toString(type)) AS kind,
-            if((type IN ('pageview', 'engagement')), path, label) AS key,
-            toInt64(countIf(type != 'engagement')) AS events,
-            toInt64(uniqExactIf((session_id, started_at), (type IN ('pageview', 'error')))) AS sessions,
-            sum(duration_ms) AS engagedMs,
-            countIf(type = 'engagement') AS engagements
-        FROM events
-        WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement', 'error', 'click', 'custom')) AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))
-        GROUP BY
-            kind,
-            key
-    ) AS r
-    GROUP BY
-        kind,
-        name
-    ORDER BY
-        sum0 DESC,
-        pair ASC
-)
-GROUP BY kind;
-
--- unsealed sessions, totals, lists
-SELECT
-    toUnixTimestamp64Milli(started_at),
-    events,
-    base64Encode(reinterpretAsFixedString(visitor)),
-    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)')),
-    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)'))
-FROM
-(
-    SELECT
-        s.started_at AS started_at,
-        s.session AS session,
-        s.events AS events,
-        (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
-        s.last_offset AS duration_ms,
-        s.pageviews AS pageviews,
-        s.clicks AS clicks,
-        s.errors AS errors,
-        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor,
-        s.technology.3 AS browser,
-        s.technology.4 AS os,
-        s.technology.5 AS device,
-        s.screen.2 AS screen,
-        s.language.2 AS language,
-        ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
-        s.referrer.3 AS referrer,
-        s.country.2 AS country,
-        s.utm_source.2 AS utm_source,
-        s.entry.2 AS entry_page,
-        s.exit.2 AS exit_page
-    FROM sessions AS s
-    FINAL
-    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC'))) AND true
-)
-LIMIT 50001;
-
--- visits, last totals
+-- visits, totals
 SELECT
     base64Encode(reinterpretAsFixedString(visitor)),
     '' AS key,
-    [max(started_at)]
+    groupArray(started_at)
 FROM visitor_sessions
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
     SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))

@@ -20,29 +20,88 @@ GROUP BY slice;
 
 -- parts of hours, totals
 SELECT
-    toString(intDiv(at - 1794645661479, 265168644)) AS name,
+    toString(intDiv(started_at - 1794645661479, 265168644)) AS name,
     count(),
-    sum(value0),
-    sum(value1),
-    sum(value2),
-    sum(value3),
-    sum(value4),
-    countIf(prev < greatest(toInt64(1794645661479), 1794645661479 + (intDiv(at - 1794645661479, 265168644) * 265168644))),
+    sum(bounced),
+    sum(duration_ms),
+    sum(pageviews),
+    sum(clicks),
+    sum(errors > 0),
+    countIf(prev < greatest(toInt64(1794645661479), 1794645661479 + (intDiv(started_at - 1794645661479, 265168644) * 265168644))),
     countIf(prev = -1)
+FROM session_facts
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794645661479) AND (started_at < 1794646800000)) OR ((started_at >= 1794909600000) AND (started_at < 1794910830123)) OR ((started_at >= 1794910830123) AND (started_at < 1794913200000)))
+GROUP BY name;
+
+-- pending sessions
+SELECT
+    sign,
+    toUnixTimestamp64Milli(started_at),
+    base64Encode(reinterpretAsFixedString(visitor)),
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)')),
+    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)')),
+    (if(place = '', CAST('[]', 'Array(String)'), [toString(place)]), CAST('[]', 'Array(Int64)')),
+    (if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]), CAST('[]', 'Array(Int64)'))
 FROM
 (
     SELECT
-        started_at AS at,
-        prev,
-        bounced AS value0,
-        duration_ms AS value1,
-        pageviews AS value2,
-        clicks AS value3,
-        errors > 0 AS value4
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((started_at >= 1794645661479) AND (started_at < 1794646800000)) OR ((started_at >= 1794909600000) AND (started_at < 1794910830123)) OR ((started_at >= 1794910830123) AND (started_at < 1794913200000)))
+        toInt8(1) AS sign,
+        started_at,
+        bounced,
+        duration_ms,
+        pageviews,
+        clicks,
+        errors,
+        visitor,
+        browser,
+        os,
+        device,
+        screen,
+        language,
+        channel,
+        referrer,
+        country,
+        utm_source,
+        entry_page,
+        exit_page,
+        place,
+        utm_medium,
+        utm_campaign,
+        utm_term,
+        utm_content
+    FROM
+    (
+        SELECT
+            s.started_at AS started_at,
+            s.session AS session,
+            (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+            s.last_offset AS duration_ms,
+            s.pageviews AS pageviews,
+            s.clicks AS clicks,
+            s.errors AS errors,
+            reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor,
+            s.technology.3 AS browser,
+            s.technology.4 AS os,
+            s.technology.5 AS device,
+            s.screen.2 AS screen,
+            s.language.2 AS language,
+            ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+            s.referrer.3 AS referrer,
+            s.country.2 AS country,
+            s.utm_source.2 AS utm_source,
+            s.entry.2 AS entry_page,
+            s.exit.2 AS exit_page,
+            if(((s.latitude.2) >= -90) AND ((s.longitude.2) >= -180) AND (NOT (((s.latitude.2) = 0) AND ((s.longitude.2) = 0))), arrayStringConcat([s.country.2, s.region.2, s.city.2, toString((s.latitude.2) + 0.), toString((s.longitude.2) + 0.)], ''), '') AS place,
+            s.utm_medium.2 AS utm_medium,
+            s.utm_campaign.2 AS utm_campaign,
+            s.utm_term.2 AS utm_term,
+            s.utm_content.2 AS utm_content
+        FROM sessions AS s
+        FINAL
+        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+    )
 )
-GROUP BY name;
+LIMIT 20001;
 
 -- returning, totals
 SELECT
@@ -96,30 +155,6 @@ FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((grain, bucket) IN ((1, 1794646800), (1, 1794648600), (1, 1794650400), (1, 1794652200), (1, 1794654000), (1, 1794655800), (1, 1794657600), (1, 1794659400), (1, 1794661200), (1, 1794663000), (1, 1794664800), (1, 1794666600), (1, 1794668400), (1, 1794670200), (1, 1794672000), (1, 1794673800), (1, 1794675600), (1, 1794677400), (1, 1794679200), (1, 1794681000), (1, 1794682800), (1, 1794684600), (1, 1794686400), (1, 1794688200), (1, 1794690000), (1, 1794691800), (1, 1794693600), (1, 1794695400), (1, 1794697200), (1, 1794699000), (1, 1794873600), (1, 1794875400), (1, 1794877200), (1, 1794879000), (1, 1794880800), (1, 1794882600), (1, 1794884400), (1, 1794886200), (1, 1794888000), (1, 1794889800), (1, 1794891600), (1, 1794893400), (1, 1794895200), (1, 1794897000), (1, 1794898800), (1, 1794900600), (1, 1794902400), (1, 1794904200), (1, 1794906000), (1, 1794907800), (2, 1794700800), (2, 1794787200), (1, 1794913200), (1, 1794915000), (1, 1794916800), (1, 1794918600), (1, 1794920400), (1, 1794922200), (1, 1794924000), (1, 1794925800), (1, 1794927600), (1, 1794929400), (1, 1794931200), (1, 1794933000), (1, 1794934800), (1, 1794936600), (1, 1794938400), (1, 1794940200), (1, 1794942000), (1, 1794943800), (1, 1794945600), (1, 1794947400), (1, 1794949200), (1, 1794951000), (1, 1794952800), (1, 1794954600), (1, 1794956400), (1, 1794958200), (1, 1795132800), (1, 1795134600), (1, 1795136400), (1, 1795138200), (1, 1795140000), (1, 1795141800), (1, 1795143600), (1, 1795145400), (1, 1795147200), (1, 1795149000), (1, 1795150800), (1, 1795152600), (1, 1795154400), (1, 1795156200), (1, 1795158000), (1, 1795159800), (1, 1795161600), (1, 1795163400), (1, 1795165200), (1, 1795167000), (1, 1795168800), (1, 1795170600), (2, 1794960000), (2, 1795046400)))
 GROUP BY key;
 
--- unsealed sessions, totals
-SELECT
-    toUnixTimestamp64Milli(started_at),
-    events,
-    base64Encode(reinterpretAsFixedString(visitor)),
-    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)'))
-FROM
-(
-    SELECT
-        s.started_at AS started_at,
-        s.session AS session,
-        s.events AS events,
-        (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
-        s.last_offset AS duration_ms,
-        s.pageviews AS pageviews,
-        s.clicks AS clicks,
-        s.errors AS errors,
-        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
-    FROM sessions AS s
-    FINAL
-    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC'))) AND true
-)
-LIMIT 50001;
-
 -- unsealed traffic
 SELECT
     concat(toString(toUInt8(grain)), ' ', toString(toUnixTimestamp(bucket) * 1000)) AS hour,
@@ -132,11 +167,11 @@ GROUP BY
     grain,
     bucket;
 
--- visits, last totals
+-- visits, totals
 SELECT
     base64Encode(reinterpretAsFixedString(visitor)),
     '' AS key,
-    [max(started_at)]
+    groupArray(started_at)
 FROM visitor_sessions
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
     SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))

@@ -1,4 +1,57 @@
--- keys
+-- pending keys
+SELECT
+    concat('page', ' ', toString(key) AS name) AS pair,
+    sum(r.events) AS sum0,
+    sum(r.sessions) AS sum1
+FROM
+(
+    SELECT
+        kind,
+        key,
+        toInt64(sum(all_events)) AS events,
+        toInt64(countIf((pending_pairs > 0) AND (held_pairs = 0))) AS sessions,
+        sum(engaged) AS engagedMs,
+        sum(all_engagements) AS engagements
+    FROM
+    (
+        SELECT
+            'page' AS kind,
+            path AS key,
+            countIf(is_pending AND (type != 'engagement')) AS all_events,
+            countIf(is_pending AND (type = 'pageview')) AS pending_pairs,
+            countIf((NOT is_pending) AND (type = 'pageview')) AS held_pairs,
+            sumIf(duration_ms, is_pending) AS engaged,
+            countIf(is_pending AND (type = 'engagement')) AS all_engagements
+        FROM
+        (
+            SELECT
+                *,
+                (timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) OR (NOT (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)) AS is_pending
+            FROM events
+            WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (((toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))) OR (((toStartOfHour(timestamp) >= 1795086000) AND (toStartOfHour(timestamp) <= 1795168800)) AND ((timestamp >= fromUnixTimestamp64Milli(1795086000000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795172399999, 'UTC'))) AND (type = 'pageview') AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND ((session_id, started_at) IN (
+                SELECT DISTINCT
+                    session_id,
+                    started_at
+                FROM events
+                WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))) AND (type = 'pageview') AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
+            ))))
+        )
+        GROUP BY
+            kind,
+            key,
+            session_id,
+            started_at
+    )
+    GROUP BY
+        kind,
+        key
+) AS r
+GROUP BY name
+ORDER BY
+    sum0 DESC,
+    pair ASC;
+
+-- sealed keys
 SELECT
     concat('page', ' ', toString(key) AS name) AS pair,
     sum(r.events) AS sum0,
@@ -43,35 +96,12 @@ FROM
         sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (inserted_at <= fromUnixTimestamp64Milli(1795176000000, 'UTC'))
-    GROUP BY
-        kind,
-        key
-    UNION ALL
-    SELECT
-        'page' AS kind,
-        path AS key,
-        toInt64(countIf(type != 'engagement')) AS events,
-        toInt64(uniqExactIf((session_id, started_at), type = 'pageview')) AS sessions,
-        sum(duration_ms) AS engagedMs,
-        countIf(type = 'engagement') AS engagements
-    FROM events
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)
     GROUP BY
         kind,
         key
 ) AS r
 GROUP BY name
-HAVING sum(r.events) > 0
 ORDER BY
     sum0 DESC,
-    pair ASC
-LIMIT 3;
-
--- sessions that continue
-SELECT
-    concat('page', ' ', toString(path)) AS pair,
-    groupUniqArray(concat(toString(toUnixTimestamp64Milli(started_at)), ' ', session_id))
-FROM events
-WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))) AND (type = 'pageview') AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
-GROUP BY pair;
+    pair ASC;

@@ -1,4 +1,50 @@
--- keys
+-- pending keys
+SELECT
+    concat('page', ' ', toString(key) AS name) AS pair,
+    sum(r.engagedMs) AS sum0,
+    sum(r.events) AS sum1,
+    sum(r.engagements) AS sum2
+FROM
+(
+    SELECT
+        kind,
+        key,
+        toInt64(sum(all_events)) AS events,
+        toInt64(countIf((pending_pairs > 0) AND (held_pairs = 0))) AS sessions,
+        sum(engaged) AS engagedMs,
+        sum(all_engagements) AS engagements
+    FROM
+    (
+        SELECT
+            'page' AS kind,
+            path AS key,
+            countIf(is_pending AND (type != 'engagement')) AS all_events,
+            countIf(is_pending AND false) AS pending_pairs,
+            countIf((NOT is_pending) AND false) AS held_pairs,
+            sumIf(duration_ms, is_pending) AS engaged,
+            countIf(is_pending AND (type = 'engagement')) AS all_engagements
+        FROM
+        (
+            SELECT
+                *,
+                (timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) OR (NOT (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)) AS is_pending
+            FROM events
+            WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND ((toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))))
+        )
+        GROUP BY
+            kind,
+            key
+    )
+    GROUP BY
+        kind,
+        key
+) AS r
+GROUP BY name
+ORDER BY
+    sum0 DESC,
+    pair ASC;
+
+-- sealed keys
 SELECT
     concat('page', ' ', toString(key) AS name) AS pair,
     sum(r.engagedMs) AS sum0,
@@ -24,27 +70,12 @@ FROM
         sum(duration_ms) AS engagedMs,
         countIf(type = 'engagement') AS engagements
     FROM events
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (inserted_at <= fromUnixTimestamp64Milli(1795176000000, 'UTC'))
-    GROUP BY
-        kind,
-        key
-    UNION ALL
-    SELECT
-        'page' AS kind,
-        path AS key,
-        toInt64(countIf(type != 'engagement')) AS events,
-        toInt64(0) AS sessions,
-        sum(duration_ms) AS engagedMs,
-        countIf(type = 'engagement') AS engagements
-    FROM events
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement')) AND (toStartOfHour(timestamp) IN (1794909600)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1794913199999, 'UTC'))) AND (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)
     GROUP BY
         kind,
         key
 ) AS r
 GROUP BY name
-HAVING sum(r.engagements) > 0
 ORDER BY
     sum0 DESC,
-    pair ASC
-LIMIT 3;
+    pair ASC;

@@ -1,3 +1,73 @@
+-- pending sessions
+SELECT
+    sign,
+    toUnixTimestamp64Milli(started_at),
+    base64Encode(reinterpretAsFixedString(visitor)),
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)')),
+    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)')),
+    (if(place = '', CAST('[]', 'Array(String)'), [toString(place)]), CAST('[]', 'Array(Int64)')),
+    (if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]), CAST('[]', 'Array(Int64)'))
+FROM
+(
+    SELECT
+        toInt8(1) AS sign,
+        started_at,
+        bounced,
+        duration_ms,
+        pageviews,
+        clicks,
+        errors,
+        visitor,
+        browser,
+        os,
+        device,
+        screen,
+        language,
+        channel,
+        referrer,
+        country,
+        utm_source,
+        entry_page,
+        exit_page,
+        place,
+        utm_medium,
+        utm_campaign,
+        utm_term,
+        utm_content
+    FROM
+    (
+        SELECT
+            s.started_at AS started_at,
+            s.session AS session,
+            (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+            s.last_offset AS duration_ms,
+            s.pageviews AS pageviews,
+            s.clicks AS clicks,
+            s.errors AS errors,
+            reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor,
+            s.technology.3 AS browser,
+            s.technology.4 AS os,
+            s.technology.5 AS device,
+            s.screen.2 AS screen,
+            s.language.2 AS language,
+            ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+            s.referrer.3 AS referrer,
+            s.country.2 AS country,
+            s.utm_source.2 AS utm_source,
+            s.entry.2 AS entry_page,
+            s.exit.2 AS exit_page,
+            if(((s.latitude.2) >= -90) AND ((s.longitude.2) >= -180) AND (NOT (((s.latitude.2) = 0) AND ((s.longitude.2) = 0))), arrayStringConcat([s.country.2, s.region.2, s.city.2, toString((s.latitude.2) + 0.), toString((s.longitude.2) + 0.)], ''), '') AS place,
+            s.utm_medium.2 AS utm_medium,
+            s.utm_campaign.2 AS utm_campaign,
+            s.utm_term.2 AS utm_term,
+            s.utm_content.2 AS utm_content
+        FROM sessions AS s
+        FINAL
+        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+    )
+)
+LIMIT 20001;
+
 -- tehran hours: events
 SELECT
     toString(intDiv((toUnixTimestamp(bucket) * 1000) - 1792758600000, 3600000)) AS hour,
@@ -23,30 +93,6 @@ FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND ((bucket >= 1792758600) AND (bucket < 1795172400))
 GROUP BY hour;
 
--- unsealed sessions, totals
-SELECT
-    toUnixTimestamp64Milli(started_at),
-    events,
-    base64Encode(reinterpretAsFixedString(visitor)),
-    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)'))
-FROM
-(
-    SELECT
-        s.started_at AS started_at,
-        s.session AS session,
-        s.events AS events,
-        (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
-        s.last_offset AS duration_ms,
-        s.pageviews AS pageviews,
-        s.clicks AS clicks,
-        s.errors AS errors,
-        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
-    FROM sessions AS s
-    FINAL
-    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC'))) AND true
-)
-LIMIT 50001;
-
 -- unsealed traffic
 SELECT
     concat(toString(toUInt8(grain)), ' ', toString(toUnixTimestamp(bucket) * 1000)) AS hour,
@@ -59,14 +105,14 @@ GROUP BY
     grain,
     bucket;
 
--- visits, last totals
+-- visits, totals
 SELECT
     base64Encode(reinterpretAsFixedString(visitor)),
     '' AS key,
-    [max(started_at)]
+    groupArray(started_at)
 FROM visitor_sessions
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
-    SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jug=='), (i * 16) + 1, 16)), range(1)))
+    SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
 ))
 GROUP BY
     visitor,

@@ -20,29 +20,88 @@ GROUP BY slice;
 
 -- parts of hours, totals
 SELECT
-    toString(intDiv(at - 0, 86400000)) AS name,
+    toString(intDiv(started_at - 0, 86400000)) AS name,
     count(),
-    sum(value0),
-    sum(value1),
-    sum(value2),
-    sum(value3),
-    sum(value4),
-    countIf(prev < greatest(toInt64(1794910830123), 0 + (intDiv(at - 0, 86400000) * 86400000))),
+    sum(bounced),
+    sum(duration_ms),
+    sum(pageviews),
+    sum(clicks),
+    sum(errors > 0),
+    countIf(prev < greatest(toInt64(1794910830123), 0 + (intDiv(started_at - 0, 86400000) * 86400000))),
     countIf(prev = -1)
+FROM session_facts
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794960000000))
+GROUP BY name;
+
+-- pending sessions
+SELECT
+    sign,
+    toUnixTimestamp64Milli(started_at),
+    base64Encode(reinterpretAsFixedString(visitor)),
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)')),
+    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)')),
+    (if(place = '', CAST('[]', 'Array(String)'), [toString(place)]), CAST('[]', 'Array(Int64)')),
+    (if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]), CAST('[]', 'Array(Int64)'))
 FROM
 (
     SELECT
-        started_at AS at,
-        prev,
-        bounced AS value0,
-        duration_ms AS value1,
-        pageviews AS value2,
-        clicks AS value3,
-        errors > 0 AS value4
-    FROM session_facts
-    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1794960000000))
+        toInt8(1) AS sign,
+        started_at,
+        bounced,
+        duration_ms,
+        pageviews,
+        clicks,
+        errors,
+        visitor,
+        browser,
+        os,
+        device,
+        screen,
+        language,
+        channel,
+        referrer,
+        country,
+        utm_source,
+        entry_page,
+        exit_page,
+        place,
+        utm_medium,
+        utm_campaign,
+        utm_term,
+        utm_content
+    FROM
+    (
+        SELECT
+            s.started_at AS started_at,
+            s.session AS session,
+            (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+            s.last_offset AS duration_ms,
+            s.pageviews AS pageviews,
+            s.clicks AS clicks,
+            s.errors AS errors,
+            reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor,
+            s.technology.3 AS browser,
+            s.technology.4 AS os,
+            s.technology.5 AS device,
+            s.screen.2 AS screen,
+            s.language.2 AS language,
+            ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+            s.referrer.3 AS referrer,
+            s.country.2 AS country,
+            s.utm_source.2 AS utm_source,
+            s.entry.2 AS entry_page,
+            s.exit.2 AS exit_page,
+            if(((s.latitude.2) >= -90) AND ((s.longitude.2) >= -180) AND (NOT (((s.latitude.2) = 0) AND ((s.longitude.2) = 0))), arrayStringConcat([s.country.2, s.region.2, s.city.2, toString((s.latitude.2) + 0.), toString((s.longitude.2) + 0.)], ''), '') AS place,
+            s.utm_medium.2 AS utm_medium,
+            s.utm_campaign.2 AS utm_campaign,
+            s.utm_term.2 AS utm_term,
+            s.utm_content.2 AS utm_content
+        FROM sessions AS s
+        FINAL
+        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+    )
 )
-GROUP BY name;
+LIMIT 20001;
 
 -- session sums by day
 SELECT
@@ -59,30 +118,6 @@ FROM session_sums AS s
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (((grain = 2) AND ((bucket >= 1794960000) AND (bucket < 1795132800))) OR ((grain = 1) AND ((bucket >= 1795132800) AND (bucket < 1795172400))))
 GROUP BY day;
 
--- unsealed sessions, totals
-SELECT
-    toUnixTimestamp64Milli(started_at),
-    events,
-    base64Encode(reinterpretAsFixedString(visitor)),
-    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)'))
-FROM
-(
-    SELECT
-        s.started_at AS started_at,
-        s.session AS session,
-        s.events AS events,
-        (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
-        s.last_offset AS duration_ms,
-        s.pageviews AS pageviews,
-        s.clicks AS clicks,
-        s.errors AS errors,
-        reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor
-    FROM sessions AS s
-    FINAL
-    PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC'))) AND true
-)
-LIMIT 50001;
-
 -- unsealed traffic
 SELECT
     concat(toString(toUInt8(grain)), ' ', toString(toUnixTimestamp(bucket) * 1000)) AS hour,
@@ -95,11 +130,11 @@ GROUP BY
     grain,
     bucket;
 
--- visits, last totals
+-- visits, totals
 SELECT
     base64Encode(reinterpretAsFixedString(visitor)),
     '' AS key,
-    [max(started_at)]
+    groupArray(started_at)
 FROM visitor_sessions
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
     SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))

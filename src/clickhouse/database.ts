@@ -312,14 +312,12 @@ class ClickHouseDatabase {
       }),
     );
     const ended = this.own.begin(table, options);
-    let isDone = false;
     try {
       await this.#runner.run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>
         work(client, statement, sending),
       );
-      isDone = true;
     } finally {
-      ended(isDone);
+      ended();
     }
   }
 

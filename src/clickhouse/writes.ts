@@ -43,12 +43,7 @@ export class Writes {
 
   /** A number that changes with every write about the app. Null during a write. */
   stamp(app: string): number | null {
-    return this.#allBusy > 0 || this.#busy.has(app) ? null : this.position(app);
-  }
-
-  /** The same number, also during a write: it grows by one with the end of each. */
-  position(app: string): number {
-    return this.#all + (this.#done.get(app) ?? 0);
+    return this.#allBusy > 0 || this.#busy.has(app) ? null : this.#all + (this.#done.get(app) ?? 0);
   }
 
   #count(app: string): void {

@@ -32,6 +32,7 @@ export function isHeld(
   hours: readonly LateHour[],
   otherwise: number = Number.MAX_SAFE_INTEGER,
 ): Sql {
+  if (hours.length === 0) return sql`toUnixTimestamp64Milli(inserted_at) <= ${int(otherwise)}`;
   const hour = sql`toUnixTimestamp(toStartOfHour(${AT[kind]}))`;
   const starts = join(hours.map(({ hour: start }) => bucket(start)));
   const reads = join(hours.map(({ insertedUntil }) => sql`toInt64(${int(insertedUntil)})`));

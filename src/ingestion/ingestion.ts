@@ -29,8 +29,6 @@ import { Writers } from './writers.ts';
 export interface IngestionOptions {
   readonly db: Database;
   readonly clock: Clock;
-  /** The machine's clock. With it, a process that is alone on its store remembers its commits. */
-  readonly wallClock?: Clock;
   readonly log: IngestLog;
   readonly geo?: Geo;
   /** Locks for imports; within this process unless given. */
@@ -144,7 +142,6 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     known,
     log,
     ...(options.onFlush === undefined ? {} : { onFlush: options.onFlush }),
-    ...(options.wallClock === undefined ? {} : { wallClock: options.wallClock }),
   });
   const tokens = db.exclusive ? new TokenMemory(db) : null;
   const store = new BatchStore(writers);

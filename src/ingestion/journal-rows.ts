@@ -1,7 +1,5 @@
-import { int } from '../clickhouse/literals.ts';
 import { identifier, join, type Sql, sql } from '../clickhouse/sql.ts';
-import type { HourCount } from '../domain/commits.ts';
-import type { EpochMs } from '../domain/time.ts';
+import type { HourCount } from '../domain/hour-count.ts';
 import type { SdkApp } from '../metadata/types.ts';
 import type { BatchKey } from './batch-key.ts';
 import { mediumSignal, referrerSignal, sourceSignal } from './channels.ts';
@@ -107,8 +105,8 @@ const CONTEXT = [
   ...CONTEXT_NUMBERS.map((column) => sql`if(number = context_at, ${identifier(column)}, 0)`),
 ];
 
-/** Selects a flush's rows of `events`, for EVENT_COLUMNS, and `inserted_at` if it is given. */
-export const eventsOfFlush = (insertedAt: EpochMs | null = null): Sql => sql`
+/** Selects a flush's rows of `events`, for EVENT_COLUMNS. */
+export const EVENTS_OF_FLUSH: Sql = sql`
   SELECT
     app_id,
     session_id,
@@ -119,7 +117,7 @@ export const eventsOfFlush = (insertedAt: EpochMs | null = null): Sql => sql`
     label,
     duration_ms,
     number = context_at,
-    ${join(CONTEXT, sql`,\n    `)}${insertedAt === null ? sql`` : sql`,\n    fromUnixTimestamp64Milli(${int(insertedAt)}, 'UTC')`}
+    ${join(CONTEXT, sql`,\n    `)}
   FROM ingest_journal
   ARRAY JOIN
     arrayEnumerate(offsets) AS number, offsets AS offset, types AS type, paths AS path, labels AS label,

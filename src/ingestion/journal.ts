@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, dateTime64 } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
-import type { HourCount } from '../domain/commits.ts';
+import type { HourCount } from '../domain/hour-count.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, timesOfFlush } from './journal-rows.ts';
+import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, timesOfFlush } from './journal-rows.ts';
 import {
   BATCHES,
   BATCHES_OF_FLUSHES,
@@ -29,14 +29,7 @@ import {
   VERDICT_AND_PAUSES,
   type Verdict,
 } from './journal-sql.ts';
-import {
-  BEGUN_COLUMNS,
-  begunRows,
-  commitsOf,
-  LEDGER_COLUMNS,
-  ledgerLines,
-  ledgerRows,
-} from './ledger-rows.ts';
+import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerLines, ledgerRows } from './ledger-rows.ts';
 import { createRehearsal, type FlushRefusal } from './rehearsal.ts';
 
 /** One insert into `events`, with the batches that it holds. All of its apps are on one shard. */
@@ -158,29 +151,22 @@ export function createJournal(db: Database) {
     /** Records that a flush's events may be visible from now on, for other processes on the store. */
     begin: (flush: string): Promise<void> => insertBegun(flush, 1),
 
-    /** Copies a flush's rows from the journal into `events`. `at`: the time of the insert; null for the store's. */
-    insertEvents: (flush: string, at: EpochMs | null = null): Promise<void> => {
-      const columns = at === null ? EVENT_COLUMNS : [...EVENT_COLUMNS, 'inserted_at'];
-      return db.insertFrom('events', columns, eventsOfFlush(at), { flush }, { token: flush });
-    },
+    /** Copies a flush's rows from the journal into `events`. */
+    insertEvents: (flush: string): Promise<void> =>
+      db.insertFrom('events', EVENT_COLUMNS, EVENTS_OF_FLUSH, { flush }, { token: flush }),
 
     /**
      * Records that all of a flush's events are visible in every table. From now on answers have to count
-     * them. `hours`: those of the flush, or null to read them from the journal. `at`: that of `insertEvents`.
+     * them. `hours`: those of the flush, or null to read them from the journal.
      */
-    commit: async (
-      flush: string,
-      hours: readonly HourCount[] | null,
-      at: EpochMs | null = null,
-    ): Promise<void> => {
+    commit: async (flush: string, hours: readonly HourCount[] | null): Promise<void> => {
       const token = flush;
       if (hours === null) {
         return db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(timesOfFlush()), { flush }, { token });
       }
       if (hours.length === 0) return;
       const about = [...new Set(hours.map(({ app }) => app))];
-      const commits = at === null ? {} : { commits: commitsOf(hours, at) };
-      await db.insertText('ledger', ledgerLines(hours, at), { token, about, ...commits });
+      await db.insertText('ledger', ledgerLines(hours), { token, about });
     },
 
     /** True if the flush is marked as stored. `batch`: one of its batches. */

@@ -1,72 +1,52 @@
 import { dateTime, dateTime64 } from '../clickhouse/database.ts';
 import { type Sql, sql } from '../clickhouse/sql.ts';
 import type { Span } from '../clickhouse/underway.ts';
-import {
-  type Commit,
-  type CommittedSession,
-  type HourCount,
-  mergedTypes,
-  type TypeCount,
-} from '../domain/commits.ts';
-import { type EpochMs, extentOf, floorTo, HOUR_MS, hourOf } from '../domain/time.ts';
+import type { HourCount } from '../domain/hour-count.ts';
+import { extentOf, hourOf } from '../domain/time.ts';
 import type { ValidSession } from './validate.ts';
 import type { ValidEvent } from './validate-event.ts';
 
 /** A session, with the times of its events. */
-interface Times extends Pick<ValidSession, 'id' | 'startedAt' | 'visitorId'> {
-  readonly events: readonly Pick<ValidEvent, 'timestamp' | 'type'>[];
+interface Times extends Pick<ValidSession, 'startedAt'> {
+  readonly events: readonly Pick<ValidEvent, 'timestamp'>[];
 }
 
 /** Returns the hours of a batch. Some hours are repeated. */
 export function hoursOf(app: string, sessions: readonly Times[]): HourCount[] {
   const hours: HourCount[] = [];
-  for (const { id, startedAt, visitorId: visitor, events } of sessions) {
+  for (const { startedAt, events } of sessions) {
     const times = events.map(({ timestamp }) => timestamp);
     const { from, to: lastEvent } = extentOf(times);
-    const count = { app, events: times.length, lastEvent, sessions: [{ id, startedAt, visitor }], types: [] };
+    const count = { app, events: times.length, lastEvent };
     hours.push({ ...count, kind: 'session', hour: hourOf(startedAt), oldest: startedAt, newest: startedAt });
     if (hourOf(from) === hourOf(lastEvent)) {
-      hours.push({
-        ...count,
-        kind: 'event',
-        hour: hourOf(from),
-        oldest: from,
-        newest: lastEvent,
-        types: mergedTypes(events.map(typeOf)),
-      });
+      hours.push({ ...count, kind: 'event', hour: hourOf(from), oldest: from, newest: lastEvent });
     } else {
-      for (const event of events) {
-        const at = event.timestamp;
-        const one = { hour: hourOf(at), events: 1, oldest: at, newest: at, lastEvent: at };
-        hours.push({ ...count, kind: 'event', ...one, types: [typeOf(event)] });
+      for (const at of times) {
+        hours.push({
+          app,
+          kind: 'event',
+          hour: hourOf(at),
+          events: 1,
+          oldest: at,
+          newest: at,
+          lastEvent: at,
+        });
       }
     }
   }
   return hours;
 }
 
-const typeOf = ({ timestamp, type }: Times['events'][number]): TypeCount => ({
-  at: floorTo(timestamp, HOUR_MS / 2),
-  type,
-  events: 1,
-});
-
 /** Merges the counts, so that each of an app's hours is there once. */
 export function mergedHours(hours: readonly HourCount[]): HourCount[] {
-  const merged = new Map<
-    string,
-    HourCount & { readonly sessions: CommittedSession[]; readonly types: TypeCount[] }
-  >();
+  const merged = new Map<string, HourCount>();
   for (const hour of hours) {
     const key = `${hour.app} ${hour.kind} ${hour.hour}`;
     const known = merged.get(key);
-    const sessions = known?.sessions ?? [];
-    for (const session of hour.sessions) if (sessions.at(-1) !== session) sessions.push(session);
-    const types = known?.types ?? [];
-    for (const type of hour.types) types.push(type);
-    merged.set(key, { ...(known === undefined ? hour : both(known, hour)), sessions, types });
+    merged.set(key, known === undefined ? hour : both(known, hour));
   }
-  return [...merged.values()].map((hour) => ({ ...hour, types: mergedTypes(hour.types) }));
+  return [...merged.values()];
 }
 
 const both = (one: HourCount, other: HourCount): HourCount => ({
@@ -92,8 +72,8 @@ export function spansOf(hours: readonly HourCount[]): Span[] {
   }));
 }
 
-/** Formats rows of `ledger` as JSON lines. `at`: the time of the write; null for the store's. */
-export const ledgerLines = (hours: readonly HourCount[], at: EpochMs | null): string =>
+/** Formats rows of `ledger` as JSON lines. */
+export const ledgerLines = (hours: readonly HourCount[]): string =>
   hours
     .map(({ app, kind, hour, events, oldest, newest, lastEvent }) =>
       JSON.stringify({
@@ -104,21 +84,9 @@ export const ledgerLines = (hours: readonly HourCount[], at: EpochMs | null): st
         oldest: dateTime64(oldest),
         newest: dateTime64(newest),
         last_event: dateTime64(lastEvent),
-        ...(at === null ? {} : { last_insert: dateTime64(at) }),
       }),
     )
     .join('\n');
-
-/** Groups the counts by app. `at`: the time of the write. */
-export function commitsOf(hours: readonly HourCount[], at: EpochMs): ReadonlyMap<string, Commit> {
-  const found = new Map<string, HourCount[]>();
-  for (const hour of hours) {
-    const own = found.get(hour.app);
-    if (own === undefined) found.set(hour.app, [hour]);
-    else own.push(hour);
-  }
-  return new Map([...found].map(([app, own]) => [app, { hours: own, at }]));
-}
 
 export const LEDGER_COLUMNS = ['app_id', 'kind', 'hour', 'events', 'oldest', 'newest', 'last_event'];
 export const BEGUN_COLUMNS = ['app_id', 'kind', 'hour', 'events'];

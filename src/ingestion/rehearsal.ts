@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { isOfContent } from '../clickhouse/errors.ts';
 import { identifier, join, type Sql, sql, unchecked } from '../clickhouse/sql.ts';
-import { BATCH_COLUMNS, EVENT_COLUMNS, eventsOfFlush, SENT_COLUMNS, timesOfFlush } from './journal-rows.ts';
+import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, SENT_COLUMNS, timesOfFlush } from './journal-rows.ts';
 import { BATCHES_OF_FLUSHES } from './journal-sql.ts';
 import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from './ledger-rows.ts';
 
@@ -128,7 +128,7 @@ export function createRehearsal(db: Database) {
         const good = await reading(copies, flush);
         const copy = await copies.ofTable('events');
         const insert = () =>
-          refusal(good, () => db.insertFrom(copy, EVENT_COLUMNS, eventsOfFlush(), { flush }));
+          refusal(good, () => db.insertFrom(copy, EVENT_COLUMNS, EVENTS_OF_FLUSH, { flush }));
         const alone = await insert();
         if (alone !== null) return { by: 'events', ...alone };
         const { database } = db.shards;

@@ -1,6 +1,6 @@
 import type { Span, Underway } from '../clickhouse/underway.ts';
 import { AppError } from '../domain/errors.ts';
-import { type Clock, type EpochMs, MINUTE_MS } from '../domain/time.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import type { Flush, Journal } from './journal.ts';
 import type { OpenFlush } from './journal-sql.ts';
@@ -25,8 +25,6 @@ export interface SettlerOptions {
   readonly log: IngestLog;
   /** True if no other process is on the store. An open flush at the start is then a dead one. */
   readonly exclusive: boolean;
-  /** The machine's clock, which is also the store's if `exclusive`. Without it, commits are not remembered. */
-  readonly wallClock?: Clock;
   /** Selects the open flushes that this one settles, by one of their batches. */
   readonly isMine: (batch: BatchKey) => boolean;
   readonly underway: Underway;
@@ -300,17 +298,12 @@ export class Settler {
    * out.
    */
   async #insert(flush: string, hours: Flush['hours'], inserted: () => void): Promise<void> {
-    const { journal, persistence, wallClock } = this.#options;
-    let at: EpochMs | null = null;
-    const insert = (attempt: number): Promise<void> => {
-      // A repetition may find the events stored, with the time of the attempt before.
-      at = attempt === 0 && wallClock !== undefined ? wallClock() : null;
-      return journal.insertEvents(flush, at);
-    };
+    const { journal, persistence } = this.#options;
+    const insert = (): Promise<void> => journal.insertEvents(flush);
     const trial = (isCertain: boolean) => this.#trial(flush, isCertain);
     await persistence.until('store flush', insert, { trial, rest: 'a part' });
     inserted();
-    await persistence.until('commit flush', () => journal.commit(flush, hours, at), { rest: 'a part' });
+    await persistence.until('commit flush', () => journal.commit(flush, hours), { rest: 'a part' });
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { Database } from '../clickhouse/database.ts';
 import type { AppError } from '../domain/errors.ts';
-import type { Clock } from '../domain/time.ts';
 import type { Held } from './batch-buffer.ts';
 import { Flusher, type StoredFlush } from './flusher.ts';
 import type { Journal } from './journal.ts';
@@ -31,7 +30,6 @@ export interface WritersOptions {
   readonly known: KnownBatches | null;
   readonly log: IngestLog;
   readonly onFlush?: (flush: StoredFlush) => void;
-  readonly wallClock?: Clock;
 }
 
 /**
@@ -140,7 +138,7 @@ export class Writers {
 }
 
 function writerOf(shard: number, options: WritersOptions): Writer {
-  const { db, journal, log, known, wallClock } = options;
+  const { db, journal, log, known } = options;
   const persistence = new Persistence(log);
   const settler = new Settler({
     journal,
@@ -150,7 +148,6 @@ function writerOf(shard: number, options: WritersOptions): Writer {
     underway: db.own.underway,
     known,
     isMine: ({ app }) => db.shards.of(app) === shard,
-    ...(wallClock === undefined ? {} : { wallClock }),
   });
   return { persistence, settler, flusher: new Flusher({ ...options, settler, persistence }) };
 }

@@ -80,10 +80,6 @@ const NO_TIME = sql`toDateTime64(0, 3, 'UTC')`;
 const ERASED_HOURS = sql`arrayConcat(arrayMap(hour -> (${NUMBER.page}, hour), hours),
         [(${NUMBER.session}, toDateTime(intDiv(started_at, ${HOUR_MS}) * ${HOUR_MS / 1000}, 'UTC'))])`;
 
-/** Returns the number of late events. */
-export const lateEvents = (hours: readonly LateHour[]): number =>
-  hours.reduce((sum, { committed, held }) => sum + committed - held, 0);
-
 const ROW = rowOf([number, number, number, number, number, number]);
 
 /** Reads the late hours of these kinds. At most one more than MOST_LATE_HOURS of each kind. */

@@ -4,12 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
 import type { Analytics } from '../../src/analytics/answers/results.ts';
 import { Memory } from '../../src/analytics/memory/memory.ts';
-import { wallClock } from '../../src/cli/wall-clock.ts';
 import { type Database, openDatabase } from '../../src/clickhouse/database.ts';
 import { migrate } from '../../src/clickhouse/migrate.ts';
 import { identifier, join, sql } from '../../src/clickhouse/sql.ts';
 import { appId } from '../../src/domain/ids.ts';
-import { type EpochMs, epochMs, HOUR_MS } from '../../src/domain/time.ts';
+import { epochMs, HOUR_MS } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import { createIngestion } from '../../src/ingestion/ingestion.ts';
 import { LEDGER_COLUMNS } from '../../src/ingestion/ledger-rows.ts';
@@ -55,12 +54,11 @@ const SEALED = NOW - 40 * HOUR_MS;
 type Ask = (of: Analytics) => Promise<readonly unknown[]>;
 
 /** An app with sealed hours. */
-async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
+async function sealedApp(storing: Database = db) {
   const app = appId(randomUUID());
   const ingestion = createIngestion({
     db: storing,
     clock: () => NOW,
-    wallClock,
     log: SILENT,
     maxAgeDays: 730,
   });
@@ -106,7 +104,7 @@ async function sealedApp(wallClock: () => EpochMs, storing: Database = db) {
 }
 
 test('late events count at once, while other things are written about the app, too', async () => {
-  const { app, store, asked } = await sealedApp(wallClock);
+  const { app, store, asked } = await sealedApp();
   await asked();
   await store(visitAt(SEALED + 1));
   await asked();
@@ -119,7 +117,7 @@ test('late events count at once, while other things are written about the app, t
 });
 
 test('sums of events hold all events that are committed, of every type, in every hour', async () => {
-  const { store, asked, ofEvents } = await sealedApp(wallClock);
+  const { store, asked, ofEvents } = await sealedApp();
   const at = (ms: number, type: string) => ({ type, timestamp: new Date(ms).toISOString() });
   await asked(ofEvents);
   for (const [n, type] of ['click', 'error', 'pageview', 'custom', 'engagement'].entries()) {
@@ -136,7 +134,6 @@ test('sums of events hold all events that are committed, of every type, in every
 test('sums of events that are read before a flush is committed do not get its events twice', async () => {
   let commit = Promise.resolve();
   const { store, asked, forget, ofEvents } = await sealedApp(
-    wallClock,
     replaced(db, {
       insertText: async (table, ...others) => {
         if (table === 'ledger') await commit;
@@ -162,11 +159,22 @@ test('sums of events that are read before a flush is committed do not get its ev
 
 test('late events that seem to be older than the facts are not taken for events in them', async () => {
   let backMs = 0;
-  const { store, asked } = await sealedApp(() => epochMs(wallClock() - backMs));
+  const setBack = replaced(db, {
+    insertFrom: (table, columns, select, ...others) =>
+      table === 'events' && backMs > 0
+        ? db.insertFrom(
+            table,
+            [...columns, 'inserted_at'],
+            sql`SELECT *, now64(3) - toIntervalMillisecond(${backMs}) FROM (${select})`,
+            ...others,
+          )
+        : db.insertFrom(table, columns, select, ...others),
+  });
+  const { store, asked } = await sealedApp(setBack);
   await asked();
   await store(visitAt(SEALED + 1));
   await asked();
-  // The clock is set back.
+  // The store's clock is set back.
   backMs = HOUR_MS;
   await store(visitAt(SEALED + 2), visitAt(SEALED, [SEALED + 5_000]));
   await asked();

@@ -27,13 +27,10 @@ export const byHour = (range: Range): Grid => grid(range, range.from, HOUR_MS);
 /** Returns the number of the slice that contains `at`. */
 export const sliceOf = ({ origin, width }: Grid, at: number): number => Math.floor((at - origin) / width);
 
-/** A visitor counts in the slice at a session whose prev lies before this. */
-export const sinceOf = ({ from, origin, width }: Grid, slice: number): number =>
-  Math.max(from, origin + slice * width);
-
-/** SQL of both, for an instant `at` in the range. */
+/** SQL of it, for an instant `at` in the range. */
 export const sliceSql = ({ origin, width }: Grid, at: Sql): Sql =>
   sql`intDiv(${at} - ${int(origin)}, ${int(width)})`;
+/** SQL: a visitor counts in the slice at a session whose prev lies before this. */
 export const sinceSql = ({ from, origin, width }: Grid, slice: Sql): Sql =>
   sql`greatest(toInt64(${int(from)}), ${int(origin)} + ${slice} * ${int(width)})`;
 

@@ -11,7 +11,7 @@ import {
   ofApp,
 } from '../../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, type EpochMs, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
+import { DAY_MS, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
 import { DAY_OF_BUCKET } from '../../facts/sql/tables.ts';
 import { GRAIN_MS, type Grain, type Plan, type Span } from './plan.ts';
 
@@ -115,8 +115,5 @@ export const rawRanges = (plan: Plan): Range[] =>
 
 /** The edges of the plan. */
 export const edgeRanges = ({ left, right }: Plan): Range[] => [left, right].filter((edge) => edge !== null);
-
-/** SQL condition on raw events: they were inserted up to an instant of the store's clock. */
-export const insertedUntil = (at: EpochMs): Sql => sql`inserted_at <= ${instant(at)}`;
 
 export const isEmpty = ({ start, end }: Span): boolean => start >= end;

@@ -22,7 +22,6 @@ export async function subjectOn(db: Database): Promise<Subject & { readonly inge
   const ingestion = createIngestion({
     db,
     clock: () => INGESTION_CLOCK,
-    wallClock: () => epochMs(Date.now()),
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     maxAgeDays: MAX_AGE_DAYS,
   });
