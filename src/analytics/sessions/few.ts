@@ -15,6 +15,9 @@ import { pendingSessions } from './pending.ts';
 /** If more sessions are pending, the store counts them. */
 const MOST = 20_000;
 
+/** About how many small values a session takes in memory. */
+const VALUES = 15;
+
 /** SQL of a visitor (UInt128) as text. */
 const NAME = sql`base64Encode(reinterpretAsFixedString(visitor))`;
 
@@ -34,7 +37,7 @@ const PARTS = MEASURES.map(
 /** Returns the pending sessions of the app, read once for each version; null if they are too many. Throws `TooManyLate`. */
 export function readFew(facts: SessionFacts): Promise<readonly Session[] | null> {
   const { db, app, version, live } = facts;
-  return live.latest(`pending ${app}`, version, async () => {
+  const read = async () => {
     const pending = await pendingSessions(facts);
     const sessions = pending.rows(closed({ from: null, to: null }), COLUMNS);
     if (sessions === null) return [];
@@ -45,7 +48,8 @@ export function readFew(facts: SessionFacts): Promise<readonly Session[] | null>
     };
     const rows = await db.rows(query, { parallel: true }, pending.params);
     return rows.length > MOST ? null : rows;
-  });
+  };
+  return live.latest(`pending ${app}`, version, read, (rows) => VALUES * (rows?.length ?? 0));
 }
 
 /** How often a visitor comes: now, and as the facts have it. */
