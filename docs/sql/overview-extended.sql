@@ -60,7 +60,11 @@ FROM
                 *,
                 (timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) OR (NOT (toUnixTimestamp64Milli(inserted_at) <= 1795176000000)) AS is_pending
             FROM events
-            WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement', 'error', 'click', 'custom')) AND (((toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))) OR (((toStartOfHour(timestamp) >= 1795086000) AND (toStartOfHour(timestamp) <= 1795168800)) AND ((timestamp >= fromUnixTimestamp64Milli(1795086000000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795172399999, 'UTC'))) AND (type IN ('pageview', 'error')) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND ((session_id, started_at) IN (
+            WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (type IN ('pageview', 'engagement', 'error', 'click', 'custom')) AND (((toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC')))) OR (((toStartOfHour(timestamp) >= 1795086000) AND (toStartOfHour(timestamp) <= 1795168800)) AND ((timestamp >= fromUnixTimestamp64Milli(1795086000000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795172399999, 'UTC'))) AND (toStartOfHour(timestamp) >= (
+                SELECT toStartOfHour(min(started_at))
+                FROM events
+                WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175999999, 'UTC'))) AND (type IN ('pageview', 'error')) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC'))
+            )) AND (type IN ('pageview', 'error')) AND (started_at < fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND ((session_id, started_at) IN (
                 SELECT DISTINCT
                     session_id,
                     started_at
@@ -276,6 +280,12 @@ SELECT
 FROM visitor_sessions
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
     SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
+)) AND (started_at IN (
+    SELECT started_at
+    FROM visitor_sessions
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
+        SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
+    ))
 ))
 GROUP BY
     visitor,

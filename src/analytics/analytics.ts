@@ -41,6 +41,8 @@ export interface SteadyAnalytics extends Analytics {
 type Ask<Answer> = (facts: AppFacts) => Promise<Answer>;
 
 const ALL_EVENTS = dataBoundsBasis().scope;
+/** While a visitor is being erased, events leave the counts: equal numbers do not mean equal data. */
+const NOTHING_KEPT = new Memory(0);
 
 /** Binds all questions to a store. */
 export function createAnalytics({
@@ -50,7 +52,7 @@ export function createAnalytics({
 }: AnalyticsDeps): SteadyAnalytics {
   /** Answers from the facts of a snapshot. If too many events are late, raw rows answer from the first of them on. */
   const answered = async <Answer>(app: AppId, snapshot: Snapshot, ask: Ask<Answer>): Promise<Answer> => {
-    const of = { db, memory, app, snapshot };
+    const of = { db, memory: snapshot.isErasing ? NOTHING_KEPT : memory, app, snapshot };
     try {
       return await ask(createFacts({ ...of, patched: true }));
     } catch (error) {

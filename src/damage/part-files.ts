@@ -33,9 +33,13 @@ export function detachDamaged(store: string): void {
   const folders = [...groupFolders(join(store, 'store'))];
   const definitions = definitionsIn(folders);
   for (const folder of folders) {
-    for (const { name } of inUse(partsIn(folder))) {
-      const part = join(folder, name);
-      if (isDamaged(part) || hasOtherColumns(part, definitions.get(basename(folder)))) detach(folder, name);
+    const definition = definitions.get(basename(folder));
+    const lastChange = lastMutation(folder);
+    for (const part of inUse(partsIn(folder))) {
+      const path = join(folder, part.name);
+      // Until a change of the table has reached the part, its columns are those from before.
+      const isCurrent = Math.max(part.mutation, part.first) >= lastChange;
+      if (isDamaged(path) || (isCurrent && hasOtherColumns(path, definition))) detach(folder, part.name);
     }
   }
 }
@@ -61,6 +65,13 @@ function definitionsIn(folders: readonly string[]): ReadonlyMap<string, string> 
   return found;
 }
 
+/** The number of the table's last mutation; 0 without one. Such a change of rows or columns reaches one part after the other. */
+const lastMutation = (folder: string): number =>
+  Math.max(0, ...readdirSync(folder).map((name) => Number(/^mutation_(\d+)\.txt$/.exec(name)?.[1] ?? 0)));
+
+/** Columns of the engine: which rows a lightweight DELETE has left, and where rows come from. */
+const OWN_COLUMN = /^`_(?:row_exists|block_number|block_offset)` /;
+
 /** Whether the part's list names a column that the table does not have, or has with another type. */
 function hasOtherColumns(part: string, definition: string | undefined): boolean {
   const list = readIfThere(join(part, 'columns.txt'))?.toString() ?? '';
@@ -69,7 +80,7 @@ function hasOtherColumns(part: string, definition: string | undefined): boolean 
   const columns = list
     .split('\n')
     .slice(2)
-    .filter((line) => line !== '');
+    .filter((line) => line !== '' && !OWN_COLUMN.test(line));
   const isThere = (column: string): boolean => {
     const at = definition.indexOf(`\n    ${column}`);
     return at >= 0 && /[\s,]/.test(definition.charAt(at + column.length + 5));

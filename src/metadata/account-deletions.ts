@@ -60,7 +60,8 @@ export function accountDeletionsIn(
       for (const { id } of await db.query(ACCOUNTS_LEFT, { table })) {
         await db.command(
           `delete from ${table}`,
-          sql`DELETE FROM {table:Identifier} WHERE account_id = {account:UUID} SETTINGS lightweight_deletes_sync = 2`,
+          // The parts are written again, so that the rows leave the files, too.
+          sql`ALTER TABLE {table:Identifier} DELETE WHERE account_id = {account:UUID} SETTINGS mutations_sync = 2`,
           { table, account: id },
           { lane: 'seal' },
         );

@@ -199,6 +199,10 @@ describe.each([
         await meanwhile(query.name);
         return db.list(query, ...more);
       },
+      rowsUpTo: async (query, ...more) => {
+        await meanwhile(query.name);
+        return db.rowsUpTo(query, ...more);
+      },
     });
     const snapshots = vi.fn(createSnapshots(racing));
     const analytics = createAnalytics({ db: racing, snapshots, memory: new Memory(0) });

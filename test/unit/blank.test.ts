@@ -9,6 +9,7 @@ import { AppName } from '../../src/metadata/names.ts';
 /** Characters that nobody sees at the end of a text. */
 const BLANKS = [
   ...' \t\n\r\v\f\u0085\u00a0\u1680\u2000\u2003\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff',
+  ...'\u00ad\u034f\u17b4\u17b5\u180b\u180c\u180d\u180f\ufff0\ufff8',
   ...'\u061c\u180e\u200b\u200c\u200e\u200f\u202a\u202c\u202e\u2060\u2066\u2069\u2800\u3164\uffa0',
 ];
 const AT = '2026-11-20T10:00:00Z';
@@ -102,4 +103,16 @@ test('only letters of ASCII are folded', () => {
   const signal = (source: string) => whole({ utm: { source } })['source_signal'];
   expect(signal('KLAVIYO')).toBe(signal('klaviyo'));
   expect(signal('\u212alaviyo')).toBe(signal('some campaign'));
+});
+
+test('whatever is drawn as nothing is blank, but for what changes the character before it', () => {
+  // The joiner, variation selectors, and the tags that end flags of regions.
+  const changing = /[\u200d\ufe00-\ufe0f]/u;
+  for (let code = 0; code < 0x10000; code++) {
+    const char = String.fromCharCode(code);
+    if (!/\p{Default_Ignorable_Code_Point}/u.test(char)) continue;
+    expect(trimBlanks(`${char}a`), code.toString(16)).toBe('a');
+    expect(trimBlanks(`a${char}`), code.toString(16)).toBe(changing.test(char) ? `a${char}` : 'a');
+    expect(trimBlanks(char)).toBe('');
+  }
 });

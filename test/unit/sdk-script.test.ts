@@ -42,7 +42,6 @@ test('200: a classic script for pages of every site', async () => {
     'content-type': 'text/javascript; charset=utf-8',
     'cache-control': 'public, max-age=3600',
     'cross-origin-resource-policy': 'cross-origin',
-    'x-content-type-options': 'nosniff',
     vary: 'Accept-Encoding',
   });
   expect(response.headers.get('content-encoding')).toBeNull();

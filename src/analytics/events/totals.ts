@@ -88,7 +88,9 @@ WHERE ${ofApp(facts.app)} AND ${inGrains(plans, UTC)} GROUP BY slice`,
 async function lastHour(facts: EventFacts, hour: Range | undefined, grid: Grid): Promise<Row[]> {
   if (hour === undefined) return [];
   const { app, version, live } = facts;
-  const rows = await live.latest(`last hour ${app}`, version, () => fromStore(facts, [hour], asOne(hour)));
+  const rows = await live.latest(`last hour ${app}`, `${version} ${hour.from} ${hour.to}`, () =>
+    fromStore(facts, [hour], asOne(hour)),
+  );
   return rows.map(([, ...sums]): Row => [`${sliceOf(grid, hour.from)}`, ...sums]);
 }
 

@@ -49,13 +49,17 @@ export async function unsealedHours(
   if (spans.every(isEmpty)) return [];
   const first = until - HOURS.tehran.earlierMs;
   const codes = join(Object.values(HOURS).map(({ code }) => int(code)));
-  const rows = await live.latest(`traffic ${app}`, version, () =>
-    db.rows({
-      name: 'unsealed traffic',
-      sql: sql`SELECT concat(toString(toUInt8(grain)), ' ', toString(toUnixTimestamp(bucket) * 1000)) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+  const rows = await live.latest(
+    `traffic ${app}`,
+    version,
+    () =>
+      db.rows({
+        name: 'unsealed traffic',
+        sql: sql`SELECT concat(toString(toUInt8(grain)), ' ', toString(toUnixTimestamp(bucket) * 1000)) AS hour, ${SUMS_OF_TRAFFIC} FROM traffic AS t
 WHERE ${ofApp(app)} AND grain IN (${codes}) AND bucket >= ${bucket(first)} GROUP BY grain, bucket`,
-      row: ROW,
-    }),
+        row: ROW,
+      }),
+    (read) => read.length * (1 + EVENT_SUM_NAMES.length),
   );
   return rows.flatMap(([key, ...sums]) => {
     const [code, at = 0] = key.split(' ').map(Number);

@@ -25,42 +25,58 @@ export interface LateEvents {
   readonly params: Params;
 }
 
+/** The sessions with late events of an hour that had this many committed events; null if they are unknown. */
+interface Found {
+  readonly committed: number;
+  readonly sessions: readonly SessionKey[] | null;
+}
+
 /**
- * Finds the sessions with late events; null if there are none. `starts` are the late hours by the start of sessions. What was
- * found for an hour is kept until it gets another late event. Throws `TooManyLate`.
+ * Finds the sessions with late events; null if there are none. `starts` are the late hours by the start of sessions. Throws
+ * `TooManyLate`.
  */
 export async function lateEventsOf(
   facts: Facts,
   kind: FactKind,
   starts: readonly LateHour[],
 ): Promise<LateEvents | null> {
-  const { db, app, cache, lateHours: hours } = facts;
+  const { app, cache, lateHours: hours } = facts;
   if (hours.length === 0) return null;
   if (hours.length > MOST_LATE_HOURS) throw new TooManyLate();
-  const nameOf = ({ hour, committed }: LateHour): string => `${hour} ${committed}`;
-  const byName = new Map(hours.map((hour) => [nameOf(hour), hour]));
-  const search = async (names: readonly string[]) => {
-    const sought = names.flatMap((name) => byName.get(name) ?? []);
-    const read = await findLate({ db, app, kind }, sought, MOST_LATE_SESSIONS);
-    return new Map(sought.map((hour) => [nameOf(hour), { sessions: read.get(hour.hour) ?? null }]));
-  };
   // Questions of the same moment share one search.
-  const found = await cache.latest(`finding late ${app}`, lateVersion(hours), () =>
-    cache.recallEach(
-      `late ${app}`,
-      [...byName.keys()],
-      search,
-      ({ sessions }) => 2 * (sessions?.length ?? 0),
-    ),
-  );
+  const found = await cache.latest(`finding late ${app}`, lateVersion(hours), () => find(facts, kind));
   const sessions = new Map<string, SessionKey>();
-  for (const name of byName.keys()) {
-    const own = found.get(name)?.sessions ?? null;
-    if (own === null) throw new TooManyLate();
-    for (const session of own) sessions.set(`${session.startedAt} ${session.id}`, session);
+  for (const own of found.values()) {
+    if (own.sessions === null) throw new TooManyLate();
+    for (const session of own.sessions) sessions.set(`${session.startedAt} ${session.id}`, session);
   }
   if (sessions.size > MOST_LATE_SESSIONS) throw new TooManyLate();
   return sessions.size === 0 ? null : eventsOf(facts, [...sessions.values()], starts);
+}
+
+/** What was found for an hour is kept until the hour gets another late event. */
+async function find(
+  { db, app, cache, lateHours: hours }: Facts,
+  kind: FactKind,
+): Promise<ReadonlyMap<number, Found>> {
+  const key = `late ${app}`;
+  const known = cache.get<ReadonlyMap<number, Found>>(key) ?? new Map<number, Found>();
+  const sought = hours.filter(({ hour, committed }) => known.get(hour)?.committed !== committed);
+  const read =
+    sought.length === 0 ? new Map() : await findLate({ db, app, kind }, sought, MOST_LATE_SESSIONS);
+  const isSought = new Set(sought.map(({ hour }) => hour));
+  const found = new Map(
+    hours.map(({ hour, committed }): [number, Found] => [
+      hour,
+      isSought.has(hour)
+        ? { committed, sessions: read.get(hour) ?? null }
+        : (known.get(hour) ?? { committed, sessions: null }),
+    ]),
+  );
+  let size = 0;
+  for (const { sessions } of found.values()) size += 2 + 2 * (sessions?.length ?? 0);
+  cache.set(key, found, size);
+  return found;
 }
 
 /**

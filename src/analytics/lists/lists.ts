@@ -88,6 +88,9 @@ function topOf(rows: readonly Row[], kind: string, count: number): TopKeys {
 const piecesOf = ({ facts, range }: KeyQuestion): Plan =>
   planEvents(facts.events, [range], facts.until)[0] as Plan;
 
+/** About how many small values these are in memory. */
+const sizeOf = (rows: readonly Row[] | null): number => 3 * (rows?.length ?? 0);
+
 /** Bytes of text. */
 const MOST_KEPT = 8 * 1024 ** 2;
 
@@ -109,12 +112,15 @@ async function keptKeys(asked: KeyQuestion, pieces: Plan): Promise<readonly Row[
     facts.cache.recall(
       sealed === '' ? 'no keys' : summed(asked, sealed),
       async () => ({ rows: await load('sealed keys', sealed === '' ? null : sealed) }),
-      ({ rows }) => 3 * (rows?.length ?? 0),
+      ({ rows }) => sizeOf(rows),
     ),
     pending === null
       ? []
-      : facts.live.latest(`pending keys ${summed(asked, pending)}`, facts.version, () =>
-          load('pending keys', pending, late?.params),
+      : facts.live.latest(
+          `pending keys ${summed(asked, pending)}`,
+          facts.version,
+          () => load('pending keys', pending, late?.params),
+          sizeOf,
         ),
   ]);
   if (kept.rows === null || more === null) return null;

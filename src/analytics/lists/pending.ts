@@ -56,6 +56,8 @@ function continuing(
   const before = { from: epochMs(Math.max(sealed.from, tail.from - DAY_MS)), to: epochMs(sealed.to) };
   const ofTail = { from: epochMs(tail.from), to: epochMs(tail.to) };
   const began = sql`started_at < ${instant(tail.from)}`;
-  return sql`${eventsIn([before])} AND ${paired} AND ${began} AND (session_id, started_at) IN (
-        SELECT DISTINCT session_id, started_at FROM events WHERE ${ofApp(app)} AND ${eventsIn([ofTail])} AND ${paired} AND ${began})`;
+  const others = sql`FROM events WHERE ${ofApp(app)} AND ${eventsIn([ofTail])} AND ${paired} AND ${began}`;
+  // Most sessions are younger than a day.
+  return sql`${eventsIn([before])} AND toStartOfHour(timestamp) >= (SELECT toStartOfHour(min(started_at)) ${others})
+        AND ${paired} AND ${began} AND (session_id, started_at) IN (SELECT DISTINCT session_id, started_at ${others})`;
 }

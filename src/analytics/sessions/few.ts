@@ -34,9 +34,13 @@ const PARTS = MEASURES.map(
     sql`(${keysOf(measure)}, [${join(measure.values.map((value) => sql`toInt64(${value})`))}]::Array(Int64))`,
 );
 
-/** Returns the pending sessions of the app, read once for each version; null if they are too many. Throws `TooManyLate`. */
-export function readFew(facts: SessionFacts): Promise<readonly Session[] | null> {
-  const { db, app, version, live } = facts;
+/**
+ * Returns the pending sessions of the app, read once for each version; null if they are too many, or if `sessions` does not hold
+ * all of them. Throws `TooManyLate`.
+ */
+async function readFew(facts: SessionFacts): Promise<readonly Session[] | null> {
+  const { db, app, version, live, until, keptFrom } = facts;
+  if (until < keptFrom) return null;
   const read = async () => {
     const pending = await pendingSessions(facts);
     const sessions = pending.rows(closed({ from: null, to: null }), COLUMNS);
@@ -58,13 +62,26 @@ interface Visited {
   held: number;
 }
 
-/** Counts what these sessions change, as `countInStore` does. */
-export async function countFew(
+/**
+ * Counts what the pending sessions change, as `countInStore` does. Null if they or the sealed sessions of their visitors are too
+ * many, which is kept in mind until the next sealing. Throws `TooManyLate`.
+ */
+export async function countFew(facts: SessionFacts, measure: Measure, grid: Grid): Promise<Row[] | null> {
+  const tooMany = `too many, ${measure.name} ${facts.app}`;
+  if (facts.live.get(tooMany) !== undefined) return null;
+  const sessions = await readFew(facts);
+  const rows = sessions && (await countRows(facts, measure, grid, sessions));
+  if (rows === null) facts.live.set(tooMany, {}, 0);
+  return rows;
+}
+
+/** Null if the sealed sessions of the visitors are too many. */
+async function countRows(
   facts: SessionFacts,
   measure: Measure,
   grid: Grid,
   sessions: readonly Session[],
-): Promise<Row[]> {
+): Promise<Row[] | null> {
   const place = FIRST_PART + MEASURES.indexOf(measure);
   const sums = new Map<string, number[]>();
   const width = widthOf(measure);
@@ -91,7 +108,9 @@ export async function countFew(
     }
   }
   if (measure.visits !== null) {
-    for (const [key, visits] of await visitsOf(facts, measure.name, measure.visits, sessions, place)) {
+    const all = await visitsOf(facts, measure.name, measure.visits, sessions, place);
+    if (all === null) return null;
+    for (const [key, visits] of all) {
       const before: Visited = { now: 0, held: 0 };
       const slices = new Map<number, Visited & { readonly at: number }>();
       for (const { at, now, held } of visits) {
@@ -118,14 +137,14 @@ export async function countFew(
 
 type Visit = Visited & { readonly at: number };
 
-/** Returns the pending and the sealed visits of each visitor with pending ones, by key. */
+/** Returns the pending and the sealed visits of each visitor with pending ones, by key; null if they are too many. */
 async function visitsOf(
   facts: SessionFacts,
   name: string,
   visits: Visits,
   sessions: readonly Session[],
   place: number,
-): Promise<(readonly [key: string, visits: readonly Visit[]])[]> {
+): Promise<(readonly [key: string, visits: readonly Visit[]])[] | null> {
   const visitors = new Map<string, Map<string, Visit[]>>();
   for (const session of sessions) {
     const [sign, at, visitor] = session;
@@ -139,6 +158,7 @@ async function visitsOf(
     }
   }
   const sealed = await sealedStarts(facts, name, visits, [...visitors.keys()]);
+  if (sealed === null) return null;
   return [...visitors].flatMap(([visitor, byKey]) =>
     [...byKey].map(([key, own]) => {
       const starts = sealed.get(visitor)?.find(([of]) => of === key)?.[1] ?? [];
@@ -151,25 +171,43 @@ const STARTS = rowOf([text, text, listOf(number)]);
 type Starts = readonly (readonly [key: string, starts: readonly number[]])[];
 /** Up to this many visitors are found by the index. For more, the table is read on all cores. */
 const FEW_VISITORS = 200;
+/** Bytes of text, and sealed sessions of all visitors. */
+const MOST_TEXT = 8 * 1024 ** 2;
+const MOST_STARTS = 500_000;
 
-/** Returns the starts of the visitors' sealed sessions. They are kept: they change with sealing alone. */
-function sealedStarts(
+class TooMany extends Error {}
+
+/**
+ * Returns the starts of the visitors' sealed sessions; null if they are too many. They are kept: they change with sealing
+ * alone.
+ */
+async function sealedStarts(
   { db, app, where, until, cache }: SessionFacts,
   name: string,
   { table, key }: Visits,
   visitors: readonly string[],
-): Promise<ReadonlyMap<string, Starts>> {
+): Promise<ReadonlyMap<string, Starts> | null> {
   const read = async (names: readonly string[]): Promise<ReadonlyMap<string, Starts>> => {
-    const statement: Sql = sql`SELECT ${NAME}, ${key} AS key, groupArray(started_at) FROM ${table}
-WHERE ${where} AND started_at < ${int(until)} AND visitor IN (SELECT arrayJoin(${uInt128s(names)})) GROUP BY visitor, key`;
     const isFew = names.length <= FEW_VISITORS;
+    const own = sql`${where} AND started_at < ${int(until)} AND visitor IN (SELECT arrayJoin(${uInt128s(names)}))`;
+    // Only this table is sorted by visitor. The others are sorted by the start.
+    const byStart = sql`AND started_at IN (SELECT started_at FROM visitor_sessions WHERE ${own})`;
+    const statement: Sql = sql`SELECT ${NAME}, ${key} AS key, groupArray(started_at) FROM ${table}
+WHERE ${own} ${isFew ? byStart : sql``} GROUP BY visitor, key`;
     const query = { name: `visits, ${name}`, sql: statement, row: STARTS };
+    const rows = await db.rowsUpTo(query, MOST_TEXT, { searches: isFew, parallel: !isFew });
+    if (rows === null) throw new TooMany();
     const found = new Map<string, (readonly [string, readonly number[]])[]>(names.map((each) => [each, []]));
-    for (const [visitor, of, starts] of await db.rows(query, { searches: isFew, parallel: !isFew })) {
-      found.get(visitor)?.push([of, starts]);
-    }
+    for (const [visitor, of, starts] of rows) found.get(visitor)?.push([of, starts]);
     return found;
   };
   const sizeOf = (all: Starts): number => all.reduce((sum, [, starts]) => sum + 1 + starts.length, 0);
-  return cache.recallEach(`visits ${app} ${name}`, visitors, read, sizeOf);
+  try {
+    const found = await cache.recallEach(`visits ${app} ${name}`, visitors, read, sizeOf);
+    const count = visitors.reduce((sum, visitor) => sum + sizeOf(found.get(visitor) ?? []), 0);
+    return count > MOST_STARTS ? null : found;
+  } catch (error) {
+    if (error instanceof TooMany) return null;
+    throw error;
+  }
 }

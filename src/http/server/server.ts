@@ -234,6 +234,7 @@ function answerRaw(
   const lines = Object.entries({
     ...headers,
     'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
     'Content-Length': Buffer.byteLength(text),
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ERROR_CODES } from '../../../src/domain/errors.ts';
 import { epochMs } from '../../../src/domain/time.ts';
 import { backupRouter } from '../../../src/management/backup.ts';
+import { damageRouter } from '../../../src/management/damage.ts';
 import { importRouter } from '../../../src/management/import.ts';
 import { ingestionRouter } from '../../../src/management/ingestion.ts';
 import { managementDocument } from '../../../src/management/openapi.ts';
@@ -107,6 +108,7 @@ test('the routes that are served are those that are documented', async () => {
     sealRouter(unused),
     backupRouter(unused),
     visitorRouter({ metadata: {}, erasures: {} } as never),
+    damageRouter(unused),
     transferRouter({ spool: join(service.dataDir, 'of-the-test') } as never),
   ];
   const served = routers.flatMap(({ stack }) =>
@@ -178,12 +180,14 @@ test('every operation answers as documented', async () => {
   const all = Object.values(DOCUMENT.paths).flatMap((methods) =>
     Object.values(methods).map((each) => each.operationId),
   );
-  // The tests of these put a batch aside, move an app, and make a backup.
+  // The tests of these damage a store, put a batch aside, move an app, and make a backup.
   expect(all.filter((id) => !asked.has(id)).sort()).toEqual([
+    'acceptDamage',
     'beginBackup',
     'dropSetAside',
     'exportApp',
     'getBackup',
+    'getDamage',
     'importApp',
     'repeatSetAside',
   ]);
