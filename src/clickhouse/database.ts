@@ -215,7 +215,6 @@ class ClickHouseDatabase {
         output_format_json_quote_64bit_integers: 0,
         // No two polls share a condition, and a benchmark would measure this cache.
         use_query_condition_cache: 0,
-        enable_materialized_cte: 1,
         ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
         // No table is sorted by the results of most subqueries. The engine would sort them and search each
         // index in vain.

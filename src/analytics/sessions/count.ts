@@ -92,7 +92,7 @@ async function countInStore(
   const statement =
     visits === null
       ? sql`SELECT ${join([row, ...sums((n) => sql`sum(${n})`)])} FROM (${pendingRows}) GROUP BY 1`
-      : sql`WITH pending AS MATERIALIZED (${pendingRows}), at >= ${int(grid.from)} AS is_in
+      : sql`WITH at >= ${int(grid.from)} AS is_in
 SELECT name, ${join(sums((n) => sql`sum(sum_${n})`))},
     toInt64(countIf(now > 0)) - toInt64(countIf(held > 0)),
     toInt64(countIf(now > 0 AND now_before = 0)) - toInt64(countIf(held > 0 AND held_before = 0))
@@ -103,11 +103,11 @@ FROM
         sumIf(is_now, NOT is_in) AS now_before, sumIf(is_held, NOT is_in) AS held_before
     FROM
     (
-        SELECT *, n0 AS is_now, toInt64(0) AS is_held FROM pending
+        SELECT *, n0 AS is_now, toInt64(0) AS is_held FROM (${pendingRows})
         UNION ALL
         SELECT started_at AS at, visitor, ${visits.key} AS key, ${join(sums(() => sql`0`))}, 1, 1 FROM ${visits.table}
         WHERE ${where} AND started_at >= ${int(range.from)} AND started_at < ${int(Math.min(until, grid.to + 1))}
-            AND visitor IN (SELECT visitor FROM pending)
+            AND visitor IN (SELECT visitor FROM (${pending.rows(range, ['visitor']) ?? sql``}))
     )
     GROUP BY visitor, name
 )
