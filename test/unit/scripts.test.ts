@@ -130,7 +130,7 @@ test.each([
   ['import a.log', /^Required option '--app <app>' not specified\./],
   [
     'import --format csv',
-    /^Option '--format <format>' .*'csv' is invalid\. It must be one of ndjson, combined, caddy, cloudfront\./,
+    /^Option '--format <format>' .*'csv' is invalid\. It must be one of ndjson, combined, caddy, cloudfront, common, main, vhost_combined\./,
   ],
   ['admin key', /^Say a command: one of create, list, rotate, revoke\./],
 ])('%s: one line says what is wrong', (line, message) => {
