@@ -38,6 +38,9 @@ COPY clickhouse/migrations ./clickhouse/migrations
 COPY clickhouse/engine.xml ./clickhouse/engine.xml
 COPY redis ./redis
 COPY --from=build /app/dist ./dist
+# Messages name these pages.
+COPY README.md ./
+COPY docs ./docs
 VOLUME /data
 # Large answers of the store wait in files. /tmp may be in memory, which has a limit.
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data TMPDIR=/data

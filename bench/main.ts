@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import type { BenchName, BenchOptions } from '../src/cli/bench-command.ts';
 import { CliError } from '../src/cli/cli-error.ts';
+import { messageOf } from '../src/domain/thrown.ts';
 import { makeFolder } from '../src/make-folder.ts';
 import { checkAssertions, parseAssertion } from './assertions.ts';
 import type { DeploymentBench } from './deployment/run.ts';
@@ -60,7 +61,7 @@ function folder(path: string): string {
   try {
     makeFolder(dir);
   } catch (error) {
-    throw new CliError(`--dir: ${error instanceof Error ? error.message : String(error)}.`);
+    throw new CliError(`--dir: ${messageOf(error)}.`);
   }
   return dir;
 }
@@ -91,7 +92,7 @@ async function runAgainst(
 export async function bench(name: BenchName, options: BenchOptions, command: string): Promise<void> {
   if ((options.url === undefined) !== (options.key === undefined)) {
     throw new CliError(
-      '--url and --key belong together: say the address of a running service, and an API key of it.',
+      '--url and --key belong together: give the address of a running service, and an API key of it.',
     );
   }
   const assertions = (options.assert ?? []).map(parseAssertion);

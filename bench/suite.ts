@@ -1,4 +1,5 @@
 import type { BenchOptions } from '../src/cli/bench-command.ts';
+import { messageOf } from '../src/domain/thrown.ts';
 import { benchData } from './data.ts';
 import { benchHttp } from './http.ts';
 import { benchIngest } from './ingest.ts';
@@ -33,7 +34,7 @@ export async function runSuite(recording: Recording, dir: string, options: Bench
     recording.progress.part(`[${i + 1}/${parts.length}] `, later);
     await run().catch((error: unknown) => {
       if (recording.stopping) return;
-      recording.fail(`${name} failed: ${error instanceof Error ? error.message : String(error)}`);
+      recording.fail(`${name} failed: ${messageOf(error)}`);
     });
   }
 }

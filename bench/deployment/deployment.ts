@@ -2,6 +2,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError } from '../../src/cli/cli-error.ts';
+import { messageOf } from '../../src/domain/thrown.ts';
 
 export interface Answer {
   readonly status: number;
@@ -109,9 +110,7 @@ export class Deployment {
 export async function checked(deployment: Deployment): Promise<Deployment> {
   for (const key of deployment.keys) {
     const answer = await deployment.patiently('/api/v1/apps', { key }).catch((error: unknown) => {
-      throw new CliError(
-        `--url: ${deployment.url} does not answer: ${error instanceof Error ? error.message : error}.`,
-      );
+      throw new CliError(`--url: ${deployment.url} does not answer: ${messageOf(error)}.`);
     });
     if (answer.status === 401) throw new CliError('--key: the service does not accept a key (status 401).');
     if (answer.status !== 200 || answer.headers['x-ratelimit-limit'] === undefined) {

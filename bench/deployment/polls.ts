@@ -21,17 +21,18 @@ interface Poll {
   etag: string | null;
 }
 
-/**
- * Polls all questions with ETags in an open loop, at growing rates: first without new events, when nothing is computed, then
- * while events arrive. The rates stay below the keys' limits, which the first answers state.
- */
-export async function pollAll(
+interface Rates {
+  readonly seconds: number;
+  readonly rates: readonly number[];
+}
+
+/** Returns the rates to poll at, which stay below the keys' limits, and notes those that are too low to decide with. */
+export async function chooseRates(
   recording: Recording,
-  site: Site,
-  { seconds, rates }: { readonly seconds: number; readonly rates: readonly number[] },
-): Promise<void> {
-  const { deployment } = site;
-  const most = (await deployment.requestsPerMinute(POLLED.length)) / WINDOW_SECONDS;
+  deployment: Deployment,
+  { seconds, rates }: Rates,
+): Promise<readonly number[]> {
+  const most = (await deployment.requestsPerMinute(0)) / WINDOW_SECONDS;
   const chosen = rates.length > 0 ? rates : SHARES.map((share) => Math.round(most * share * 100) / 100);
   const over = chosen.find((rate) => rate > most);
   if (over !== undefined) {
@@ -41,14 +42,23 @@ export async function pollAll(
     );
   }
   noteTooFew(recording, chosen, seconds);
+  return chosen;
+}
+
+/**
+ * Polls all questions with ETags in an open loop, at growing rates: first without new events, when nothing is computed, then
+ * while events arrive.
+ */
+export async function pollAll(recording: Recording, site: Site, { seconds, rates }: Rates): Promise<void> {
+  const { deployment } = site;
   const polls = POLLED.flatMap((path) =>
     deployment.keys.map((key): Poll => ({ key, path: `/api/v1/${path}?appId=${site.id}`, etag: null })),
   );
-  recording.progress.begin('polls', 2 * chosen.length + 1);
+  recording.progress.begin('polls', 2 * rates.length + 1);
   recording.progress.step('first answers');
   for (const poll of polls) await warm(deployment, poll);
   for (const trickles of [false, true]) {
-    for (const rate of chosen) {
+    for (const rate of rates) {
       const mix = trickles ? 'polling while events arrive' : 'polling without new events';
       recording.progress.step(`${mix}, ${rate} requests/s for ${seconds} s`);
       await pollAt(recording, site, polls, { rate, seconds, trickles, name: `${mix}, at ${rate} /s` });
@@ -56,7 +66,7 @@ export async function pollAll(
   }
 }
 
-/** Says up front which loads give too few answers to decide with. */
+/** Says which loads give too few answers to decide with. */
 function noteTooFew(recording: Recording, rates: readonly number[], seconds: number): void {
   const needed = runsFor(0.99);
   const few = rates.filter((rate) => rate * seconds < needed);

@@ -107,7 +107,6 @@ export async function askAll(
   { events, days, runs }: { readonly events: number; readonly days: number; readonly runs: number },
 ): Promise<void> {
   const { keys } = site.deployment;
-  await sayHowLong(recording, site.deployment, runs);
   const end = Date.now();
   const times = questionsAbout(site, days, end).map(
     (asked): Times => ({ asked, computed: [], unchanged: [], exact: true }),
@@ -136,7 +135,7 @@ export async function askAll(
 }
 
 /** The rate limit of the keys decides how long the questions take at least. */
-async function sayHowLong(recording: Recording, deployment: Deployment, runs: number): Promise<void> {
+export async function sayHowLong(recording: Recording, deployment: Deployment, runs: number): Promise<void> {
   const perMinute = await deployment.requestsPerMinute(0);
   const requests = 2 * (runs + 1) * QUESTIONS;
   if (requests <= perMinute) return;

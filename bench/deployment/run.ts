@@ -3,8 +3,8 @@ import { newHistogram } from '../histogram.ts';
 import type { Recording } from '../recording.ts';
 import { COMPARABLE_RUNS, median } from '../statistics.ts';
 import { checked, Deployment } from './deployment.ts';
-import { pollAll } from './polls.ts';
-import { askAll } from './questions.ts';
+import { chooseRates, pollAll } from './polls.ts';
+import { askAll, sayHowLong } from './questions.ts';
 import { newSite, type Site } from './site.ts';
 
 /** The benches that need nothing but an address and a key. */
@@ -43,6 +43,9 @@ export async function benchDeployment(recording: Recording, extent: Extent): Pro
 
 async function benchSite(recording: Recording, site: Site, extent: Extent): Promise<void> {
   const { benches, events, days } = extent;
+  // Said before anything is measured.
+  if (benches.includes('queries')) await sayHowLong(recording, site.deployment, extent.runs);
+  const rates = benches.includes('http') ? await chooseRates(recording, site.deployment, extent) : [];
   const batches = await site.seed(recording, extent);
   const common = { name: 'seeding, one batch after the other', labels: { events, days } };
   recording.record({
@@ -63,7 +66,7 @@ async function benchSite(recording: Recording, site: Site, extent: Extent): Prom
   });
   if (benches.includes('queries')) await askAll(recording, site, extent);
   if (benches.includes('ingest')) await storeBatches(recording, site, extent.seconds);
-  if (benches.includes('http')) await pollAll(recording, site, extent);
+  if (benches.includes('http')) await pollAll(recording, site, { seconds: extent.seconds, rates });
 }
 
 /** Four senders, each of which sends its next batch after the answer to the last one. */

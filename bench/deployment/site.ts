@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { CliError } from '../../src/cli/cli-error.ts';
+import { messageOf } from '../../src/domain/thrown.ts';
 import { adminOf } from '../../test/support/admin.ts';
 import { known } from '../../test/support/oracle/known.ts';
 import type { Delivery } from '../../test/support/oracle/model.ts';
@@ -116,7 +117,7 @@ export class Site {
       await adminOf(process.env as Readonly<Record<string, string>>)(...command);
       return null;
     } catch (error) {
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   }
 }

@@ -12,6 +12,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import { CliError } from '../../src/cli/cli-error.ts';
+import { messageOf } from '../../src/domain/thrown.ts';
 import { type Result, ResultSchema, VERSION } from './schema.ts';
 
 /**
@@ -82,8 +83,6 @@ function replaceFile(path: string, text: string): void {
     throw error;
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const AnyVersion = z.object({ format: z.literal('session-analytics-bench'), version: z.number() });
 

@@ -21,7 +21,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const DIST = join(ROOT, 'dist');
 /** Holds the hash of the sources that dist/ was built from. */
-const STAMP = 'sources.sha256';
+export const STAMP = 'sources.sha256';
 /** Guides that the service serves at /docs. */
 const GUIDES = ['examples', 'ingestion', 'polling', 'sdk'].map((name) => `docs/${name}.md`);
 const SOURCES = [
@@ -69,9 +69,12 @@ function isUpToDate() {
   return existsSync(stamp) && readFileSync(stamp, 'utf8').trim() === hashOfSources();
 }
 
-function hashOfSources() {
+/** The hash of what the packages without dependencies are built from. */
+export const hashOfPackageSources = () => hashOfSources(['src', 'deploy/build', 'tsconfig.json']);
+
+function hashOfSources(sources = SOURCES) {
   const hash = createHash('sha256');
-  for (const file of SOURCES.flatMap(filesIn)) {
+  for (const file of sources.flatMap(filesIn)) {
     const content = readFileSync(file);
     hash.update(`${relative(ROOT, file)} ${content.length}\n`).update(content);
   }

@@ -1,7 +1,8 @@
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'tsdown';
+import { hashOfPackageSources, STAMP } from './build.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -13,6 +14,7 @@ const PACKAGES = {
 
 /** Bundles the packages without dependencies as ES module and CommonJS, each with one file of declarations. */
 export async function buildPackages() {
+  const sources = hashOfPackageSources();
   for (const [name, options] of Object.entries(PACKAGES)) {
     const folder = join(ROOT, 'deploy/packages', name);
     await build({
@@ -26,6 +28,7 @@ export async function buildPackages() {
       clean: true,
       logLevel: 'warn',
     });
+    writeFileSync(join(folder, 'dist', STAMP), `${sources}\n`);
     copyFileSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'));
   }
 }

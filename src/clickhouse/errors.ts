@@ -93,10 +93,10 @@ export function engineCode(error: unknown): number | null {
  */
 export function isOfContent(error: unknown): boolean {
   const code = engineCode(error);
-  return code !== null && OF_CONTENT.has(code) && !MACHINE.test(messageOf(error));
+  return code !== null && OF_CONTENT.has(code) && !MACHINE.test(wordsOf(error));
 }
 
-const messageOf = (error: unknown): string =>
+const wordsOf = (error: unknown): string =>
   isError(error) ? `${error.name} ${error.message} ${String('code' in error ? error.code : '')}` : '';
 
 /**
@@ -120,7 +120,7 @@ export function storeError(error: unknown, kind: StoreLocation['kind']): unknown
       cause: error,
     });
   }
-  const message = messageOf(error);
+  const message = wordsOf(error);
   const isOutside = code === null && (kind === 'server' || NETWORK.test(message));
   if (isOutside || MACHINE.test(message) || (code !== null && UNAVAILABLE.has(code))) {
     return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {

@@ -1,3 +1,5 @@
+import './node-version.ts';
+
 export { SessionAnalyticsContainer } from './container.ts';
 export { startTestService } from './start.ts';
 export type {

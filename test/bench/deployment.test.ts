@@ -53,6 +53,8 @@ test('it stores data, checks every answer against its own count, polls, and remo
     ],
     target: service.url,
   });
+  // Before anything is measured.
+  expect(errors.indexOf('Polling at')).toBeLessThan(errors.indexOf('seeding: '));
   expect(command).toContain('--key …');
   const latencies = cases.filter(({ bench, measure }) => bench === 'http' && measure === 'latency');
   expect(latencies.map(({ name }) => name)).toEqual([

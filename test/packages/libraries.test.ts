@@ -1,6 +1,14 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-
-import { join, resolve } from 'node:path';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { build as esbuild } from 'esbuild';
 import { build as vite } from 'vite';
@@ -31,6 +39,18 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const bin = (name: string): string => resolve('node_modules/.bin', name);
 
+/** A checkout with the files of the package, before a build. */
+function unbuiltCopy(name: string) {
+  const unbuilt = emptyFolder();
+  const source = join('deploy/packages', name.replace('session-analytics-', ''));
+  const place = join(unbuilt, source);
+  mkdirSync(place, { recursive: true });
+  cpSync('deploy/build', join(unbuilt, 'deploy/build'), { recursive: true });
+  copyFileSync('package.json', join(unbuilt, 'package.json'));
+  copyFileSync(join(source, 'package.json'), join(place, 'package.json'));
+  return { unbuilt, place, source };
+}
+
 describe.each(NAMES)('%s', (name) => {
   const read = (file: string): string => readFileSync(join(folder, 'node_modules', name, file), 'utf8');
 
@@ -54,18 +74,24 @@ describe.each(NAMES)('%s', (name) => {
   });
 
   test('is not packed before it is built, and says so', () => {
-    const unbuilt = emptyFolder();
-    const place = join(unbuilt, 'deploy/packages', name);
-    const source = join('deploy/packages', name.replace('session-analytics-', ''));
-    mkdirSync(join(unbuilt, 'deploy/build'), { recursive: true });
-    mkdirSync(place, { recursive: true });
-    copyFileSync('deploy/build/assert-built.js', join(unbuilt, 'deploy/build/assert-built.js'));
-    copyFileSync('package.json', join(unbuilt, 'package.json'));
-    copyFileSync(join(source, 'package.json'), join(place, 'package.json'));
+    const { unbuilt, place } = unbuiltCopy(name);
     const { status, stderr } = run('npm', ['pack'], { cwd: place });
     expect(status).not.toBe(0);
     expect(stderr).toContain('This package is not built. Run npm run build in the root of the checkout');
     expect(readdirSync(place)).toEqual(['package.json']);
+    rmSync(unbuilt, { recursive: true });
+  });
+
+  test('is not packed after a change of its sources, and says so', () => {
+    const { unbuilt, place, source } = unbuiltCopy(name);
+    for (const path of ['src', 'tsconfig.json']) cpSync(path, join(unbuilt, path), { recursive: true });
+    cpSync(join(source, 'dist'), join(place, 'dist'), { recursive: true });
+    expectDone('npm', ['pack', '--dry-run'], { cwd: place });
+    appendFileSync(join(unbuilt, 'src', basename(source), 'index.ts'), '\n// Changed.\n');
+    const { status, stderr } = run('npm', ['pack'], { cwd: place });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('This package was built from other sources than those of the checkout.');
+    expect(readdirSync(place).sort()).toEqual(['dist', 'package.json']);
     rmSync(unbuilt, { recursive: true });
   });
 

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { envOf, expectDone, NODES, run } from './commands.ts';
+import { envOf, expectDone, NODES, oldNode, plainEnv, run } from './commands.ts';
 import { bringProductionPackages, emptyFolder, install } from './install.ts';
 
 const tarballs = inject('tarballs');
@@ -23,6 +23,22 @@ test.each(Object.keys(NODES))('the tests of the example project pass on Node %s'
   const printed = expectDone('npm', ['test'], { cwd: join(folder, 'example'), env: envOf(version) });
   expect(printed).toMatch(/^[#ℹ] pass 5$/m);
   expect(printed).toMatch(/^[#ℹ] fail 0$/m);
+});
+
+test('on an old Node one line says which one it needs', () => {
+  writeFileSync(
+    join(folder, 'old.mjs'),
+    `import { startTestService } from 'session-analytics/testing';
+     await startTestService();`,
+  );
+  const { status, stdout, stderr } = run('node', ['old.mjs'], {
+    cwd: folder,
+    env: plainEnv(`${oldNode()}:${process.env['PATH']}`),
+  });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toMatch(
+    /^session-analytics needs Node 20\.19 or later\. This is Node 18\.20\.8 \(.*\)\.\n$/,
+  );
 });
 
 test('the types are clean for arethetypeswrong', () => {

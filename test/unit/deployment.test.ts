@@ -148,6 +148,11 @@ describe('Dockerfile', () => {
     expect(stage('packages')).not.toContain('--omit=optional');
   });
 
+  test('the images carry the pages that messages name', () => {
+    expect(stage('base')).toMatch(/^COPY README\.md \.\/$/m);
+    expect(stage('base')).toMatch(/^COPY docs \.\/docs$/m);
+  });
+
   test('what is copied is there, and is sent to the engine', () => {
     const sent = readFileSync('.dockerignore', 'utf8')
       .split('\n')

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { program } from '../support/program.ts';
 
@@ -67,6 +69,33 @@ test.each([
   expect(run(scripts['release'] ?? '', ...args)).toEqual({ status: 1, stdout: '', stderr: `${line}\n` });
 });
 
+test('npm run release refuses each package file that still names the placeholder', () => {
+  const PLACEHOLDER = 'repository.invalid';
+  const packages = [
+    'package.json',
+    'deploy/packages/client/package.json',
+    'deploy/packages/sdk/package.json',
+  ];
+  const root = mkdtempSync(join(tmpdir(), 'analytics-release-'));
+  try {
+    for (const file of ['deploy/build/release.js', ...packages]) {
+      mkdirSync(dirname(join(root, file)), { recursive: true });
+      copyFileSync(file, join(root, file));
+    }
+    writeFileSync(join(root, 'CHANGELOG.md'), '# Changes\n\n## 999.0.0\n');
+    const release = (): string => run(`node ${join(root, 'deploy/build/release.js')}`, '999.0.0').stderr;
+    for (const file of packages) {
+      expect(release()).toBe(`${file} names the placeholder ${PLACEHOLDER}: set repository and homepage.\n`);
+      const text = readFileSync(file, 'utf8').replaceAll(PLACEHOLDER, 'git.example');
+      writeFileSync(join(root, file), text);
+    }
+    // The next check, because the copy is no repository.
+    expect(release()).toMatch(/^git tag /);
+  } finally {
+    rmSync(root, { recursive: true });
+  }
+});
+
 const A_FOLDER = '/dev/null/dir';
 test.each([
   [
@@ -101,7 +130,7 @@ test.each([
   ['import a.log', /^Required option '--app <app>' not specified\./],
   [
     'import --format csv',
-    /^Option '--format <format>' .*'csv' is invalid\. It must be one of ndjson, combined, caddy, cloudfront\./,
+    /^Option '--format <format>' .*'csv' is invalid\. It must be one of ndjson, combined, caddy, cloudfront, common, main, vhost_combined\./,
   ],
   ['admin key', /^Say a command: one of create, list, rotate, revoke\./],
 ])('%s: one line says what is wrong', (line, message) => {
