@@ -200,6 +200,8 @@ export async function outcomeOf(sound: Sound, file: PartFile, way: string): Prom
     const found = await answersOf(service, sound);
     if (found !== sound.answers) return { kind: 'wrong', what: difference(sound.answers, found) };
     const kind = /computed again what was lost/.test(service.output()) ? 'rebuilt' : 'right';
+    // The engine must not remove folders while they are listed.
+    await service.kill();
     return { kind, what: '', detached: detachedParts(dataDir) };
   } catch (error) {
     const message = (error as Error).message;
