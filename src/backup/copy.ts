@@ -144,7 +144,7 @@ async function awaitFlushes(ingestion: Stopping, signal: AbortSignal): Promise<v
     if (performance.now() > until) {
       throw new AppError(
         'overloaded',
-        'A flush is stored in part, of a process that stopped or because a table refuses it. Another process completes it within two minutes: try again then, or see "ingestion status".',
+        'A flush is stored in part, so a backup would have wrong figures. If its process stopped, another one completes it within two minutes: try again then. If "admin ingestion status" says that batches are held, a table refuses them: end the cause, run "admin ingestion repeat", and try again.',
       );
     }
     await pauseFor(POLL_MS, signal);

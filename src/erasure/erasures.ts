@@ -31,7 +31,7 @@ import {
  *
  * 1. It begins with a row in `erasures`. From now on no answer about the app is cached or confirmed, and nothing of the
  *    app is sealed, in any process. Runs of the sealer that began before are ended.
- * 2. At a moment at which nothing is being stored, its limit is set: events that are inserted later are not erased, and
+ * 2. At a moment at which no event of the app is being stored, its limit is set: events that are inserted later are not erased, and
  *    belong to a new visitor. The sessions that name the visitor are listed.
  * 3. They are taken out of the counts, and then deleted with their events.
  * 4. The facts of their hours are computed again.
@@ -132,7 +132,7 @@ export function createErasures({ db, clock, locks, ingestion, forget, signal }: 
       const row = {
         app_id: app,
         erasure_id: id,
-        until: await ingestion.moment(),
+        until: await ingestion.moment(app),
         session_id: '',
         started_at: 0,
       };

@@ -101,11 +101,11 @@ export interface Ingestion {
   /** The number of flushes of which a part may be stored. */
   underway(): Promise<number>;
   /**
-   * Makes every process pause until nothing is being stored, and returns that moment by the store's clock: all events
-   * that were inserted until then are committed, and those that are inserted later are not begun yet. Throws `overloaded`
-   * if a flush does not come to its end.
+   * Makes every process pause until no event of the app is being stored, and returns that moment by the store's clock: all
+   * events of the app that were inserted until then are committed, and those that are inserted later are not begun yet.
+   * Throws `overloaded` if a flush with events of the app does not come to its end.
    */
-  moment(): Promise<EpochMs>;
+  moment(app: AppId): Promise<EpochMs>;
   /** Deletes settled flushes from the journal, which runs by itself every few minutes. */
   forgetSettled(): Promise<void>;
   /** Refuses new batches and waits, at most some seconds, until the waiting ones are stored. */
@@ -242,15 +242,15 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     };
   }
 
-  async function moment(): Promise<EpochMs> {
+  async function moment(app: AppId): Promise<EpochMs> {
     // Nobody is paused for a flush that does not end.
     await writers.markAll();
-    if (!(await flushesEnd(async () => (await journal.underway()).flushes))) throw storedInPart();
+    if (!(await flushesEnd(async () => (await journal.underway(app)).flushes))) throw storedInPart();
     const paused = await pause();
     try {
       for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
         await writers.markAll();
-        const { flushes, at } = await journal.underway();
+        const { flushes, at } = await journal.underway(app);
         if (flushes.length === 0 && !(db.exclusive && writers.areStoring)) return at;
         await sleep(QUIET_LOOK_MS);
       }
@@ -323,6 +323,10 @@ const isRefusal = (code: string): code is RefusalCode =>
   code === 'overloaded' || code === 'store_unavailable';
 
 const storedInPart = (): AppError =>
-  new AppError('overloaded', 'A flush is stored in part. Try again in two minutes.', {
-    retryAfterSeconds: 120,
-  });
+  new AppError(
+    'overloaded',
+    'Events of this app are stored in part. Try again in two minutes, or see "ingestion status".',
+    {
+      retryAfterSeconds: 120,
+    },
+  );

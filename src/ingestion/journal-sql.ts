@@ -152,11 +152,14 @@ export const UNSETTLED: Query<FlushesAt> = {
   row: FLUSHES_AT,
 };
 
-/** Flushes of which a part may be stored. Flushes without a verdict do not count. */
+/**
+ * Flushes of which a part may be stored, with events of one of `apps`, or of any app if there is none. Flushes without a
+ * verdict do not count.
+ */
 export const UNDERWAY: Query<FlushesAt> = {
   name: 'ingestion: flushes underway',
   sql: flushesAt(
-    sql`(decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts)) AND flush_id NOT IN (${SETTLED})`,
+    sql`(empty({apps:Array(UUID)}) OR app_id IN {apps:Array(UUID)}) AND (decided = 1 OR flush_id IN (SELECT flush_id FROM ingest_verdicts)) AND flush_id NOT IN (${SETTLED})`,
   ),
   row: FLUSHES_AT,
 };

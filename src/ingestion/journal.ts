@@ -224,8 +224,8 @@ export function createJournal(db: Database) {
     /** The flushes with events of the app that are not settled. */
     unsettled: (app: string): Promise<FlushesAt> => db.queryOne(UNSETTLED, { app }, WRITER),
 
-    /** The flushes of which a part may be stored. */
-    underway: (): Promise<FlushesAt> => db.queryOne(UNDERWAY, {}, WRITER),
+    /** The flushes of which a part may be stored, with events of one of these apps, or of any if none is named. */
+    underway: (...apps: string[]): Promise<FlushesAt> => db.queryOne(UNDERWAY, { apps }, WRITER),
 
     /** Deletes settled flushes from the journal, and then the verdicts of deleted flushes. */
     forget: async (): Promise<void> => {

@@ -166,6 +166,11 @@ onEachBackend((on) => {
         ]);
       }
       expect(await totalsOf(on.db, other.id)).toEqual(stored(6, 18));
+      // An erasure of the other app finds its moment, and none of this app does as long as a part is stored.
+      expect(await ingestion.moment(other.id)).toBeGreaterThan(0);
+      if (table !== 'ingest_begun') {
+        await expect(ingestion.moment(app.id)).rejects.toMatchObject({ code: 'overloaded' });
+      }
       const next = await started();
       await next.accept(other, batchOf('after'), REQUEST);
       await mend();
@@ -183,6 +188,71 @@ onEachBackend((on) => {
     },
   );
 
+  /** How long the batches of two senders take, in ms. */
+  async function timeOf(ingestion: Ingestion, app: SdkApp, ids: readonly string[]): Promise<number> {
+    const began = performance.now();
+    const answers = await Promise.all(ids.map((id) => ingestion.accept(app, batchOf(id), REQUEST)));
+    expect(answers).toEqual(ids.map(() => expect.objectContaining({ accepted: 3 })));
+    return performance.now() - began;
+  }
+  /** The most that a refusal may keep others waiting: less than the patience of their senders, on a busy machine, too. */
+  const LONGEST_DELAY_MS = 10_000;
+
+  /** Statements that follow on a refusal. */
+  const NEXT = [
+    'ingestion: rehearsal',
+    'rehearsal_',
+    'ingestion: views on events',
+    'ingestion: end of a rehearsal',
+    'ingestion: withdraw flush',
+    'ingestion: size of what is put aside',
+    'ingest_set_aside',
+    'ingestion: stored batches',
+    'ingestion: claims',
+    'ingestion: stored batches of a flush',
+    'ingestion: verdict',
+    'ingestion: is stored',
+    'ingestion: is written down',
+    'ingestion: batches of a flush',
+  ];
+
+  test('whichever statement that follows on a refusal is refused for good, too, others wait little more', async () => {
+    const seen = new Set<string>();
+    for (const name of NEXT) {
+      const [app, other] = [newApp(), newApp()];
+      const mend = await refuse('events', sql`app_id != ${quoted(app.id)}`);
+      const store = refusing(on.db, app.id);
+      const ingestion = ingestionOn(store.db);
+      await ingestion.start();
+      const undisturbed = await timeOf(ingestion, other, ['a', 'b']);
+      store.refused = name;
+      const batch = batchOf('poison');
+      const poison = ingestion.accept(app, batch, REQUEST).catch((error: unknown) => error);
+      await sleep(20);
+      const delayed = (await timeOf(ingestion, other, ['c', 'd'])) - undisturbed;
+      expect(delayed, name).toBeLessThan(LONGEST_DELAY_MS);
+      expect(await poison, name).toBeInstanceOf(AppError);
+      const next = ingestion.accept(app, batch, REQUEST).catch((error: unknown) => error);
+      await sleep(20);
+      expect((await timeOf(ingestion, other, ['e', 'f'])) - undisturbed, name).toBeLessThan(LONGEST_DELAY_MS);
+      await next;
+      for (const one of store.names) seen.add(one);
+      store.refused = null;
+      await mend();
+      await ingestion.sweep();
+      for (const { id, appId } of await ingestion.setAside.list()) {
+        if (appId === app.id) await ingestion.setAside.repeat(id);
+      }
+      await sentUntilTaken(ingestion, app, batch);
+      expect(ingestion.stats().held, name).toBe(0);
+      expect(await totalsOf(on.db, app.id), name).toEqual(stored(1, 3));
+      expect(await totalsOf(on.db, other.id), name).toEqual(stored(6, 18));
+      await ingestion.drain();
+    }
+    // No name is one that the service does not use any more.
+    expect([...seen]).toEqual(expect.arrayContaining(NEXT.slice(0, 7)));
+  }, 240_000);
+
   test('whichever statement of a flush is refused for good, others go on, and it is counted once', async () => {
     const probe = newApp();
     const recorded = refusing(on.db, probe.id);
@@ -196,12 +266,13 @@ onEachBackend((on) => {
       const store = refusing(on.db, app.id);
       const ingestion = ingestionOn(store.db);
       await ingestion.start();
+      const undisturbed = await timeOf(ingestion, other, ['d', 'e']);
       store.refused = name;
       const batch = batchOf('poison');
       const poison = ingestion.accept(app, batch, REQUEST).catch((error: unknown) => error);
       await sleep(20);
-      const others = await Promise.all(['a', 'b'].map((id) => ingestion.accept(other, batchOf(id), REQUEST)));
-      expect(others, name).toEqual(Array(2).fill(expect.objectContaining({ accepted: 3 })));
+      const delayed = (await timeOf(ingestion, other, ['a', 'b'])) - undisturbed;
+      expect(delayed, name).toBeLessThan(LONGEST_DELAY_MS);
       await poison;
       await ingestion.accept(other, batchOf('c'), REQUEST);
       store.refused = null;
@@ -212,7 +283,7 @@ onEachBackend((on) => {
       await sentUntilTaken(ingestion, app, batch);
       expect(ingestion.stats().held, name).toBe(0);
       expect(await totalsOf(on.db, app.id), name).toEqual(stored(1, 3));
-      expect(await totalsOf(on.db, other.id), name).toEqual(stored(3, 9));
+      expect(await totalsOf(on.db, other.id), name).toEqual(stored(5, 15));
       await ingestion.drain();
     }
   }, 120_000);

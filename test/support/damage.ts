@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { managementClient } from '../../src/cli/management-client.ts';
+import { wallClock } from '../../src/cli/wall-clock.ts';
+import { readConfig } from '../../src/config.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
-import { type Running, running, type Tenant } from '../faults/support.ts';
+import { type Running, running, SECRET, type Tenant } from '../faults/support.ts';
 
 /*
  * A store whose parts are damaged on the disk, file by file, and what the service makes of it.
@@ -46,13 +49,38 @@ function batchOf({ app }: Tenant, hours: number): object {
   return { appId: app.id, secretKey: app.secretKey, batchId: randomUUID(), sessions: [session] };
 }
 
-/** Makes a store with rows in its tables, sealed and not. */
+/** Resolves when all apps are sealed up to now. */
+async function sealed(service: Running): Promise<void> {
+  const Lag = z.object({ lagSeconds: z.record(z.string(), z.number()) });
+  const isBehind = async (): Promise<boolean> => {
+    const { lagSeconds } = Lag.parse(await service.admin('seal', 'status'));
+    return ['page', 'session'].some((kind) => lagSeconds[kind] !== 0);
+  };
+  while (await isBehind()) await sleep(200);
+}
+
+/** Imports a session from the first hour of all, of which Tehran's hour begins before 1970. */
+async function importFirstHour(service: Running, { app }: Tenant): Promise<void> {
+  const env = { MANAGEMENT_PORT: new URL(service.managementUrl).port, MANAGEMENT_JWT_SECRET: SECRET };
+  const at = '1970-01-01T00:10:00.000Z';
+  const events = [{ type: 'pageview', timestamp: at, path: '/first' }];
+  const session = { id: 'first', visitorId: 'visitor-first', startedAt: at, events };
+  await managementClient(readConfig(env), wallClock).call('POST', `/apps/${app.id}/import`, {
+    sessions: [session],
+  });
+}
+
+/** Makes a store with rows in its tables, sealed and not. Some are late, and some of an account that was deleted. */
 export async function soundStore(settings: Readonly<Record<string, string>> = {}): Promise<Sound> {
   const dataDir = mkdtempSync(join(tmpdir(), 'analytics-sound-'));
   const first = await running({ DATA_DIR: dataDir, ...settings });
   const tenant = await first.newTenant();
+  const doomed = await first.newTenant();
+  const send = (service: Running, body: object) => service.ask('/sdk/v1/events', { method: 'POST', body });
   const batches = [130, 100, 76, 75, 52, 51, 30, 3, 2, 1].map((hours) => batchOf(tenant, hours));
-  for (const body of batches) await first.ask('/sdk/v1/events', { method: 'POST', body });
+  for (const body of batches) await send(first, body);
+  for (const hours of [100, 2]) await send(first, batchOf(doomed, hours));
+  await importFirstHour(first, tenant);
   await first.stop();
   // It seals at its start.
   const second = await running({ DATA_DIR: dataDir, ...settings });
@@ -60,15 +88,15 @@ export async function soundStore(settings: Readonly<Record<string, string>> = {}
     .object({ accountId: z.string() })
     .parse(await second.admin('account', 'create', '--name', 'B', '--plan', 'pro'));
   await second.admin('app', 'share', '--app', tenant.app.id, '--account', other.accountId);
-  for (let isSealed = false; !isSealed; await sleep(200)) {
-    const { apps } = z
-      .object({ apps: z.array(z.record(z.string(), z.unknown())) })
-      .parse(await second.admin('seal', 'status'));
-    isSealed = JSON.stringify(apps).split('"lagSeconds":0').length > 2;
-  }
-  const sound = { dataDir, tenant, batch: batches[4] as object };
-  const answers = await answersOf(second, sound);
+  await sealed(second);
+  await second.admin('account', 'delete', '--account', doomed.account, '--yes');
+  for (const hours of [131, 100, 51]) await send(second, batchOf(tenant, hours));
   await second.stop();
+  const third = await running({ DATA_DIR: dataDir, ...settings });
+  await sealed(third);
+  const sound = { dataDir, tenant, batch: batches[4] as object };
+  const answers = await answersOf(third, sound);
+  await third.stop();
   return { ...sound, answers, remove: () => removeFolder(dataDir) };
 }
 
@@ -95,9 +123,10 @@ export async function answersOf(
     found.push([path, status, json]);
   };
   const hour = Math.floor(Date.now() / HOUR) * HOUR;
+  const ranges = [[0, 24 * HOUR], ...[6, 3, 1].map((days) => [hour - days * 24 * HOUR, hour])];
   for (const question of QUESTIONS) {
-    for (const days of [6, 3, 1]) {
-      const [from, to] = [hour - days * 24 * HOUR, hour].map((ms) => new Date(ms).toISOString());
+    for (const range of ranges) {
+      const [from, to] = range.map((ms) => new Date(ms).toISOString());
       await asked(`/api/v1/${question}?appId=${tenant.app.id}&from=${from}&to=${to}`, { key: tenant.key });
     }
   }
@@ -141,9 +170,19 @@ export function partFiles(dataDir: string): PartFile[] {
 export interface Outcome {
   readonly kind: 'right' | 'refused' | 'rebuilt' | 'wrong';
   readonly what: string;
+  /** Parts that the engine took out of their tables, if the service answers. */
+  readonly detached?: readonly string[];
 }
 
-/** Damages a copy of the store, and tells what the service does with it. */
+/** The parts in `detached`. */
+function detachedParts(dataDir: string): string[] {
+  const store = join(dataDir, 'clickhouse', 'store');
+  return readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\/detached\/[^/]+$/.test(path),
+  );
+}
+
+/** Damages a copy of the store, and tells what the service does with it. Another `way` than those of `WAYS` damages nothing. */
 export async function outcomeOf(sound: Sound, file: PartFile, way: string): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'analytics-damaged-'));
   let service: Running | undefined;
@@ -160,7 +199,10 @@ export async function outcomeOf(sound: Sound, file: PartFile, way: string): Prom
     }
     const found = await answersOf(service, sound);
     if (found !== sound.answers) return { kind: 'wrong', what: difference(sound.answers, found) };
-    return { kind: /computed again what was lost/.test(service.output()) ? 'rebuilt' : 'right', what: '' };
+    const kind = /computed again what was lost/.test(service.output()) ? 'rebuilt' : 'right';
+    // The engine must not remove folders while they are listed.
+    await service.kill();
+    return { kind, what: '', detached: detachedParts(dataDir) };
   } catch (error) {
     const message = (error as Error).message;
     if (error instanceof RefusedAnswer) return { kind: 'refused', what: message };
