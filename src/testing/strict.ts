@@ -1,4 +1,5 @@
-import { SETTINGS } from '../config.ts';
+import { KNOWN_SETTINGS } from '../config.ts';
+import { nearestName } from '../domain/nearest-name.ts';
 
 /*
  * Checks of what a test gives to the kit. JavaScript has no compiler that would refuse a misspelled name, and a name that
@@ -35,7 +36,7 @@ export function assertWhole(what: string, value: unknown, least: number): void {
 
 /** Throws an Error for a setting that the service does not have, and for a value that is no text. */
 export function assertSettings(settings: unknown): void {
-  assertMembers('settings', settings, [...SETTINGS, ...SETTINGS.map((name) => `${name}_FILE`)]);
+  assertMembers('settings', settings, KNOWN_SETTINGS);
   for (const [name, value] of Object.entries(settings as object)) {
     if (typeof value !== 'string') throw new Error(`settings: ${name} must be a text, not ${shown(value)}.`);
   }
@@ -49,23 +50,7 @@ function shown(value: unknown): string {
 
 /** Names the nearest known name, or all of them if none is near. */
 function meant(name: string, known: readonly string[]): string {
-  const near = known
-    .map((each) => ({ each, edits: editsBetween(name.toLowerCase(), each.toLowerCase()) }))
-    .sort((a, b) => a.edits - b.edits)[0];
-  if (near !== undefined && near.edits <= Math.max(2, name.length / 3)) return `Did you mean "${near.each}"?`;
+  const near = nearestName(name, known);
+  if (near !== undefined && near.wrong <= Math.max(2, name.length / 3)) return `Did you mean "${near.name}"?`;
   return `It can have ${known.join(', ')}.`;
-}
-
-/** The number of letters to add, remove or change that make one text the other (Levenshtein). */
-function editsBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }
