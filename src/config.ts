@@ -230,9 +230,11 @@ function passwordIn(url: string | null): string {
   }
 }
 
-/** The names of all settings, with those that name the file of a secret. */
+/** The names of all settings, without those that end in `_FILE`. */
+export const SETTINGS = Object.keys(Settings.shape);
+/** With those that name the file of a secret. */
 export const KNOWN_SETTINGS: readonly string[] = [
-  ...Object.keys(Settings.shape),
+  ...SETTINGS,
   ...SECRET_SETTINGS.map((name) => `${name}_FILE`),
 ];
 
