@@ -4,7 +4,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { openService } from '../../src/testing/in-process.ts';
 import { SessionAnalyticsContainer, startTestService } from '../../src/testing/index.ts';
-import type { Fault, InProcessOptions, InProcessService, Seed, Window } from '../../src/testing/types.ts';
+import type {
+  Fault,
+  InProcessOptions,
+  InProcessService,
+  Seed,
+  SessionSeed,
+  Window,
+} from '../../src/testing/types.ts';
 import { expectProblem, send } from '../http/support.ts';
 import { SEED } from './seed.ts';
 
@@ -179,7 +186,7 @@ describe('what JavaScript does not check is refused by name', () => {
     ['none', undefined, 'the app must be an object, not undefined.'],
     ['a part of one', { id: 'x', name: 'Shop' }, 'the app: domain must be a text, not undefined.'],
   ])('an app to record for: %s', async (_, wrong, message) => {
-    await expect(service.record(wrong as string, [session])).rejects.toThrow(message);
+    await expect(service.record(wrong as string, [session as SessionSeed])).rejects.toThrow(message);
   });
 
   test.each<[string, (container: SessionAnalyticsContainer) => unknown, string]>([

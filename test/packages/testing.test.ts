@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { envOf, expectDone, NODES, run } from './commands.ts';
+import { envOf, expectDone, NODES, OWN_NODE, run } from './commands.ts';
 import { bringProductionPackages, emptyFolder, install } from './install.ts';
 
 const tarballs = inject('tarballs');
@@ -23,6 +23,31 @@ test.each(Object.keys(NODES))('the tests of the example project pass on Node %s'
   const printed = expectDone('npm', ['test'], { cwd: join(folder, 'example'), env: envOf(version) });
   expect(printed).toMatch(/^[#ℹ] pass 5$/m);
   expect(printed).toMatch(/^[#ℹ] fail 0$/m);
+});
+
+describe('under Jest', () => {
+  const JEST = resolve('test/packages/jest/node_modules/jest/bin/jest.js');
+  const PROGRAMS = 'test/packages/programs/jest';
+  const options = { transform: {}, testMatch: ['**/jest/*.test.mjs'], testTimeout: 60_000 };
+  const temporary = join(folder, 'jest-tmp');
+  beforeAll(() => {
+    for (const each of ['jest', 'jest-tmp']) mkdirSync(join(folder, each));
+    for (const file of readdirSync(PROGRAMS)) copyFileSync(join(PROGRAMS, file), join(folder, 'jest', file));
+    writeFileSync(
+      join(folder, 'jest.json'),
+      JSON.stringify({ ...options, moduleFileExtensions: ['mjs', 'js', 'json'], cacheDirectory: temporary }),
+    );
+  });
+
+  test.each([
+    ['a test file passes, errors of Node and of the service included', 'errors', []],
+    ['a service that is left open ends with the process', 'left-open', ['--forceExit']],
+  ])('%s, and leaves nothing', (_, name, more) => {
+    const args = ['--experimental-vm-modules', JEST, '-i', '--config', 'jest.json', ...more, name];
+    const env = { ...envOf(OWN_NODE), TMPDIR: temporary };
+    expectDone('node', args, { cwd: folder, env });
+    expect(readdirSync(temporary).filter((left) => left.startsWith('session-analytics-test-'))).toEqual([]);
+  });
 });
 
 test('the types are clean for arethetypeswrong', () => {
