@@ -10,11 +10,14 @@ const CLOCKS = [
   { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: WALL_CLOCK },
 ];
 
-/** Under Jest, an error of Node itself is no instance of the realm's own Error. */
+/** Under Jest, what Node itself made is no instance of the realm's own classes. */
+const BUILT_IN =
+  '/^((Aggregate|Eval|Range|Reference|Syntax|Type|URI)?Error|DOMException|Date|RegExp|Promise|(Weak)?(Map|Set)|Array|Object|Function|(Shared)?ArrayBuffer|DataView|((Ui|I)nt(8|16|32)|Uint8Clamped|Float(32|64)|Big(Ui|I)nt64)Array|URL|AbortSignal)$/';
 const REALMS = [
   {
-    selector: "BinaryExpression[operator='instanceof'][right.name='Error']",
-    message: 'Errors may be of another realm: use isError, codeOf or messageOf of src/domain/thrown.ts.',
+    selector: `BinaryExpression[operator='instanceof'][right.name=${BUILT_IN}]`,
+    message:
+      'This may be of another realm: use isError, codeOf or messageOf of src/domain/thrown.ts, or node:util/types.',
   },
 ];
 

@@ -232,7 +232,11 @@ function passwordIn(url: string | null): string {
 
 /** The names of all settings, without those that end in `_FILE`. */
 export const SETTINGS = Object.keys(Settings.shape);
-const KNOWN = [...SETTINGS, ...SECRET_SETTINGS.map((name) => `${name}_FILE`)];
+/** With those that name the file of a secret. */
+export const KNOWN_SETTINGS: readonly string[] = [
+  ...SETTINGS,
+  ...SECRET_SETTINGS.map((name) => `${name}_FILE`),
+];
 
 /**
  * Reads the environment and the files of secrets; nothing else does. Throws one Error whose message names every
@@ -241,7 +245,7 @@ const KNOWN = [...SETTINGS, ...SECRET_SETTINGS.map((name) => `${name}_FILE`)];
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { secrets, problems } = readSecretFiles(env);
   const parsed = Settings.safeParse({ ...env, ...secrets });
-  const unknown = [...unknownSettings(env, KNOWN)].map(
+  const unknown = [...unknownSettings(env, KNOWN_SETTINGS)].map(
     ([name, setting]) => `${name} is unknown: did you mean ${setting}?`,
   );
   if (!parsed.success || problems.size > 0 || unknown.length > 0) {

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { ownProcess } from '../own-process.ts';
 
 /** The part of chdb's native module that opens and closes connections. */
 interface Addon {
@@ -25,7 +26,7 @@ export function closeAtExit(): void {
   const addon = (ofEngine('./dist/loader.js') as { loadNative(): Addon }).loadNative();
   if (WATCHED in addon) return;
   const open = watch(addon);
-  process.prependListener('exit', () => {
+  ownProcess.prependListener('exit', () => {
     endStatements(addon, open);
     for (const connection of [...open]) addon.CloseConnection(connection);
   });

@@ -37,7 +37,7 @@ const isList = (question: Question): boolean => question.startsWith('list');
 
 /** Creates a client of one account. Throws InputError if an option is invalid. */
 export function createClient(options: ClientOptions): Client {
-  checkOptions(options);
+  checkOptions('createClient', options);
   checkKey(options.apiKey);
   const base = baseOf(options.baseUrl);
   const send = createSend(options);
@@ -49,7 +49,7 @@ export function createClient(options: ClientOptions): Client {
   const ask =
     (question: Question) =>
     async (params = {}, own: CallOptions = {}): Promise<Result<unknown>> => {
-      checkOptions(own);
+      checkOptions('a question', own);
       const asked = await askKept(send, kept, { ...own, url: urlOf(question, params) }, isList(question));
       return asked.result();
     };
@@ -59,11 +59,11 @@ export function createClient(options: ClientOptions): Client {
   return {
     ...asks,
     createApp: async (app, own = {}) => {
-      checkOptions(own);
+      checkOptions('createApp', own);
       return createApp(send, urlOf('listApps'), app, { ...own, onRetry: own.onRetry ?? options.onRetry });
     },
     download: async (list, params, options) => {
-      checkOptions(options);
+      checkOptions('download', options);
       const { format, ...own } = options;
       const url = urlOf(list, params);
       if (!Object.hasOwn(MEDIA_TYPES, format)) throw new InputError(`${String(format)} is no format.`);
@@ -72,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
       );
     },
     live: (question: Question, params, own = {}) => {
-      checkOptions(own);
+      checkOptions('live', own);
       if (question === 'listApps') throw new InputError('listApps has no stream.');
       const call = {
         url: urlOf(question, params),
@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions): Client {
       return liveAnswers(connect, isList(question), own);
     },
     poll: (question, params, own = {}) => {
-      checkOptions(own);
+      checkOptions('poll', own);
       const url = urlOf(question, params);
       const { timeoutMs, maxStaleSeconds } = own;
       const call = { url, timeoutMs, maxStaleSeconds, maxRetries: 0 };

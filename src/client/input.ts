@@ -29,9 +29,29 @@ function isSignal(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'aborted' in value && 'addEventListener' in value;
 }
 
-/** Throws InputError for the first option that has a wrong value. */
-export function checkOptions(options: object): void {
+const LIMITS = ['timeoutMs', 'maxRetries', 'maxWaitMs', 'onRetry'];
+const STREAM = ['signal', 'timeoutMs', 'onConnection', 'giveUpAfterMs'];
+
+/** The names of the options, by what takes them. */
+const NAMES = {
+  createClient: ['baseUrl', 'apiKey', 'fetch', ...LIMITS],
+  createApp: ['signal', ...LIMITS],
+  'a question': ['signal', 'maxStaleSeconds', ...LIMITS],
+  download: ['format', 'signal', 'maxStaleSeconds', ...LIMITS],
+  live: STREAM,
+  poll: [...STREAM, 'intervalMs', 'maxStaleSeconds'],
+} as const;
+
+/** Throws InputError for the first option that `taker` does not have, or that has a wrong value. */
+export function checkOptions(taker: keyof typeof NAMES, options: object): void {
   if (typeof options !== 'object' || options === null) throw new InputError('The options must be an object.');
+  const names: readonly string[] = NAMES[taker];
+  const unknown = Object.entries(options).find(
+    ([name, value]) => value !== undefined && !names.includes(name),
+  );
+  if (unknown !== undefined) {
+    throw new InputError(`${unknown[0]} is no option of ${taker}, which has ${names.join(', ')}.`);
+  }
   for (const [name, [isRight, what]] of Object.entries(RULES)) {
     const value = (options as Readonly<Record<string, unknown>>)[name];
     if (value !== undefined && !isRight(value)) throw new InputError(`${name} must be ${what}.`);
@@ -56,7 +76,7 @@ export function baseOf(baseUrl: string): string {
 /** Checked here, because fetch would complain about the header and print it. */
 export function checkKey(apiKey: string): void {
   if (typeof apiKey !== 'string' || !/^[\x21-\x7e]+$/.test(apiKey))
-    throw new InputError('apiKey is no API key');
+    throw new InputError('apiKey is no API key.');
 }
 
 /** Sorts the parameters, so that equal questions have one URL. */

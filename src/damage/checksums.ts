@@ -1,3 +1,4 @@
+import { isError } from '../domain/thrown.ts';
 import { hashOfBlock } from './city-hash.ts';
 
 /** What `checksums.txt` of a part says of a file. */
@@ -31,7 +32,7 @@ export function readChecksums(text: Buffer): readonly FileSum[] | null {
     return filesIn(Buffer.concat(blocks));
   } catch (error) {
     // It ends too early.
-    if (error instanceof RangeError) return null;
+    if (isError(error) && error.name === 'RangeError') return null;
     throw error;
   }
 }

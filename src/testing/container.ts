@@ -4,12 +4,20 @@ import { messageOf } from '../domain/thrown.ts';
 import { remoteHands } from './remote-hands.ts';
 import { assertSeed } from './seed-form.ts';
 import { Garden } from './seeding.ts';
-import { assertSettings } from './strict.ts';
+import { assertFunction, assertSettings, assertText } from './strict.ts';
 import { loadTestcontainers, type Testcontainers } from './testcontainers.ts';
 import type { Seed, TestService } from './types.ts';
 
 const IMAGE = 'session-analytics';
 const [PORT, MANAGEMENT_PORT] = [3000, 3001];
+/** The kit needs its own values of them to reach the service. */
+const OWN_SETTINGS = [
+  'PORT',
+  'MANAGEMENT_HOST',
+  'MANAGEMENT_PORT',
+  'MANAGEMENT_JWT_SECRET',
+  'MANAGEMENT_JWT_SECRET_FILE',
+];
 /** The image opens its store in some seconds. A busy machine takes longer. */
 const START_MS = 120_000;
 
@@ -28,6 +36,7 @@ export class SessionAnalyticsContainer {
 
   /** `image`: as it was built or pulled; `session-analytics` by default. */
   constructor(image: string = IMAGE) {
+    assertText('the image', image);
     this.#image = image;
   }
 
@@ -41,6 +50,8 @@ export class SessionAnalyticsContainer {
   /** Adds settings of the README, by name. */
   withSettings(settings: Readonly<Record<string, string>>): this {
     assertSettings(settings);
+    const own = OWN_SETTINGS.find((name) => Object.hasOwn(settings, name));
+    if (own !== undefined) throw new Error(`settings: ${own} of a container is set by the kit.`);
     Object.assign(this.#settings, settings);
     return this;
   }
@@ -50,6 +61,7 @@ export class SessionAnalyticsContainer {
    * `.withContainer((container: GenericContainer) => container.withNetwork(network))`.
    */
   withContainer<Container extends object>(change: (container: Container) => Container): this {
+    assertFunction('the change of the container', change);
     this.#changes.push(change as Change);
     return this;
   }

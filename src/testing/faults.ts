@@ -66,6 +66,8 @@ export class Faults {
 }
 
 const ASKED_FOR = 'A test asked for this fault.';
+/** A longer timer ends at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 const KINDS = ['status', 'delayMs', 'reset', 'cutAfterBytes'];
 
 /** Throws an Error for a fault that the kit cannot make. */
@@ -78,9 +80,8 @@ function assertFault(fault: unknown): void {
   const { status, code, retryAfterSeconds, path, times } = given;
   if (status !== undefined) assertOneOf('status', status, [429, 500, 502, 503]);
   if (given['reset'] !== undefined) assertOneOf('reset', given['reset'], [true]);
-  for (const bound of ['delayMs', 'cutAfterBytes']) {
-    if (given[bound] !== undefined) assertWhole(bound, given[bound], 0);
-  }
+  if (given['delayMs'] !== undefined) assertWhole('delayMs', given['delayMs'], 0, LONGEST_TIMER_MS);
+  if (given['cutAfterBytes'] !== undefined) assertWhole('cutAfterBytes', given['cutAfterBytes'], 0);
   if (code !== undefined) {
     if (status !== 503) throw new Error('Only a fault with status 503 has a code.');
     assertOneOf('code', code, ['overloaded', 'store_unavailable']);

@@ -6,14 +6,13 @@ import { codeOf } from '../domain/thrown.ts';
 import { removeFolder } from '../remove-folder.ts';
 
 const PREFIX = 'session-analytics-test-';
-/** A folder's name says where its process runs, its number, and when it began: PREFIX, place, pid, start, chance. */
-const NAME = /^session-analytics-test-([0-9a-f]{8})-(\d+)-(\d+)-/;
+/** A folder's name says where its process runs, its number, and when it began: PREFIX, machine, boot, pid, start, chance. */
+const NAME = /^session-analytics-test-([0-9a-f]{8})-([0-9a-f]{8})-(\d+)-(\d+)-/;
 
-/** Tells machines, their starts and their containers apart: a process of another one cannot be looked up. */
-const PLACE = createHash('sha256')
-  .update([hostname(), textOf('/proc/sys/kernel/random/boot_id'), linkOf('/proc/self/ns/pid')].join('\n'))
-  .digest('hex')
-  .slice(0, 8);
+/** Tells machines and containers apart: a process of another one cannot be looked up. */
+const MACHINE = shortHash(hostname(), linkOf('/proc/self/ns/pid'));
+/** No process outlives the machine's start. */
+const BOOT = shortHash(textOf('/proc/sys/kernel/random/boot_id'));
 
 let isCleared = false;
 
@@ -21,14 +20,14 @@ let isCleared = false;
 export function folderOfProcess(): string {
   if (!isCleared) removeLeftFolders();
   isCleared = true;
-  return mkdtempSync(join(tmpdir(), `${PREFIX}${PLACE}-${process.pid}-${startOf(process.pid)}-`));
+  return mkdtempSync(join(tmpdir(), `${PREFIX}${MACHINE}-${BOOT}-${process.pid}-${startOf(process.pid)}-`));
 }
 
 /** Removes the folders of this user's processes that have ended. One whose process may still run stays. */
 function removeLeftFolders(): void {
   for (const name of readdirSync(tmpdir())) {
-    const [, place, pid, start] = NAME.exec(name) ?? [];
-    if (place !== PLACE || isRunning(Number(pid), Number(start))) continue;
+    const [, machine, boot, pid, start] = NAME.exec(name) ?? [];
+    if (machine !== MACHINE || (boot === BOOT && isRunning(Number(pid), Number(start)))) continue;
     const path = join(tmpdir(), name);
     try {
       const { uid } = lstatSync(path);
@@ -56,6 +55,10 @@ function startOf(pid: number): number {
     .replace(/^.*\) /s, '')
     .split(' ');
   return Number(fields[19] ?? 0);
+}
+
+function shortHash(...parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 8);
 }
 
 function textOf(path: string): string {

@@ -10,7 +10,7 @@ import { directHands } from './hands.ts';
 import { dropFolder, embeddedPlace, newFolder } from './place.ts';
 import { assertSeed } from './seed-form.ts';
 import { Garden } from './seeding.ts';
-import { assertMembers, assertSettings } from './strict.ts';
+import { assertFunction, assertMembers, assertSettings } from './strict.ts';
 import type { InProcessOptions, InProcessService } from './types.ts';
 
 /** A service in this process with its parts, for this project's own tests. */
@@ -26,7 +26,7 @@ export async function openService(options: InProcessOptions = {}): Promise<OpenS
   const { seed, now, settings = {}, onLog } = options;
   assertSettings(settings);
   if (seed !== undefined) assertSeed(seed);
-  if (onLog !== undefined && typeof onLog !== 'function') throw new Error('onLog must be a function.');
+  if (onLog !== undefined) assertFunction('onLog', onLog);
   const clock = new AdjustableClock(wallClock);
   if (now !== undefined) clock.set(now);
   const place = embeddedPlace();

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { StoreLocation } from '../clickhouse/connect.ts';
+import { ownProcess } from '../own-process.ts';
 import { removeFolder } from '../remove-folder.ts';
 import { folderOfProcess } from './folders.ts';
 
@@ -40,7 +41,7 @@ const folders = new Set<string>();
 
 /** Creates a folder named after this process, which it does not outlive. */
 export function newFolder(): string {
-  if (folders.size === 0) process.once('exit', removeAll);
+  if (folders.size === 0) ownProcess.once('exit', removeAll);
   const made = folderOfProcess();
   folders.add(made);
   return made;
@@ -49,7 +50,7 @@ export function newFolder(): string {
 export function dropFolder(folder: string): void {
   removeFolder(folder);
   folders.delete(folder);
-  if (folders.size === 0) process.off('exit', removeAll);
+  if (folders.size === 0) ownProcess.off('exit', removeAll);
 }
 
 function removeAll(): void {

@@ -1,5 +1,5 @@
 import { PLANS } from '../metadata/plans.ts';
-import { assertList, assertMembers, assertOneOf } from './strict.ts';
+import { assertList, assertMembers, assertObject, assertOneOf, assertText } from './strict.ts';
 
 const EVENT_TYPES = ['pageview', 'click', 'error', 'engagement', 'custom'];
 const EVENT = ['type', 'path', 'timestamp', 'target', 'message', 'durationMs', 'name', 'properties'];
@@ -26,6 +26,13 @@ export function assertSessions(what: string, sessions: unknown): void {
       assertOneOf(`${which}: type`, event['type'], EVENT_TYPES);
     });
   });
+}
+
+/** Throws an Error unless this is an app as the service's answer to its creation has it. */
+export function assertCreatedApp(app: unknown): void {
+  assertObject('the app', app);
+  for (const name of ['id', 'name', 'domain', 'secretKey'])
+    assertText(`the app: ${name}`, (app as Members)[name]);
 }
 
 type Members = Readonly<Record<string, unknown>>;

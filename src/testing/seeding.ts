@@ -4,7 +4,7 @@ import { MAX_EVENTS, MAX_SESSIONS } from '../ingestion/wire.ts';
 import { AppDomain, AppName } from '../metadata/names.ts';
 import { msOf } from './clock.ts';
 import type { Hands } from './hands.ts';
-import { assertSeed, assertSessions } from './seed-form.ts';
+import { assertCreatedApp, assertSeed, assertSessions } from './seed-form.ts';
 import type {
   AccountSeed,
   AppSeed,
@@ -69,6 +69,7 @@ export class Garden implements Planted {
   }
 
   async record(app: string | CreatedApp, sessions: readonly SessionSeed[]): Promise<number> {
+    if (typeof app !== 'string') assertCreatedApp(app);
     assertSessions('sessions', sessions);
     if (typeof app !== 'string') return this.#send(app, sessions);
     const known = this.#accounts.flatMap(({ apps }) => apps).find(({ id }) => id === app);

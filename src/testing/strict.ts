@@ -1,4 +1,5 @@
-import { SETTINGS } from '../config.ts';
+import { KNOWN_SETTINGS } from '../config.ts';
+import { nearestName } from '../domain/nearest-name.ts';
 
 /*
  * Checks of what a test gives to the kit. JavaScript has no compiler that would refuse a misspelled name, and a name that
@@ -7,12 +8,24 @@ import { SETTINGS } from '../config.ts';
 
 /** Throws an Error that names `what` unless it is an object that has these members only. */
 export function assertMembers(what: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error(`${what} must be an object, not ${shown(value)}.`);
-  }
+  assertObject(what, value);
   const unknown = Object.keys(value).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   throw new Error(`${what} has no member "${unknown}". ${meant(unknown, known)}`);
+}
+
+export function assertObject(what: string, value: unknown): asserts value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error(`${what} must be an object, not ${shown(value)}.`);
+  }
+}
+
+export function assertText(what: string, value: unknown): void {
+  if (typeof value !== 'string') throw new Error(`${what} must be a text, not ${shown(value)}.`);
+}
+
+export function assertFunction(what: string, value: unknown): void {
+  if (typeof value !== 'function') throw new Error(`${what} must be a function, not ${shown(value)}.`);
 }
 
 export function assertList(what: string, value: unknown): void {
@@ -26,18 +39,23 @@ export function assertOneOf(what: string, value: unknown, known: readonly unknow
   }
 }
 
-/** Throws an Error that names `what` unless it is a whole number of at least `least`. */
-export function assertWhole(what: string, value: unknown, least: number): void {
-  if (!Number.isSafeInteger(value) || (value as number) < least) {
-    throw new Error(`${what} must be a whole number of at least ${least}, not ${shown(value)}.`);
-  }
+/** Throws an Error that names `what` unless it is a whole number of at least `least`, and at most `most`. */
+export function assertWhole(
+  what: string,
+  value: unknown,
+  least: number,
+  most = Number.MAX_SAFE_INTEGER,
+): void {
+  if (Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most) return;
+  const upTo = most === Number.MAX_SAFE_INTEGER ? '' : ` and at most ${most}`;
+  throw new Error(`${what} must be a whole number of at least ${least}${upTo}, not ${shown(value)}.`);
 }
 
 /** Throws an Error for a setting that the service does not have, and for a value that is no text. */
 export function assertSettings(settings: unknown): void {
-  assertMembers('settings', settings, [...SETTINGS, ...SETTINGS.map((name) => `${name}_FILE`)]);
+  assertMembers('settings', settings, KNOWN_SETTINGS);
   for (const [name, value] of Object.entries(settings as object)) {
-    if (typeof value !== 'string') throw new Error(`settings: ${name} must be a text, not ${shown(value)}.`);
+    assertText(`settings: ${name}`, value);
   }
 }
 
@@ -49,23 +67,7 @@ function shown(value: unknown): string {
 
 /** Names the nearest known name, or all of them if none is near. */
 function meant(name: string, known: readonly string[]): string {
-  const near = known
-    .map((each) => ({ each, edits: editsBetween(name.toLowerCase(), each.toLowerCase()) }))
-    .sort((a, b) => a.edits - b.edits)[0];
-  if (near !== undefined && near.edits <= Math.max(2, name.length / 3)) return `Did you mean "${near.each}"?`;
+  const near = nearestName(name, known);
+  if (near !== undefined && near.wrong <= Math.max(2, name.length / 3)) return `Did you mean "${near.name}"?`;
   return `It can have ${known.join(', ')}.`;
-}
-
-/** The number of letters to add, remove or change that make one text the other (Levenshtein). */
-function editsBetween(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -14,9 +14,9 @@ const ELSE = 'or use startTestService, which needs no Docker engine.';
  * does not see the latter.) Rejects with an Error that says whether it is missing, or does not load.
  */
 export const loadTestcontainers = (): Promise<Testcontainers> =>
-  importTestcontainers(() => import('testcontainers'), import.meta.filename, process.cwd());
+  importTestcontainers(() => import('testcontainers'), import.meta.url, process.cwd());
 
-/** `beside`: imports it from `file`. `project`: the folder in which it is looked up then. */
+/** `beside`: imports it from `file`, a path or URL. `project`: the folder in which it is looked up then. */
 export async function importTestcontainers(
   beside: () => Promise<Testcontainers>,
   file: string,

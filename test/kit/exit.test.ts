@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -58,4 +58,19 @@ test('the next start removes the folders of a process that was killed, and no ot
   for (const name of inUse) expect(existsSync(join(temporary, name))).toBe(true);
   other.kill('SIGKILL');
   await once(other, 'exit');
+});
+
+test('the next start removes the folders from before the machine started anew', async () => {
+  await endOf("process.kill(process.pid, 'SIGKILL');");
+  // The number of a process that runs: on another start of the machine it was another process.
+  const [mine = ''] = left();
+  const before = mine.replace(
+    /^(session-analytics-test-[0-9a-f]{8})-[0-9a-f]{8}-\d+-\d+-/,
+    `$1-00000000-${process.pid}-0-`,
+  );
+  expect(before).not.toBe(mine);
+  const elsewhere = before.replace(/test-[0-9a-f]{8}/, 'test-00000000');
+  for (const name of [before, elsewhere]) mkdirSync(join(temporary, name));
+  await endOf('process.exit(0);');
+  expect(left()).toEqual([elsewhere]);
 });

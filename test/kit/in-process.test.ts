@@ -3,8 +3,15 @@ import { tmpdir } from 'node:os';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { openService } from '../../src/testing/in-process.ts';
-import { startTestService } from '../../src/testing/index.ts';
-import type { Fault, InProcessOptions, InProcessService, Seed, Window } from '../../src/testing/types.ts';
+import { SessionAnalyticsContainer, startTestService } from '../../src/testing/index.ts';
+import type {
+  Fault,
+  InProcessOptions,
+  InProcessService,
+  Seed,
+  SessionSeed,
+  Window,
+} from '../../src/testing/types.ts';
 import { expectProblem, send } from '../http/support.ts';
 import { SEED } from './seed.ts';
 
@@ -116,6 +123,11 @@ describe('what JavaScript does not check is refused by name', () => {
     ['two kinds', { status: 503, delayMs: 1 }, 'not 2.'],
     ['a code', { status: 500, code: 'overloaded' }, 'Only a fault with status 503 has a code.'],
     ['a number', { status: 503, times: 0.5 }, 'times must be a whole number of at least 1, not 0.5.'],
+    [
+      'a delay longer than a timer',
+      { delayMs: 2 ** 31 },
+      'delayMs must be a whole number of at least 0 and at most 2147483647, not 2147483648.',
+    ],
     ['a path', { status: 503, path: 'api' }, 'path must be a text that begins with /.'],
     ['a text', 'reset', 'a fault must be an object, not "reset".'],
   ])('%s of a fault', (_, fault, message) => {
@@ -158,10 +170,35 @@ describe('what JavaScript does not check is refused by name', () => {
       { settings: { PUBLIC_API_REQUESTS_PER_MINUT: '1' } },
       'Did you mean "PUBLIC_API_REQUESTS_PER_MINUTE"?',
     ],
+    [
+      'file of a setting that has none',
+      { settings: { DATA_DIR_FILE: '/x' } },
+      'settings has no member "DATA_DIR_FILE". Did you mean "DATA_DIR"?',
+    ],
+    ['file of a short setting', { settings: { PORT_FILE: '/x' } }, 'settings has no member "PORT_FILE".'],
     ['value', { settings: { TRUST_PROXY: 1 } }, 'settings: TRUST_PROXY must be a text, not 1.'],
     ['instant', { now: 5 }, 'clock: 5 is no instant.'],
   ])('a wrong %s of a start', async (_, options, message) => {
     await expect(startTestService(options as InProcessOptions)).rejects.toThrow(message);
+  });
+
+  test.each<[string, unknown, string]>([
+    ['none', undefined, 'the app must be an object, not undefined.'],
+    ['a part of one', { id: 'x', name: 'Shop' }, 'the app: domain must be a text, not undefined.'],
+  ])('an app to record for: %s', async (_, wrong, message) => {
+    await expect(service.record(wrong as string, [session as SessionSeed])).rejects.toThrow(message);
+  });
+
+  test.each<[string, (container: SessionAnalyticsContainer) => unknown, string]>([
+    [
+      'change',
+      (c) => c.withContainer('x' as never),
+      'the change of the container must be a function, not "x".',
+    ],
+    ['setting', (c) => c.withSettings({ PORT: '80' }), 'settings: PORT of a container is set by the kit.'],
+    ['image', () => new SessionAnalyticsContainer(null as never), 'the image must be a text, not null.'],
+  ])('a wrong %s of a container, before it starts', (_, change, message) => {
+    expect(() => change(new SessionAnalyticsContainer())).toThrow(message);
   });
 
   test('a misspelled member of a window', async () => {

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { envOf, expectDone, NODES, oldNode, plainEnv, run } from './commands.ts';
+import { envOf, expectDone, NODES, OWN_NODE, oldNode, plainEnv, run } from './commands.ts';
 import { bringProductionPackages, emptyFolder, install } from './install.ts';
 
 const tarballs = inject('tarballs');
@@ -39,6 +39,31 @@ test('on an old Node one line says which one it needs', () => {
   expect(stderr).toMatch(
     /^session-analytics needs Node 20\.19 or later\. This is Node 18\.20\.8 \(.*\)\.\n$/,
   );
+});
+
+describe('under Jest', () => {
+  const JEST = resolve('test/packages/jest/node_modules/jest/bin/jest.js');
+  const PROGRAMS = 'test/packages/programs/jest';
+  const options = { transform: {}, testMatch: ['**/jest/*.test.mjs'], testTimeout: 60_000 };
+  const temporary = join(folder, 'jest-tmp');
+  beforeAll(() => {
+    for (const each of ['jest', 'jest-tmp']) mkdirSync(join(folder, each));
+    for (const file of readdirSync(PROGRAMS)) copyFileSync(join(PROGRAMS, file), join(folder, 'jest', file));
+    writeFileSync(
+      join(folder, 'jest.json'),
+      JSON.stringify({ ...options, moduleFileExtensions: ['mjs', 'js', 'json'], cacheDirectory: temporary }),
+    );
+  });
+
+  test.each([
+    ['a test file passes, errors of Node and of the service included', 'errors', []],
+    ['a service that is left open ends with the process', 'left-open', ['--forceExit']],
+  ])('%s, and leaves nothing', (_, name, more) => {
+    const args = ['--experimental-vm-modules', JEST, '-i', '--config', 'jest.json', ...more, name];
+    const env = { ...envOf(OWN_NODE), TMPDIR: temporary };
+    expectDone('node', args, { cwd: folder, env });
+    expect(readdirSync(temporary).filter((left) => left.startsWith('session-analytics-test-'))).toEqual([]);
+  });
 });
 
 test('the types are clean for arethetypeswrong', () => {

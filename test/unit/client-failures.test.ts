@@ -270,6 +270,16 @@ describe('wrong input is an InputError that names it', () => {
     ['maxStaleSeconds', (c) => c.listApps({}, { maxStaleSeconds: 1.5 })],
     ['onRetry', (c) => c.listApps({}, { onRetry: wrong(true) })],
     ['signal', (c) => c.listApps({}, { signal: wrong(new AbortController()) })],
+    ['maxRetry is no option of a question', (c) => c.listApps({}, wrong({ maxRetry: 1 }))],
+    ['toString is no option', (c) => c.listApps({}, wrong({ toString: 1 }))],
+    [
+      'maxStaleSeconds is no option of createApp',
+      (c) => c.createApp({ name: 'a', domain: 'b' }, wrong({ maxStaleSeconds: 1 })),
+    ],
+    [
+      'fromat is no option of download',
+      (c) => c.download('listPageviews', { appId }, wrong({ fromat: 'csv' })),
+    ],
     ['xlsx', (c) => c.download('listPageviews', { appId }, { format: wrong('xlsx') })],
     ['options', (c) => c.download('listPageviews', { appId }, wrong(undefined))],
     ['parameters', (c) => c.listPageviews(wrong('a'))],
@@ -290,11 +300,14 @@ describe('wrong input is an InputError that names it', () => {
     ['intervalMs', (c) => c.poll('listApps', {}, { intervalMs: -1 })],
     ['giveUpAfterMs', (c) => c.poll('listApps', {}, { giveUpAfterMs: wrong('1 h') })],
     ['onConnection', (c) => c.live('getDataBounds', { appId }, { onConnection: wrong({}) })],
+    ['intervalMs is no option of live', (c) => c.live('getDataBounds', { appId }, wrong({ intervalMs: 1 }))],
+    ['maxRetries is no option of poll', (c) => c.poll('listApps', {}, wrong({ maxRetries: 1 }))],
+    ['apikey is no option of createClient', () => clientOf(wrong({ apikey: 'x' }))],
     ['fetch', () => clientOf({ fetch: wrong('fetch') })],
     ['baseUrl', () => clientOf({ baseUrl: 'analytics.example' })],
     ['baseUrl', () => clientOf({ baseUrl: 'ftp://analytics.example' })],
     ['baseUrl', () => clientOf({ baseUrl: 'https://user:password@analytics.example' })],
-    ['apiKey', () => clientOf({ apiKey: wrong(undefined) })],
+    ['apiKey is no API key.', () => clientOf({ apiKey: wrong(undefined) })],
     ['options', () => createClient(wrong(undefined))],
   ])('%s, at once', (name, call) => {
     const error = (() => {

@@ -221,7 +221,7 @@ describe('errors', () => {
       .listApps()
       .catch((e: unknown) => e);
     expect(error).toBeInstanceOf(ConnectionError);
-    expect(() => createClient({ ...KEY, apiKey: 'service_api_a\nb' })).toThrow(/^apiKey is no API key$/);
+    expect(() => createClient({ ...KEY, apiKey: 'service_api_a\nb' })).toThrow(/^apiKey is no API key\.$/);
   });
 });
 

@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { importTestcontainers } from '../../src/testing/testcontainers.ts';
 
@@ -33,6 +34,15 @@ test('one that the project has is found', async () => {
   expect(await load(projectWith('12.2.0', 'export const GenericContainer = 1;'))).toMatchObject({
     GenericContainer: 1,
   });
+});
+
+test('it is looked up beside a file, by its path or its URL', async () => {
+  const project = projectWith('12.2.0', 'export const GenericContainer = 1;');
+  const elsewhere = projectWith(null);
+  for (const file of [join(project, 'x.js'), pathToFileURL(join(project, 'x.js')).href]) {
+    const found = importTestcontainers(() => Promise.reject(NOT_SEEN), file, elsewhere);
+    await expect(found).resolves.toMatchObject({ GenericContainer: 1 });
+  }
 });
 
 test('only one that is not there is called missing', async () => {

@@ -1,3 +1,4 @@
+import { isUint8Array } from 'node:util/types';
 import {
   Bool,
   type Data,
@@ -135,8 +136,8 @@ function parquetColumn(column: Column): (items: readonly Item[]) => unknown[] {
 function copyBounds({ row_groups }: ParquetWriter): void {
   for (const { meta_data } of row_groups.at(-1)?.columns ?? []) {
     const bounds = meta_data?.statistics;
-    if (bounds?.min_value instanceof Uint8Array) bounds.min_value = Uint8Array.from(bounds.min_value);
-    if (bounds?.max_value instanceof Uint8Array) bounds.max_value = Uint8Array.from(bounds.max_value);
+    if (isUint8Array(bounds?.min_value)) bounds.min_value = Uint8Array.from(bounds.min_value);
+    if (isUint8Array(bounds?.max_value)) bounds.max_value = Uint8Array.from(bounds.max_value);
   }
 }
 
