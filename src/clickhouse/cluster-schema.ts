@@ -9,7 +9,6 @@ import { FIRST_SHARD, SHARDED } from './tables.ts';
 
 const CREATE_TABLE = /^CREATE TABLE IF NOT EXISTS (\w+)\b/;
 const CREATE_VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+) AS\b/;
-const ALTER_VIEW = /^ALTER TABLE (\w+) MODIFY QUERY\b/;
 const ALTER_TABLE = /^ALTER TABLE (\w+)\b/;
 const DROP_VIEW = /^DROP (?:TABLE|VIEW) IF EXISTS (\w+)\b/;
 const ENGINE = /\bENGINE\s*=\s*(\w*MergeTree)\b(?:\(([^)]*)\))?/;
@@ -24,11 +23,6 @@ export function derived(statement: Sql, layout: ClusterLayout): readonly Sql[] {
   if (view !== undefined && target !== undefined) {
     const head = sql`CREATE MATERIALIZED VIEW IF NOT EXISTS ${own}${identifier(view)}${everywhere} TO ${own}${identifier(target)} AS`;
     return [rewritten(statement, (text) => text.replace(CREATE_VIEW, head).replace(FROM, `FROM ${own}$1`))];
-  }
-  const [, changed] = ALTER_VIEW.exec(statement) ?? [];
-  if (changed !== undefined) {
-    const head = sql`ALTER TABLE ${own}${identifier(changed)}${everywhere} MODIFY QUERY`;
-    return [rewritten(statement, (text) => text.replace(ALTER_VIEW, head).replace(FROM, `FROM ${own}$1`))];
   }
   const [, dropped] = DROP_VIEW.exec(statement) ?? [];
   if (dropped !== undefined && !isKnown(dropped))

@@ -115,7 +115,7 @@ FROM events
 ARRAY JOIN [
     ('utc_hour', toDateTime(toStartOfHour(timestamp, 'UTC'), 'UTC')),
     ('utc_day', toDateTime(toStartOfDay(timestamp, 'UTC'), 'UTC')),
-    ('tehran_hour', if(toUnixTimestamp64Milli(timestamp) < 1800000, toDateTime(0, 'UTC'), toDateTime(toStartOfHour(timestamp, 'Asia/Tehran'), 'UTC'))),
+    ('tehran_hour', toDateTime(toStartOfHour(timestamp, 'Asia/Tehran'), 'UTC')),
     ('tehran_day', toDateTime(toStartOfDay(timestamp, 'Asia/Tehran'), 'UTC'))
 ] AS slice
 WHERE ${eventsToDelete(LIST)} GROUP BY app_id, grain, bucket`;

@@ -54,12 +54,6 @@ test('other tables are replicated, and keep their name and the arguments of thei
   ]);
 });
 
-test('a view is changed where its tables are', () => {
-  expect(derived(sql`ALTER TABLE v MODIFY QUERY\nSELECT 1 FROM events GROUP BY 1`, LAYOUT)).toEqual([
-    'ALTER TABLE shop_shard.v ON CLUSTER analytics MODIFY QUERY\nSELECT 1 FROM shop_shard.events GROUP BY 1',
-  ]);
-});
-
 test('a view is made where its tables are', () => {
   expect(
     derived(
