@@ -35,7 +35,6 @@ const COLUMNS: Query<{ name: string }> = {
 };
 const OF_MONTH = sql`app_id = {app:UUID} AND toYYYYMM(started_at) = {month:UInt32}`;
 const VIEW = /^CREATE MATERIALIZED VIEW IF NOT EXISTS (\w+) TO (\w+) AS\b/;
-const CHANGED_VIEW = /^ALTER TABLE (\w+) MODIFY QUERY\b/;
 
 /**
  * Computes everything that is computed from events, from the events that are there. Nothing else may use the store
@@ -63,17 +62,14 @@ export async function rebuildAll(db: Database): Promise<void> {
 
 /** The statement of the view that fills this table, for the events of one month. */
 function selectInto(table: string): Sql {
-  const statements = readMigrations().flatMap((migration) => migration.statements);
-  const name = statements.map((statement) => VIEW.exec(statement)).find((found) => found?.[2] === table)?.[1];
-  const view = statements.findLast((statement) =>
-    [VIEW, CHANGED_VIEW].some((form) => form.exec(statement)?.[1] === name),
-  );
-  if (name === undefined || view === undefined) throw new Error(`No view fills ${table}.`);
+  const view = readMigrations()
+    .flatMap(({ statements }) => statements)
+    .find((statement) => VIEW.exec(statement)?.[2] === table);
+  if (view === undefined) throw new Error(`No view fills ${table}.`);
   // The text is a migration's.
   return unchecked(
     view
       .replace(VIEW, '')
-      .replace(CHANGED_VIEW, '')
       .replace(/\bFROM events\b/, `FROM (SELECT * FROM events WHERE ${OF_MONTH}) AS events`),
   );
 }

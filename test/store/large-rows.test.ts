@@ -67,17 +67,11 @@ test('the rows are counted right, and read for memory once', async () => {
   expect(lists.mock.calls.map(([{ name }]) => name)).toEqual(expect.arrayContaining(['keys', 'top keys']));
 });
 
-test('sessions that continue in the tail are subtracted by the statement, and the next question does not look for them', async () => {
+test('sessions that continue in the tail count once', async () => {
   const unasked = createAnalytics({ db: store.db });
   const pageviews = async (of: AppId) => [...(await unasked.pageviews(of, RANGES['a range until now']))];
   const expected = await pageviews(twin);
-  const forMemory = vi.spyOn(store.db, 'rowsUpTo');
-  expect(await pageviews(app)).toEqual(expected);
-  const at = forMemory.mock.calls.findIndex(([{ name }]) => name === 'sessions that continue');
-  expect(await forMemory.mock.results[at]?.value).toBeNull();
-  forMemory.mockClear();
-  expect(await pageviews(app)).toEqual(expected);
-  expect(forMemory.mock.calls.map(([{ name }]) => name)).not.toContain('sessions that continue');
+  for (let time = 0; time < 2; time++) expect(await pageviews(app)).toEqual(expected);
 });
 
 test.each([2, 5_000])('with a late session of %i pages, too', async (pages) => {

@@ -49,7 +49,6 @@ const ANCHORS = [
   '2021-09-21T19:30:00Z', // Tehran goes from 24:00 back to 23:00
   '2022-09-21T19:30:00Z',
   '2022-09-23T00:00:00Z',
-  '1970-01-01T00:00:00Z', // the first instant; earlier ones are moved to it
   '1970-01-28T20:30:00Z', // windows begin before it
 ].map((text) => new Date(text).getTime());
 
