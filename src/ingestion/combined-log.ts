@@ -48,6 +48,8 @@ const QUOTED_FIELD = /(^| )"([^"]*)"(?= |$)/g;
 const MOST_QUOTED = 3;
 /** More than servers accept in a request, with each byte written as four. */
 const LONGEST = 256 * 1024;
+/** All before the time: a host, addresses, identity and user. */
+const LONGEST_FRONT = 16 * 1024;
 const FORM_OF_QUOTED: Readonly<Record<number, string>> = { 0: 'common', 2: 'combined', 3: 'main' };
 
 interface Fields {
@@ -66,6 +68,8 @@ function fieldsOf(line: string): Fields | Malformed {
   const found = TIME_FIELD.exec(line);
   if (found === null)
     return malformed('time', 'there is none in brackets, such as [17/May/2015:10:05:03 +0000]');
+  if (found.index > LONGEST_FRONT)
+    return malformed('address', `${found.index} characters are before the time`);
   let at = found.index + found[0].length;
   const next = (pattern: RegExp): string | null => {
     pattern.lastIndex = at;
