@@ -116,7 +116,7 @@ test('hidden: a beacon, and the same batch again once the page can read an answe
   });
   // By a timer of the page, which fires before the SDK's own, however slow the machine is.
   await page.addInitScript(`addEventListener('load', () => setTimeout(() => {
-    Object.defineProperty(document, 'visibilityState', { configurable: true, value: 'hidden' });
+    Object.defineProperty(document, 'hidden', { configurable: true, value: true });
     document.dispatchEvent(new Event('visibilitychange'));
   }, 20))`);
   await page.goto(`${site.origin}/a`);

@@ -8,7 +8,8 @@ import { errorHandler } from '../../src/http/request/problem.ts';
 import { sdkScriptRouter } from '../../src/http/routes/sdk-script.ts';
 import { createLog } from '../../src/http/server/log.ts';
 
-const LIMIT_BYTES = 4_096;
+/** 4.5 KiB. */
+const LIMIT_BYTES = 4_608;
 
 let server: Server;
 let url: string;
