@@ -7,8 +7,7 @@ import type { Detail, EventType } from './wire.ts';
 
 type Record = (type: EventType, detail: Detail) => void;
 
-const FILE =
-  /\.(7z|avi|csv|dmg|docx?|exe|gz|mov|mp[34]|pdf|pkg|pptx?|rar|rtf|txt|wav|wmv|xlsx?|zip)$/i;
+const FILE = /\.(7z|avi|csv|dmg|docx?|exe|gz|mov|mp[34]|pdf|pkg|pptx?|rar|rtf|txt|wav|wmv|xlsx?|zip)$/i;
 
 /** Records what people click, and which of the links, files and forms the settings count. */
 export function observeClicks(record: Record, track: Tracker['track'], settings: Settings): void {

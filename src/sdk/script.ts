@@ -9,9 +9,7 @@ const script = document.currentScript as HTMLScriptElement | null;
 // A module does not know its tag.
 const tags = script
   ? [script]
-  : document.querySelectorAll<HTMLScriptElement>(
-      '[type=module][data-app-id],[type=module][data-secret-key]',
-    );
+  : document.querySelectorAll<HTMLScriptElement>('[type=module][data-app-id],[type=module][data-secret-key]');
 
 const started =
   (tag: HTMLScriptElement | undefined) =>

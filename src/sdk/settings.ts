@@ -50,7 +50,8 @@ export function problemOf({ appId, secretKey, endpoint = '/' }: Partial<Settings
     ],
     ['data-endpoint (endpoint)', endpoint, /^(https?:\/\/.|\/)/i, 'https://…'],
   ] as const;
-  for (const [name, value = '', form, needed] of forms) if (!form.test(value)) return `${name} is not ${needed}`;
+  for (const [name, value = '', form, needed] of forms)
+    if (!form.test(value)) return `${name} is not ${needed}`;
   return undefined;
 }
 

@@ -19,7 +19,7 @@ export function elementName(element: Element): string {
   const own = idOf(element) || (data && `[${data}]`);
   let above = own ? null : element.parentElement;
   while (above && !idOf(above)) above = above.parentElement;
-  return (above ? `${idOf(above)} ${tag}` : tag + (own || ''));
+  return above ? `${idOf(above)} ${tag}` : tag + (own || '');
 }
 
 /** Names a clicked element. Undefined for a click on a label whose field gets a click of its own. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { serve } from './servers.ts';
-import { useStage } from './stage.ts';
+import { setStage } from './stage.ts';
 import { APP_ID, brief, counted, drained, SECRET, tag, track } from './visit.ts';
 
-const stage = useStage();
+const stage = setStage();
 const kept = () => stage.page.evaluate('Object.keys(localStorage)');
 const custom = () =>
   stage.collector
@@ -89,7 +89,8 @@ test('links to other hosts, files and forms: events with properties, also of wha
 });
 
 test('without the attributes links, files and forms are clicks only', async () => {
-  stage.html = () => `${tag(stage.collector.origin)}<a href="http://elsewhere.test/a.pdf" onclick="return false">A</a>
+  stage.html =
+    () => `${tag(stage.collector.origin)}<a href="http://elsewhere.test/a.pdf" onclick="return false">A</a>
     <form onsubmit="return false"><button>Join</button></form>`;
   await stage.page.goto(`${stage.site.origin}/a`);
   await stage.page.click('a');
@@ -181,7 +182,9 @@ test('errors: a useful text for whatever is thrown, and a row for each', async (
     await rejected(reason);
   await stage.page.addScriptTag({ content: `setTimeout(() => { throw 'thrown' })\n//# sourceURL=/own.js` });
   await stage.page.addScriptTag({ content: `setTimeout(() => { throw new Error })\n//# sourceURL=/own.js` });
-  await stage.page.addScriptTag({ content: `setTimeout(() => { throw { kind: 'odd' } })\n//# sourceURL=/own.js` });
+  await stage.page.addScriptTag({
+    content: `setTimeout(() => { throw { kind: 'odd' } })\n//# sourceURL=/own.js`,
+  });
   await stage.page.evaluate(`dispatchEvent(new ErrorEvent('error'));
     dispatchEvent(new ErrorEvent('error', { filename: '/odd.js?token=1', lineno: 3, colno: 7 }))`);
   await stage.page.evaluate(`document.body.append(
@@ -224,7 +227,9 @@ test('an iPad that says that it is a Mac is sent as an iPad; a Mac says nothing'
     await drained(page);
     await visitor.close();
   }
-  const agents = stage.collector.sessions().map(({ context, events }) => [brief(events)[0], context.userAgent]);
+  const agents = stage.collector
+    .sessions()
+    .map(({ context, events }) => [brief(events)[0], context.userAgent]);
   expect(agents).toEqual([
     ['pageview /5', AGENTS.ipad.replace('Macintosh', 'iPad')],
     ['pageview /0', undefined],
@@ -235,7 +240,9 @@ test('settings as a module and as attributes mean the same', async () => {
   stage.html = () =>
     `<script src="${stage.collector.origin}/sdk.js"></script><a href="http://elsewhere.test/a.zip" onclick="return false">A</a>`;
   await stage.page.goto(`${stage.site.origin}/a`);
-  await stage.page.evaluate(`sessionAnalytics.init({ appId: '${APP_ID}', secretKey: '${SECRET}', fileDownloads: true })`);
+  await stage.page.evaluate(
+    `sessionAnalytics.init({ appId: '${APP_ID}', secretKey: '${SECRET}', fileDownloads: true })`,
+  );
   await stage.page.click('a');
   await drained(stage.page);
   expect(custom()).toEqual([['File Download', { url: 'http://elsewhere.test/a.zip' }]]);

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { useStage } from './stage.ts';
+import { setStage } from './stage.ts';
 import { APP_ID, drained, SECRET, tag, track } from './visit.ts';
 
-const stage = useStage();
+const stage = setStage();
 const pageviews = () => stage.of('pageview').map((event) => event.slice('pageview '.length));
 /** Waits until the SDK has seen the last address. Browsers without the Navigation API look several times a second. */
 const seen = (...paths: readonly string[]) => expect.poll(pageviews).toEqual(paths);

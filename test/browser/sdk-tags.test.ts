@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { serve } from './servers.ts';
-import { useStage } from './stage.ts';
+import { setStage } from './stage.ts';
 import { APP_ID, brief, counted, drained, SECRET, tag, track } from './visit.ts';
 
-const stage = useStage();
+const stage = setStage();
 const OTHER_ID = '7a1b2c3d-0000-4000-8000-0123456789ab';
 const RIGHT = `data-app-id="${APP_ID}" data-secret-key="${SECRET}"`;
 const pageviews = () => stage.of('pageview');
@@ -30,14 +30,13 @@ test('a script in the body that is evaluated again after each navigation counts 
   await stage.page.goto(`${stage.site.origin}/a`);
   // As Turbo and Turbolinks do it: a new address, a new body, and its scripts run.
   for (const path of ['/b', '/c', '/d']) {
-    await stage.page.evaluate(async (next) => {
-      history.pushState({}, '', next);
-      const old = document.querySelector('script');
+    await stage.page.evaluate(`(async () => {
+      history.pushState({}, '', '${path}');
       const script = document.createElement('script');
-      for (const { name, value } of old?.attributes ?? []) script.setAttribute(name, value);
+      for (const { name, value } of document.querySelector('script').attributes) script.setAttribute(name, value);
       document.body.replaceChildren(script);
       await new Promise((loaded) => script.addEventListener('load', loaded));
-    }, path);
+    })()`);
     await track(stage.page, 'here');
   }
   await drained(stage.page);
@@ -47,8 +46,7 @@ test('a script in the body that is evaluated again after each navigation counts 
 
 test('two apps on a page count each event once each', async () => {
   stage.html = () =>
-    tag(stage.collector.origin) +
-    tag(stage.collector.origin, '', { appId: OTHER_ID, secretKey: SECRET });
+    tag(stage.collector.origin) + tag(stage.collector.origin, '', { appId: OTHER_ID, secretKey: SECRET });
   await stage.page.goto(`${stage.site.origin}/a`);
   await track(stage.page, 'both');
   await drained(stage.page);
@@ -82,7 +80,9 @@ test('a module script without an attribute that it needs says so', async () => {
 });
 
 test('crossorigin and integrity', async () => {
-  const text = await (await fetch(`${stage.collector.origin.replace('stats.test', '127.0.0.1')}/sdk.js`)).text();
+  const text = await (
+    await fetch(`${stage.collector.origin.replace('stats.test', '127.0.0.1')}/sdk.js`)
+  ).text();
   const hash = createHash('sha384').update(text).digest('base64');
   stage.html = () => tag(stage.collector.origin, `crossorigin integrity="sha384-${hash}"`);
   await stage.page.goto(`${stage.site.origin}/a`);

@@ -23,7 +23,7 @@ export interface Stage {
 }
 
 /** Sets the stage for each test of the calling file. */
-export function useStage(): Stage {
+export function setStage(): Stage {
   const stage = {} as { -readonly [Key in keyof Stage]: Stage[Key] };
   beforeAll(async () => {
     stage.browser = await openBrowser();
