@@ -2,7 +2,6 @@ const MOST = 1_024;
 
 /** What a thrown object may tell. */
 interface Thrown {
-  readonly constructor: { readonly name: string };
   readonly status?: unknown;
   readonly type?: unknown;
   readonly message?: unknown;
@@ -17,8 +16,8 @@ export function errorText(thrown: unknown, place = ''): string {
   try {
     text = String(thrown);
     if (/^\[object/.test(text)) {
-      const { constructor, status, type, message } = thrown as Thrown;
-      text = constructor.name;
+      const { status, type, message } = thrown as Thrown;
+      text = (thrown as object).constructor.name;
       // What the browser makes, such as responses and events, has these not as own fields.
       text += ` ${JSON.stringify({ ...(thrown as object), status, type, message })}`;
     }

@@ -43,10 +43,11 @@ export const init = safe((settings: Settings): void => {
   const { appId } = settings;
   if (isOn(settings.debug)) openUp();
   const problem = problemOf(settings);
-  if (problem) return warn(`${problem}. Nothing is measured.`);
-  if (appId in trackers()) return;
-  trackers()[appId] = null;
-  whenShown(() => start(settings));
+  if (problem) warn(`${problem}. Nothing is measured.`);
+  else if (!(appId in trackers())) {
+    trackers()[appId] = null;
+    whenShown(() => start(settings));
+  }
 });
 
 const each = <Name extends keyof Tracker>(name: Name) =>

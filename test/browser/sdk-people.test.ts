@@ -189,7 +189,12 @@ test('errors: a useful text for whatever is thrown, and a row for each', async (
     dispatchEvent(new ErrorEvent('error', { filename: '/odd.js?token=1', lineno: 3, colno: 7 }))`);
   await stage.page.evaluate(`document.body.append(
     Object.assign(document.createElement('script'), { src: '${elsewhere}/thrower.js' }))`);
-  await expect.poll(async () => (await drained(stage.page), stage.of('error').length)).toBe(19);
+  await expect
+    .poll(async () => {
+      await drained(stage.page);
+      return stage.of('error').length;
+    })
+    .toBe(19);
   const texts = stage.of('error').map((event) => event.slice('error /a '.length));
   expect(texts.map((text) => text.replace(/x{99,}/, 'xxx'))).toEqual([
     'Object {"code":404,"info":"x"}',
