@@ -34,6 +34,8 @@ interface NewApp {
   readonly name: string;
   readonly domain: string;
   readonly createdAt: EpochMs;
+  /** The addresses whose events it leaves out. */
+  readonly excluded?: readonly string[];
 }
 
 /** An app with the data that a request needs. */
@@ -191,7 +193,7 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
   };
 
   /**
-   * Adds an app. Its secrets and its retention go in first, so that it never exists without them. `assertHeld`: of the lock
+   * Adds an app. Its secrets and its settings go in first, so that it never exists without them. `assertHeld`: of the lock
    * on the account.
    */
   const add = async (
@@ -200,10 +202,13 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
     retention: AppRetention | undefined,
     assertHeld: AssertHeld,
   ): Promise<void> => {
-    const { id, account, name, domain, createdAt } = app;
+    const { id, account, name, domain, createdAt, excluded } = app;
     await writeSecrets(id, secrets);
     if (retention !== undefined) {
       await db.insert('app_retention', [retentionColumns({ ...retention, id, version: nextVersion() })]);
+    }
+    if (excluded !== undefined) {
+      await db.insert('app_exclusions', [{ app_id: id, addresses: excluded, version: nextVersion() }]);
     }
     const row = { app_id: id, account_id: account, name, domain, host: hostOf(domain) };
     const stored = { ...row, created_at: dateTime64(createdAt), version: nextVersion() };
