@@ -54,7 +54,10 @@ export const AppPiece = z.object({
   /** For how long its events are kept, if it was ever said. */
   retention: z.object({ days: z.int().min(1).max(36_500).nullable(), acceptedFrom: instant }).optional(),
   /** The addresses whose events it leaves out, if it was ever said. */
-  excluded: z.array(z.string().refine((range) => addressRange(range) === range)).max(100).optional(),
+  excluded: z
+    .array(z.string().refine((range) => addressRange(range) === range))
+    .max(100)
+    .optional(),
   /** The events that were stored until this moment, by the store's clock. */
   until: instant,
 });

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { openAlone } from './chromium.ts';
 import { setStage } from './stage.ts';
 import { APP_ID, drained, SECRET, tag, track } from './visit.ts';
 
@@ -103,24 +104,28 @@ test('a function of the page that throws is told, and breaks nothing', async () 
 });
 
 test('a prerendered page counts when it is shown, once, and not at all if it is never shown', async () => {
-  const loaded = new Set<string>();
+  const prerendered = new Set<string>();
+  const go = { type: 'text/plain', text: 'no' };
+  stage.files.set('/go', go);
   stage.html = (path) => {
-    loaded.add(path);
     const rules = '{"prerender": [{ "urls": ["/b", "/c"], "eagerness": "immediate" }]}';
-    const own = `<script>addEventListener('load', () => sessionAnalytics.track('loaded'));
-      window.early = document.prerendering</script>`;
-    const first = `<script type="speculationrules">${rules}</script><a href="/b">B</a>`;
+    const first = `<script type="speculationrules">${rules}</script><script>setInterval(async () => {
+      if (await (await fetch('/go')).text() === 'yes') location.href = '/b'; }, 200)</script>`;
+    const own = `<script>addEventListener('load', () => sessionAnalytics.track('loaded', { early: document.prerendering }));
+      fetch('/in-advance' + location.pathname + document.prerendering)</script>`;
+    if (path.startsWith('/in-advance')) prerendered.add(path);
     return tag(stage.collector.origin) + (path === '/a' ? first : own);
   };
-  await stage.page.goto(`${stage.site.origin}/a`);
-  await expect.poll(() => loaded).toEqual(new Set(['/a', '/b', '/c']));
-  await drained(stage.page);
-  expect(pageviews()).toEqual(['/a']);
-  await Promise.all([stage.page.waitForURL('**/b'), stage.page.click('a')]);
-  expect(await stage.page.evaluate('window.early')).toBe(true);
-  await drained(stage.page);
+  const close = await openAlone(`${stage.site.origin}/a`);
+  await expect.poll(() => prerendered).toEqual(new Set(['/in-advance/btrue', '/in-advance/ctrue']));
+  await seen('/a');
+  stage.files.set('/go', { ...go, text: 'yes' });
+  await expect.poll(() => stage.of('custom')).toEqual(['custom /b loaded']);
   expect(pageviews()).toEqual(['/a', '/b']);
-  expect(stage.of('custom')).toEqual(['custom /b loaded']);
+  expect(stage.collector.events().find(({ type }) => type === 'custom')).toMatchObject({
+    properties: { early: true },
+  });
+  await close();
 });
 
 test('the back-forward cache: each return counts once, also without pageviews of the address', async () => {

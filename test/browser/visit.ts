@@ -27,7 +27,7 @@ export const show = (page: Page, state: 'visible' | 'hidden'): Promise<unknown> 
   page.evaluate(`
     if ('${state}' === 'visible') delete document.hidden;
     else Object.defineProperty(document, 'hidden', { configurable: true, value: true });
-    document.dispatchEvent(new Event('visibilitychange'));`);
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`);
 
 /** Events in short form: type, path and content. A duration is only marked as present. */
 export const brief = (events: readonly Event[]): string[] =>

@@ -49,8 +49,15 @@ test('an address is in a range if they begin with the same bits, in any spelling
   });
   const excludes = inRanges(['2001:db8::/33', '192.0.2.0/25']);
   expect(
-    ['2001:0db8:7fff::1', '[2001:DB8::9]:80', '2001:db8:8000::', '::', '192.0.2.127', '192.0.2.128', '', 'x'].map(
-      excludes,
-    ),
+    [
+      '2001:0db8:7fff::1',
+      '[2001:DB8::9]:80',
+      '2001:db8:8000::',
+      '::',
+      '192.0.2.127',
+      '192.0.2.128',
+      '',
+      'x',
+    ].map(excludes),
   ).toEqual([true, true, false, false, true, false, false, false]);
 });

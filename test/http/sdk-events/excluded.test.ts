@@ -8,8 +8,7 @@ const service = withService({ env: { TRUST_PROXY: '1' } });
 
 const from = (address: string, sessions = [visit(address)]) =>
   post(service(), batchFor(service(), { sessions }), { 'X-Forwarded-For': address });
-const exclude = (...addresses: string[]) =>
-  service().metadata.setExclusions(service().app, addresses);
+const exclude = (...addresses: string[]) => service().metadata.setExclusions(service().app, addresses);
 const left = (session: number) => ({
   session,
   event: null,
