@@ -3,6 +3,7 @@ import type { KpiComparison, KpiMetrics } from '../../client/index.ts';
 import { type Loaded, useLoaded } from '../answers.ts';
 import { client } from '../api.ts';
 import { useReload } from './context.ts';
+import { useTold } from './questions.ts';
 import { type Bucket, bucketsOf, type Pair, pairsOf } from './view/buckets.ts';
 import { paramsOf, type Range } from './view/range.ts';
 
@@ -30,8 +31,10 @@ export function useBuckets(
     );
     return filled(buckets, pairs, answers);
   };
-  const loaded = useLoaded(key, load, { keepsData: true });
+  const like = range === null ? undefined : `${appId} ${range.from} ${range.to}`;
+  const loaded = useLoaded(key, load, { like });
   useReload(version, range !== null, loaded);
+  useTold(loaded, range !== null);
   return loaded;
 }
 

@@ -27,19 +27,22 @@ export function Growth({
   readonly kpis: Loaded<KpiComparison>;
 }) {
   const { appId, range, before, params, now, version, view, change } = useAnalytics();
+  const oldest = useAnalytics().oldest ?? 0;
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const byDay = isByDay(range);
   const days = useFigures('listUserGrowth', byDay ? params : null, version);
   const isCompared = before !== null && isInView;
-  const daysBefore = useFigures('listUserGrowth', isCompared && byDay ? before.params : null, version);
+  const daysBefore = useFigures('listUserGrowth', isCompared && byDay ? before.params : null, version, {
+    like: before?.like,
+  });
   const partsBefore = useBuckets(appId, isCompared && !byDay ? before.range : null, now, version);
   const current: Loaded<readonly Moment[]> = byDay
-    ? mapped(days, (answer) => momentsOfDays(answer, now))
-    : mapped(buckets, momentsOfBuckets);
+    ? mapped(days, (answer) => momentsOfDays(answer, now, oldest))
+    : mapped(buckets, (answer) => momentsOfBuckets(answer, oldest));
   const previous: Loaded<readonly Moment[]> = byDay
-    ? mapped(daysBefore, (answer) => momentsOfDays(answer, now))
-    : mapped(partsBefore, momentsOfBuckets);
+    ? mapped(daysBefore, (answer) => momentsOfDays(answer, now, oldest))
+    : mapped(partsBefore, (answer) => momentsOfBuckets(answer, oldest));
   const previousData = before === null ? undefined : previous.data;
   const cuts = cutsOf(range, now);
   const notes = byDay
@@ -72,7 +75,7 @@ export function Growth({
         table={() => <GrowthTable moments={current.data ?? []} previous={previousData} />}
         isBusy={current.isLoading}
       >
-        <Figures of={current}>
+        <Figures of={current} lines={9}>
           {(moments) => (
             <GrowthChart
               cuts={byDay ? cuts : { first: false, last: range.to > now }}
