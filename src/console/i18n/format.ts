@@ -34,8 +34,12 @@ function firstWeekdayOf(locale: string): number {
 
 const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
 
-/** Isolates a number with a sign, which would otherwise stand on the other side of it after a word. */
-const isolated = (text: string): string => (/[٪%+\u2212-]/.test(text) ? `\u2066${text}\u2069` : text);
+/**
+ * Isolates a number with a sign, which would otherwise stand on the other side of it after a word. The marks that Intl
+ * writes for this go: they would turn the words that follow.
+ */
+const isolated = (text: string): string =>
+  /[٪%+\u2212-]/.test(text) ? `\u2066${text.replace(/\u200e/g, '')}\u2069` : text;
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 86_400],

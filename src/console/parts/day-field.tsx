@@ -79,15 +79,17 @@ function MonthGrid({ locale, chosen, onChoose }: MonthGridProps) {
           aria-label={actions.monthBefore}
           onClick={() => setAt(monthOf(month.first - 1, calendar).first)}
         >
-          <span aria-hidden="true">{isRtl ? '›' : '‹'}</span>
+          <span aria-hidden="true">‹</span>
         </ActionIcon>
-        <b aria-live="polite">{named(month.first, { month: 'long', year: 'numeric' })}</b>
+        <b aria-live="polite">
+          {named(month.first, { month: 'long' })} {named(month.first, { year: 'numeric' })}
+        </b>
         <ActionIcon
           variant="default"
           aria-label={actions.monthAfter}
           onClick={() => setAt(month.first + month.length)}
         >
-          <span aria-hidden="true">{isRtl ? '‹' : '›'}</span>
+          <span aria-hidden="true">›</span>
         </ActionIcon>
       </div>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the keys move between its buttons. */}

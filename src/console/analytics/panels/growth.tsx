@@ -7,6 +7,7 @@ import { useAnalytics, useFigures, useInView } from '../context.ts';
 import { cutsOf, isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
 import type { Bucket } from '../view/buckets.ts';
 import { csvOf } from '../view/csv.ts';
+import { lengthOf } from '../view/range.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
 import { useWords } from '../words.ts';
 import { Figures, Panel } from './panel.tsx';
@@ -36,7 +37,13 @@ export function Growth({
   const daysBefore = useFigures('listUserGrowth', isCompared && byDay ? before.params : null, version, {
     like: before?.like,
   });
-  const partsBefore = useBuckets(appId, isCompared && !byDay ? before.range : null, now, version);
+  const partsBefore = useBuckets(
+    appId,
+    isCompared && !byDay ? { from: before.range.from, to: before.range.from + lengthOf(range) - 1 } : null,
+    now,
+    version,
+    before?.range.to,
+  );
   const current: Loaded<readonly Moment[]> = byDay
     ? mapped(days, (answer) => momentsOfDays(answer, now, oldest))
     : mapped(buckets, (answer) => momentsOfBuckets(answer, oldest));

@@ -14,7 +14,8 @@ export const ownZone = (): Zone => Intl.DateTimeFormat().resolvedOptions().timeZ
 export function zoneNamed(name: string): Zone | null {
   if (!/^[A-Za-z]/.test(name)) return null;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return name;
   } catch {
     return null;
   }
