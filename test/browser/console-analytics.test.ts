@@ -287,7 +287,7 @@ test('each figure tells its meaning, and its call works when it is pasted', asyn
   await about.getByText('The share of sessions that bounced.').waitFor();
   await about.getByRole('button', { name: 'Copy the call' }).click();
   const curl = (await page.evaluate('navigator.clipboard.readText()')) as string;
-  const [, url = ''] = /^curl -s -H "Authorization: Bearer \$API_KEY" '([^']+)'$/.exec(curl) ?? [];
+  const [, url = ''] = /^curl -s -H "Authorization: Bearer \$KEY" '([^']+)'$/.exec(curl) ?? [];
   expect((await service().ask(url.replace(service().url, ''))).status).toBe(200);
   expect(requests.some((each) => each.includes(KPIS))).toBe(true);
   await page.keyboard.press('Escape');

@@ -452,7 +452,7 @@ test('the call of the API is a line to paste', () => {
     to: undefined,
   };
   expect(curlOf('https://a.example', 'listPageviews', params)).toBe(
-    `curl -s -H "Authorization: Bearer $API_KEY" 'https://a.example/api/v1/sessions/pageviews?appId=5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10&from=2026-11-14T00:00:00.000Z'`,
+    `curl -s -H "Authorization: Bearer $KEY" 'https://a.example/api/v1/sessions/pageviews?appId=5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10&from=2026-11-14T00:00:00.000Z'`,
   );
 });
 

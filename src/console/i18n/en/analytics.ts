@@ -226,7 +226,7 @@ export const analytics = {
   },
   about: (name: string) => `About ${name}`,
   call: 'The same by the API',
-  callText: 'With a key of the account in API_KEY.',
+  callText: 'With a key of the account in KEY.',
   copyCall: 'Copy the call',
   copied: 'Copied',
   meaningOfAll: 'What every figure means',

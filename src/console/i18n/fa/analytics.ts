@@ -260,7 +260,7 @@ export const analytics: AnalyticsTexts = {
   },
   about: (name) => `دربارهٔ ${name}`,
   call: 'همین با API',
-  callText: 'با یک کلید حساب در API_KEY.',
+  callText: 'با یک کلید حساب در KEY.',
   copyCall: 'رونوشت فراخوان',
   copied: 'رونوشت شد',
   meaningOfAll: 'معنی همهٔ ارقام',
