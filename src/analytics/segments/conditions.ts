@@ -90,7 +90,7 @@ const POSITIVE: Readonly<Record<Operator, readonly [holds: boolean, of: Operator
 
 /** Bytes of UTF-8 are compared, which is the same as code points. */
 function compared(column: Sql, operator: Operator, value: string): Sql {
-  const text = quoted(value.toWellFormed());
+  const text = quoted(value);
   const [holds, positive] = POSITIVE[operator];
   const condition: Sql = {
     '==': sql`${column} = ${text}`,

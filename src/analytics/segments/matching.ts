@@ -23,14 +23,15 @@ export type SegmentColumn = Exclude<SessionColumn, 'events'>;
 export interface Matching {
   /**
    * SQL of rows, one for each matching session that started in the range: started_at (Int64, epoch ms), session (UInt64),
-   * visitor (UInt128) and `columns`. Throws `beyond_retention` if the range reaches sessions of which too little is kept.
+   * visitor (UInt128) and `columns`. Throws `beyond_retention` if the range reaches sessions of which too little is kept;
+   * `asked`, by default the range, are the adjacent ranges of which the error names the nearest to the last.
    */
-  rows(range: Range, columns?: readonly SegmentColumn[]): Sql;
+  rows(range: Range, columns?: readonly SegmentColumn[], asked?: readonly Range[]): Sql;
   /**
    * SQL condition on raw events: they are events of the app in the range, of matching sessions. Throws `beyond_retention` if
    * events of the range may have expired.
    */
-  isEvent(range: Range): Sql;
+  isEvent(range: Range, asked?: readonly Range[]): Sql;
   /** SQL of the visitors whose first ever session, matching or not, started in the range: one row each. */
   newcomers(range: Range): Sql;
   readonly params: Params;
@@ -44,23 +45,23 @@ export async function matchingSessions(
   const { facts, bareUntil } = await withDetails(sessions);
   const pending = await pendingSessions(facts);
   const own = { facts, pending, segment: segment ?? [] };
-  const rows = (range: Range, columns: readonly SegmentColumn[]): Sql => {
-    assertKept(extent, [range], epochMs(bareUntil));
+  const rows = (range: Range, columns: readonly SegmentColumn[], asked: readonly Range[]): Sql => {
+    assertKept(extent, asked, epochMs(bareUntil));
     return sessionRows(own, range, columns);
   };
   return {
     params: pending.params,
-    rows: (range, columns = []) => {
-      if (needsEvents(own.segment)) assertKept(extent, [range], events.horizon);
-      return rows(range, columns);
+    rows: (range, columns = [], asked = [range]) => {
+      if (needsEvents(own.segment)) assertKept(extent, asked, events.horizon);
+      return rows(range, columns, asked);
     },
-    isEvent: (range) => {
-      assertKept(extent, [range], events.horizon);
+    isEvent: (range, asked = [range]) => {
+      assertKept(extent, asked, events.horizon);
       const all = sql`${ofApp(facts.app)} AND ${eventsIn([range])}`;
       if (segment === null) return all;
       // A session lasts at most 24 h. The day before the horizon is kept, too.
       const began = { from: epochMs(range.from - DAY_MS), to: range.to };
-      return sql`${all} AND (toUnixTimestamp64Milli(started_at), sipHash64(session_id)) IN (SELECT started_at, session FROM (${rows(began, [])}))`;
+      return sql`${all} AND (toUnixTimestamp64Milli(started_at), sipHash64(session_id)) IN (SELECT started_at, session FROM (${rows(began, [], asked)}))`;
     },
     newcomers: (range) => newcomers(facts, pending, storedPart(range)),
   };
