@@ -103,9 +103,11 @@ const questions = (
     asked(app, segment, (facts) => pageviews(facts, range, limit), range.to),
   timeSpent: (app, range, limit, segment = null) =>
     asked(app, segment, (facts) => timeSpent(facts, range, limit), range.to),
-  userGrowth: (app, range, segment = null) => asked(app, segment, (facts) => userGrowth(facts, range), range.to),
+  userGrowth: (app, range, segment = null) =>
+    asked(app, segment, (facts) => userGrowth(facts, range), range.to),
   trafficHeatmap: (app, now, segment = null) => asked(app, segment, (facts) => trafficHeatmap(facts, now)),
-  audienceActivity: (app, now, segment = null) => asked(app, segment, (facts) => audienceActivity(facts, now)),
+  audienceActivity: (app, now, segment = null) =>
+    asked(app, segment, (facts) => audienceActivity(facts, now)),
   locations: (app, range, limit, segment = null) =>
     asked(app, segment, (facts) => locations(facts, range, limit)),
   utmCampaigns: (app, range, segment = null) => asked(app, segment, (facts) => utmCampaigns(facts, range)),
