@@ -12,8 +12,8 @@ export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparis
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const periods = [previous, current];
   const [sessions, events] = await Promise.all([
-    sessionTotals(facts.sessions, periods),
-    eventTotals(facts.events, periods),
+    sessionTotals(facts, periods),
+    eventTotals(facts, periods),
   ]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');
