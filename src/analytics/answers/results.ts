@@ -1,5 +1,5 @@
 import type { AppId } from '../../domain/ids.ts';
-import type { Segment } from '../../domain/segment.ts';
+import type { Dimension, Segment } from '../../domain/segment.ts';
 import type { EpochMs, OpenRange, Range } from '../../domain/time.ts';
 import type { KPI_FIGURES } from './figures.ts';
 
@@ -40,6 +40,30 @@ export interface Analytics {
   locations(app: AppId, range: OpenRange, limit?: number, segment?: Segment | null): Promise<Location[]>;
   /** At most 100, sorted by sessions descending, then names. */
   utmCampaigns(app: AppId, range: OpenRange, segment?: Segment | null): Promise<UtmCampaign[]>;
+}
+
+/** The questions that no `Analytics` answers yet. */
+export interface MoreQuestions {
+  /** The local hours, days, weeks or months of a zone that meet the range; rejects with `validation_failed` beyond 4,000. */
+  series(app: AppId, range: OpenRange, question: SeriesQuestion, segment?: Segment | null): Promise<Series>;
+  /** Sorted by sessions descending, then name; `limit` applies after sorting. */
+  breakdown(
+    app: AppId,
+    range: OpenRange,
+    by: Dimension,
+    limit?: number,
+    segment?: Segment | null,
+  ): Promise<Iterable<BreakdownRow>>;
+  /** Sorted by count descending, then name; `limit` applies after sorting. */
+  events(
+    app: AppId,
+    range: OpenRange,
+    question: EventsQuestion,
+    limit?: number,
+    segment?: Segment | null,
+  ): Promise<Iterable<EventRow>>;
+  /** The 30 minutes that end with the current one. */
+  realtime(app: AppId, now: EpochMs, segment?: Segment | null): Promise<Realtime>;
 }
 
 export interface DataBounds {
@@ -193,4 +217,70 @@ export interface UtmCampaign {
   readonly content: string | null;
   readonly sessions: number;
   readonly visitors: number;
+}
+
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
+
+export interface SeriesQuestion {
+  readonly interval: (typeof INTERVALS)[number];
+  /** An IANA name or a fixed offset, `±HH:MM`. */
+  readonly timezone: string;
+}
+
+export interface SeriesPoint extends KpiMetrics {
+  /** When the local unit begins, also where that is before the range. */
+  readonly start: string;
+}
+
+export interface Series extends SeriesQuestion {
+  readonly points: readonly SeriesPoint[];
+}
+
+export interface BreakdownRow {
+  /** Null: absent. */
+  readonly name: string | null;
+  readonly sessions: number;
+  readonly visitors: number;
+  readonly share: number;
+  readonly pageviews: number;
+  readonly bounceRate: number;
+  readonly averageSessionDurationMs: number;
+  readonly pagesPerSession: number;
+}
+
+export interface EventsQuestion {
+  readonly type: 'click' | 'error' | 'custom';
+  /** The rows are the values of this property of the events with this name; null: the rows are names. */
+  readonly property: { readonly name: string; readonly key: string } | null;
+}
+
+export interface EventRow {
+  /** Null: absent. */
+  readonly name: string | null;
+  readonly count: number;
+  readonly sessions: number;
+  readonly visitors: number;
+}
+
+export interface NamedSessions {
+  readonly name: string;
+  readonly sessions: number;
+}
+
+export interface Realtime {
+  readonly from: string;
+  readonly to: string;
+  readonly visitors: number;
+  readonly sessions: number;
+  readonly pageviews: number;
+  readonly activeVisitors: number;
+  /** 30 minutes, oldest first. */
+  readonly minutes: readonly {
+    readonly start: string;
+    readonly visitors: number;
+    readonly pageviews: number;
+  }[];
+  readonly pages: readonly PageView[];
+  readonly channels: readonly NamedSessions[];
+  readonly countries: readonly NamedSessions[];
 }
