@@ -44,9 +44,9 @@ import { createMetadata, type Metadata } from './metadata/metadata.ts';
 import { createMeasuring } from './metrics/measured.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { watchedSealing } from './metrics/sealing-log.ts';
-import { createBegun } from './snapshots/begun.ts';
+import { sharingOf } from './sharing/choose.ts';
 import { createSnapshots } from './snapshots/snapshots.ts';
-import { locksFor, openRedis, openStoreOf } from './start-stores.ts';
+import { openRedis, openStoreOf } from './start-stores.ts';
 import { listenAll, untilWhole } from './start-whole.ts';
 
 export interface ServiceOptions {
@@ -111,7 +111,8 @@ async function start(
   if (redis !== null) opened.push(() => redis.close());
   const db = await openStoreOf(config, redis, metrics, log);
   opened.push(() => db.close());
-  const locks = locksFor(db, redis);
+  const sharing = sharingOf(db);
+  const locks = sharing.locks(redis);
   await assertWhole(db);
   // On a new cluster, the process that started first takes a while.
   await locks.withLock('migrations', () => migrate(db), config.storeWaitSeconds * 1000);
@@ -283,7 +284,7 @@ async function start(
     analytics,
     snapshots,
     forgetting,
-    begun: createBegun({ db, snapshots }),
+    begun: sharing.begun(snapshots),
     bodies,
     access: metadata,
     redis,

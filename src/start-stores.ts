@@ -1,11 +1,9 @@
 import type { Logger } from 'pino';
 import type { Database, StatementStats } from './clickhouse/database.ts';
 import type { Config } from './config.ts';
-import { inProcessLocks, type Locks } from './domain/locks.ts';
 import { currentWork } from './domain/work.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { RedisLink } from './redis/link.ts';
-import { createRedisLocks } from './redis/locks.ts';
 import { openStore } from './start-errors.ts';
 import { openWhenThere } from './start-waiting.ts';
 
@@ -51,13 +49,4 @@ export function openRedis({ redisUrl }: Config, log: Logger): RedisLink | null {
       else log.warn({ state }, REDIS_AWAY);
     },
   });
-}
-
-/**
- * Locks within this process if it is alone on its store (embedded) or has no Redis; otherwise between
- * processes.
- */
-export function locksFor(db: Database, redis: RedisLink | null): Locks {
-  const local = inProcessLocks();
-  return db.exclusive || redis === null ? local : createRedisLocks(redis, local);
 }

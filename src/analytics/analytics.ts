@@ -2,7 +2,7 @@ import type { Database } from '../clickhouse/database.ts';
 import { asQuestion } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { EpochMs } from '../domain/time.ts';
-import { createBegun } from '../snapshots/begun.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import type { Snapshot } from '../snapshots/read.ts';
 import { createSnapshots, type ReadSnapshot } from '../snapshots/snapshots.ts';
 import { untilSteady } from '../snapshots/steady.ts';
@@ -60,7 +60,7 @@ export function createAnalytics({
       return ask(createFacts({ ...of, patched: false }));
     }
   };
-  const begun = createBegun({ db, snapshots });
+  const begun = sharingOf(db).begun(snapshots);
   const steady = async <Answer>(app: AppId, ask: Ask<Answer>, to: EpochMs | null): Promise<Answer> => {
     const read = () => snapshots(app, ALL_EVENTS);
     const compute = async (snapshot: Snapshot) => {

@@ -81,7 +81,7 @@ class ClickHouseDatabase {
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
-    this.own = new OwnWrites(connections.exclusive);
+    this.own = new OwnWrites(connections.kind === 'embedded');
     this.#runner = new Runner(connections, options.onStatement);
     this.#options = options;
     this.#files = connections.purge && new AnswerFiles(connections.purge);
@@ -109,9 +109,9 @@ class ClickHouseDatabase {
     return this.#connections.shards;
   }
 
-  /** True if this process is alone on the store (embedded). Locks inside the process are then enough. */
-  get exclusive(): boolean {
-    return this.#connections.exclusive;
+  /** Where the engine runs: in this process, which is then alone on its store, or as a server. */
+  get engine(): StoreLocation['kind'] {
+    return this.#connections.kind;
   }
 
   /**
