@@ -80,7 +80,7 @@ export default {
     only(
       'only-http-knows-express',
       'Express stays in http/ and management/.',
-      { path: '^src/', pathNot: '^src/(http|management)/|^src/app\\.ts$' },
+      { path: '^src/', pathNot: '^src/(http|management)/|^src/start/app\\.ts$' },
       { path: 'node_modules/(@types/)?(express|pino-http|express-rate-limit|rate-limit-redis)/' },
     ),
     only(

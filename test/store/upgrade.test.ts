@@ -9,7 +9,7 @@ import { readConfig } from '../../src/config.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createLog } from '../../src/http/server/log.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/start/service.ts';
 
 /*
  * A store of an earlier version, and its answers: sealed hours, hours with late events, and hours that were not sealed.

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { Database, StatementStats } from './clickhouse/database.ts';
-import type { Config } from './config.ts';
-import { currentWork } from './domain/work.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import { RedisLink } from './redis/link.ts';
-import { openStore } from './start-errors.ts';
-import { openWhenThere } from './start-waiting.ts';
+import type { Database, StatementStats } from '../clickhouse/database.ts';
+import type { Config } from '../config.ts';
+import { currentWork } from '../domain/work.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { RedisLink } from '../redis/link.ts';
+import { openStore } from './errors.ts';
+import { openWhenThere } from './waiting.ts';
 
 /** How long a start on the embedded store waits for Redis. Without Redis the windows begin in this process. */
 const REDIS_CONTACT_MS = 1_000;
