@@ -102,6 +102,12 @@ export default {
       { path: 'node_modules/(chdb|@clickhouse)/' },
     ),
     only(
+      'one-file-knows-who-else-is-there',
+      'Only sharing/choose.ts chooses between alone and shared. Others ask what they need of the object.',
+      { path: '^src/', pathNot: '^src/sharing/choose\\.ts$' },
+      { path: '^src/sharing/(alone|shared)\\.ts$' },
+    ),
+    only(
       'packages-stand-alone',
       'The client and the SDK are packages without dependencies.',
       { path: '^src/(client|sdk)/' },
