@@ -3,7 +3,7 @@ import { asQuestion } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { Segment } from '../domain/segment.ts';
 import type { EpochMs } from '../domain/time.ts';
-import { createBegun } from '../snapshots/begun.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import type { Snapshot } from '../snapshots/read.ts';
 import { createSnapshots, type ReadSnapshot } from '../snapshots/snapshots.ts';
 import { untilSteady } from '../snapshots/steady.ts';
@@ -66,7 +66,7 @@ export function createAnalytics({
       return ask(createFacts({ ...of, patched: false }));
     }
   };
-  const begun = createBegun({ db, snapshots });
+  const begun = sharingOf(db).begun(snapshots);
   const steady = async <Answer>(
     app: AppId,
     segment: Segment | null,

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, dateTime64 } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { HourCount } from '../domain/hour-count.ts';
 import type { EpochMs } from '../domain/time.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, timesOfFlush } from './journal-rows.ts';
 import {
@@ -29,7 +29,7 @@ import {
   VERDICT_AND_PAUSES,
   type Verdict,
 } from './journal-sql.ts';
-import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerLines, ledgerRows } from './ledger-rows.ts';
+import { LEDGER_COLUMNS, ledgerLines, ledgerRows } from './ledger-rows.ts';
 import { createRehearsal, type FlushRefusal } from './rehearsal.ts';
 
 /** One insert into `events`, with the batches that it holds. All of its apps are on one shard. */
@@ -71,6 +71,7 @@ export type Journal = ReturnType<typeof createJournal>;
  * once. No clock decides anything: a flush is found by its id, and is settled when it is stored or abandoned.
  */
 export function createJournal(db: Database) {
+  const sharing = sharingOf(db);
   const rehearsal = createRehearsal(db);
   const verdictOf = async (flush: string): Promise<Verdict | 'none'> =>
     (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
@@ -82,15 +83,9 @@ export function createJournal(db: Database) {
       await sleep(PAUSE_POLL_MS);
     }
   };
-  const insertBegun = (flush: string, sign: 1 | -1): Promise<void> => {
+  const countBegun = (flush: string, sign: 1 | -1): Promise<void> => {
     const token = sign === 1 ? flush : `${flush} withdrawn`;
-    return db.insertFrom(
-      'ingest_begun',
-      BEGUN_COLUMNS,
-      begunRows(timesOfFlush()),
-      { flush, sign },
-      { token },
-    );
+    return sharing.countBegun(timesOfFlush(), { flush, sign }, { token });
   };
   return {
     /** Writes a flush down. `decided`: together with the verdict `store`. */
@@ -148,8 +143,8 @@ export function createJournal(db: Database) {
       return standing === 'none' ? 'abandon' : standing;
     },
 
-    /** Records that a flush's events may be visible from now on, for other processes on the store. */
-    begin: (flush: string): Promise<void> => insertBegun(flush, 1),
+    /** Tells other processes on the store that a flush's events may be visible from now on. */
+    begin: (flush: string): Promise<void> => countBegun(flush, 1),
 
     /** Copies a flush's rows from the journal into `events`. */
     insertEvents: (flush: string): Promise<void> =>
@@ -200,10 +195,10 @@ export function createJournal(db: Database) {
     open: (): Promise<OpenFlush[]> => db.query(OPEN, {}, WRITER),
 
     /** Removes a flush from the journal whose rows the store cannot take, and takes back its `begin`, if there was one. */
-    withdraw: async (flush: string, wasBegun = !db.exclusive): Promise<void> => {
+    withdraw: async (flush: string, wasBegun = true): Promise<void> => {
       if (wasBegun) {
-        await insertBegun(flush, 1);
-        await insertBegun(flush, -1);
+        await countBegun(flush, 1);
+        await countBegun(flush, -1);
       }
       await db.command(
         'ingestion: withdraw flush',
@@ -211,15 +206,6 @@ export function createJournal(db: Database) {
         { flush },
       );
     },
-
-    /** Keeps flushes of all processes from getting the verdict `store` until `resume`, or until it lapses. */
-    pause: async (): Promise<string> => {
-      const pause = randomUUID();
-      await db.insert('ingest_pauses', [{ pause_id: pause, ended: 0 }]);
-      return pause;
-    },
-
-    resume: (pause: string): Promise<void> => db.insert('ingest_pauses', [{ pause_id: pause, ended: 1 }]),
 
     /** The flushes with events of the app that are not settled. */
     unsettled: (app: string): Promise<FlushesAt> => db.queryOne(UNSETTLED, { app }, WRITER),

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { isOfContent } from '../clickhouse/errors.ts';
 import { identifier, join, type Sql, sql, unchecked } from '../clickhouse/sql.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, SENT_COLUMNS, timesOfFlush } from './journal-rows.ts';
 import { BATCHES_OF_FLUSHES } from './journal-sql.ts';
-import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from './ledger-rows.ts';
+import { LEDGER_COLUMNS, ledgerRows } from './ledger-rows.ts';
 
 const VIEWS: Query<{ select: string; target: string; source: string }> = {
   name: 'ingestion: views on events',
@@ -144,16 +145,17 @@ export function createRehearsal(db: Database) {
     steps: (flush: string): Promise<FlushRefusal> =>
       withCopies(async (copies) => {
         const good = await reading(copies, flush);
-        const begun = ['ingest_begun', BEGUN_COLUMNS, begunRows(timesOfFlush())] as const;
-        const steps = [
-          ...(db.exclusive ? [] : [begun]),
-          ['ledger', LEDGER_COLUMNS, ledgerRows(timesOfFlush())],
-          ['ingest_batches', BATCH_COLUMNS, BATCHES_OF_FLUSHES],
-        ] as const;
-        for (const [by, columns, rows] of steps) {
+        const times = timesOfFlush();
+        const { countBegun } = sharingOf(db);
+        const steps = {
+          ingest_begun: (table: string) => countBegun(times, { flush, sign: 1 }, { table }),
+          ledger: (table: string) => db.insertFrom(table, LEDGER_COLUMNS, ledgerRows(times), { flush }),
+          ingest_batches: (table: string) =>
+            db.insertFrom(table, BATCH_COLUMNS, BATCHES_OF_FLUSHES, { flushes: [flush] }),
+        };
+        for (const by of ['ingest_begun', 'ledger', 'ingest_batches'] as const) {
           const copy = await copies.ofTable(by);
-          const insert = () => db.insertFrom(copy, columns, rows, { flush, flushes: [flush], sign: 1 });
-          const refused = await refusal(good, insert);
+          const refused = await refusal(good, () => steps[by](copy));
           if (refused !== null) return { by, ...refused };
         }
         return null;

@@ -23,12 +23,10 @@ export interface SettlerOptions {
   readonly journal: Journal;
   readonly persistence: Persistence;
   readonly log: IngestLog;
-  /** True if no other process is on the store. An open flush at the start is then a dead one. */
-  readonly exclusive: boolean;
   /** Selects the open flushes that this one settles, by one of their batches. */
   readonly isMine: (batch: BatchKey) => boolean;
   readonly underway: Underway;
-  /** Null if other processes are on the store. */
+  /** Null if other processes are on the store. Otherwise an open flush at the start is a dead one. */
   readonly known: KnownBatches | null;
 }
 
@@ -67,6 +65,10 @@ export class Settler {
     this.#options = options;
   }
 
+  get #isAlone(): boolean {
+    return this.#options.known !== null;
+  }
+
   /** The number of batches in flushes that are held. */
   get heldBatches(): number {
     return [...this.#held.values()].reduce((sum, { batches }) => sum + batches.size, 0);
@@ -90,11 +92,11 @@ export class Settler {
     const open = { id, batch: one, decided: true };
     await this.#orGiveUp(open, { batches, spans }, async (progress) => {
       await this.#rehearse(id);
-      await (this.#options.exclusive
+      await (this.#isAlone
         ? this.#insert(id, hours, inserted)
-        : this.#store(id, one, { hours, foundInJournal: false, progress }));
+        : this.#store(id, one, { foundInJournal: false, progress }));
     });
-    if (this.#options.exclusive) this.#markLater({ id, batches });
+    if (this.#isAlone) this.#markLater({ id, batches });
   }
 
   /** Holds a flush that may be in the journal. Nothing else of it is stored, or all but its marks. */
@@ -163,7 +165,7 @@ export class Settler {
 
   /** Settles the flushes that a crash left behind. Runs at the start, before any batch is accepted. */
   async start(): Promise<void> {
-    await this.#sweep(this.#options.exclusive ? 0 : LEASE_MS);
+    await this.#sweep(this.#isAlone ? 0 : LEASE_MS);
   }
 
   /**
@@ -171,7 +173,7 @@ export class Settler {
    * minute.
    */
   sweep(): Promise<void> {
-    this.#sweeping ??= (this.#options.exclusive ? this.#repeatHeld() : this.#sweep(LEASE_MS)).finally(() => {
+    this.#sweeping ??= (this.#isAlone ? this.#repeatHeld() : this.#sweep(LEASE_MS)).finally(() => {
       this.#sweeping = null;
     });
     return this.#sweeping;
@@ -216,7 +218,7 @@ export class Settler {
         return;
       }
       await this.#orGiveUp(open, { batches: null, spans: null }, (progress) =>
-        this.#store(id, batch, { hours: null, foundInJournal: true, progress }),
+        this.#store(id, batch, { foundInJournal: true, progress }),
       );
       log.info('ingestion: completed a flush that was left behind');
     } catch (error) {
@@ -316,35 +318,25 @@ export class Settler {
   async #store(
     flush: string,
     batch: BatchKey,
-    {
-      hours,
-      foundInJournal,
-      progress,
-    }: {
-      readonly hours: Flush['hours'] | null;
-      readonly foundInJournal: boolean;
-      readonly progress: Progress;
-    },
+    { foundInJournal, progress }: { readonly foundInJournal: boolean; readonly progress: Progress },
   ): Promise<void> {
-    const { journal, persistence, exclusive } = this.#options;
+    const { journal, persistence } = this.#options;
     let isInserted = foundInJournal;
     const store = async (attempt: number): Promise<boolean> => {
       if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, batch))) return true;
-      if (!exclusive) {
-        await journal.begin(flush);
-        progress.isBegun = true;
-      }
+      await journal.begin(flush);
+      progress.isBegun = true;
       await journal.insertEvents(flush);
       isInserted = true;
-      if (!exclusive && !(await journal.isWritten(flush))) return journal.isStored(flush, batch);
+      if (!(await journal.isWritten(flush))) return journal.isStored(flush, batch);
       // From the journal, if other processes may have settled the flush: a token is forgotten after a long absence.
-      await journal.commit(flush, exclusive ? hours : null);
+      await journal.commit(flush, null);
       await journal.markStored([flush]);
       return true;
     };
     const trial = async (isCertain: boolean): Promise<RefusedRest | null> => {
       if (isInserted) return 'a part';
-      if (exclusive || progress.isBegun) return this.#trial(flush, isCertain);
+      if (progress.isBegun) return this.#trial(flush, isCertain);
       return isCertain && (await journal.refusalOfSteps(flush))?.by === 'ingest_begun' ? 'nothing' : null;
     };
     const isStored = await persistence.until('store flush', store, { trial, rest: 'a part' });

@@ -144,7 +144,6 @@ function writerOf(shard: number, options: WritersOptions): Writer {
     journal,
     persistence,
     log,
-    exclusive: db.exclusive,
     underway: db.own.underway,
     known,
     isMine: ({ app }) => db.shards.of(app) === shard,

@@ -135,14 +135,14 @@ onEachBackend((on) => {
       // A start in this state does not wait for the batch, and does not store it twice.
       const next = await started();
       await next.accept(other, batchOf('c'), REQUEST);
-      if (on.db.exclusive) {
+      if (on.db.engine === 'embedded') {
         await expect(next.accept(app, first, REQUEST)).rejects.toMatchObject({ code: 'store_unavailable' });
       }
       await mend();
       const [{ id } = { id: '' }] = (await next.setAside.list()).filter(({ appId }) => appId === app.id);
       expect(await next.setAside.repeat(id)).toEqual({ id, outcome: 'stored' });
       // A process that is alone on its store knows of the batch, which it has found and not stored.
-      const later = on.db.exclusive ? next : ingestion;
+      const later = on.db.engine === 'embedded' ? next : ingestion;
       await later.sweep();
       expect(await later.accept(app, first, REQUEST)).toMatchObject({ duplicate: true });
       expect(await totalsOf(on.db, app.id)).toEqual(stored(2, 6));
@@ -179,7 +179,7 @@ onEachBackend((on) => {
       for (const { id, appId } of await next.setAside.list())
         if (appId === app.id) await next.setAside.repeat(id);
       for (const batch of batches) {
-        const last = on.db.exclusive ? next : ingestion;
+        const last = on.db.engine === 'embedded' ? next : ingestion;
         expect(await sentUntilTaken(last, app, batch)).toMatchObject({ duplicate: true });
       }
       expect(next.stats().held).toBe(0);
