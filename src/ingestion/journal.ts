@@ -5,7 +5,13 @@ import type { HourCount } from '../domain/hour-count.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { sharingOf } from '../sharing/choose.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, timesOfFlush } from './journal-rows.ts';
+import {
+  BATCH_COLUMNS,
+  type BatchRows,
+  EVENT_COLUMNS,
+  EVENTS_OF_FLUSH,
+  timesOfFlush,
+} from './journal-rows.ts';
 import {
   BATCHES,
   BATCHES_OF_FLUSHES,
@@ -30,16 +36,15 @@ import {
   type Verdict,
 } from './journal-sql.ts';
 import { LEDGER_COLUMNS, ledgerLines, ledgerRows } from './ledger-rows.ts';
-import { createRehearsal, type FlushRefusal } from './rehearsal.ts';
+import { createRehearsal, type FlushRefusal, type Refusal } from './rehearsal.ts';
 
 /** One insert into `events`, with the batches that it holds. All of its apps are on one shard. */
 export interface Flush {
   readonly id: string;
-  readonly batches: readonly BatchKey[];
+  /** Each has at least one row. */
+  readonly batches: readonly (BatchKey & Pick<BatchRows, 'rows'>)[];
   /** The hours of its events, each once. */
   readonly hours: readonly HourCount[];
-  /** In the form of `journalRows`, at least one row for each batch. */
-  readonly rows: readonly string[];
 }
 
 /** A batch that is stored, with the flush that stored it, and when it was marked. */
@@ -90,17 +95,16 @@ export function createJournal(db: Database) {
   return {
     /** Writes a flush down. `decided`: together with the verdict `store`. */
     claim: (flush: Flush, decided: boolean): Promise<void> =>
-      db.insertText('ingest_journal', journalLines(flush, decided), { token: flush.id }),
+      db.insertText('ingest_journal', journalLines(flush, decided).join('\n'), { token: flush.id }),
 
-    /** True if `claim` is refused because of the rows. */
-    refusesClaim: async (flush: Flush): Promise<boolean> =>
-      (await rehearsal.journal(journalLines(flush, false))) !== null,
+    /** Finds out whether `claim` is refused because of the rows. */
+    refusalOfClaim: (flush: Flush): Promise<Refusal> => rehearsal.journal(flush, journalLines(flush, false)),
 
     /** Finds the table that refuses a flush's events because of their content: `events` or a view on it. */
-    refusalOfEvents: (flush: string): Promise<FlushRefusal> => rehearsal.events(flush),
+    refusalOfEvents: (flush: Flush): Promise<FlushRefusal> => rehearsal.events(flush),
 
     /** Finds the table that refuses any other step of the flush because of its content. */
-    refusalOfSteps: (flush: string): Promise<FlushRefusal> => rehearsal.steps(flush),
+    refusalOfSteps: (flush: Flush): Promise<FlushRefusal> => rehearsal.steps(flush),
 
     batchesOf: (flush: string): Promise<BatchKey[]> => db.query(BATCHES, { flush }, WRITER),
 
@@ -222,7 +226,7 @@ export function createJournal(db: Database) {
   };
 }
 
-function journalLines({ id, rows }: Flush, decided: boolean): string {
+function journalLines({ id, batches }: Flush, decided: boolean): string[] {
   const head = `{"flush_id":"${id}","decided":${decided ? 1 : 0},"position":`;
-  return rows.map((row, position) => `${head}${position},${row}`).join('\n');
+  return batches.flatMap(({ rows }) => rows).map((row, position) => `${head}${position},${row}`);
 }
