@@ -1,4 +1,5 @@
 import type { Scope } from '../domain/scope.ts';
+import type { Segment } from '../domain/segment.ts';
 import {
   DAY_MS,
   type EpochMs,
@@ -67,4 +68,22 @@ export function heatmapBasis(now: EpochMs): Basis {
 export function activityBasis(now: EpochMs): Basis {
   const range = activityWindow(now);
   return basis(range, range, `${range.from}`);
+}
+
+/**
+ * The basis of the same question with a segment. An event counts if its session matches, as a whole; a session that has events
+ * in the range began within the 24 h before it, or in it. Whether a visitor is new depends on all earlier sessions.
+ */
+export function basisOf(whole: Basis, segment: Segment | null): Basis {
+  if (segment === null) return whole;
+  const { events, sessions } = whole.scope;
+  const ranges = [
+    ...(sessions === null ? [] : [sessions]),
+    ...(events === null ? [] : [{ from: epochMs(events.from - DAY_MS), to: events.to }]),
+  ];
+  const from = segment.flat().some(({ dimension }) => dimension === 'visitorType')
+    ? EVER.from
+    : Math.min(...ranges.map((range) => range.from));
+  const to = Math.max(...ranges.map((range) => range.to));
+  return { ...whole, scope: { events, sessions: stored({ from: epochMs(from), to: epochMs(to) }) } };
 }
