@@ -5,7 +5,7 @@ import { eventTotalsOf, matchingEvents } from '../events/totals.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { type Row, sumByKey } from '../memory/rows.ts';
 import { pointsIn, unitAt } from '../range/calendar.ts';
-import { byStarts, type Grid } from '../range/grid.ts';
+import { byStarts, type Grid, sliceSql } from '../range/grid.ts';
 import { isEmpty } from '../range/sql.ts';
 import { countSessions } from '../sessions/count.ts';
 import { countMatching } from '../sessions/matching.ts';
@@ -20,7 +20,7 @@ export async function series(facts: AppFacts, range: OpenRange, question: Series
   const isWhole = facts.segment === null;
   const [sessions, events] = await Promise.all([
     isWhole ? sessionsOf(facts.sessions, grid) : countMatching(facts, TOTALS, grid),
-    isWhole ? sliceSums(facts.events, grid) : matchingEvents(facts, grid),
+    isWhole ? sliceSums(facts.events, grid) : matchingEvents(facts, grid, (at) => sliceSql(grid, at)),
   ]);
   const [started, happened] = [sumByKey(sessions), sumByKey(events)];
   const points = starts.map((start) => ({
