@@ -1,3 +1,4 @@
+import { inEachHour } from '../../clickhouse/literals.ts';
 import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { floorTo, HOUR_MS } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/figures.ts';
@@ -6,7 +7,7 @@ import { assertKept, planEvents } from '../input/plan-events.ts';
 import { keptRows, type Row } from '../memory/rows.ts';
 import { type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { rangeOf, type Span } from '../range/plan.ts';
-import { bucket, eventsIn, inEachHour, inRanges, int, isEmpty, ofApp } from '../range/sql.ts';
+import { bucket, eventsIn, inRanges, int, isEmpty, ofApp } from '../range/sql.ts';
 import { firstUnsealed, HOURS, type HoursOf, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
 /** From here on, Tehran's hours begin at UTC :30. */
