@@ -68,7 +68,7 @@ const SegmentParam = z
   .optional()
   .meta({
     description:
-      'Narrows the answer to some sessions: conditions, `;` between those that must all hold, `,` between those of which one must. See [segments](/docs/guides/segments).',
+      'Narrows the answer to some sessions: conditions, `;` between those that must all hold, `,` between those of which one must. The guide on segments, `/docs/segments`, lists what is possible.',
     example: 'country==IR;device!=mobile',
     override: { type: 'string', maxLength: MOST_CHARACTERS },
   });
