@@ -13,11 +13,14 @@ import { createFacts } from './input/create.ts';
 import { TooManyLate } from './late/late.ts';
 import { Memory } from './memory/memory.ts';
 import { audienceActivity } from './questions/audience-activity.ts';
+import { breakdown } from './questions/breakdown.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
 import { overview } from './questions/overview.ts';
 import { pageviews } from './questions/pageviews.ts';
+import { realtime, realtimeWindow } from './questions/realtime.ts';
+import { series } from './questions/series.ts';
 import { timeSpent } from './questions/time-spent.ts';
 import { trafficHeatmap } from './questions/traffic-heatmap.ts';
 import { userGrowth } from './questions/user-growth.ts';
@@ -110,5 +113,11 @@ const questions = (
     asked(app, segment, (facts) => audienceActivity(facts, now)),
   locations: (app, range, limit, segment = null) =>
     asked(app, segment, (facts) => locations(facts, range, limit)),
+  series: (app, range, question, segment = null) =>
+    asked(app, segment, (facts) => series(facts, range, question), range.to),
+  breakdown: (app, range, by, limit, segment = null) =>
+    asked(app, segment, (facts) => breakdown(facts, range, by, limit)),
+  realtime: (app, now, segment = null) =>
+    asked(app, segment, (facts) => realtime(facts, now), realtimeWindow(now).to),
   utmCampaigns: (app, range, segment = null) => asked(app, segment, (facts) => utmCampaigns(facts, range)),
 });

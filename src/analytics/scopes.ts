@@ -1,5 +1,5 @@
 import type { Scope } from '../domain/scope.ts';
-import type { Segment } from '../domain/segment.ts';
+import type { Dimension, Segment } from '../domain/segment.ts';
 import {
   DAY_MS,
   type EpochMs,
@@ -10,7 +10,10 @@ import {
   storedPart,
   utcDayStart,
 } from '../domain/time.ts';
+import type { SeriesQuestion } from './answers/results.ts';
 import { closed } from './input/app-facts.ts';
+import { realtimeWindow } from './questions/realtime.ts';
+import { unitAt } from './range/calendar.ts';
 import { activityWindow, heatmapWindow } from './range/tehran.ts';
 
 /**
@@ -57,6 +60,24 @@ export function growthBasis(range: OpenRange): Basis {
   const { from, to } = closed(range);
   const days = { from, to: range.from === null ? epochMs(utcDayStart(to) + DAY_MS - 1) : to };
   return basis(days, days, '', to);
+}
+
+/** The same as of growth, for the units of a calendar. */
+export function seriesBasis(range: OpenRange, question: SeriesQuestion): Basis {
+  const { from, to } = closed(range);
+  const isOpen = range.from === null && range.to !== null;
+  const units = { from, to: isOpen ? epochMs(unitAt(question, to).end - 1) : to };
+  return basis(units, units, '', to);
+}
+
+/** Whether a visitor is new depends on all earlier sessions. */
+export const breakdownBasis = (range: OpenRange, by: Dimension): Basis =>
+  by === 'visitorType' ? basis(null, upTo(closed(range).to)) : sessionsBasis(range);
+
+/** The sessions of the events began within the 24 h before these. */
+export function realtimeBasis(now: EpochMs): Basis {
+  const range = realtimeWindow(now);
+  return basis(range, { from: epochMs(range.from - DAY_MS), to: range.to }, `${range.from}`);
 }
 
 /** Future hours are 0, so the answer changes with the hour. */
