@@ -23,6 +23,7 @@ export type {
   CreateOptions,
   Data,
   DownloadOptions,
+  EventsParams,
   Format,
   Instant,
   Limits,
@@ -37,5 +38,6 @@ export type {
   RangeParams,
   Result,
   Retry,
+  SegmentParams,
   StreamOptions,
 } from './types.ts';

@@ -3,6 +3,7 @@ import type {
   AudienceActivity,
   CreatedApp,
   DataBounds,
+  EventCount,
   ExtendedOverview,
   KpiComparison,
   Location,
@@ -35,6 +36,19 @@ export interface ListParams extends RangeParams {
   readonly limit?: number | undefined;
 }
 
+export interface EventsParams extends ListParams, SegmentParams {
+  readonly type: 'click' | 'error' | 'custom';
+  /** Only the custom events with this name. Goes with `property`. */
+  readonly name?: string | undefined;
+  /** The rows are the values of this property. */
+  readonly property?: string | undefined;
+}
+
+export interface SegmentParams {
+  /** Narrows the answer to some sessions: `country==IR;device!=mobile`. */
+  readonly segment?: string | undefined;
+}
+
 export type NoParams = Readonly<Record<string, never>>;
 
 /** The parameters and the answer of each question. */
@@ -45,6 +59,7 @@ interface Questions {
   getOverviewKpis: [RangeParams, KpiComparison];
   listPageviews: [ListParams, PageView[]];
   listTimeSpent: [ListParams, TimeSpent[]];
+  listEvents: [EventsParams, EventCount[]];
   listUserGrowth: [RangeParams, UserGrowthPoint[]];
   getTrafficHeatmap: [AppParams, TrafficHeatmap];
   getAudienceActivity: [AppParams, AudienceActivity];
@@ -61,6 +76,7 @@ export type LiveQuestion = Exclude<Question, 'listApps'>;
 /** A list that can be downloaded. */
 export type ListQuestion =
   | 'listPageviews'
+  | 'listEvents'
   | 'listTimeSpent'
   | 'listUserGrowth'
   | 'listLocations'

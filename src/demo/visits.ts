@@ -178,7 +178,13 @@ function* onPage(page: Page, at: number, stay: number, random: Random): Generato
     const { name, properties = [] } = action;
     // Not by the random source: an interrupted demo of an earlier version goes on with the same visits.
     const own = properties[at % properties.length];
-    yield { type: 'custom', timestamp: within(), path, name, ...(own === undefined ? {} : { properties: own }) };
+    yield {
+      type: 'custom',
+      timestamp: within(),
+      path,
+      name,
+      ...(own === undefined ? {} : { properties: own }),
+    };
   }
   if (random.chance(0.012)) {
     yield { type: 'error', timestamp: within(), path, message: random.weighted(ERRORS).message };

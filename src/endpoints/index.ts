@@ -2,6 +2,7 @@ import { audienceActivity } from './audience-activity.ts';
 import { createApp } from './create-app.ts';
 import { dataBounds } from './data-bounds.ts';
 import type { Endpoint } from './endpoint.ts';
+import { events } from './events.ts';
 import { listApps } from './list-apps.ts';
 import { locations } from './locations.ts';
 import { overviewExtended } from './overview-extended.ts';
@@ -21,6 +22,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   overviewKpis,
   pageviews,
   timeSpent,
+  events,
   userGrowth,
   trafficHeatmap,
   audienceActivity,

@@ -59,10 +59,11 @@ interface Bounds {
   readonly to?: EpochMs | undefined;
 }
 
-const inOrder = ({ from, to }: Bounds): boolean => from === undefined || to === undefined || from <= to;
-const OUT_OF_ORDER = { path: ['from'], message: 'Must not be later than to.' };
+export const inOrder = ({ from, to }: Bounds): boolean =>
+  from === undefined || to === undefined || from <= to;
+export const OUT_OF_ORDER = { path: ['from'], message: 'Must not be later than to.' };
 
-const withRange = <T extends Bounds>({ from, to, ...others }: T) => ({
+export const withRange = <T extends Bounds>({ from, to, ...others }: T) => ({
   ...others,
   range: { from: from ?? null, to: to ?? null },
 });
@@ -83,8 +84,16 @@ export const rangeQuery = (without: { readonly from?: string; readonly to?: stri
 /** `appId`, `from`, `to`. */
 export const AppRangeQuery = rangeQuery();
 
+/** The parameters of a list about a range. */
+export const listParameters = {
+  appId: AppIdParam,
+  from: fromParam(),
+  to: toParam(),
+  limit: LimitParam,
+} as const;
+
 /** `appId`, `from`, `to`, `limit`. */
 export const AppRangeListQuery = z
-  .strictObject({ appId: AppIdParam, from: fromParam(), to: toParam(), limit: LimitParam })
+  .strictObject(listParameters)
   .refine(inOrder, OUT_OF_ORDER)
   .transform(withRange);

@@ -28,7 +28,7 @@ export function readProperties(sent: unknown): string | WrongProperties {
     if (key === null) return wrong(`a key must have 1 to ${MAX_KEY} characters.`);
     if (keys.has(key)) return wrong('a key comes twice.');
     keys.add(key);
-    const value = valueOf(sentValue);
+    const value = textOf(sentValue);
     if (value === null) return wrong('a value must be a string, a finite number or a boolean.');
     if (value !== '') kept.push([key, value]);
   }
@@ -45,7 +45,7 @@ function keyOf(sent: string): string | null {
 }
 
 /** The JSON text of a number is its shortest: `1.0` is `1`. Null for a value that is not allowed. */
-function valueOf(sent: unknown): string | null {
+function textOf(sent: unknown): string | null {
   if (typeof sent === 'string') return cleanText(sent, MAX_VALUE);
   if (typeof sent === 'boolean' || (typeof sent === 'number' && Number.isFinite(sent))) {
     return JSON.stringify(sent);

@@ -60,6 +60,11 @@ export function aboutRange({ from, to }: Bounds, limit?: number): readonly Quest
       query: cut,
       expected: (oracle, app) => oracle.timeSpent(app, range, limit),
     },
+    {
+      path: 'sessions/events',
+      query: { ...cut, type: 'click' },
+      expected: (oracle, app) => oracle.events(app, range, { type: 'click', property: null }, limit),
+    },
     { path: 'sessions/user-growth', query, expected: (oracle, app) => oracle.userGrowth(app, range) },
     {
       path: 'sessions/locations/all',

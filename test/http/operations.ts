@@ -34,6 +34,9 @@ export const OPERATIONS = ENDPOINTS.map(({ operationId }) => operationId);
 export const READING = OPERATIONS.filter((operationId) => endpointOf(operationId).method === 'get');
 export const ABOUT_APP = OPERATIONS.filter(isAboutApp);
 
+/** Parameters that an operation needs beside the app. */
+const NEEDED: Readonly<Record<string, string>> = { listEvents: '&type=custom' };
+
 /** Sends a valid request of the operation, changed by `more`. */
 export function askRightly(
   { app, ask }: Pick<Tenant, 'app' | 'ask'>,
@@ -47,5 +50,8 @@ export function askRightly(
       ? { method: 'POST', body: { name: 'New', domain: `https://${randomUUID()}.example` } }
       : {};
   // The `?` stays without an app, so that callers can append parameters with `&`.
-  return ask(`${path}?${isAboutApp(operationId) ? `appId=${app}` : ''}${query}`, { ...body, ...rest });
+  return ask(`${path}?${isAboutApp(operationId) ? `appId=${app}` : ''}${NEEDED[operationId] ?? ''}${query}`, {
+    ...body,
+    ...rest,
+  });
 }

@@ -29,6 +29,11 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
       { name: 'overview', basis: scopes.overviewBasis(range), ask: (of, app) => of.overview(app, range) },
       { name: 'pageviews', basis: scopes.eventsBasis(range), ask: (of, app) => of.pageviews(app, range) },
       { name: 'timeSpent', basis: scopes.eventsBasis(range), ask: (of, app) => of.timeSpent(app, range) },
+      {
+        name: 'events',
+        basis: scopes.eventListBasis(range, null),
+        ask: (of, app) => of.events(app, range, { type: 'custom', property: null }),
+      },
       { name: 'userGrowth', basis: scopes.growthBasis(range), ask: (of, app) => of.userGrowth(app, range) },
       { name: 'locations', basis: scopes.sessionsBasis(range), ask: (of, app) => of.locations(app, range) },
       { name: 'utm', basis: scopes.sessionsBasis(range), ask: (of, app) => of.utmCampaigns(app, range) },

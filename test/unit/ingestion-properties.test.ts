@@ -19,7 +19,11 @@ const kept = (properties: unknown): unknown => {
   const text = check(custom(properties)).properties;
   return text === undefined || text === '' ? text : JSON.parse(text);
 };
-const ofJson = (json: string) => check({}, JSON.stringify(custom('HERE')).replace('"HERE"', () => json));
+const ofJson = (json: string) =>
+  check(
+    {},
+    JSON.stringify(custom('HERE')).replace('"HERE"', () => json),
+  );
 
 describe('kept properties', () => {
   test.each([
@@ -27,17 +31,29 @@ describe('kept properties', () => {
     ['null', null, ''],
     ['none', {}, ''],
     ['texts', { plan: 'pro', 'two words': 'a b' }, { plan: 'pro', 'two words': 'a b' }],
-    ['numbers and booleans as their JSON text', { n: 1.5, t: true, f: false }, { n: '1.5', t: 'true', f: 'false' }],
+    [
+      'numbers and booleans as their JSON text',
+      { n: 1.5, t: true, f: false },
+      { n: '1.5', t: 'true', f: 'false' },
+    ],
     ['a text like a number', { n: '1.0' }, { n: '1.0' }],
     ['minus zero', { n: -0 }, { n: '0' }],
     ['without control characters', { 'a\u0000\u001f\u009fb': 'x\u0000\ny' }, { ab: 'xy' }],
     ['without blanks at the ends, as in names', { ' a\u200b': '\u00a0x y ' }, { a: 'x y' }],
     ['lone surrogates replaced', { 'a\ud800': '\udc00' }, { 'a\ufffd': '\ufffd' }],
     ['4-byte characters', { '🌼': '😀😀' }, { '🌼': '😀😀' }],
-    ['quotes, backslashes and braces', { '"\\{x:String}\'': '\'";\\\\n{}' }, { '"\\{x:String}\'': '\'";\\\\n{}' }],
+    [
+      'quotes, backslashes and braces',
+      { '"\\{x:String}\'': '\'";\\\\n{}' },
+      { '"\\{x:String}\'': '\'";\\\\n{}' },
+    ],
     ['empty values are absent', { a: '', b: ' ', c: '\u0000', d: 'x' }, { d: 'x' }],
     ['only empty values', { a: '' }, ''],
-    ['names of members of every object', { constructor: 'x', toString: 'y' }, { constructor: 'x', toString: 'y' }],
+    [
+      'names of members of every object',
+      { constructor: 'x', toString: 'y' },
+      { constructor: 'x', toString: 'y' },
+    ],
   ])('%s', (_, sent, expected) => {
     expect(kept(sent)).toEqual(expected);
     expect(check(custom(sent)).codes).toEqual([]);
@@ -53,7 +69,10 @@ describe('kept properties', () => {
 
   test('keys of 64 code points, and 20 keys', () => {
     const key = '🌼'.repeat(64);
-    expect(kept({ [key]: 'x', [`${'k'.repeat(64)}\u0000`]: 'y' })).toEqual({ [key]: 'x', ['k'.repeat(64)]: 'y' });
+    expect(kept({ [key]: 'x', [`${'k'.repeat(64)}\u0000`]: 'y' })).toEqual({
+      [key]: 'x',
+      ['k'.repeat(64)]: 'y',
+    });
     const twenty = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`k${i}`, `${i}`]));
     expect(kept(twenty)).toEqual(twenty);
   });
@@ -87,12 +106,16 @@ describe('kept properties', () => {
 
   test('any texts: the kept form is the cleaned one', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 70 }), fc.string({ unit: 'binary' }), (key, value) => {
-        const clean = (text: string): string => text.replace(/\p{Cc}/gu, '').replace(/\p{Cs}/gu, '\ufffd');
-        const [cleanKey, cleanValue] = [`k${clean(key)}k`, `v${clean(value)}v`];
-        const fits = [...cleanKey].length <= 64;
-        expect(kept({ [`k${key}k`]: `v${value}v` })).toEqual(fits ? { [cleanKey]: cleanValue } : undefined);
-      }),
+      fc.property(
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 70 }),
+        fc.string({ unit: 'binary' }),
+        (key, value) => {
+          const clean = (text: string): string => text.replace(/\p{Cc}/gu, '').replace(/\p{Cs}/gu, '\ufffd');
+          const [cleanKey, cleanValue] = [`k${clean(key)}k`, `v${clean(value)}v`];
+          const fits = [...cleanKey].length <= 64;
+          expect(kept({ [`k${key}k`]: `v${value}v` })).toEqual(fits ? { [cleanKey]: cleanValue } : undefined);
+        },
+      ),
     );
   });
 });
@@ -107,7 +130,10 @@ describe('an event is rejected alone if', () => {
     ['a value is an object', { a: {} }],
     ['a value is a list', { a: ['x'] }],
     ['there are 21 keys', Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, i]))],
-    ['there are 21 keys, one with an empty value', Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, i === 3 ? '' : i]))],
+    [
+      'there are 21 keys, one with an empty value',
+      Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`k${i}`, i === 3 ? '' : i])),
+    ],
     ['a key is empty', { '': 'x' }],
     ['a key is empty without control characters', { '\u0000': 'x' }],
     ['a key is blank', { ' ': 'x' }],

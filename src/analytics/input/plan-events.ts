@@ -65,6 +65,6 @@ export function assertKept(extent: Range | null, ranges: readonly Range[], kept:
   const earliest = ranges.length === 1 ? kept : Math.ceil((kept + to + 1) / 2);
   throw beyond(
     { from: epochMs(Math.max(last.from, earliest)), to },
-    `This segment needs single sessions and events of this app, which are kept from ${toIso(kept)} on; the nearest range is named.`,
+    `This answer needs single sessions and events of this app, which are kept from ${toIso(kept)} on; the nearest range is named.`,
   );
 }
