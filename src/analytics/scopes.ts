@@ -43,6 +43,16 @@ export const dataBoundsBasis = (): Basis => basis(null, EVER);
 /** Pages and time spent: events only. */
 export const eventsBasis = (range: OpenRange): Basis => basis(closed(range), null);
 
+/** Events with the visitors of their sessions, which began up to 24 h before them. */
+export function eventListBasis(range: OpenRange, segment: Segment | null): Basis {
+  const { from, to } = closed(range);
+  return basis({ from, to }, asksForNew(segment) ? upTo(to) : { from: epochMs(from - DAY_MS), to });
+}
+
+/** Whether a visitor is new depends on all earlier sessions. */
+const asksForNew = (segment: Segment | null): boolean =>
+  segment?.some((clause) => clause.some(({ dimension }) => dimension === 'visitorType')) ?? false;
+
 /** Locations and UTM: sessions that started in the range, with all their events. */
 export const sessionsBasis = (range: OpenRange): Basis => basis(null, closed(range));
 

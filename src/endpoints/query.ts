@@ -90,14 +90,15 @@ interface Bounds {
   readonly to?: EpochMs | undefined;
 }
 
-const inOrder = ({ from, to }: Bounds): boolean => from === undefined || to === undefined || from <= to;
-const OUT_OF_ORDER = { path: ['from'], message: 'Must not be later than to.' };
+export const inOrder = ({ from, to }: Bounds): boolean =>
+  from === undefined || to === undefined || from <= to;
+export const OUT_OF_ORDER = { path: ['from'], message: 'Must not be later than to.' };
 
 interface Sent extends Bounds {
   readonly segment?: Segment | undefined;
 }
 
-const withRange = <T extends Sent>({ from, to, segment, ...others }: T) => ({
+export const withRange = <T extends Sent>({ from, to, segment, ...others }: T) => ({
   ...others,
   range: { from: from ?? null, to: to ?? null },
   segment: segment ?? null,
@@ -129,15 +130,18 @@ export const rangeQuery = (without: { readonly from?: string; readonly to?: stri
 /** `appId`, `from`, `to`, `segment`. */
 export const AppRangeQuery = rangeQuery();
 
+/** The parameters of a list about a range. */
+export const listParameters = {
+  appId: AppIdParam,
+  from: fromParam(),
+  to: toParam(),
+  segment: SegmentParam,
+  limit: LimitParam,
+} as const;
+
 /** `appId`, `from`, `to`, `segment`, `limit`. */
 export const AppRangeListQuery = z
-  .strictObject({
-    appId: AppIdParam,
-    from: fromParam(),
-    to: toParam(),
-    segment: SegmentParam,
-    limit: LimitParam,
-  })
+  .strictObject(listParameters)
   .refine(inOrder, OUT_OF_ORDER)
   .transform(withRange);
 

@@ -38,6 +38,7 @@ export const ABOUT_APP = OPERATIONS.filter(isAboutApp);
 const REQUIRED: Readonly<Record<string, string>> = {
   getSeries: '&interval=day',
   listBreakdown: '&by=country',
+  listEvents: '&type=custom',
 };
 export const requiredBy = (operationId: string): string => REQUIRED[operationId] ?? '';
 

@@ -45,6 +45,11 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
         ask: (of, app) => of.timeSpent(app, range, undefined, segment),
       },
       {
+        name: 'events',
+        basis: scopes.eventListBasis(range, segment),
+        ask: (of, app) => of.events(app, range, { type: 'custom', property: null }, undefined, segment),
+      },
+      {
         name: 'userGrowth',
         basis: scopes.growthBasis(range),
         ask: (of, app) => of.userGrowth(app, range, segment),
