@@ -21,10 +21,11 @@ const ANALYTICS_ROOMS = {
   memory: ['range'],
   input: ['range', 'memory'],
   late: ['range', 'input'],
-  events: ['answers', 'range', 'memory', 'input'],
-  sessions: ['answers', 'range', 'memory', 'input', 'late'],
-  lists: ['answers', 'range', 'memory', 'input', 'late'],
-  questions: ['answers', 'range', 'memory', 'input', 'late', 'events', 'sessions', 'lists'],
+  segments: ['range', 'memory', 'input', 'late'],
+  events: ['answers', 'range', 'memory', 'input', 'segments'],
+  sessions: ['answers', 'range', 'memory', 'input', 'late', 'segments'],
+  lists: ['answers', 'range', 'memory', 'input', 'late', 'segments'],
+  questions: ['answers', 'range', 'memory', 'input', 'late', 'segments', 'events', 'sessions', 'lists'],
 };
 
 /** The same of facts/: the tables and statements stand on nothing. */
@@ -80,7 +81,7 @@ export default {
     only(
       'only-http-knows-express',
       'Express stays in http/ and management/.',
-      { path: '^src/', pathNot: '^src/(http|management)/|^src/app\\.ts$' },
+      { path: '^src/', pathNot: '^src/(http|management)/|^src/start/app\\.ts$' },
       { path: 'node_modules/(@types/)?(express|pino-http|express-rate-limit|rate-limit-redis)/' },
     ),
     only(
@@ -100,6 +101,12 @@ export default {
       'Only clickhouse/connect.ts chooses between embedded and server.',
       { path: '^src/', pathNot: '^src/clickhouse/connect\\.ts$' },
       { path: 'node_modules/(chdb|@clickhouse)/' },
+    ),
+    only(
+      'one-file-knows-who-else-is-there',
+      'Only sharing/choose.ts chooses between alone and shared. Others ask what they need of the object.',
+      { path: '^src/', pathNot: '^src/sharing/choose\\.ts$' },
+      { path: '^src/sharing/(alone|shared)\\.ts$' },
     ),
     only(
       'packages-stand-alone',

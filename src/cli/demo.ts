@@ -5,10 +5,10 @@ import { prepareDemo } from '../demo/load.ts';
 import { DEMO_PAGE, type DemoPage, demoPage } from '../demo/page.ts';
 import type { DemoState } from '../demo/state.ts';
 import { DEMO_DAYS } from '../demo/visits.ts';
-import { putEventLoopFirst } from '../event-loop-first.ts';
 import { createLog } from '../http/server/log.ts';
 import type { RequestHandler } from '../http/server/server.ts';
-import { type Service, startService } from '../service.ts';
+import { putEventLoopFirst } from '../start/event-loop-first.ts';
+import { type Service, startService } from '../start/service.ts';
 import { sayEnd } from './cli-error.ts';
 import { wallClock } from './wall-clock.ts';
 

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Data, LiveQuestion, Params } from '../client/index.ts';
 import { type Answer, ApiError, type Asked, ask, client, type Route } from './api.ts';
 
-/** An answer on its way: `data` of before stays while the next one is loaded. */
+/** An answer on its way: `data` of before stays while the same question is asked again. */
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: unknown;
@@ -10,49 +10,66 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
+export interface LoadOptions {
+  /** False: the question is not asked now, such as that of a panel out of view. What is known stays. */
+  readonly isAsked?: boolean;
+  /** Data of another key with the same `like` stay until those of this one are here: for a range that moves with the clock. */
+  readonly like?: string | undefined;
+}
+
 interface State<T> {
-  readonly key: string;
+  readonly key: string | null;
+  readonly like: string | undefined;
   readonly data: T | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
 }
 
-/**
- * Loads when `key` changes, and on `reload`. Loads nothing while `key` is null. Data of another key is not shown,
- * unless `keepsData`.
- */
+const NOTHING: State<never> = { key: null, like: undefined, data: undefined, error: null, isLoading: true };
+
+const isShown = (state: State<unknown>, key: string | null, like: string | undefined): boolean =>
+  state.key === key || (like !== undefined && state.like === like);
+
+/** Loads when `key` changes, and on `reload`. Loads nothing while `key` is null. Never shows data of another key. */
 export function useLoaded<T>(
   key: string | null,
   load: (signal: AbortSignal) => Promise<T>,
-  { keepsData = false }: { readonly keepsData?: boolean } = {},
+  { isAsked = true, like }: LoadOptions = {},
 ): Loaded<T> {
-  const [state, setState] = useState<State<T>>({ key: '', data: undefined, error: null, isLoading: true });
+  const [state, setState] = useState<State<T>>(NOTHING);
   const [turn, setTurn] = useState(0);
   const latest = useRef(load);
   latest.current = load;
   // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` asks again for the same key.
   useEffect(() => {
-    if (key === null) return;
+    if (key === null || !isAsked) return;
     const stop = new AbortController();
     setState((before) => ({
       key,
-      data: keepsData || before.key === key ? before.data : undefined,
+      like,
+      data: isShown(before, key, like) ? before.data : undefined,
       error: null,
       isLoading: true,
     }));
     latest.current(stop.signal).then(
       (data) => {
-        if (!stop.signal.aborted) setState({ key, data, error: null, isLoading: false });
+        if (!stop.signal.aborted) setState({ key, like, data, error: null, isLoading: false });
       },
       (error: unknown) => {
         if (!stop.signal.aborted) setState((before) => ({ ...before, error, isLoading: false }));
       },
     );
     return () => stop.abort();
-  }, [key, turn, keepsData]);
+  }, [key, turn, isAsked, like]);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
-  const { data, error, isLoading } = state;
-  return { data, error, isLoading, reload };
+  // A render with a new key comes before its effect.
+  const isOwn = key !== null && state.key === key;
+  return {
+    data: key !== null && isShown(state, key, like) ? state.data : undefined,
+    error: isOwn ? state.error : null,
+    isLoading: !isOwn || state.isLoading,
+    reload,
+  };
 }
 
 /** The answer to a GET of the console's own API. */
@@ -95,7 +112,7 @@ function taken<Q extends LiveQuestion>(key: string): Promise<{ readonly data: Da
 export function usePublic<Q extends LiveQuestion>(
   question: Q,
   params: Params<Q> | null,
-  options: { readonly keepsData?: boolean } = {},
+  options: LoadOptions = {},
 ): Loaded<Data<Q>> {
   const key = params === null ? null : keyOf(question, params);
   return useLoaded(
@@ -108,31 +125,58 @@ export function usePublic<Q extends LiveQuestion>(
   );
 }
 
+/** A streamed answer. */
+export interface Streamed<T> extends Loaded<T> {
+  /** False while the stream is interrupted. The data are then those of before. */
+  readonly isConnected: boolean;
+}
+
+interface StreamState<T> {
+  readonly key: string | null;
+  readonly data: T | undefined;
+  readonly error: unknown;
+  readonly isConnected: boolean;
+}
+
+const NO_STREAM: StreamState<never> = { key: null, data: undefined, error: null, isConnected: false };
+
 /**
- * Streams the answer of a question while the page is visible. A browser opens only six connections to a host, for all
+ * Streams the answer of a question while it `isAsked` and the page is visible; what it brought stays. A browser opens only six connections to a host, for all
  * its tabs together: use one stream per page, and ask the other questions again (`reload`) when it brings something.
  */
-export function useLive<Q extends LiveQuestion>(question: Q, params: Params<Q> | null): Loaded<Data<Q>> {
-  const [state, setState] = useState<{ readonly data: Data<Q> | undefined; readonly error: unknown }>({
-    data: undefined,
-    error: null,
-  });
+export function useLive<Q extends LiveQuestion>(
+  question: Q,
+  params: Params<Q> | null,
+  isAsked = true,
+): Streamed<Data<Q>> {
+  const [state, setState] = useState<StreamState<Data<Q>>>(NO_STREAM);
   const [turn, setTurn] = useState(0);
   const isVisible = useVisible();
   const key = params === null ? null : JSON.stringify(params);
   // biome-ignore lint/correctness/useExhaustiveDependencies: `turn` connects again.
   useEffect(() => {
-    if (key === null || !isVisible) return;
+    if (key === null || !isVisible || !isAsked) return;
     const stop = new AbortController();
-    const follow = async (): Promise<void> => {
-      const answers = client.live(question, JSON.parse(key) as Params<Q>, { signal: stop.signal });
-      for await (const { data } of answers) setState({ data, error: null });
+    const { signal } = stop;
+    const change = (part: Partial<StreamState<Data<Q>>>): void => {
+      if (!signal.aborted)
+        setState((before) => ({ ...(before.key === key ? before : NO_STREAM), key, ...part }));
     };
-    follow().catch((error: unknown) => setState((before) => ({ ...before, error })));
-    return () => stop.abort();
-  }, [question, key, isVisible, turn]);
+    const onConnection = ({ isConnected }: { readonly isConnected: boolean }): void =>
+      change({ isConnected });
+    const follow = async (): Promise<void> => {
+      const answers = client.live(question, JSON.parse(key) as Params<Q>, { signal, onConnection });
+      for await (const { data } of answers) change({ data, error: null });
+    };
+    follow().catch((error: unknown) => change({ error, isConnected: false }));
+    return () => {
+      change({ isConnected: false });
+      stop.abort();
+    };
+  }, [question, key, isVisible, isAsked, turn]);
   const reload = useCallback(() => setTurn((before) => before + 1), []);
-  return { ...state, isLoading: state.data === undefined && state.error === null, reload };
+  const { data, error, isConnected } = key !== null && state.key === key ? state : NO_STREAM;
+  return { data, error, isConnected, isLoading: data === undefined && error === null, reload };
 }
 
 /** True while a person can see the page. */

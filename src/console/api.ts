@@ -38,7 +38,8 @@ async function fetchBySession(input: RequestInfo | URL, init: RequestInit = {}):
   const headers = new Headers(init.headers);
   headers.delete('Authorization');
   const response = await fetch(input, { ...init, headers, credentials: 'same-origin' });
-  if (response.status === 401) signedOut();
+  // A link that does not work says nothing about the session.
+  if (response.status === 401 && !response.url.endsWith('/sign-in/link')) signedOut();
   return response;
 }
 
@@ -48,6 +49,13 @@ export const client: Client = createClient({
   apiKey: 'by-session',
   fetch: fetchBySession,
 });
+
+/** Whether the service answers, be it with an error. The question needs no session. */
+export const isAnswering = (signal: AbortSignal): Promise<boolean> =>
+  fetch(`${BASE}/api/sign-in`, { method: 'HEAD', cache: 'no-store', signal }).then(
+    ({ status }) => status < 500,
+    () => false,
+  );
 
 /** Asks the console's own API. Rejects with ApiError; with a TypeError if the service cannot be reached. */
 export async function ask<R extends Route>(

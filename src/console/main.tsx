@@ -6,6 +6,7 @@ import './shell/console.css';
 import './chart/chart.css';
 import './parts/parts.css';
 import { createRoot } from 'react-dom/client';
+import { loadAnewWhenBack } from './again.ts';
 import { loadLanguage, preferredLanguage } from './i18n/languages.ts';
 import { Console } from './shell/console.tsx';
 import { beginPage } from './shell/pages.tsx';
@@ -18,4 +19,7 @@ const root = createRoot(element);
 beginSession();
 beginPage();
 // Nothing is shown in a wrong language first.
-void loadLanguage(preferredLanguage()).then((language) => root.render(<Console language={language} />));
+loadLanguage(preferredLanguage()).then(
+  (language) => root.render(<Console language={language} />),
+  () => void loadAnewWhenBack(),
+);

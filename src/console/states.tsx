@@ -1,9 +1,11 @@
 import { Button, Skeleton, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
+import { useAgain } from './again.ts';
 import type { Loaded } from './answers.ts';
 import { isNoAccess } from './answers.ts';
 import { ApiError } from './api.ts';
 import { useText } from './i18n/use-text.ts';
+import { useWindowTitle } from './parts/window-title.ts';
 import { Link } from './shell/router.tsx';
 
 /** A page or panel without anything to show: says why, and what to do. */
@@ -21,6 +23,7 @@ export function EmptyState({
 }) {
   return (
     <div className="state">
+      {isPage && <WindowTitle title={title} />}
       <Title order={isPage ? 1 : 2} size="h4">
         {title}
       </Title>
@@ -31,6 +34,11 @@ export function EmptyState({
     </div>
   );
 }
+
+const WindowTitle = ({ title }: { readonly title: string }): null => {
+  useWindowTitle(title);
+  return null;
+};
 
 /** Grey bars in the place of the coming data. */
 export function LoadingState({ lines = 4 }: { readonly lines?: number }) {
@@ -50,6 +58,7 @@ export function LoadingState({ lines = 4 }: { readonly lines?: number }) {
 export function ErrorState({ error, retry }: { readonly error: unknown; readonly retry?: () => void }) {
   const { states } = useText();
   const reason = useReason();
+  useAgain(error, retry);
   if (isNoAccess(error)) return <NoAccessState />;
   return (
     <div className="state" role="alert">

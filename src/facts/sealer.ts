@@ -4,15 +4,16 @@ import { AppError } from '../domain/errors.ts';
 import { every, type Repeated } from '../domain/every.ts';
 import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
+import { sharingOf } from '../sharing/choose.ts';
+import type { Lease } from '../sharing/sharing.ts';
 import { expire, type Retention } from './expiry.ts';
-import { Lease } from './lease.ts';
 import { type Fairness, seal } from './pass.ts';
 import { purgeSessions } from './purge.ts';
 import { forgetRuns, RunEnded } from './runs.ts';
 import { type SealState, sealStates } from './seal-states.ts';
 import type { SealDeps, Stretch } from './stretch.ts';
 import { Turns } from './turns.ts';
-import { unseal } from './unseal.ts';
+import { unseal, unsealBare } from './unseal.ts';
 
 export interface SealerDeps extends Pick<SealDeps, 'db'> {
   readonly clock: Clock;
@@ -87,11 +88,13 @@ class RepeatedSealer implements Sealer {
   /** The settings of the last expiry, and when the next one is due (ms of `performance.now`). */
   #expiry = { settings: '', next: 0 };
   readonly #passes: Repeated;
+  /** Facts of an earlier version are looked for once. */
+  #hasDetails = false;
   #health: SealingHealth = { lagSeconds: { page: 0, session: 0 }, lastRunAt: null, measuredAt: null };
 
   constructor(deps: SealerDeps) {
     this.#deps = deps;
-    this.#lease = new Lease(deps.db);
+    this.#lease = sharingOf(deps.db).sealing();
     const { log, intervalMs: ms = MINUTE_MS } = deps;
     this.#passes = every({ name: 'sealing', ms, log }, () => this.#pass());
   }
@@ -151,6 +154,11 @@ class RepeatedSealer implements Sealer {
 
   async #sealAll(signal: AbortSignal): Promise<void> {
     const { db, clock, log } = this.#deps;
+    if (!this.#hasDetails) {
+      const bare = await unsealBare({ db }, clock());
+      if (bare > 0) log.info({ apps: bare }, 'facts of an earlier version are built again');
+      this.#hasDetails = true;
+    }
     const onStretch = (stretch: Stretch): void => log.info(described(stretch), 'sealed');
     await seal({ db, onStretch, signal }, clock(), this.#fairness);
     const apps = await purgeSessions({ db, signal }, clock());

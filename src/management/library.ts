@@ -6,6 +6,7 @@ import { managementDocument } from './openapi.ts';
 export const managementLibrary = (): Library => ({
   title: 'Management reference',
   doors: ['/docs/'],
+  hasConsole: false,
   references: [
     {
       path: '/docs',

@@ -97,8 +97,12 @@ const eventually = <T>(read: () => T) => expect.poll(read);
 
 describe('figures are those of the API', () => {
   test('key figures, their change, and the lists', async () => {
-    const visitor = await analytics();
+    // A range that is over is compared with the whole one before, as the answer does it.
+    const day = (daysAgo: number): string =>
+      new Date(service().clock.now().getTime() - daysAgo * DAY_MS).toISOString().slice(0, 10);
+    const visitor = await analytics(`?from=${day(7)}T00:00&to=${day(1)}T23:59&zone=utc`);
     const { page, complaints } = visitor;
+    await page.locator('.tile .change').first().waitFor();
     const kpis = await kpisOf(visitor);
     for (const name of KPI_FIGURES) {
       expect(await textOf(page, `[data-figure=${name}] .tile-value`)).toBe(written(name, kpis.current[name]));
@@ -108,7 +112,7 @@ describe('figures are those of the API', () => {
         format.number(Math.abs(percent), { maximumFractionDigits: Math.abs(percent) < 100 ? 1 : 0 }),
       );
     }
-    expect(await textOf(page, '.period')).toContain('Changes are against the period before: ');
+    expect(await textOf(page, '.period')).toContain('Compared with: ');
     await panel(page, 'Pages').locator('tbody tr').first().waitFor();
     const pages = await answer<PageView[]>(visitor, '/sessions/pageviews');
     expect(await rowsOf(page, 'Pages')).toEqual(
@@ -157,8 +161,9 @@ describe('figures are those of the API', () => {
     const { requests, page } = await analytics('?range=yesterday');
     await page.locator('.sparkline .line-first').first().waitFor();
     const asked = requests.filter((url) => url.includes(KPIS)).map((url) => new URL(url).searchParams);
+    // The first two are the range and the period before it.
     const parts = asked
-      .slice(1)
+      .slice(2)
       .map((params) => Date.parse(params.get('to') ?? '') - Date.parse(params.get('from') ?? '') + 1);
     // Twelve parts of two hours, of which each answer has two.
     expect(parts).toEqual(Array(6).fill(2 * 3_600_000));
@@ -169,8 +174,8 @@ describe('the address', () => {
   test('holds what was chosen; a link shows the same', async () => {
     const { page, context } = await analytics();
     await page.getByLabel('Range').selectOption('yesterday');
-    await page.getByText('Tehran', { exact: true }).click();
-    await page.getByLabel('Compare with the period before').check();
+    await page.getByLabel('Time zone').selectOption('Asia/Tehran');
+    await page.getByLabel('Side by side').check();
     await page.getByRole('tab', { name: 'Entry pages' }).click();
     await panel(page, 'Growth').getByText('Page views').click();
     await page.getByLabel('Find in lists').fill('product');
@@ -178,7 +183,6 @@ describe('the address', () => {
       '?range=yesterday&zone=tehran&compare=1&growth=pageviews&pages=entryPages&find=product',
     );
     await eventually(async () => (await rowsOf(page, 'Pages'))[0]?.[2]).toMatch(/^\d/);
-    // Until the answer is there, the list shows the range before.
     await page.locator('section[aria-label="Pages"][aria-busy="false"]').waitFor();
     const seen = await rowsOf(page, 'Pages');
     expect(seen.every(([path]) => path?.includes('product'))).toBe(true);
@@ -187,7 +191,8 @@ describe('the address', () => {
     await eventually(() => rowsOf(other, 'Pages')).toEqual(seen);
     expect(await other.getByLabel('Range').inputValue()).toBe('yesterday');
     expect(await textOf(other, '.tile-value')).toBe(await textOf(page, '.tile-value'));
-    await page.goBack();
+    // One step for each choice; the letters of a search are none.
+    for (let step = 0; step < 5; step++) await page.goBack();
     await eventually(() => page.getByLabel('Range').inputValue()).toBe('7d');
   });
 
@@ -213,11 +218,14 @@ describe('the address', () => {
 });
 
 test('everything stands beside the period before', async () => {
-  const visitor = await analytics('?compare=1');
+  const dayAgo = (days: number): string =>
+    new Date(service().clock.now().getTime() - days * DAY_MS).toISOString().slice(0, 10);
+  const visitor = await analytics(`?from=${dayAgo(7)}T00:00&to=${dayAgo(1)}T23:59&zone=utc&compare=1`);
   const { page, requests } = visitor;
+  await page.locator('.tile-before').first().waitFor();
   const kpis = await kpisOf(visitor);
   expect(await textOf(page, '[data-figure=sessions] .tile-before')).toBe(
-    `Period before: ${format.number(kpis.previous.sessions)}`,
+    `Compared: ${format.number(kpis.previous.sessions)}`,
   );
   await eventually(async () => (await rowsOf(page, 'Pages'))[0]?.[3]).toMatch(/^\d/);
   const { from, to } = kpis.previous;
@@ -279,7 +287,7 @@ test('each figure tells its meaning, and its call works when it is pasted', asyn
   await about.getByText('The share of sessions that bounced.').waitFor();
   await about.getByRole('button', { name: 'Copy the call' }).click();
   const curl = (await page.evaluate('navigator.clipboard.readText()')) as string;
-  const [, url = ''] = /^curl -s -H "Authorization: Bearer \$API_KEY" '([^']+)'$/.exec(curl) ?? [];
+  const [, url = ''] = /^curl -s -H "Authorization: Bearer \$KEY" '([^']+)'$/.exec(curl) ?? [];
   expect((await service().ask(url.replace(service().url, ''))).status).toBe(200);
   expect(requests.some((each) => each.includes(KPIS))).toBe(true);
   await page.keyboard.press('Escape');
@@ -414,7 +422,7 @@ describe('states', () => {
     open.push(visitor);
     await visitor.visit(`/apps/${old.app}?range=365d`);
     await visitor.page.getByRole('button', { name: `Show ${format.date(startedAt)}` }).click();
-    expect(new URL(visitor.page.url()).search).toBe(`?from=${day}T00:00&to=${day}T23:59`);
+    expect(new URL(visitor.page.url()).search).toBe(`?from=${day}T00:00&to=${day}T23:59&zone=utc`);
     await eventually(() => textOf(visitor.page, '[data-figure=sessions] .tile-value')).toBe('1');
   });
 

@@ -2,8 +2,9 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { withService } from '../http/operations.ts';
+import { eventually } from './analytics.ts';
 import { newContext, openBrowser } from './chromium.ts';
-import { findings } from './console.ts';
+import { findings, signedIn } from './console.ts';
 
 const GUIDES = ['errors', 'polling', 'examples', 'ingestion', 'sdk', 'figures'];
 const KEY = /service_api_\w{46}/;
@@ -137,6 +138,37 @@ describe('trying a call', () => {
     expect(complaints).toEqual([]);
   });
 
+  test('an answer is asked for in a form, and again by its tag', async () => {
+    const { page } = await opened();
+    const article = articleOf(page, 'getDataBounds');
+    await article.getByText('Try it').click();
+    await article.getByRole('button', { name: 'Send' }).click();
+    await enter(page, service().key);
+    await result(article).getByText('200 OK').waitFor();
+    await result(article).getByText('Headers').click();
+    const etag = (await result(article).locator('dt:text-is("etag") + dd').textContent()) ?? '';
+    await article.getByLabel(/^If-None-Match/).fill(etag);
+    await article.getByRole('button', { name: 'Send' }).click();
+    await result(article).getByText('304').waitFor();
+    expect(await article.getByLabel(/^Accept/).inputValue()).toBe('application/json');
+  });
+
+  test('somebody who is signed in calls by the session, and finds the way back to the console', async () => {
+    const visitor = await signedIn(browser, service(), service().account);
+    const { page } = visitor;
+    await page.goto(`${service().url}/docs`);
+    await page.locator('.scripted').waitFor();
+    const article = articleOf(page, 'getDataBounds');
+    await article.getByText('Try it').click();
+    await article.getByRole('button', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Use my session in the console' }).click();
+    await result(article).getByText('200 OK').waitFor();
+    expect(await article.getByLabel('appId').inputValue()).toBe(service().app);
+    await page.getByRole('banner').getByRole('link', { name: 'Console' }).click();
+    await page.getByRole('heading', { name: 'Apps' }).waitFor();
+    await visitor.context.close();
+  });
+
   test('what is refused says why: a wrong value, a key that ended, a window that is used up', async () => {
     const { page } = await opened();
     const { account, key, ask } = await service().newTenant();
@@ -207,6 +239,33 @@ test('the search leads to operations, guides, errors and figures, by keyboard al
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.waitForURL(`${service().url}${href}`);
+});
+
+test('the search finds how to begin, and shows words, not marks', async () => {
+  const { page } = await opened();
+  await page.keyboard.press('/');
+  for (const [words, href] of [
+    ['authentication', '/docs/examples#authentication'],
+    ['first call', '/docs/examples#first-call'],
+  ] as const) {
+    await page.locator('#search').fill(words);
+    await eventually(() => page.locator('#found a').first().getAttribute('href')).toBe(href);
+  }
+  const { json } = await service().ask('/docs/search.json', { key: null });
+  const marked = (json as { readonly kind: string; readonly text: string; readonly href: string }[]).filter(
+    ({ kind, text }) => kind !== 'Operation' && /\*\*|\]\(|\|\s*-{3}|```/.test(text),
+  );
+  expect(marked.map(({ href }) => href)).toEqual([]);
+});
+
+test('each example of a guide is copied by its button', async () => {
+  const { page } = await opened('/docs/examples');
+  const samples = page.locator('.sample');
+  expect(await samples.count()).toBeGreaterThan(5);
+  await samples.nth(1).getByRole('button', { name: /^Copy/ }).click();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+    'curl -s -H "Authorization: Bearer $KEY" "$URL/api/v1/apps"',
+  );
 });
 
 test('headings descend by one, ids are unique, Tab begins with the way to the content', async () => {

@@ -18,7 +18,7 @@ import { asTyped, hasPython, snippetRunner } from './snippets.ts';
 import type { Tenant } from './support.ts';
 
 const service = withService(AT_NOON);
-const runner = snippetRunner('API_KEY');
+const runner = snippetRunner('KEY');
 beforeAll(() => service().record(SAMPLE));
 afterAll(() => runner.remove());
 

@@ -1,3 +1,4 @@
+import { domainToASCII, domainToUnicode } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { changeOf, changeOfFigure, moodOf } from '../../src/console/analytics/changes.ts';
@@ -10,6 +11,7 @@ import {
 } from '../../src/console/analytics/growth-series.ts';
 import { compared, keyOf, listOf, mostRows, rowsOf } from '../../src/console/analytics/lists.ts';
 import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
+import { AGAINST, periodAgainst } from '../../src/console/analytics/view/against.ts';
 import { bucketsOf, pairsOf } from '../../src/console/analytics/view/buckets.ts';
 import { csvOf, daysOf, fileNameOf } from '../../src/console/analytics/view/csv.ts';
 import {
@@ -19,7 +21,7 @@ import {
   minutesOf,
   PRESETS,
   paramsOf,
-  periodBefore,
+  type Range,
   rangeOf,
   rangeProblem,
 } from '../../src/console/analytics/view/range.ts';
@@ -42,11 +44,15 @@ import {
   type WallMinute,
   wallAt,
   wallMinute,
-  ZONES,
   type Zone,
 } from '../../src/console/analytics/view/zone.ts';
 import { labelEvery } from '../../src/console/chart/labels.ts';
 import { frameOf } from '../../src/console/chart/places.ts';
+import { monthOf, weekdayOf } from '../../src/console/parts/calendar.ts';
+import { folded, readableHost, readablePath } from '../../src/console/parts/readable.ts';
+
+/** With changed clocks, with half an hour, and behind UTC. */
+const ZONES: readonly Zone[] = ['UTC', 'Asia/Tehran', 'Europe/Berlin', 'Asia/Kathmandu', 'America/St_Johns'];
 
 const at = (text: string): number => Date.parse(text);
 const minute = (text: string): WallMinute => {
@@ -118,11 +124,50 @@ describe('ranges', () => {
     });
   });
 
-  test('the period before ends just before, and is as long', () => {
-    const range = rangeOf('7d', 'UTC', NOON);
-    const before = periodBefore(range);
-    expect(paramsOf(before)).toEqual({ from: '2026-11-07T00:00:00.000Z', to: '2026-11-13T23:59:59.999Z' });
-    expect(lengthOf(before)).toBe(lengthOf(range));
+  /** The bounds of the period to compare with, without seconds. */
+  const against = (range: Range, choice: Partial<Parameters<typeof periodAgainst>[1]>, now = NOON) => {
+    const period = periodAgainst(range, { ...DEFAULT_VIEW, ...choice }, now);
+    if (period === null) return null;
+    expect((period.to + 1) % 60_000).toBe(0);
+    return [period.from, period.to + 1].map((each) => new Date(each).toISOString().slice(0, 16));
+  };
+
+  test('the period before is as long; of a range that is not over as much as has passed', () => {
+    expect(against(rangeOf('yesterday', 'UTC', NOON), {})).toEqual(['2026-11-18T00:00', '2026-11-19T00:00']);
+    expect(against(rangeOf('today', 'UTC', NOON), {})).toEqual(['2026-11-19T00:00', '2026-11-19T12:00']);
+    expect(against(rangeOf('7d', 'UTC', NOON), {})).toEqual(['2026-11-07T00:00', '2026-11-13T12:00']);
+    expect(against(rangeOf('24h', 'UTC', NOON), {})).toEqual(['2026-11-18T13:00', '2026-11-19T12:00']);
+    // In the first minute there is one minute to compare.
+    const midnight = at('2026-11-20T00:00:10Z');
+    expect(against(rangeOf('today', 'UTC', midnight), {}, midnight)).toEqual([
+      '2026-11-19T00:00',
+      '2026-11-19T00:01',
+    ]);
+  });
+
+  test('the day before a change of the clocks is compared by the clock', () => {
+    const now = at('2026-10-26T11:00Z');
+    const berlin = { zone: 'Europe/Berlin' };
+    // Sunday had 25 hours. Monday noon stands beside Sunday noon.
+    expect(against(rangeOf('today', 'Europe/Berlin', now), berlin, now)).toEqual([
+      '2026-10-24T22:00',
+      '2026-10-25T11:00',
+    ]);
+  });
+
+  test('the same weekdays, the year before, a period of one’s own, or none', () => {
+    const today = rangeOf('today', 'UTC', NOON);
+    expect(against(today, { against: 'weekday' })).toEqual(['2026-11-13T00:00', '2026-11-13T12:00']);
+    expect(against(rangeOf('28d', 'UTC', NOON), { against: 'weekday' })?.[0]).toBe('2026-09-26T00:00');
+    expect(against(rangeOf('90d', 'UTC', NOON), { against: 'weekday' })?.[0]).toBe('2026-05-24T00:00');
+    expect(against(today, { against: 'year' })).toEqual(['2025-11-20T00:00', '2025-11-20T12:00']);
+    const leap = at('2024-02-29T12:00Z');
+    expect(against(rangeOf('today', 'UTC', leap), { against: 'year' }, leap)?.[0]).toBe('2023-02-28T00:00');
+    const againstMinutes = { from: minute('2026-11-02T00:00'), to: minute('2026-11-02T23:59') };
+    const custom = { against: 'custom', againstMinutes } as const;
+    expect(against(today, custom)).toEqual(['2026-11-02T00:00', '2026-11-02T12:00']);
+    expect(against(rangeOf('7d', 'UTC', NOON), custom)).toEqual(['2026-11-02T00:00', '2026-11-03T00:00']);
+    expect(against(today, { against: 'none' })).toBeNull();
   });
 
   test('a range is live while now is in it', () => {
@@ -165,6 +210,8 @@ describe('the address', () => {
   const views: fc.Arbitrary<View> = fc.record({
     choice: choices,
     zone: fc.constantFrom<Zone>(...ZONES),
+    against: fc.constantFrom(...AGAINST.filter((each) => each !== 'custom')),
+    againstMinutes: fc.constant(null),
     isCompared: fc.boolean(),
     growth: fc.constantFrom(...GROWTH_METRICS),
     hours: fc.constantFrom(...HOUR_METRICS),
@@ -188,7 +235,7 @@ describe('the address', () => {
   });
 
   test('is short for what most people see, and readable for a link', () => {
-    expect(searchOf(DEFAULT_VIEW)).toBe('');
+    expect(searchOf(DEFAULT_VIEW)).toBe('?zone=utc');
     const choice = { from: minute('2026-11-20T10:00'), to: minute('2026-11-20T11:30') };
     expect(searchOf({ ...DEFAULT_VIEW, choice, zone: 'Asia/Tehran', isCompared: true })).toBe(
       '?from=2026-11-20T10:00&to=2026-11-20T11:30&zone=tehran&compare=1',
@@ -238,14 +285,24 @@ describe('parts of a range', () => {
       [0, null],
     ]);
     for (const { range, previous } of pairsOf(today, NOON)) {
-      if (previous !== null) expect(periodBefore(range)).toEqual(today[previous]);
+      if (previous !== null) {
+        expect({ from: range.from - lengthOf(range), to: range.from - 1 }).toEqual(today[previous]);
+      }
     }
     expect(pairsOf(today, at('2026-11-19T00:00Z'))).toEqual([]);
+    // A part that is cut is asked for alone.
+    const cut = pairsOf(today, NOON, at('2026-11-20T05:00Z') - 1);
+    expect(cut.map(({ current, previous }) => [current, previous])).toEqual([
+      [2, null],
+      [1, 0],
+    ]);
+    expect(cut[0] && lengthOf(cut[0].range)).toBe(HOUR_MS);
   });
 
-  test('times to come have no value', () => {
+  test('times to come have no value, nor have those before the first session', () => {
     const day = (date: string) => ({ date, sessions: 1, visitors: 2, pageviews: 3, clicks: 4 });
-    expect(momentsOfDays([day('2026-11-20'), day('2026-11-21')], NOON)).toEqual([
+    expect(momentsOfDays([day('2026-11-19'), day('2026-11-20'), day('2026-11-21')], NOON, NOON)).toEqual([
+      { at: at('2026-11-19'), kind: 'day', values: null },
       { at: at('2026-11-20'), kind: 'day', values: { sessions: 1, visitors: 2, pageviews: 3, clicks: 4 } },
       { at: at('2026-11-21'), kind: 'day', values: null },
     ]);
@@ -256,7 +313,7 @@ describe('parts of a range', () => {
       false,
       true,
     ]);
-    expect(momentsOfBuckets([{ range: { from: 5, to: 9 }, figures: null }])).toEqual([
+    expect(momentsOfBuckets([{ range: { from: 5, to: 9 }, figures: null }], 0)).toEqual([
       { at: 5, kind: 'part', values: null },
     ]);
   });
@@ -395,7 +452,7 @@ test('the call of the API is a line to paste', () => {
     to: undefined,
   };
   expect(curlOf('https://a.example', 'listPageviews', params)).toBe(
-    `curl -s -H "Authorization: Bearer $API_KEY" 'https://a.example/api/v1/sessions/pageviews?appId=5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10&from=2026-11-14T00:00:00.000Z'`,
+    `curl -s -H "Authorization: Bearer $KEY" 'https://a.example/api/v1/sessions/pageviews?appId=5f0c6a52-3f0e-4c39-9d7e-0a4b7f3f7a10&from=2026-11-14T00:00:00.000Z'`,
   );
 });
 
@@ -415,4 +472,53 @@ test('the map shows the part of the world with most visits', () => {
   expect(frameOf([])).toBeNull();
   const frame = frameOf([place(51, 35, 90), place(52, 32, 5), place(-118, 34, 5)]);
   expect(frame).toEqual({ west: 44, east: 58, south: 30.5, north: 39.5 });
+});
+
+describe('texts of the web', () => {
+  test('paths are decoded where that says the same', () => {
+    expect(readablePath('/%D8%B3%D9%84%D8%A7%D9%85/x%20y')).toBe('/سلام/x y');
+    // A slash, a percent sign and an override of the direction would mean something else; the last one is no UTF-8.
+    for (const path of ['/a%2Fb', '/100%25', '/%E2%80%AE', '/%FF%C3']) expect(readablePath(path)).toBe(path);
+  });
+
+  test('hosts in punycode are those of Node', () => {
+    const letters = fc.constantFrom(...'abcxyzابپتثجچ۱۲üñéλж漢字한'.split(''));
+    const labels = fc.array(letters, { minLength: 1, maxLength: 20 }).map((all) => all.join(''));
+    fc.assert(
+      fc.property(labels, (label) => {
+        const ascii = domainToASCII(`${label}.example`);
+        if (ascii !== '') expect(readableHost(ascii)).toBe(domainToUnicode(ascii));
+      }),
+    );
+    expect(readableHost('https://xn--mgbab0oc.ir:8443')).toBe(
+      `https://${domainToUnicode('xn--mgbab0oc.ir')}:8443`,
+    );
+    for (const host of ['xn--', 'xn--999999999', 'xn--a_b']) expect(readableHost(host)).toBe(host);
+  });
+
+  test('letters and digits that people take for the same are the same', () => {
+    for (const [one, other] of [
+      ['كتابي', 'کتابی'],
+      ['می‌روم', 'میروم'],
+      ['۱۴۰۵', '1405'],
+      ['٣', '۳'],
+      ['Straße', 'STRASSE'.replace('SS', 'ß')],
+      ['أحمد', 'احمد'],
+    ]) {
+      expect(folded(one ?? '')).toBe(folded(other ?? ''));
+    }
+  });
+});
+
+test('months of the Solar Hijri calendar follow each other, with 29 to 31 days', () => {
+  const first = at('2020-01-01') / DAY_MS;
+  let month = monthOf(first, 'persian');
+  for (let i = 0; i < 200; i++) {
+    expect([29, 30, 31]).toContain(month.length);
+    const next = monthOf(month.first + month.length, 'persian');
+    expect(next.first).toBe(month.first + month.length);
+    expect(monthOf(next.first - 1, 'persian')).toEqual(month);
+    month = next;
+  }
+  expect(weekdayOf(at('2026-11-29') / DAY_MS)).toBe(7);
 });

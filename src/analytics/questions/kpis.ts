@@ -11,10 +11,7 @@ export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparis
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const periods = [previous, current];
-  const [sessions, events] = await Promise.all([
-    sessionTotals(facts.sessions, periods),
-    eventTotals(facts.events, periods),
-  ]);
+  const [sessions, events] = await Promise.all([sessionTotals(facts, periods), eventTotals(facts, periods)]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');
   return { current: now, previous: before, ...compare(now, before) };
@@ -29,16 +26,20 @@ function period(
   return {
     from: toIso(range.from),
     to: toIso(range.to),
-    sessions: sessions.sessions,
-    visitors: sessions.visitors,
-    pageviews: events.pageviews,
-    clicks: events.clicks,
-    errors: events.errors,
-    bounceRate: figureOf('bounceRate', sessions.bounces, sessions.sessions),
-    averageSessionDurationMs: figureOf('averageSessionDurationMs', sessions.durationMs, sessions.sessions),
-    pagesPerSession: figureOf('pagesPerSession', sessions.pageviews, sessions.sessions),
+    ...metricsOf(sessions, events),
   };
 }
+
+export const metricsOf = (sessions: SessionTotals, events: EventTotals): KpiMetrics => ({
+  sessions: sessions.sessions,
+  visitors: sessions.visitors,
+  pageviews: events.pageviews,
+  clicks: events.clicks,
+  errors: events.errors,
+  bounceRate: figureOf('bounceRate', sessions.bounces, sessions.sessions),
+  averageSessionDurationMs: figureOf('averageSessionDurationMs', sessions.durationMs, sessions.sessions),
+  pagesPerSession: figureOf('pagesPerSession', sessions.pageviews, sessions.sessions),
+});
 
 /**
  * Computes differences and percentages of the rounded figures, in integer units of the last decimal, so that

@@ -3,23 +3,30 @@ import type { KpiComparison, KpiMetrics } from '../../client/index.ts';
 import { type Loaded, useLoaded } from '../answers.ts';
 import { client } from '../api.ts';
 import { useReload } from './context.ts';
+import { useTold } from './questions.ts';
 import { type Bucket, bucketsOf, type Pair, pairsOf } from './view/buckets.ts';
 import { paramsOf, type Range } from './view/range.ts';
 
-/** Asks for the parts of a range. When new events came in, only the newest parts are asked for again. */
+/**
+ * Asks for the parts of a range, up to its last ms that counts (`end`). When new events came in, only the newest parts are
+ * asked for again.
+ */
 export function useBuckets(
   appId: string,
   range: Range | null,
   now: number,
   version: number,
+  end?: number,
 ): Loaded<readonly Bucket[]> {
   const kept = useRef({ key: '', answers: new Map<number, KpiComparison>() });
   const buckets = range === null ? [] : bucketsOf(range);
-  const pairs = pairsOf(buckets, now);
+  const pairs = pairsOf(buckets, now, end);
+  const like = range === null ? undefined : `${appId} ${range.from} ${range.to}`;
   // A part that begins changes the pairs.
-  const key = range === null ? null : `${appId} ${range.from} ${range.to} ${pairs[0]?.current}`;
+  const parts = `${like} ${pairs[0]?.current}`;
+  const key = range === null ? null : `${parts} ${end}`;
   const load = async (signal: AbortSignal): Promise<readonly Bucket[]> => {
-    if (kept.current.key !== key) kept.current = { key: key ?? '', answers: new Map() };
+    if (kept.current.key !== parts) kept.current = { key: parts, answers: new Map() };
     const { answers } = kept.current;
     await Promise.all(
       pairs.map(async (pair, i) => {
@@ -30,8 +37,9 @@ export function useBuckets(
     );
     return filled(buckets, pairs, answers);
   };
-  const loaded = useLoaded(key, load, { keepsData: true });
+  const loaded = useLoaded(key, load, { like });
   useReload(version, range !== null, loaded);
+  useTold(loaded, range !== null);
   return loaded;
 }
 

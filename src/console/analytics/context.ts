@@ -1,8 +1,17 @@
 import { createContext, type RefObject, useContext, useEffect, useRef, useState } from 'react';
 import type { Data, ExtendedOverview, LiveQuestion, Params, RangeParams } from '../../client/index.ts';
-import { type Loaded, usePublic } from '../answers.ts';
+import { type Loaded, type LoadOptions, usePublic } from '../answers.ts';
+import { useTold } from './questions.ts';
 import type { Range } from './view/range.ts';
 import type { View } from './view/view.ts';
+
+/** A period to compare with. */
+export interface Period {
+  readonly range: Range;
+  readonly params: RangeParams;
+  /** The same for all ends that the period gets while the range runs. */
+  readonly like: string;
+}
 
 /** The data that all panels of the page share. */
 export interface Analytics {
@@ -14,13 +23,19 @@ export interface Analytics {
   readonly now: number;
   readonly range: Range;
   readonly params: RangeParams;
-  /** The period before; null if the person does not compare. */
-  readonly before: { readonly range: Range; readonly params: RangeParams } | null;
+  /** The period that changes are against, as much of it as counts; null for none. */
+  readonly against: Period | null;
+  /** The same, if its values stand beside those of the range. */
+  readonly before: Period | null;
+  /** The first session of the app. Undefined until it is known; null without one. */
+  readonly oldest: number | null | undefined;
   readonly overview: Loaded<ExtendedOverview>;
   readonly overviewBefore: Loaded<ExtendedOverview>;
   /** Grows when new events may have changed the answers. */
   readonly version: number;
   readonly isRtl: boolean;
+  /** True while the page is made ready for paper: panels out of view ask, too. */
+  readonly isWhole: boolean;
 }
 
 const AnalyticsContext = createContext<Analytics | null>(null);
@@ -32,14 +47,17 @@ export function useAnalytics(): Analytics {
   return analytics;
 }
 
-/** Asks a question while `params` is not null, and again when new events came in. */
+/** Asks a question while it `isAsked`, and again when new events came in. */
 export function useFigures<Q extends LiveQuestion>(
   question: Q,
   params: Params<Q> | null,
   version: number,
+  { isAsked = true, like }: LoadOptions = {},
 ): Loaded<Data<Q>> {
-  const loaded = usePublic(question, params, { keepsData: true });
-  useReload(version, params !== null, loaded);
+  const isNow = params !== null && isAsked;
+  const loaded = usePublic(question, params, { isAsked: isNow, like });
+  useReload(version, isNow, loaded);
+  useTold(loaded, isNow);
   return loaded;
 }
 
@@ -59,11 +77,12 @@ export function useReload(version: number, isAsked: boolean, { isLoading, reload
 /** Begins to load a little before an element is seen. */
 const MARGIN = '200px';
 
-/** True while the element is in view, or nearly. */
+/** True while the element is in view, or nearly, or on paper. */
 export function useInView<E extends Element>(): {
   readonly ref: RefObject<E | null>;
   readonly isInView: boolean;
 } {
+  const { isWhole } = useAnalytics();
   const ref = useRef<E>(null);
   const [isInView, setIsInView] = useState(false);
   useEffect(() => {
@@ -76,5 +95,5 @@ export function useInView<E extends Element>(): {
     observer.observe(current);
     return () => observer.disconnect();
   }, []);
-  return { ref, isInView };
+  return { ref, isInView: isInView || isWhole };
 }

@@ -8,7 +8,7 @@ import { DAY_MS } from './view/zone.ts';
 export interface Moment {
   readonly at: number;
   readonly kind: 'day' | 'part';
-  /** Null for a time to come. */
+  /** Null for a time to come, and for one before the first session. */
   readonly values: Readonly<Record<GrowthMetric, number>> | null;
 }
 
@@ -21,12 +21,21 @@ export const cutsOf = (range: Range, now: number): { readonly first: boolean; re
   last: Math.min(range.to + 1, now) % DAY_MS !== 0,
 });
 
-/** A time without a value is one to come. */
-export const momentsOfDays = (days: readonly UserGrowthPoint[], now: number): readonly Moment[] =>
+/** A time without a value is one to come, or one before the first session of the app. */
+export const momentsOfDays = (
+  days: readonly UserGrowthPoint[],
+  now: number,
+  oldest: number,
+): readonly Moment[] =>
   days.map(({ date, sessions, visitors, pageviews, clicks }) => {
     const at = Date.parse(date);
-    return { at, kind: 'day', values: at > now ? null : { sessions, visitors, pageviews, clicks } };
+    const isKnown = at <= now && at + DAY_MS > oldest;
+    return { at, kind: 'day', values: isKnown ? { sessions, visitors, pageviews, clicks } : null };
   });
 
-export const momentsOfBuckets = (buckets: readonly Bucket[]): readonly Moment[] =>
-  buckets.map(({ range, figures }) => ({ at: range.from, kind: 'part', values: figures }));
+export const momentsOfBuckets = (buckets: readonly Bucket[], oldest: number): readonly Moment[] =>
+  buckets.map(({ range, figures }) => ({
+    at: range.from,
+    kind: 'part',
+    values: range.to < oldest ? null : figures,
+  }));

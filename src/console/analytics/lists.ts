@@ -10,7 +10,7 @@ import type {
 import type { ListId } from './view/view.ts';
 
 /** The subject of a row, which decides how its name is written. */
-export type NameKind = 'path' | 'text' | 'country' | 'language' | 'channel' | 'device' | 'place';
+export type NameKind = 'path' | 'host' | 'text' | 'country' | 'language' | 'channel' | 'device' | 'place';
 
 export interface ListRow {
   /** The name's parts: one, or those of a place or of a campaign. Null where the answer has none. */
@@ -103,7 +103,7 @@ const ALL: readonly List[] = [
     rows: (pages) => pages.map(({ path, totalMs, averageMs }) => row(path, totalMs, averageMs)),
   }),
   share('channels', 'channel', ({ traffic }) => traffic.channels),
-  share('referrers', 'text', ({ traffic }) => traffic.referrers),
+  share('referrers', 'host', ({ traffic }) => traffic.referrers),
   share('utmSources', 'text', ({ traffic }) => traffic.utmSources),
   own({
     id: 'locations',

@@ -1,17 +1,18 @@
 import './analytics.css';
-import { Title } from '@mantine/core';
-import { useCallback, useMemo } from 'react';
-import { isNoAccess, useLoaded } from '../answers.ts';
-import { client } from '../api.ts';
+import { useCallback, useEffect, useMemo } from 'react';
+import type { KpiComparison } from '../../client/index.ts';
+import { isNoAccess, type Loaded } from '../answers.ts';
+import { useApps } from '../apps/apps.ts';
 import { useSpeech } from '../i18n/use-text.ts';
-import { go, Link, usePath, useSearch } from '../shell/router.tsx';
+import { go, usePath, useSearch } from '../shell/router.tsx';
 import { NoAccessState } from '../states.tsx';
 import { useBuckets } from './buckets.ts';
 import { useNow } from './clock.ts';
-import { type Analytics, AnalyticsProvider, useAnalytics, useFigures } from './context.ts';
+import { type Analytics, AnalyticsProvider, type Period, useAnalytics, useFigures } from './context.ts';
 import { listOf } from './lists.ts';
-import { type LiveState, useLiveOverview } from './live.ts';
+import { type Live, useLiveOverview } from './live.ts';
 import { Growth } from './panels/growth.tsx';
+import { Head } from './panels/head.tsx';
 import { Heatmaps } from './panels/heatmaps.tsx';
 import { Kpis } from './panels/kpis.tsx';
 import { ListGroup, ListPanel } from './panels/list-panel.tsx';
@@ -19,81 +20,109 @@ import { Locations } from './panels/locations.tsx';
 import { More } from './panels/more.tsx';
 import { NoVisits } from './panels/no-visits.tsx';
 import { Toolbar } from './panels/toolbar.tsx';
-import { isLive, paramsOf, periodBefore, rangeOf } from './view/range.ts';
-import { searchOf, type View, viewOf } from './view/view.ts';
+import { usePrint } from './print.ts';
+import { periodAgainst } from './view/against.ts';
+import { keepZone, zoneOf } from './view/kept-zone.ts';
+import { isLive, paramsOf, type Range, rangeOf } from './view/range.ts';
+import { searchOf, type View, viewOf, zoneIn } from './view/view.ts';
 import { useWords } from './words.ts';
 
 /** The figures of one app. The view is in the address, so it can be sent as a link. */
 export function AnalyticsPage({ appId }: { readonly appId: string }) {
-  const path = usePath();
-  const search = useSearch();
   const { direction } = useSpeech().language;
-  const view = useMemo(() => viewOf(search), [search]);
+  const { view, change } = useView(appId);
   const now = useNow();
-  const change = useCallback(
-    (part: Partial<View>) => {
-      const next = searchOf({ ...viewOf(location.search), ...part });
-      // Letters of a search and tabs are no steps of the history.
-      go(`${path}${next}`, { replace: !('choice' in part) });
-    },
-    [path],
-  );
   const range = useMemo(() => rangeOf(view.choice, view.zone, now), [view.choice, view.zone, now]);
   const params = useMemo(() => ({ appId, ...paramsOf(range) }), [appId, range]);
-  const before = useMemo(() => {
-    if (!view.isCompared) return null;
-    const earlier = periodBefore(range);
-    return { range: earlier, params: { appId, ...paramsOf(earlier) } };
-  }, [appId, range, view.isCompared]);
+  const against = useAgainst(appId, view, range, now);
+  const before = view.isCompared ? against : null;
   const live = useLiveOverview(isLive(range, now) ? params : null);
-  const isStreamed = live.state === 'live' || live.state === 'connecting';
-  const asked = useFigures('getExtendedOverview', isStreamed ? null : params, live.version);
-  const overviewBefore = useFigures('getExtendedOverview', before?.params ?? null, live.version);
+  const { version } = live;
+  const asked = useFigures('getExtendedOverview', params, version, { isAsked: !live.isStreamed });
+  const overviewBefore = useFigures('getExtendedOverview', before?.params ?? null, version, {
+    like: before?.like,
+  });
+  const { isWhole, print } = usePrint();
   const analytics: Analytics = {
     appId,
-    appName: useAppName(appId),
+    appName: useApps().data?.find(({ id }) => id === appId)?.name,
     view,
     change,
     now,
     range,
     params,
+    against,
     before,
-    overview: isStreamed ? live.overview : asked,
+    oldest: useOldest(appId, version),
+    overview: live.isStreamed || (live.isOpen && asked.data === undefined) ? live.overview : asked,
     overviewBefore,
-    version: live.version,
+    version,
     isRtl: direction === 'rtl',
+    isWhole,
   };
   return (
     <AnalyticsProvider value={analytics}>
-      <Page state={live.state} error={live.overview.error} />
+      <Page live={live} print={print} />
     </AnalyticsProvider>
   );
 }
 
-function Page({ state, error }: { readonly state: LiveState; readonly error: unknown }) {
-  const { appId, appName, range, params, now, version } = useAnalytics();
+/** The view that the address holds. The first address of a visit may hold no zone: it gets the one of last time. */
+function useView(appId: string) {
+  const path = usePath();
+  const search = useSearch();
+  const view = useMemo(() => viewOf(search, zoneOf(appId)), [search, appId]);
+  const change = useCallback(
+    (part: Partial<View>) => {
+      if (part.zone !== undefined) keepZone(appId, part.zone);
+      const next = searchOf({ ...viewOf(location.search, zoneOf(appId)), ...part });
+      // The letters of a search are no steps of the history.
+      go(`${path}${next}`, { replace: 'find' in part });
+    },
+    [appId, path],
+  );
+  useEffect(() => {
+    if (zoneIn(new URLSearchParams(search)) === null) go(`${path}${searchOf(view)}`, { replace: true });
+  }, [path, search, view]);
+  return { view, change };
+}
+
+/** The period that changes are against. */
+function useAgainst(appId: string, view: View, range: Range, now: number): Period | null {
+  return useMemo(() => {
+    const period = periodAgainst(range, view, now);
+    if (period === null) return null;
+    const like = `${appId} ${period.from} ${range.from} ${range.to}`;
+    return { range: period, params: { appId, ...paramsOf(period) }, like };
+  }, [appId, view, range, now]);
+}
+
+/** When the first session of the app began. */
+function useOldest(appId: string, version: number): number | null | undefined {
+  const { data } = useFigures('getDataBounds', { appId }, version);
+  if (data === undefined) return undefined;
+  return data.oldest === null ? null : Date.parse(data.oldest);
+}
+
+const isEmpty = ({ data }: Loaded<KpiComparison>): boolean =>
+  data !== undefined && data.current.sessions === 0 && data.current.pageviews === 0;
+
+function Page({ live, print }: { readonly live: Live; readonly print: () => void }) {
+  const { appId, range, params, against, now, version } = useAnalytics();
   const { text } = useWords();
   const kpis = useFigures('getOverviewKpis', params, version);
+  const kpisBefore = useFigures('getOverviewKpis', against?.params ?? null, version, { like: against?.like });
   const buckets = useBuckets(appId, kpis.data === undefined ? null : range, now, version);
-  if (isNoAccess(kpis.error) || isNoAccess(error)) return <NoAccessState isPage />;
-  const isEmpty = kpis.data?.current.sessions === 0 && kpis.data.current.pageviews === 0 && !kpis.isLoading;
+  if (isNoAccess(kpis.error) || isNoAccess(live.overview.error)) return <NoAccessState isPage />;
   return (
     <div className="analytics">
-      <header className="app-head">
-        <div>
-          <Link to="/dashboard">{text.toApps}</Link>
-          <Title order={1} size="h2">
-            <bdi>{appName ?? text.title}</bdi>
-          </Title>
-        </div>
-        <LiveMark state={state} />
-      </header>
-      <Toolbar />
-      {isEmpty ? (
+      <Head live={live} print={print} />
+      <Toolbar compared={kpisBefore.data?.current} />
+      {isEmpty(kpis) ? (
         <NoVisits />
       ) : (
         <>
-          <Kpis of={kpis} buckets={buckets.data ?? []} />
+          <Kpis of={kpis} before={kpisBefore.data?.current} buckets={buckets.data ?? []} />
           <Growth buckets={buckets} kpis={kpis} />
           <div className="pair">
             <ListGroup group="pages" />
@@ -110,30 +139,5 @@ function Page({ state, error }: { readonly state: LiveState; readonly error: unk
         </>
       )}
     </div>
-  );
-}
-
-function useAppName(appId: string): string | undefined {
-  const { data } = useLoaded('apps', async (signal) => (await client.listApps({}, { signal })).data);
-  return data?.find(({ id }) => id === appId)?.name;
-}
-
-/** Whether the page waits for new events. */
-function LiveMark({ state }: { readonly state: LiveState }) {
-  const { text } = useWords();
-  const words = {
-    live: [text.live, text.liveText],
-    connecting: [text.connecting, text.connectingText],
-    resting: [text.resting, text.restingText],
-    past: [text.past, text.pastText],
-    lost: [text.lost, text.connectingText],
-  } as const;
-  const [short, long] = words[state];
-  return (
-    <p className="live" data-state={state} title={long}>
-      <span className="live-dot" aria-hidden="true" />
-      {short}
-      <span className="unseen">. {long}</span>
-    </p>
   );
 }

@@ -2,12 +2,15 @@ import { FIGURES, type FigureName } from '../../analytics/answers/figures.ts';
 import type { Format } from '../i18n/format.ts';
 import type { Texts } from '../i18n/texts.ts';
 import { useFormat, useSpeech, useText } from '../i18n/use-text.ts';
+import { readableHost, readablePath } from '../parts/readable.ts';
 import type { Change } from './changes.ts';
 import type { NameKind } from './lists.ts';
 import type { Range } from './view/range.ts';
-import { wallAt, type Zone } from './view/zone.ts';
+import { HOUR_MS, wallAt, type Zone } from './view/zone.ts';
 
 type Text = Texts['analytics'];
+
+const CLOCK = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: 'UTC' } as const;
 
 /** How values, times and names are written on this page, in the person's language. */
 export interface Words {
@@ -21,6 +24,8 @@ export interface Words {
   readonly minute: (at: number, zone: Zone) => string;
   readonly clock: (at: number, zone: Zone) => string;
   readonly hour: (hour: number) => string;
+  /** From an hour of the day to the next one: 09:00–10:00. */
+  readonly hourSpan: (hour: number) => string;
   readonly name: (kind: NameKind, name: string | null) => string;
 }
 
@@ -62,9 +67,10 @@ function wordsOf(text: Text, format: Format, locale: string): Words {
     },
     day,
     minute,
-    clock: (at, zone) =>
-      format.dateWith(at, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone: zone }),
+    clock: (at, zone) => format.dateWith(at, { ...CLOCK, timeZone: zone }),
     hour: (hour) => format.number(hour, { minimumIntegerDigits: 2 }),
+    hourSpan: (hour) =>
+      [hour, (hour + 1) % 24].map((each) => format.dateWith(each * HOUR_MS, CLOCK)).join('–'),
     name: (kind, name) => nameOf(text, format, locale, kind, name),
   };
 }
@@ -89,6 +95,10 @@ function nameOf(text: Text, format: Format, locale: string, kind: NameKind, name
       return text.channels[name] ?? name;
     case 'device':
       return text.devices[name] ?? name;
+    case 'path':
+      return readablePath(name);
+    case 'host':
+      return readableHost(name);
     case 'country':
       return format.country(name);
     case 'language':

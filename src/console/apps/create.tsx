@@ -8,11 +8,18 @@ import { Problem } from '../parts/problem.tsx';
 import { go } from '../shell/router.tsx';
 import { keepSecret, settingsOf } from './apps.ts';
 
+/** The origin that is meant by a host without a scheme; null for anything else. */
+function originIn(domain: string): string | null {
+  const host = domain.trim().replace(/\/$/, '');
+  return /^(?:[\p{L}\p{M}\p{N}-]+\.)+[\p{L}\p{N}-]{2,}(?::\d+)?$/u.test(host) ? `https://${host}` : null;
+}
+
 /** Creates an app, and goes on to its snippet. */
 export function CreateApp({ onClose }: { readonly onClose: () => void }) {
   const { actions, apps: text } = useText();
   const [name, setName] = useState('');
   const [domain, setDomain] = useState('https://');
+  const offered = originIn(domain);
   const deed = useDeed(() => client.createApp({ name: name.trim(), domain: domain.trim() }));
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
@@ -45,6 +52,11 @@ export function CreateApp({ onClose }: { readonly onClose: () => void }) {
           spellCheck={false}
           onChange={(event) => setDomain(event.currentTarget.value)}
         />
+        {offered !== null && (
+          <Button variant="light" size="compact-sm" onClick={() => setDomain(offered)}>
+            <bdi>{text.takeDomain(offered)}</bdi>
+          </Button>
+        )}
         <Problem error={deed.error} />
         <div className="buttons">
           <Button type="submit" loading={deed.isRunning}>

@@ -4,6 +4,7 @@ import { useText } from '../i18n/use-text.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
 import { OwnerButton } from '../parts/owner-button.tsx';
 import { PageHead } from '../parts/page-head.tsx';
+import { readableHost } from '../parts/readable.ts';
 import { When } from '../parts/when.tsx';
 import { Link } from '../shell/router.tsx';
 import { EmptyState, Shown } from '../states.tsx';
@@ -46,7 +47,14 @@ function AppTable({ apps }: { readonly apps: readonly App[] }) {
         </Link>
       ),
     },
-    { label: text.domain, cell: ({ domain }) => <bdi dir="ltr">{domain}</bdi> },
+    {
+      label: text.domain,
+      cell: ({ domain }) => (
+        <bdi dir="ltr" title={domain}>
+          {readableHost(domain)}
+        </bdi>
+      ),
+    },
     {
       label: text.access,
       cell: ({ access }) => (

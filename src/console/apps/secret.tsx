@@ -1,9 +1,10 @@
-import { NativeSelect } from '@mantine/core';
+import { Button, NativeSelect, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useDeed } from '../answers.ts';
 import { ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
 import { type Overlap, secondsOf, useOverlaps } from '../parts/choices.ts';
+import { Dialog } from '../parts/dialog.tsx';
 import { OwnerButton } from '../parts/owner-button.tsx';
 import { Problem } from '../parts/problem.tsx';
 import { useSession } from '../shell/session.tsx';
@@ -17,11 +18,13 @@ export function RotateSecret({
   readonly app: App;
   readonly onRotated: (secret: string) => void;
 }) {
+  const { actions } = useText();
   const { secret: text } = useText().apps;
   const { mayChange } = useSession();
   const overlaps = useOverlaps();
   const [overlap, setOverlap] = useState<Overlap>('day');
   const [isDone, setIsDone] = useState(false);
+  const [isAsking, setIsAsking] = useState(false);
   const deed = useDeed(() =>
     ask('POST /apps/:appId/rotate-secret', {
       params: { appId: app.id },
@@ -32,6 +35,7 @@ export function RotateSecret({
     setIsDone(false);
     const made = await deed.run();
     if (made === undefined) return;
+    setIsAsking(false);
     keepSecret(app.id, made.secretKey);
     onRotated(made.secretKey);
     setIsDone(true);
@@ -46,11 +50,22 @@ export function RotateSecret({
           disabled={!mayChange}
           onChange={(event) => setOverlap(event.currentTarget.value as Overlap)}
         />
-        <OwnerButton loading={deed.isRunning} onClick={() => void rotate()}>
-          {text.rotate}
-        </OwnerButton>
+        <OwnerButton onClick={() => setIsAsking(true)}>{text.rotate}</OwnerButton>
       </div>
-      <Problem error={deed.error} />
+      {isAsking && (
+        <Dialog title={text.title} onClose={() => setIsAsking(false)} isHeld={deed.isRunning}>
+          <Text>{text.consequences[overlap === 'none' ? 'atOnce' : 'later']}</Text>
+          <Problem error={deed.error} />
+          <div className="buttons">
+            <Button color="red" loading={deed.isRunning} onClick={() => void rotate()}>
+              {text.confirm}
+            </Button>
+            <Button variant="default" onClick={() => setIsAsking(false)} data-autofocus>
+              {actions.cancel}
+            </Button>
+          </div>
+        </Dialog>
+      )}
       <p role="status" className="said">
         {isDone && text.rotated}
       </p>

@@ -2,6 +2,7 @@ import { Text, Title } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
 import { useText } from '../i18n/use-text.ts';
 import { PageHead } from '../parts/page-head.tsx';
+import { readableHost } from '../parts/readable.ts';
 import { Link } from '../shell/router.tsx';
 import { EmptyState, NoAccessState, Shown } from '../states.tsx';
 import { type App, analyticsOf, keptSecret, useApps } from './apps.ts';
@@ -28,7 +29,9 @@ export function SettingsPage({ appId }: { readonly appId: string }) {
               changes
               action={<Link to={analyticsOf(app)}>{text.openApp(app.name)}</Link>}
             >
-              <bdi dir="ltr">{app.domain}</bdi>
+              <bdi dir="ltr" title={app.domain}>
+                {readableHost(app.domain)}
+              </bdi>
             </PageHead>
             {app.access === 'owner' ? (
               <Sections app={app} />

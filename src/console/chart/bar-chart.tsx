@@ -45,7 +45,14 @@ export function BarChart({ label, labels, parts, format, isRtl, height = 220 }: 
   const left = (i: number): number => x(i) ?? 0;
   return (
     <div ref={ref} className="plot">
-      <svg role="img" aria-label={label} width={width} height={height} onPointerLeave={() => setAt(null)}>
+      <svg
+        role="img"
+        aria-label={label}
+        viewBox={`0 0 ${width} ${height}`}
+        width={width}
+        height={height}
+        onPointerLeave={() => setAt(null)}
+      >
         {y
           .ticks(4)
           .filter(Number.isInteger)

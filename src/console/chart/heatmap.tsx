@@ -6,6 +6,8 @@ import { Tip } from './tip.tsx';
 
 export interface HeatmapRow {
   readonly name: string;
+  /** The name at length, for a tip. */
+  readonly longName: string;
   /** 24 values; null for hours to come. */
   readonly values: readonly (number | null)[];
 }
@@ -15,6 +17,10 @@ export interface HeatmapProps {
   readonly label: string;
   readonly rows: readonly HeatmapRow[];
   readonly hour: (hour: number) => string;
+  /** From one hour to the next, for a tip. */
+  readonly span: (hour: number) => string;
+  /** The texts at the ends of the scale of colours: nothing, and the most. */
+  readonly scale: readonly [low: string, high: string];
   /** Returns the text of a cell's tip. */
   readonly describe: (row: number, hour: number) => string;
   readonly isRtl: boolean;
@@ -28,7 +34,7 @@ const LABEL_WIDTH = 30;
 const NAME_GAP = 8;
 
 /** Days downwards, hours of the day across, from the right in a right-to-left language. */
-export function Heatmap({ label, rows, hour, describe, isRtl }: HeatmapProps) {
+export function Heatmap({ label, rows, hour, span, scale, describe, isRtl }: HeatmapProps) {
   const { ref, width } = useElementSize();
   const [at, setAt] = useState<{ readonly row: number; readonly hour: number } | null>(null);
   const names = useRef<SVGGElement>(null);
@@ -44,6 +50,7 @@ export function Heatmap({ label, rows, hour, describe, isRtl }: HeatmapProps) {
         role="img"
         aria-label={label}
         width={width}
+        viewBox={`0 0 ${width} ${TOP + rows.length * ROW}`}
         height={TOP + rows.length * ROW}
         onPointerLeave={() => setAt(null)}
       >
@@ -91,14 +98,28 @@ export function Heatmap({ label, rows, hour, describe, isRtl }: HeatmapProps) {
           x={left(at.hour) + cell}
           y={Math.max(0, TOP + (at.row - 1) * ROW)}
           width={width}
-          title={`${rows[at.row]?.name ?? ''} ${hour(at.hour)}`}
+          title={`${rows[at.row]?.longName ?? ''}, ${span(at.hour)}`}
         >
           <div>{describe(at.row, at.hour)}</div>
         </Tip>
       )}
+      <Legend scale={scale} />
     </div>
   );
 }
+
+const STEPS = [0, 0.1, 0.3, 0.6, 1];
+
+/** What the colours mean. */
+const Legend = ({ scale: [low, high] }: Pick<HeatmapProps, 'scale'>) => (
+  <div className="heat-legend">
+    <span>{low}</span>
+    {STEPS.map((step) => (
+      <span key={step} className="heat-step" style={{ background: shade(step, 1) }} />
+    ))}
+    <span>{high}</span>
+  </div>
+);
 
 /** The width of the longest text in a group: names of days are long in some languages, and short in others. */
 function useLongest(group: RefObject<SVGGElement | null>): number {

@@ -65,6 +65,7 @@ export function LineChart({ label, labels, current, previous, format, tick, isRt
         role="img"
         aria-label={label}
         width={width}
+        viewBox={`0 0 ${width} ${HEIGHT}`}
         height={HEIGHT}
         onPointerMove={seek}
         onPointerDown={seek}

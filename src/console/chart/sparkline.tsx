@@ -9,9 +9,12 @@ const EDGE = 3;
 /** A small line without axes. The figure beside it says the value, so it is hidden from screen readers. */
 export function Sparkline({
   values,
+  isLastPartial,
   isRtl,
 }: {
   readonly values: readonly (number | null)[];
+  /** The last value is of a time that is not over, so the line to it is dotted. */
+  readonly isLastPartial: boolean;
   readonly isRtl: boolean;
 }) {
   const data = values.flatMap((value, i) => (value === null ? [] : [{ i, value }]));
@@ -27,8 +30,9 @@ export function Sparkline({
     domain: [0, Math.max(...data.map(({ value }) => value)) || 1],
     range: [HEIGHT - EDGE, EDGE],
   });
+  const isParted = isLastPartial && data.length > 1;
+  const whole = isParted ? data.slice(0, -1) : data;
   const line = {
-    data,
     x: ({ i }: { i: number }) => x(i),
     y: ({ value }: { value: number }) => y(value),
     curve: curveMonotoneX,
@@ -40,8 +44,16 @@ export function Sparkline({
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
       preserveAspectRatio="none"
     >
-      <AreaClosed {...line} yScale={y} className="area-first" />
-      <LinePath {...line} className="line-first" vectorEffect="non-scaling-stroke" />
+      <AreaClosed {...line} data={whole} yScale={y} className="area-first" />
+      <LinePath {...line} data={whole} className="line-first" vectorEffect="non-scaling-stroke" />
+      {isParted && (
+        <LinePath
+          {...line}
+          data={data.slice(-2)}
+          className="line-partial"
+          vectorEffect="non-scaling-stroke"
+        />
+      )}
     </svg>
   );
 }

@@ -28,9 +28,9 @@ interface Spot {
 
 const WORLD: Frame = { west: -170, south: -56, east: 180, north: 80 };
 const LARGEST = 26;
-/** The room that a name needs. */
-const NAME_WIDTH = 64;
+/** The room that a name needs, and each of its letters. */
 const NAME_HEIGHT = 16;
+const LETTER = 7.5;
 
 /** The world with a circle for each place; its area is the value. */
 export function WorldMap({ label, titleOf, describe, ...drawn }: WorldMapProps) {
@@ -45,6 +45,7 @@ export function WorldMap({ label, titleOf, describe, ...drawn }: WorldMapProps) 
           role="img"
           aria-label={label}
           width={width}
+          viewBox={`0 0 ${width} ${height}`}
           height={height}
           onPointerLeave={() => setTip(null)}
         >
@@ -92,8 +93,9 @@ const Drawn = memo(function Drawn(props: DrawnProps) {
         });
         return (
           <>
-            {features.map(({ path, feature }) => (
-              <path key={feature.id} d={path ?? ''} className="map-country" />
+            {features.map(({ path }, i) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: some countries have no id.
+              <path key={i} d={path ?? ''} className="map-country" />
             ))}
             {spots.map((spot) => (
               <circle
@@ -106,8 +108,13 @@ const Drawn = memo(function Drawn(props: DrawnProps) {
                 onPointerDown={() => onSeek(spot)}
               />
             ))}
-            {withRoom(spots.slice(0, named), ({ place }) => radius(place.value)).map(({ place, x, y }) => (
-              <text key={place.key} className="map-name" x={x} y={y} textAnchor="middle">
+            {withRoom(spots, {
+              named,
+              radius: ({ place }) => radius(place.value),
+              titleOf,
+              width,
+            }).map(({ place, x, y }) => (
+              <text key={place.key} className="map-name" x={x} y={y} dy="0.35em" textAnchor="middle">
                 {titleOf(place)}
               </text>
             ))}
@@ -128,17 +135,55 @@ function areSamePictures(a: DrawnProps, b: DrawnProps): boolean {
   );
 }
 
-/** Puts names above their circles, and leaves out those that would stand on another one. */
-function withRoom(spots: readonly Spot[], radius: (spot: Spot) => number): readonly Spot[] {
-  const taken: Spot[] = [];
-  for (const spot of spots) {
-    const y = spot.y - radius(spot) - 4;
-    const isFree = taken.every(
-      (name) => Math.abs(name.x - spot.x) > NAME_WIDTH || Math.abs(name.y - y) > NAME_HEIGHT,
+/** A name's middle and its width, in pixels. */
+interface Label extends Spot {
+  readonly width: number;
+}
+
+/**
+ * Puts names above, below or beside their circles. Leaves out those that would lie on another name, on another circle, or
+ * over the edge.
+ */
+function withRoom(spots: readonly Spot[], { named, radius, titleOf, width }: Room): readonly Label[] {
+  const taken: Label[] = [];
+  for (const spot of spots.slice(0, named)) {
+    const own = radius(spot);
+    const wide = titleOf(spot.place).length * LETTER + 8;
+    const beside = own + wide / 2 + 2;
+    const places = [
+      [0, -own - 10],
+      [0, own + 10],
+      [beside, 0],
+      [-beside, 0],
+    ].map(([dx = 0, dy = 0]): Label => ({ ...spot, x: spot.x + dx, y: spot.y + dy, width: wide }));
+    const free = places.find(
+      (label) =>
+        label.x - wide / 2 > 0 &&
+        label.x + wide / 2 < width &&
+        taken.every((other) => !areOver(label, other)) &&
+        spots.every((other) => other === spot || !isOver(label, other, radius(other))),
     );
-    if (isFree) taken.push({ ...spot, y });
+    if (free !== undefined) taken.push(free);
   }
   return taken;
+}
+
+interface Room {
+  readonly named: number;
+  readonly radius: (spot: Spot) => number;
+  readonly titleOf: (place: Place) => string;
+  /** Of the map. */
+  readonly width: number;
+}
+
+const areOver = (a: Label, b: Label): boolean =>
+  Math.abs(a.x - b.x) < (a.width + b.width) / 2 && Math.abs(a.y - b.y) < NAME_HEIGHT;
+
+/** Whether a name lies on a circle. */
+function isOver({ x, y, width }: Label, circle: Spot, radius: number): boolean {
+  const dx = Math.max(0, Math.abs(circle.x - x) - width / 2);
+  const dy = Math.max(0, Math.abs(circle.y - y) - NAME_HEIGHT / 2);
+  return Math.hypot(dx, dy) < radius;
 }
 
 /** Points of the frame. They are no polygon, because the inside of one on a globe can be the other part. */

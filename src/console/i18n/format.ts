@@ -1,7 +1,4 @@
-/** Where days begin and end. */
-export type Zone = 'UTC' | 'Asia/Tehran';
-
-const DEFAULT_ZONE: Zone = 'UTC';
+const DEFAULT_ZONE = 'UTC';
 
 type When = string | number | Date;
 
@@ -24,7 +21,25 @@ export interface Format {
   /** The same with options, for the axes of charts. */
   dateWith(at: When, options: Intl.DateTimeFormatOptions): string;
   country(code: string): string;
+  /** The first day of the week as ISO counts it; Monday where the browser does not know. */
+  firstWeekday: number;
+  /** Whether days are written in the Gregorian calendar, which the browser's own fields have. */
+  isGregorian: boolean;
 }
+
+function firstWeekdayOf(locale: string): number {
+  const known = new Intl.Locale(locale) as { getWeekInfo?: () => { readonly firstDay: number } };
+  return known.getWeekInfo?.().firstDay ?? 1;
+}
+
+const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
+
+/**
+ * Isolates a number with a sign, which would otherwise stand on the other side of it after a word. The marks that Intl
+ * writes for this go: they would turn the words that follow.
+ */
+const isolated = (text: string): string =>
+  /[٪%+\u2212-]/.test(text) ? `\u2066${text.replace(/\u200e/g, '')}\u2069` : text;
 
 const UNITS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['day', 86_400],
@@ -44,8 +59,11 @@ export function formatOf(locale: string): Format {
     made.set(key, value);
     return value;
   };
-  const number = (value: number, options: Intl.NumberFormatOptions = {}): string =>
-    once(`number ${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options)).format(value);
+  const isRtl = RIGHT_TO_LEFT.has(new Intl.Locale(locale).language);
+  const number = (value: number, options: Intl.NumberFormatOptions = {}): string => {
+    const format = once(`number ${JSON.stringify(options)}`, () => new Intl.NumberFormat(locale, options));
+    return isRtl ? isolated(format.format(value)) : format.format(value);
+  };
   const dateIn = (tag: string, at: When, options: Intl.DateTimeFormatOptions): string =>
     once(`date ${tag} ${JSON.stringify(options)}`, () => new Intl.DateTimeFormat(tag, options)).format(
       new Date(at),
@@ -86,6 +104,8 @@ export function formatOf(locale: string): Format {
       );
     },
     dateWith,
+    isGregorian,
+    firstWeekday: firstWeekdayOf(locale),
     country: (code) => {
       try {
         return once('country', () => new Intl.DisplayNames([locale], { type: 'region' })).of(code) ?? code;

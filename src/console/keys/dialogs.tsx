@@ -127,6 +127,9 @@ function MakeKey({ title, button, deed, onClose, children }: MakeKeyProps) {
   );
 }
 
+/** The form had the focus, and is gone. */
+const focusAtFirst = (button: HTMLButtonElement | null): void => button?.focus();
+
 function MadeKey({ apiKey, onClose }: { readonly apiKey: string; readonly onClose: () => void }) {
   const { actions, keys: text } = useText();
   return (
@@ -139,7 +142,7 @@ function MadeKey({ apiKey, onClose }: { readonly apiKey: string; readonly onClos
         label={text.tryIt}
       />
       <div className="buttons">
-        <Button onClick={onClose} data-autofocus>
+        <Button onClick={onClose} ref={focusAtFirst}>
           {actions.done}
         </Button>
       </div>

@@ -1,7 +1,8 @@
 import { Text, Title } from '@mantine/core';
-import { type ReactNode, useEffect } from 'react';
+import type { ReactNode } from 'react';
 import { useText } from '../i18n/use-text.ts';
 import { useSession } from '../shell/session.tsx';
+import { useWindowTitle } from './window-title.ts';
 
 export interface PageHeadProps {
   readonly title: string;
@@ -15,11 +16,9 @@ export interface PageHeadProps {
 
 /** A page's title, which is also the window's, and its purpose. */
 export function PageHead({ title, children, action, changes = false }: PageHeadProps) {
-  const { shell, states } = useText();
+  const { states } = useText();
   const { mayChange } = useSession();
-  useEffect(() => {
-    document.title = `${title} · ${shell.title}`;
-  }, [title, shell]);
+  useWindowTitle(title);
   return (
     <header className="page-head">
       <div>

@@ -3,16 +3,21 @@ import { Component, type ReactNode } from 'react';
 interface Props {
   /** A change of it shows the children again. */
   readonly resetKey: string;
-  readonly fallback: ReactNode;
+  readonly fallback: (error: unknown) => ReactNode;
   readonly children: ReactNode;
 }
 
-/** Shows `fallback` in the place of a page that threw. The frame around it goes on. */
-export class ErrorBoundary extends Component<Props, { readonly failedAt: string | null }> {
-  override state: { readonly failedAt: string | null } = { failedAt: null };
+interface State {
+  readonly failedAt: string | null;
+  readonly error: unknown;
+}
 
-  static getDerivedStateFromError(): { readonly failedAt: string } {
-    return { failedAt: location.pathname };
+/** Shows `fallback` in the place of a page that threw. The frame around it goes on. */
+export class ErrorBoundary extends Component<Props, State> {
+  override state: State = { failedAt: null, error: null };
+
+  static getDerivedStateFromError(error: unknown): State {
+    return { failedAt: location.pathname, error };
   }
 
   override componentDidUpdate({ resetKey }: Props): void {
@@ -20,6 +25,7 @@ export class ErrorBoundary extends Component<Props, { readonly failedAt: string 
   }
 
   override render(): ReactNode {
-    return this.state.failedAt === null ? this.props.children : this.props.fallback;
+    const { failedAt, error } = this.state;
+    return failedAt === null ? this.props.children : this.props.fallback(error);
   }
 }

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { isLoadFailure, loadAnewWhenBack } from '../again.ts';
 import { beginAnalytics } from '../analytics/begin.ts';
 import { useText } from '../i18n/use-text.ts';
 import { EmptyState, LoadingState } from '../states.tsx';
@@ -45,7 +46,7 @@ export function beginPage(): void {
 export function Pages() {
   const path = usePath();
   return (
-    <ErrorBoundary resetKey={path} fallback={<Broken />}>
+    <ErrorBoundary resetKey={path} fallback={(error) => (isLoadFailure(error) ? <NotLoaded /> : <Broken />)}>
       <Suspense fallback={<LoadingState />}>{pageAt(path)}</Suspense>
     </ErrorBoundary>
   );
@@ -64,6 +65,21 @@ function NotFound() {
   return (
     <EmptyState isPage title={shell.notFound} action={<Link to="/dashboard">{shell.toApps}</Link>}>
       {shell.notFoundText}
+    </EmptyState>
+  );
+}
+
+/** A part of the page did not come. It is loaded by itself when the service is back. */
+function NotLoaded() {
+  const { states } = useText();
+  useEffect(loadAnewWhenBack, []);
+  return (
+    <EmptyState
+      isPage
+      title={states.failed}
+      action={<Button onClick={() => location.reload()}>{states.retry}</Button>}
+    >
+      {states.notLoaded}
     </EmptyState>
   );
 }

@@ -1,13 +1,12 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { ApiError, ask, onSignedOut } from '../api.ts';
-import { SignInPage } from '../sign-in/page.tsx';
+import { SIGN_IN, SignInPage } from '../sign-in/page.tsx';
+import { takeWantedOfProvider } from '../sign-in/wanted.ts';
 import { ErrorState, LoadingState } from '../states.tsx';
 import { Frame } from './frame.tsx';
 import { Pages } from './pages.tsx';
 import { go, usePath } from './router.tsx';
 import { type Session, SessionProvider } from './session.tsx';
-
-export const SIGN_IN = '/dashboard/sign-in';
 
 let begun: Promise<Session> | undefined;
 
@@ -28,10 +27,17 @@ export function SignedIn() {
     setError(null);
     const asked = begun ?? ask('GET /session');
     begun = undefined;
-    asked.then(setSession, (reason: unknown) => {
-      if (reason instanceof ApiError && reason.status === 401) setSession(null);
-      else setError(reason);
-    });
+    asked.then(
+      (found) => {
+        setSession(found);
+        const wanted = takeWantedOfProvider();
+        if (wanted !== null) go(wanted, { replace: true });
+      },
+      (reason: unknown) => {
+        if (reason instanceof ApiError && reason.status === 401) setSession(null);
+        else setError(reason);
+      },
+    );
   }, []);
   useEffect(() => {
     onSignedOut(() =>
@@ -64,7 +70,9 @@ export function SignedIn() {
   );
   if (error !== null) return <ErrorState error={error} retry={find} />;
   if (session === undefined) return <LoadingState />;
-  if (value === null || path === SIGN_IN) return <SignInPage onSignedIn={setSession} hasEnded={hasEnded} />;
+  if (value === null || path === SIGN_IN) {
+    return <SignInPage onSignedIn={setSession} hasEnded={hasEnded} isSignedIn={value !== null} />;
+  }
   return (
     <SessionProvider value={value}>
       {/* Another account begins with empty pages. */}

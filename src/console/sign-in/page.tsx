@@ -5,12 +5,15 @@ import { useAnswer } from '../answers.ts';
 import { ApiError, ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
 import { Copy } from '../parts/copy.tsx';
+import { useWindowTitle } from '../parts/window-title.ts';
 import { Brand } from '../shell/brand.tsx';
 import { Preferences } from '../shell/preferences.tsx';
-import { go, useSearch } from '../shell/router.tsx';
+import { go, usePath, useSearch } from '../shell/router.tsx';
 import type { Session } from '../shell/session.tsx';
 import { ErrorState, LoadingState } from '../states.tsx';
+import { keepWanted, takeWanted } from './wanted.ts';
 
+export const SIGN_IN = '/dashboard/sign-in';
 /** The provider leads back to /dashboard. */
 const PROVIDER = '/dashboard/api/sign-in/oidc';
 
@@ -18,17 +21,21 @@ export interface SignInProps {
   readonly onSignedIn: (session: Session) => void;
   /** True if the person had a session until now. */
   readonly hasEnded: boolean;
+  /** True for somebody who is signed in, and opened a link. */
+  readonly isSignedIn: boolean;
 }
 
 /** Signs in by the link that was opened; without one it says what to do. */
-export function SignInPage({ onSignedIn, hasEnded }: SignInProps) {
-  const { signIn: text, shell } = useText();
-  const { isRedeeming, error } = useLink(onSignedIn);
+export function SignInPage({ onSignedIn, hasEnded, isSignedIn }: SignInProps) {
+  const { signIn: text } = useText();
+  const { isRedeeming, error } = useLink(onSignedIn, isSignedIn);
   const ways = useAnswer('GET /sign-in');
   const failure = failureOf(useSearch(), text.failures);
+  useWindowTitle(text.title);
+  const isAtPage = usePath() !== SIGN_IN;
   useEffect(() => {
-    document.title = `${text.title} · ${shell.title}`;
-  }, [text, shell]);
+    if (isAtPage) keepWanted();
+  }, [isAtPage]);
   if (isRedeeming) return <LoadingState />;
   return (
     <main className="sign-in">
@@ -43,7 +50,7 @@ export function SignInPage({ onSignedIn, hasEnded }: SignInProps) {
       {failure !== null && <Problem title={text.failed} text={text.failures[failure]} />}
       {ways.data?.oidc === true && (
         <Way title={text.byProvider} text={text.byProviderText}>
-          <Anchor href={PROVIDER} className="provider">
+          <Anchor href={PROVIDER} className="provider" onClick={() => keepWanted(true)}>
             {text.toProvider}
           </Anchor>
         </Way>
@@ -58,7 +65,7 @@ export function SignInPage({ onSignedIn, hasEnded }: SignInProps) {
 }
 
 /** Redeems the token in the address's fragment, which browsers send to nobody, and removes it from the address. */
-function useLink(onSignedIn: SignInProps['onSignedIn']) {
+function useLink(onSignedIn: SignInProps['onSignedIn'], isSignedIn: boolean) {
   const [error, setError] = useState<unknown>(null);
   const token = useRef(location.hash.slice(1));
   const [isRedeeming, setIsRedeeming] = useState(token.current !== '');
@@ -70,14 +77,19 @@ function useLink(onSignedIn: SignInProps['onSignedIn']) {
     ask('POST /sign-in/link', { body: { token: current } }).then(
       (session) => {
         onSignedIn(session);
-        go('/dashboard', { replace: true });
+        go(takeWanted(), { replace: true });
       },
       (reason: unknown) => {
+        // A link that was used before leads on, for somebody who is signed in.
+        if (isSignedIn && reason instanceof ApiError && reason.status === 401) {
+          go(takeWanted(), { replace: true });
+          return;
+        }
         setError(reason);
         setIsRedeeming(false);
       },
     );
-  }, [onSignedIn]);
+  }, [onSignedIn, isSignedIn]);
   return { isRedeeming, error };
 }
 

@@ -43,7 +43,7 @@ export function guideMarkup(text: string, pages: ReadonlyMap<string, string>): {
       return `<h${depth} id="${slugOf(plainText(tokens))}">${inner}</h${depth}>\n`;
     },
     code: ({ text: code, lang = '' }) =>
-      `<pre tabindex="0" role="region" aria-label="Example ${next()}${lang === '' ? '' : ` in ${escaped(lang)}`}"><code>${escaped(code)}</code></pre>\n`,
+      sampleMarkup(code, `Example ${next()}${lang === '' ? '' : ` in ${escaped(lang)}`}`),
     table(token) {
       const table = Renderer.prototype.table.call(this, token);
       return `<div class="wide" tabindex="0" role="region" aria-label="Table ${next()}">${table}</div>\n`;
@@ -59,8 +59,12 @@ export function guideMarkup(text: string, pages: ReadonlyMap<string, string>): {
   return { markup: new Marked({ gfm: true, renderer }).parse(text, { async: false }) };
 }
 
+/** A text to copy. The page's script shows the button. */
+const sampleMarkup = (code: string, label: string): string =>
+  `<div class="sample"><pre tabindex="0" role="region" aria-label="${label}"><code>${escaped(code)}</code></pre><button type="button" class="copy" hidden>Copy<span class="unseen"> ${label}</span></button></div>\n`;
+
 function addressOf(href: string, pages: ReadonlyMap<string, string>): string | null {
-  if (href.startsWith('#') || /^https?:/.test(href)) return href;
+  if (href.startsWith('#') || /^https?:/.test(href) || href === '/dashboard') return href;
   const [file = '', fragment] = href.split('#');
   const page = pages.get(file);
   if (page === undefined) return null;
@@ -83,10 +87,23 @@ export function passagesOf(text: string): Passage[] {
       passages.push({ title, id: slugOf(title), text: '' });
     } else {
       const last = passages.at(-1);
-      if (last !== undefined) last.text += ` ${token.raw.replace(/[`*|#\s]+/g, ' ')}`;
+      if (last !== undefined) last.text += ` ${wordsOf(token)}`;
     }
   }
   return passages;
+}
+
+/** The words of a block, without the marks of Markdown: those of a table cell by cell, of a list item by item. */
+function wordsOf(token: Token): string {
+  if (token.type === 'space') return '';
+  if (token.type === 'list')
+    return (token as Tokens.List).items.flatMap(({ tokens }) => tokens.map(wordsOf)).join(' ');
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table;
+    return [header, ...rows].flatMap((cells) => cells.map(({ tokens }) => plainText(tokens))).join(' ');
+  }
+  const { tokens } = token as Tokens.Paragraph;
+  return (tokens === undefined ? textOf(token) : plainText(tokens)).replace(/\s+/g, ' ');
 }
 
 /** The words of some tokens, without their marks. */

@@ -26,6 +26,8 @@ export interface Credential {
 export interface Site {
   readonly title: string;
   readonly menu: readonly Group[];
+  /** True if the listener serves the console, too. */
+  readonly hasConsole: boolean;
 }
 
 export interface PageParts {
@@ -38,7 +40,7 @@ export interface PageParts {
 
 /** Returns a whole page. It can be read without its script, which adds the search, the menu of phones, and trying. */
 export const pageText = (
-  { title: site, menu }: Site,
+  { title: site, menu, hasConsole }: Site,
   { title, path, content, credential }: PageParts,
 ): string =>
   html`<!doctype html>
@@ -62,7 +64,8 @@ export const pageText = (
 <span class="unseen" id="search-hint">Press / to come here. Links to what was found follow.</span>
 <ul id="found" hidden></ul>
 </search>
-${credential === null ? [] : keyParts(credential)}
+${hasConsole ? html`<a class="to-console" href="/dashboard">Console</a>` : []}
+${credential === null ? [] : keyParts(credential, hasConsole)}
 </header>
 <nav id="menu" aria-label="Contents">
 ${menu.map((group) => navigation(group, path))}
@@ -84,11 +87,10 @@ const navigation = ({ title, entries }: Group, path: string): Markup => html`<p 
 `;
 
 /** The key stays in the memory of the page: it is written nowhere, and leaves with the page. */
-const keyParts = ({
-  name,
-  looks,
-  check,
-}: Credential): Markup => html`<button type="button" id="key-button" hidden>Enter ${article(name)}</button>
+const keyParts = (
+  { name, looks, check }: Credential,
+  hasConsole: boolean,
+): Markup => html`<button type="button" id="key-button" hidden>Enter ${article(name)}</button>
 <dialog id="key-dialog" aria-labelledby="key-title" data-name="${name}" data-check="${check}">
 <form method="dialog">
 <h2 id="key-title">${name}</h2>
@@ -97,6 +99,7 @@ const keyParts = ({
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="${looks}" aria-describedby="key-problem">
 <p id="key-problem" role="alert"></p>
 <p class="buttons"><button type="submit" class="main">Use it</button><button type="button" id="key-forget" hidden>Forget it</button><button type="button" id="key-cancel">Cancel</button></p>
+${hasConsole ? html`<p class="buttons"><button type="button" id="key-session" hidden>Use my session in the console</button></p>` : []}
 </form>
 </dialog>
 `;

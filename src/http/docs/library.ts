@@ -6,7 +6,8 @@ import { healthDocument, ingestionDocument } from './openapi-service.ts';
 import type { Documentation } from './reference/documentation.ts';
 import type { Library } from './site.ts';
 
-const API_KEY = 'API_KEY';
+/** The variable with the key, as the demo prints it. */
+const API_KEY = 'KEY';
 const PLAIN = { variable: API_KEY, hasClient: false };
 
 /** The page that the `type` of every problem links to. */
@@ -16,6 +17,7 @@ export const ERRORS_GUIDE = { name: 'errors', title: 'Errors', text: errorsText 
 export const publicLibrary = (more: Library['references'] = []): Library => ({
   title: 'API reference',
   doors: ['/', '/docs/'],
+  hasConsole: more.length > 0,
   references: [
     {
       path: '/docs',
@@ -35,6 +37,7 @@ export const publicLibrary = (more: Library['references'] = []): Library => ({
   ],
   guides: [
     ERRORS_GUIDE,
+    guideOf('segments', 'Segments'),
     guideOf('polling', 'Polling and streams'),
     guideOf('examples', 'Examples'),
     guideOf('ingestion', 'Ingestion'),

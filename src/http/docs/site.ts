@@ -30,6 +30,8 @@ export interface Library {
   readonly title: string;
   /** Addresses that visitors try first. They redirect to /docs. */
   readonly doors: readonly string[];
+  /** True if the listener serves the console, too. */
+  readonly hasConsole: boolean;
   /** The first one is at /docs. */
   readonly references: readonly Reference[];
   readonly guides: readonly Guide[];
@@ -98,7 +100,7 @@ const findableOf = ({ references, guides, others }: Library): Findable[] => [
 ];
 
 function siteOf(library: Library): Site {
-  const { title, references, guides, others } = library;
+  const { title, hasConsole, references, guides, others } = library;
   const [first, ...more] = references;
   const pages: Group = {
     title: 'Guides',
@@ -117,7 +119,7 @@ function siteOf(library: Library): Site {
       ? []
       : [{ title: 'More APIs', entries: more.map(({ path, title }) => ({ href: path, text: title })) }];
   const operations = first === undefined ? [] : groupsOf(first);
-  return { title, menu: [pages, ...operations, ...further, documents] };
+  return { title, hasConsole, menu: [pages, ...operations, ...further, documents] };
 }
 
 /** The operations of a reference, by tag. */

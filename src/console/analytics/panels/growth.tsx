@@ -7,6 +7,7 @@ import { useAnalytics, useFigures, useInView } from '../context.ts';
 import { cutsOf, isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
 import type { Bucket } from '../view/buckets.ts';
 import { csvOf } from '../view/csv.ts';
+import { lengthOf } from '../view/range.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
 import { useWords } from '../words.ts';
 import { Figures, Panel } from './panel.tsx';
@@ -27,19 +28,28 @@ export function Growth({
   readonly kpis: Loaded<KpiComparison>;
 }) {
   const { appId, range, before, params, now, version, view, change } = useAnalytics();
+  const oldest = useAnalytics().oldest ?? 0;
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const byDay = isByDay(range);
   const days = useFigures('listUserGrowth', byDay ? params : null, version);
   const isCompared = before !== null && isInView;
-  const daysBefore = useFigures('listUserGrowth', isCompared && byDay ? before.params : null, version);
-  const partsBefore = useBuckets(appId, isCompared && !byDay ? before.range : null, now, version);
+  const daysBefore = useFigures('listUserGrowth', isCompared && byDay ? before.params : null, version, {
+    like: before?.like,
+  });
+  const partsBefore = useBuckets(
+    appId,
+    isCompared && !byDay ? { from: before.range.from, to: before.range.from + lengthOf(range) - 1 } : null,
+    now,
+    version,
+    before?.range.to,
+  );
   const current: Loaded<readonly Moment[]> = byDay
-    ? mapped(days, (answer) => momentsOfDays(answer, now))
-    : mapped(buckets, momentsOfBuckets);
+    ? mapped(days, (answer) => momentsOfDays(answer, now, oldest))
+    : mapped(buckets, (answer) => momentsOfBuckets(answer, oldest));
   const previous: Loaded<readonly Moment[]> = byDay
-    ? mapped(daysBefore, (answer) => momentsOfDays(answer, now))
-    : mapped(partsBefore, momentsOfBuckets);
+    ? mapped(daysBefore, (answer) => momentsOfDays(answer, now, oldest))
+    : mapped(partsBefore, (answer) => momentsOfBuckets(answer, oldest));
   const previousData = before === null ? undefined : previous.data;
   const cuts = cutsOf(range, now);
   const notes = byDay
@@ -72,7 +82,7 @@ export function Growth({
         table={() => <GrowthTable moments={current.data ?? []} previous={previousData} />}
         isBusy={current.isLoading}
       >
-        <Figures of={current}>
+        <Figures of={current} lines={9}>
           {(moments) => (
             <GrowthChart
               cuts={byDay ? cuts : { first: false, last: range.to > now }}

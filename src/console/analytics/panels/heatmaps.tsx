@@ -1,7 +1,7 @@
 import { SegmentedControl } from '@mantine/core';
+import { useMemo } from 'react';
 import type { AudienceActivity, TrafficHeatmap } from '../../../client/index.ts';
 import { Heatmap, type HeatmapRow } from '../../chart/heatmap.tsx';
-import { useSpeech } from '../../i18n/use-text.ts';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
 import { csvOf } from '../view/csv.ts';
 import { HOUR_METRICS, type HourMetric } from '../view/view.ts';
@@ -31,9 +31,9 @@ export function Heatmaps() {
   const { appId, version, now, view, change, before } = useAnalytics();
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
-  const params = isInView ? { appId } : null;
-  const week = useFigures('getTrafficHeatmap', params, version);
-  const usual = useFigures('getAudienceActivity', params, version);
+  const params = useMemo(() => ({ appId }), [appId]);
+  const week = useFigures('getTrafficHeatmap', params, version, { isAsked: isInView });
+  const usual = useFigures('getAudienceActivity', params, version, { isAsked: isInView });
   const weekRows = useWeekRows(week.data);
   const usualRows = useUsualRows(usual.data);
   const metric = view.hours;
@@ -102,6 +102,12 @@ function useWeekRows(answer: TrafficHeatmap | undefined): readonly Row[] | undef
         format.dateWith(Date.parse(day.date), { ...part, timeZone: 'UTC' } as Intl.DateTimeFormatOptions),
       )
       .join(' '),
+    longName: format.dateWith(Date.parse(day.date), {
+      weekday: 'long',
+      day: 'numeric',
+      month: 'long',
+      timeZone: 'UTC',
+    }),
     // The answer has 0 for hours to come; a picture leaves them out.
     values: day[view.hours].map((value, hour) =>
       value === 0 && `${day.date}T${String(hour).padStart(2, '0')}:00` > present ? null : value,
@@ -116,7 +122,7 @@ const DAY_MS = 86_400_000;
 function useUsualRows(answer: AudienceActivity | undefined): readonly Row[] | undefined {
   const { view } = useAnalytics();
   const { format } = useWords();
-  const first = useFirstWeekday();
+  const first = format.firstWeekday;
   // Weeks begin on the language's own day.
   const days = answer?.days.toSorted(
     (a, b) => ((a.dayOfWeek - first + 7) % 7) - ((b.dayOfWeek - first + 7) % 7),
@@ -124,15 +130,9 @@ function useUsualRows(answer: AudienceActivity | undefined): readonly Row[] | un
   return days?.map((day) => ({
     key: String(day.dayOfWeek),
     name: format.dateWith(MONDAY + (day.dayOfWeek - 1) * DAY_MS, { weekday: 'short', timeZone: 'UTC' }),
+    longName: format.dateWith(MONDAY + (day.dayOfWeek - 1) * DAY_MS, { weekday: 'long', timeZone: 'UTC' }),
     values: day[view.hours],
   }));
-}
-
-/** The first day of the week as ISO counts it; Monday where the browser does not know. */
-function useFirstWeekday(): number {
-  const { locale } = useSpeech().language;
-  const known = new Intl.Locale(locale) as { getWeekInfo?: () => { readonly firstDay: number } };
-  return known.getWeekInfo?.().firstDay ?? 1;
 }
 
 type HourFigure = (typeof WEEK_FIGURES)[HourMetric] | (typeof USUAL_FIGURES)[HourMetric];
@@ -146,7 +146,7 @@ interface HoursProps {
 
 function HoursPicture({ rows, figure: name, usual }: HoursProps) {
   const { view, isRtl } = useAnalytics();
-  const { text, figure, hour } = useWords();
+  const { text, figure, hour, hourSpan } = useWords();
   const cells = rows.flatMap((row, i) => row.values.map((value, at) => ({ i, at, value: value ?? -1 })));
   const most = cells.reduce((best, cell) => (cell.value > best.value ? cell : best), {
     i: 0,
@@ -167,10 +167,12 @@ function HoursPicture({ rows, figure: name, usual }: HoursProps) {
       label={text.hoursLabel(
         text.labels[name],
         figure(name, most.value),
-        `${rows[most.i]?.name ?? ''} ${hour(most.at)}`,
+        `${rows[most.i]?.longName ?? ''}, ${hourSpan(most.at)}`,
       )}
       rows={rows}
       hour={hour}
+      span={hourSpan}
+      scale={[figure(name, 0), figure(name, most.value)]}
       describe={describe}
       isRtl={isRtl}
     />

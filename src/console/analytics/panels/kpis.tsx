@@ -1,83 +1,121 @@
-import { Title } from '@mantine/core';
+import { Skeleton, Title } from '@mantine/core';
 import { KPI_FIGURES } from '../../../analytics/answers/figures.ts';
 import type { KpiComparison, KpiMetrics } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { Sparkline } from '../../chart/sparkline.tsx';
-import { type Change, changeOfFigure } from '../changes.ts';
+import { useText } from '../../i18n/use-text.ts';
+import { changeOfFigure } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
 import type { Bucket } from '../view/buckets.ts';
 import { useWords } from '../words.ts';
 import { About } from './about.tsx';
-import { ChangeMark } from './change-mark.tsx';
-import { Figures } from './panel.tsx';
+import { ChangeMark, useLack } from './change-mark.tsx';
+import { Failed } from './panel.tsx';
 
 type Kpi = keyof KpiMetrics<number>;
 
-/** The key figures, each with its change and its course. */
-export function Kpis({
-  of,
-  buckets,
-}: {
+interface KpisProps {
   readonly of: Loaded<KpiComparison>;
+  /** The figures of the other period. */
+  readonly before: KpiMetrics<number> | undefined;
   readonly buckets: readonly Bucket[];
-}) {
+}
+
+/** The key figures, each with its change and its course. */
+export function Kpis({ of, before, buckets }: KpisProps) {
   const { text } = useWords();
+  const { states } = useText();
   return (
     <section aria-label={text.kpis} aria-busy={of.isLoading}>
       <Title order={2} className="unseen">
         {text.kpis}
       </Title>
-      <Figures of={of}>
-        {(answer) => (
-          <ul className="tiles">
-            {KPI_FIGURES.map((name) => (
-              <Tile key={name} name={name} answer={answer} buckets={buckets} />
-            ))}
-          </ul>
-        )}
-      </Figures>
+      {of.error === null ? (
+        <ul className="tiles">
+          {KPI_FIGURES.map((name) => (
+            <Tile key={name} name={name} current={of.data?.current} before={before} buckets={buckets} />
+          ))}
+        </ul>
+      ) : (
+        <Failed of={of} />
+      )}
+      {of.data === undefined && (
+        <span className="unseen" role="status">
+          {states.loading}
+        </span>
+      )}
     </section>
   );
 }
 
-function Tile({
-  name,
-  answer,
-  buckets,
-}: {
+interface TileProps {
   readonly name: Kpi;
-  readonly answer: KpiComparison;
+  readonly current: KpiMetrics<number> | undefined;
+  readonly before: KpiMetrics<number> | undefined;
   readonly buckets: readonly Bucket[];
-}) {
+}
+
+function Tile({ name, current, before, buckets }: TileProps) {
   const { text, figure } = useWords();
-  const { params, before, isRtl } = useAnalytics();
-  const change = changeIn(answer, name);
+  const { params, now, oldest, isRtl } = useAnalytics();
+  const last = buckets.findLast(({ figures }) => figures !== null);
   return (
     <li className="tile" data-figure={name}>
       <div className="tile-head">
         <span className="tile-name">{text.labels[name]}</span>
         <About name={text.labels[name]} call={{ question: 'getOverviewKpis', params, figures: [name] }} />
       </div>
-      <div className="tile-value">{figure(name, answer.current[name])}</div>
+      {current === undefined ? (
+        <Skeleton className="tile-wait" />
+      ) : (
+        <div className="tile-value">
+          <bdi>{figure(name, current[name])}</bdi>
+        </div>
+      )}
       <div className="tile-change">
-        <ChangeMark figure={name} change={change} />
-        {before !== null && (
-          <span className="tile-before">
-            {text.before}: <b>{figure(name, answer.previous[name])}</b>
-          </span>
+        {current !== undefined && before !== undefined && (
+          <Compared name={name} current={current} before={before} />
         )}
       </div>
-      <Sparkline values={buckets.map(({ figures }) => figures?.[name] ?? null)} isRtl={isRtl} />
+      <Sparkline
+        values={buckets.map(({ range, figures }) =>
+          range.to < (oldest ?? 0) ? null : (figures?.[name] ?? null),
+        )}
+        isLastPartial={last !== undefined && last.range.to >= now}
+        isRtl={isRtl}
+      />
     </li>
   );
 }
 
-function changeIn({ current, previous, changePercent }: KpiComparison, name: Kpi): Change {
+function Compared({
+  name,
+  current,
+  before,
+}: {
+  readonly name: Kpi;
+  readonly current: KpiMetrics<number>;
+  readonly before: KpiMetrics<number>;
+}) {
+  const { text, figure } = useWords();
+  const { before: isBeside } = useAnalytics();
+  const lack = useLack();
   const change = changeOfFigure(name, {
-    values: [current[name], previous[name]],
-    sessions: [current.sessions, previous.sessions],
+    values: [current[name], before[name]],
+    sessions: [current.sessions, before.sessions],
   });
-  const percent = changePercent[name];
-  // The answer's own percentage is rounded exactly.
-  return change.kind === 'percent' && percent !== null ? { kind: 'percent', percent } : change;
+  return (
+    <>
+      {lack === null ? (
+        <ChangeMark figure={name} change={change} />
+      ) : (
+        <span className="tile-before">{lack}</span>
+      )}
+      {isBeside !== null && (
+        <span className="tile-before">
+          {text.before}: <b>{figure(name, before[name])}</b>
+        </span>
+      )}
+    </>
+  );
 }

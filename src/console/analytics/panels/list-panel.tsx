@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { ListParams, LiveQuestion } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { client } from '../../api.ts';
+import { folded } from '../../parts/readable.ts';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
 import { compared, type List, listOf, mostRows, rowsOf } from '../lists.ts';
 import { type Group, type ListId, TABS } from '../view/view.ts';
@@ -61,11 +62,11 @@ export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
   const exported = useExport(list);
   const isOverview = list.question === 'getExtendedOverview';
   const written = (row: ListedRow): string => row.names.map((part) => name(list.kind, part)).join(' ');
-  const wish = view.find.trim().toLocaleLowerCase();
+  const wish = folded(view.find.trim());
   const found =
     wish === ''
       ? rows
-      : rows?.filter((row) => `${written(row)} ${row.names.join(' ')}`.toLocaleLowerCase().includes(wish));
+      : rows?.filter((row) => folded(`${written(row)} ${row.names.join(' ')}`).includes(wish));
   const isCut = rows !== undefined && rows.length >= mostListed;
   const note = isOverview
     ? isCut
@@ -88,7 +89,7 @@ export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
         controls={controls}
         isBusy={isOverview ? overview.isLoading : current.isLoading}
       >
-        <Figures of={{ ...current, data: found }}>
+        <Figures of={{ ...current, data: found }} lines={12}>
           {(shown) => (
             <div className={picture === undefined ? undefined : 'beside'}>
               {picture?.(shown)}
@@ -114,11 +115,15 @@ function useRows(list: List, isInView: boolean) {
   const { params, before, overview, overviewBefore, version } = useAnalytics();
   const isOverview = list.question === 'getExtendedOverview';
   const question = isOverview ? 'getDataBounds' : list.question;
-  const isAsked = !isOverview && isInView;
-  const limited = (of: ListParams): ListParams =>
-    list.question === 'listUtmCampaigns' ? of : { ...of, limit: ASKED_ROWS };
-  const own = useFigures(question, isAsked ? limited(params) : null, version);
-  const ownBefore = useFigures(question, isAsked && before !== null ? limited(before.params) : null, version);
+  const limited = (of: ListParams): ListParams | null => {
+    if (isOverview) return null;
+    return list.question === 'listUtmCampaigns' ? of : { ...of, limit: ASKED_ROWS };
+  };
+  const own = useFigures(question, limited(params), version, { isAsked: isInView });
+  const ownBefore = useFigures(question, before === null ? null : limited(before.params), version, {
+    isAsked: isInView,
+    like: before?.like,
+  });
   const current: Loaded<unknown> = isOverview ? overview : own;
   const previous: Loaded<unknown> = isOverview ? overviewBefore : ownBefore;
   const mostListed = mostRows(list, ASKED_ROWS);

@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import { changeOf } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
 import { keyOf, type List } from '../lists.ts';
@@ -157,7 +157,9 @@ function Names({
   return names.map((part, i) =>
     i === 0 ? (
       <th {...ROLES.name} key={list.parts[i]} className="name" style={bar}>
-        <Name path={list.kind === 'path'}>{name(list.kind, part)}</Name>
+        <Name list={list} raw={part}>
+          {name(list.kind, part)}
+        </Name>
       </th>
     ) : (
       <td
@@ -173,6 +175,48 @@ function Names({
   );
 }
 
-/** Paths read from left to right in every language. */
-const Name = ({ path, children }: { readonly path: boolean; readonly children: string }) =>
-  path ? <bdi dir="ltr">{children}</bdi> : <bdi>{children}</bdi>;
+/** A name as people read it, with the raw text on demand. */
+function Name({
+  list: { kind },
+  raw,
+  children: shown,
+}: {
+  readonly list: List;
+  readonly raw: string | null;
+  readonly children: string;
+}) {
+  const { text } = useWords();
+  const [isRaw, setIsRaw] = useState(false);
+  const hasRaw = raw !== null && raw !== shown && (kind === 'path' || kind === 'host');
+  const written = isRaw && raw !== null ? raw : shown;
+  return (
+    <>
+      {kind === 'path' ? <Path>{written}</Path> : <bdi>{written}</bdi>}
+      {hasRaw && (
+        <button
+          type="button"
+          className="raw"
+          title={raw}
+          aria-label={text.rawOf(shown)}
+          aria-pressed={isRaw}
+          onClick={() => setIsRaw(!isRaw)}
+        >
+          {text.raw}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** Its parts follow each other from left to right in every language, also those that are written from the right. */
+const Path = ({ children }: { readonly children: string }) => (
+  <bdi dir="ltr">
+    {children.split('/').map((part, i) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a part is known by its place.
+      <Fragment key={i}>
+        {i > 0 && '/'}
+        {/[^\p{ASCII}]/u.test(part) ? <bdi>{part}</bdi> : part}
+      </Fragment>
+    ))}
+  </bdi>
+);

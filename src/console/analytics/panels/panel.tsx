@@ -1,5 +1,5 @@
 import { Button, Title } from '@mantine/core';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { LiveQuestion } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { ApiError } from '../../api.ts';
@@ -105,9 +105,9 @@ function ExportButton({
   );
 }
 
-/** The loaded figures. Figures of another range stay, paler, until those of this one are here; an error replaces them. */
+/** The loaded figures; an error replaces them. While the next ones are loaded, they leave their room to these. */
 export function Figures<T>({
-  of: { data, error, isLoading, reload },
+  of,
   lines = 6,
   children,
 }: {
@@ -115,8 +115,26 @@ export function Figures<T>({
   readonly lines?: number;
   readonly children: (data: T) => ReactNode;
 }) {
+  const { data, error } = of;
+  const room = useRef<HTMLDivElement>(null);
+  const height = useRef(0);
+  useLayoutEffect(() => {
+    if (data !== undefined) height.current = room.current?.offsetHeight ?? 0;
+  });
+  if (error !== null) return <Failed of={of} />;
+  return (
+    <div
+      className="figures"
+      ref={room}
+      style={data === undefined ? { minHeight: height.current } : undefined}
+    >
+      {data === undefined ? <LoadingState lines={lines} /> : children(data)}
+    </div>
+  );
+}
+
+/** Why there are no figures, and what can be done. */
+export function Failed({ of: { error, reload } }: { readonly of: Loaded<unknown> }) {
   if (error instanceof ApiError && error.nearest !== null) return <Expired nearest={error.nearest} />;
-  if (error !== null) return <ErrorState error={error} retry={reload} />;
-  if (data === undefined) return <LoadingState lines={lines} />;
-  return <div className={isLoading ? 'figures is-older' : 'figures'}>{children(data)}</div>;
+  return <ErrorState error={error} retry={reload} />;
 }

@@ -1,25 +1,27 @@
-import { Button, Input, NativeSelect, SegmentedControl, Switch, TextInput } from '@mantine/core';
-import { useEffect, useState } from 'react';
+import { Button, NativeSelect, Switch, TextInput } from '@mantine/core';
+import { useEffect, useMemo, useState } from 'react';
+import type { KpiComparison } from '../../../client/index.ts';
 import { useAnalytics } from '../context.ts';
-import {
-  type Choice,
-  type Minutes,
-  PRESETS,
-  type Preset,
-  periodBefore,
-  rangeProblem,
-} from '../view/range.ts';
-import { instantOf, wallAt, wallMinute, ZONES, type Zone } from '../view/zone.ts';
+import { AGAINST, type Against } from '../view/against.ts';
+import { type Minutes, PRESETS, type Preset, type Range } from '../view/range.ts';
+import { allZones, MINUTE_MS, ownZone, TEHRAN, UTC, wallAt, type Zone } from '../view/zone.ts';
 import { useWords } from '../words.ts';
+import { useLack } from './change-mark.tsx';
+import { CustomRange } from './custom-range.tsx';
 
 const CUSTOM = 'custom';
 
-/** The choices of the person: the range, its zone, whether to compare, and a text to find. */
-export function Toolbar() {
-  const { view, change, range, now } = useAnalytics();
-  const { text, period } = useWords();
-  const { before } = useAnalytics();
-  const [isCustom, setIsCustom] = useState(typeof view.choice === 'object');
+interface ToolbarProps {
+  /** The bounds of the other period whose figures are shown. */
+  readonly compared: Pick<KpiComparison['current'], 'from' | 'to'> | undefined;
+}
+
+/** The choices of the person: the range, its zone, what to compare it with, and a text to find. */
+export function Toolbar({ compared }: ToolbarProps) {
+  const { view, change, range } = useAnalytics();
+  const { text } = useWords();
+  const [isCustom, setIsCustom] = useState(false);
+  const [isOpen, setIsOpen] = useState(false);
   const isShown = isCustom || typeof view.choice === 'object';
   const choose = (value: string): void => {
     setIsCustom(value === CUSTOM);
@@ -37,102 +39,118 @@ export function Toolbar() {
             { value: CUSTOM, label: text.range.custom },
           ]}
         />
-        <div className="field">
-          <Input.Label component="div" id="zone-label">
-            {text.range.zone}
-          </Input.Label>
-          <SegmentedControl
-            aria-labelledby="zone-label"
-            value={view.zone}
-            onChange={(zone) => change({ zone: zone as Zone })}
-            data={ZONES.map((value) => ({ value, label: text.range.zones[value] }))}
-          />
+        <Button
+          variant="default"
+          className="toolbar-open"
+          aria-expanded={isOpen}
+          aria-controls="choices"
+          onClick={() => setIsOpen(!isOpen)}
+        >
+          {text.choices}
+        </Button>
+        <div className="toolbar-more" id="choices" data-open={isOpen}>
+          <ZoneChoice />
+          <AgainstChoice />
+          <Find />
         </div>
-        <Find />
-        <Switch
-          className="toolbar-switch"
-          label={text.compare}
-          checked={view.isCompared}
-          onChange={(event) => change({ isCompared: event.currentTarget.checked })}
-        />
       </div>
       {isShown && (
         <CustomRange
           key={`${range.from} ${range.to} ${view.zone}`}
-          first={{ from: wallAt(range.from, view.zone), to: wallAt(range.to, view.zone) }}
-          zone={view.zone}
+          first={minutesIn(range, view.zone)}
           onChoose={(choice) => change({ choice })}
         />
       )}
-      <p className="period">
-        {text.period(period(range, view.zone))}
-        <span>
-          {(before === null ? text.againstIs : text.beforeIs)(period(periodBefore(range), view.zone))}
-        </span>
-        {range.to > now && <span>{text.inProgress}</span>}
-      </p>
+      {view.against === 'custom' && view.againstMinutes !== null && (
+        <CustomRange
+          key={`${view.againstMinutes.from} ${view.againstMinutes.to}`}
+          title={text.againstCustom}
+          first={view.againstMinutes}
+          onChoose={(againstMinutes) => change({ againstMinutes })}
+        />
+      )}
+      <PeriodLine compared={compared} />
     </div>
   );
 }
 
-/** Two minutes, as clocks of the zone show them. */
-function CustomRange({
-  first,
-  zone,
-  onChoose,
-}: {
-  readonly first: Minutes;
-  readonly zone: Zone;
-  readonly onChoose: (choice: Choice) => void;
-}) {
-  const { text, format } = useWords();
-  const [from, setFrom] = useState<string>(first.from);
-  const [to, setTo] = useState<string>(first.to);
-  const [problem, setProblem] = useState<string | null>(null);
-  const show = (): void => {
-    const minutes = { from: wallMinute(from), to: wallMinute(to) };
-    if (minutes.from === null || minutes.to === null) {
-      setProblem(text.range.empty);
-      return;
-    }
-    const found = rangeProblem(minutes as Minutes);
-    setProblem(found === null ? null : text.range[found]);
-    if (found === null) onChoose(minutes as Minutes);
-  };
-  /** The date in the language's own calendar, under a field that shows the browser's. */
-  const beside = (value: string): string => {
-    const wall = wallMinute(value);
-    return wall !== null && format.gregorian(0) !== '' ? format.dateTime(instantOf(wall, zone), zone) : '';
+const minutesIn = ({ from, to }: Range, zone: Zone): Minutes => ({
+  from: wallAt(from, zone),
+  to: wallAt(to, zone),
+});
+
+/** The minutes that are shown, and those that they are compared with. */
+function PeriodLine({ compared }: ToolbarProps) {
+  const { view, range, against, now } = useAnalytics();
+  const { text, period } = useWords();
+  const lack = useLack();
+  // While the next minute of it is on its way, the figures are those of the one before, and so are these words.
+  const bounds = against === null || compared === undefined ? null : boundsOf(compared);
+  return (
+    <p className="period">
+      <span>{text.period(period(range, view.zone))}</span>
+      {bounds !== null && <span>{text.againstIs(period(bounds, view.zone))}</span>}
+      {bounds !== null && range.from < now && range.to > now && (
+        <span className="period-note">{text.inProgress}</span>
+      )}
+      {lack !== null && <span>{text.lacks(lack)}</span>}
+    </p>
+  );
+}
+
+const boundsOf = ({ from, to }: Pick<KpiComparison['current'], 'from' | 'to'>): Range => ({
+  from: Date.parse(from),
+  to: Date.parse(to),
+});
+
+function ZoneChoice() {
+  const { view, change } = useAnalytics();
+  const { text } = useWords();
+  const groups = useMemo(() => {
+    const near = [...new Set([UTC, TEHRAN, ownZone(), view.zone])];
+    const label = (value: Zone) => ({ value, label: text.range.zones[value] ?? value.replaceAll('_', ' ') });
+    const others = [...new Set(allZones())].filter((zone) => !near.includes(zone));
+    return [
+      { group: text.range.nearZones, items: near.map(label) },
+      { group: text.range.allZones, items: others.map(label) },
+    ];
+  }, [text, view.zone]);
+  return (
+    <NativeSelect
+      className="toolbar-zone"
+      label={text.range.zone}
+      value={view.zone}
+      data={groups}
+      onChange={(event) => change({ zone: event.currentTarget.value })}
+    />
+  );
+}
+
+function AgainstChoice() {
+  const { view, change, range } = useAnalytics();
+  const { text } = useWords();
+  const choose = (against: Against): void => {
+    const length = range.to + 1 - range.from;
+    const earlier = { from: range.from - length, to: range.from - MINUTE_MS };
+    const againstMinutes = view.againstMinutes ?? minutesIn(earlier, view.zone);
+    change(against === 'custom' ? { against, againstMinutes } : { against });
   };
   return (
-    <form
-      className="toolbar-row"
-      onSubmit={(event) => {
-        event.preventDefault();
-        show();
-      }}
-    >
-      <TextInput
-        type="datetime-local"
-        label={text.range.from}
-        description={beside(from)}
-        inputWrapperOrder={['label', 'input', 'description']}
-        value={from}
-        onChange={(event) => setFrom(event.currentTarget.value)}
+    <>
+      <NativeSelect
+        label={text.compare}
+        value={view.against}
+        data={AGAINST.map((value) => ({ value, label: text.against[value] }))}
+        onChange={(event) => choose(event.currentTarget.value as Against)}
       />
-      <TextInput
-        type="datetime-local"
-        label={text.range.to}
-        description={beside(to)}
-        inputWrapperOrder={['label', 'input', 'description', 'error']}
-        error={problem}
-        value={to}
-        onChange={(event) => setTo(event.currentTarget.value)}
+      <Switch
+        className="toolbar-switch"
+        label={text.beside}
+        checked={view.isCompared && view.against !== 'none'}
+        disabled={view.against === 'none'}
+        onChange={(event) => change({ isCompared: event.currentTarget.checked })}
       />
-      <Button type="submit" className="toolbar-apply">
-        {text.range.apply}
-      </Button>
-    </form>
+    </>
   );
 }
 

@@ -33,12 +33,20 @@ export interface Pair {
 
 /**
  * The questions that count all buckets, newest first. Buckets that have not begun are left out. Each answer has two
- * periods, so half as many questions as buckets are enough, and each figure is exact.
+ * periods, so half as many questions as buckets are enough, and each figure is exact. `end` is the last ms that counts:
+ * the bucket that it cuts is asked for alone.
  */
-export function pairsOf(buckets: readonly Range[], now: number): readonly Pair[] {
-  const begun = buckets.filter(({ from }) => from <= now).length;
+export function pairsOf(
+  buckets: readonly Range[],
+  now: number,
+  end = Number.POSITIVE_INFINITY,
+): readonly Pair[] {
+  const begun = buckets.filter(({ from }) => from <= Math.min(now, end)).length;
   const pairs: Pair[] = [];
-  for (let current = begun - 1; current >= 0; current -= 2) {
+  const last = buckets[begun - 1];
+  const isCut = last !== undefined && last.to > end;
+  if (isCut) pairs.push({ range: { from: last.from, to: end }, current: begun - 1, previous: null });
+  for (let current = begun - (isCut ? 2 : 1); current >= 0; current -= 2) {
     const range = buckets[current];
     if (range !== undefined) pairs.push({ range, current, previous: current > 0 ? current - 1 : null });
   }

@@ -31,9 +31,7 @@ export interface Range {
 const MAX_DAYS = 4_000;
 
 export function rangeOf(choice: Choice, zone: Zone, now: number): Range {
-  if (typeof choice === 'object') {
-    return { from: instantOf(choice.from, zone), to: instantOf(choice.to, zone) + MINUTE_MS - 1 };
-  }
+  if (typeof choice === 'object') return instantsOf(choice, zone);
   const tomorrow = dayStart(now, zone, 1);
   switch (choice) {
     case 'today':
@@ -48,6 +46,11 @@ export function rangeOf(choice: Choice, zone: Zone, now: number): Range {
       return { from: dayStart(now, zone, 1 - Number.parseInt(choice, 10)), to: tomorrow - 1 };
   }
 }
+
+export const instantsOf = ({ from, to }: Minutes, zone: Zone): Range => ({
+  from: instantOf(from, zone),
+  to: instantOf(to, zone) + MINUTE_MS - 1,
+});
 
 /** Why minutes make no range; null if they do. */
 export function rangeProblem({ from, to }: Minutes): 'reversed' | 'long' | null {
@@ -66,12 +69,6 @@ export function minutesOf(first: number, last: number, zone: Zone): Minutes {
 }
 
 export const lengthOf = ({ from, to }: Range): number => to - from + 1;
-
-/** The period of the same length that ends just before, as overview/kpis compares it. */
-export const periodBefore = (range: Range): Range => ({
-  from: range.from - lengthOf(range),
-  to: range.from - 1,
-});
 
 /** True while new events can belong to the range. */
 export const isLive = ({ from, to }: Range, now: number): boolean => from <= now && now <= to;

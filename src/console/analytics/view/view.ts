@@ -1,5 +1,6 @@
-import { type Choice, PRESETS, type Preset, rangeProblem } from './range.ts';
-import { wallMinute, ZONES, type Zone } from './zone.ts';
+import { AGAINST, type Against } from './against.ts';
+import { type Choice, type Minutes, PRESETS, type Preset, rangeProblem } from './range.ts';
+import { TEHRAN, UTC, wallMinute, type Zone, zoneNamed } from './zone.ts';
 
 export const GROWTH_METRICS = ['sessions', 'visitors', 'pageviews', 'clicks'] as const;
 export type GrowthMetric = (typeof GROWTH_METRICS)[number];
@@ -26,6 +27,11 @@ const GROUPS = Object.keys(TABS) as readonly Group[];
 export interface View {
   readonly choice: Choice;
   readonly zone: Zone;
+  /** The period that changes are against. */
+  readonly against: Against;
+  /** The minutes of `custom`; null as long as nobody has chosen them. */
+  readonly againstMinutes: Minutes | null;
+  /** Whether its values stand beside those of the range. */
   readonly isCompared: boolean;
   readonly growth: GrowthMetric;
   readonly hours: HourMetric;
@@ -38,7 +44,9 @@ export interface View {
 
 export const DEFAULT_VIEW: View = {
   choice: '7d',
-  zone: 'UTC',
+  zone: UTC,
+  against: 'previous',
+  againstMinutes: null,
   isCompared: false,
   growth: 'sessions',
   hours: 'sessions',
@@ -53,17 +61,22 @@ export const DEFAULT_VIEW: View = {
   find: '',
 };
 
-const ZONE_NAMES: Readonly<Record<Zone, string>> = { UTC: 'utc', 'Asia/Tehran': 'tehran' };
+const SHORT_ZONES: Readonly<Record<string, Zone>> = { utc: UTC, tehran: TEHRAN };
 const LONGEST_FIND = 200;
 
-/** Reads the view from the part of an address after the question mark. A value that makes no sense counts as absent. */
-export function viewOf(search: string): View {
+/**
+ * Reads the view from the part of an address after the question mark. A value that makes no sense counts as absent; `zone`
+ * is that of an address without one.
+ */
+export function viewOf(search: string, zone: Zone = UTC): View {
   const params = new URLSearchParams(search);
   const among = <T extends string>(name: string, values: readonly T[], other: T): T =>
     values.find((value) => value === params.get(name)) ?? other;
   return {
     choice: choiceOf(params) ?? DEFAULT_VIEW.choice,
-    zone: ZONES.find((zone) => ZONE_NAMES[zone] === params.get('zone')) ?? DEFAULT_VIEW.zone,
+    zone: zoneIn(params) ?? zone,
+    against: among('against', AGAINST, DEFAULT_VIEW.against),
+    againstMinutes: minutesIn(params, 'against-from', 'against-to'),
     isCompared: params.get('compare') === '1',
     growth: among('growth', GROWTH_METRICS, DEFAULT_VIEW.growth),
     hours: among('hours', HOUR_METRICS, DEFAULT_VIEW.hours),
@@ -78,26 +91,46 @@ export function viewOf(search: string): View {
 function choiceOf(params: URLSearchParams): Choice | null {
   const preset = PRESETS.find((each): each is Preset => each === params.get('range'));
   if (preset !== undefined) return preset;
-  const from = wallMinute(params.get('from') ?? '');
-  const to = wallMinute(params.get('to') ?? '');
-  if (from === null || to === null || rangeProblem({ from, to }) !== null) return null;
-  return { from, to };
+  return minutesIn(params, 'from', 'to');
 }
 
-/** The part of an address that `viewOf` reads. Defaults are left out. */
-export function searchOf({ choice, zone, isCompared, growth, hours, tabs, map, find }: View): string {
+function minutesIn(params: URLSearchParams, first: string, last: string): Minutes | null {
+  const from = wallMinute(params.get(first) ?? '');
+  const to = wallMinute(params.get(last) ?? '');
+  return from === null || to === null || rangeProblem({ from, to }) !== null ? null : { from, to };
+}
+
+/** The zone that an address names; null if it names none. */
+export function zoneIn(params: URLSearchParams): Zone | null {
+  const name = params.get('zone') ?? '';
+  return SHORT_ZONES[name] ?? zoneNamed(name);
+}
+
+const shortOf = (zone: Zone): string =>
+  Object.entries(SHORT_ZONES).find(([, long]) => long === zone)?.[0] ?? zone;
+
+/** The part of an address that `viewOf` reads. Defaults are left out, but for the zone: others may have another default. */
+export function searchOf(view: View): string {
+  const { choice, against, againstMinutes, isCompared, growth, hours, tabs, map, find } = view;
   const params = new URLSearchParams();
+  const set = (name: string, value: string, other = ''): void => {
+    if (value !== other) params.set(name, value);
+  };
   if (typeof choice === 'object') {
     params.set('from', choice.from);
     params.set('to', choice.to);
-  } else if (choice !== DEFAULT_VIEW.choice) params.set('range', choice);
-  if (zone !== DEFAULT_VIEW.zone) params.set('zone', ZONE_NAMES[zone]);
-  if (isCompared) params.set('compare', '1');
-  if (growth !== DEFAULT_VIEW.growth) params.set('growth', growth);
-  if (hours !== DEFAULT_VIEW.hours) params.set('hours', hours);
-  for (const group of GROUPS) if (tabs[group] !== DEFAULT_VIEW.tabs[group]) params.set(group, tabs[group]);
-  if (map !== DEFAULT_VIEW.map) params.set('map', map);
-  if (find !== '') params.set('find', find);
-  const text = params.toString().replaceAll('%3A', ':');
-  return text === '' ? '' : `?${text}`;
+  } else set('range', choice, DEFAULT_VIEW.choice as Preset);
+  params.set('zone', shortOf(view.zone));
+  set('against', against, DEFAULT_VIEW.against);
+  if (against === 'custom' && againstMinutes !== null) {
+    params.set('against-from', againstMinutes.from);
+    params.set('against-to', againstMinutes.to);
+  }
+  set('compare', isCompared ? '1' : '');
+  set('growth', growth, DEFAULT_VIEW.growth);
+  set('hours', hours, DEFAULT_VIEW.hours);
+  for (const group of GROUPS) set(group, tabs[group], DEFAULT_VIEW.tabs[group]);
+  set('map', map, DEFAULT_VIEW.map);
+  set('find', find);
+  return `?${params.toString().replaceAll('%3A', ':').replaceAll('%2F', '/')}`;
 }

@@ -1,9 +1,25 @@
-import { shownInTehran } from '../../../domain/tehran-clock.ts';
-import type { Zone } from '../../i18n/format.ts';
+/** A name of the IANA database: where days begin and end, and in which the person types times. */
+export type Zone = string;
 
-export type { Zone };
-/** Where days begin and end, and in which the person types times. */
-export const ZONES: readonly Zone[] = ['UTC', 'Asia/Tehran'];
+export const UTC: Zone = 'UTC';
+export const TEHRAN: Zone = 'Asia/Tehran';
+
+/** All zones that the browser knows, in the order of their names. */
+export const allZones = (): readonly Zone[] => [UTC, ...Intl.supportedValuesOf('timeZone')];
+
+/** The zone of this machine's clock. */
+export const ownZone = (): Zone => Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** Returns the name as a zone, or null if the browser knows none of that name. */
+export function zoneNamed(name: string): Zone | null {
+  if (!/^[A-Za-z]/.test(name)) return null;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name });
+    return name;
+  } catch {
+    return null;
+  }
+}
 
 /** A minute as people write it, without a zone: `2026-11-20T10:46`. It can be compared as a text. */
 export type WallMinute = string & { readonly wallMinute: unique symbol };
@@ -21,8 +37,7 @@ export function wallMinute(text: string): WallMinute | null {
 }
 
 /** The minute that clocks in `zone` show at an instant. */
-export const wallAt = (at: number, zone: Zone): WallMinute =>
-  new Date(at + offsetAt(at, zone)).toISOString().slice(0, 16) as WallMinute;
+export const wallAt = (at: number, zone: Zone): WallMinute => minuteAt(at + offsetAt(at, zone));
 
 /** The first instant of a minute in `zone`; for a minute that clocks skip, the instant at which they do. */
 export function instantOf(wall: WallMinute, zone: Zone): number {
@@ -37,7 +52,7 @@ export function instantOf(wall: WallMinute, zone: Zone): number {
 /** The start of the day in `zone` that is `days` after the one of `at`. */
 export function dayStart(at: number, zone: Zone, days = 0): number {
   const midnight = Date.parse(`${wallAt(at, zone).slice(0, 10)}T00:00Z`) + days * DAY_MS;
-  return instantOf(new Date(midnight).toISOString().slice(0, 16) as WallMinute, zone);
+  return instantOf(minuteAt(midnight), zone);
 }
 
 /** The start of the hour in `zone`. Hours in Tehran begin at half past in UTC. */
@@ -46,6 +61,41 @@ export function hourStart(at: number, zone: Zone): number {
   return Math.floor((at + offset) / HOUR_MS) * HOUR_MS - offset;
 }
 
+/** The instant at which the clock of `zone` shows what it shows `days` days before `at`. Both are whole minutes. */
+export const daysBefore = (at: number, days: number, zone: Zone): number =>
+  instantOf(minuteAt(Date.parse(`${wallAt(at, zone)}Z`) - days * DAY_MS), zone);
+
+/** The same a year before; 28 February for 29 February. */
+export function yearBefore(at: number, zone: Zone): number {
+  const wall = wallAt(at, zone);
+  const year = String(Number(wall.slice(0, 4)) - 1).padStart(4, '0');
+  const earlier = `${year}${wall.slice(4)}`;
+  return instantOf(wallMinute(earlier) ?? wallMinute(earlier.replace('-02-29', '-02-28')) ?? wall, zone);
+}
+
+const minuteAt = (asUtc: number): WallMinute => new Date(asUtc).toISOString().slice(0, 16) as WallMinute;
+
+const clocks = new Map<Zone, Intl.DateTimeFormat>();
+
 /** How much clocks in `zone` are ahead of UTC, in ms. */
-const offsetAt = (at: number, zone: Zone): number =>
-  zone === 'UTC' ? 0 : shownInTehran(at) - Math.floor(at / 1000) * 1000;
+function offsetAt(at: number, zone: Zone): number {
+  if (zone === UTC) return 0;
+  const clock = clocks.get(zone) ?? clockOf(zone);
+  clocks.set(zone, clock);
+  const shown = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
+  const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = shown;
+  return Date.UTC(year, month - 1, day, hour, minute, second) - Math.floor(at / 1000) * 1000;
+}
+
+const clockOf = (timeZone: Zone): Intl.DateTimeFormat =>
+  new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'gregory',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  });

@@ -19,6 +19,7 @@ export const apps = {
     'Events are accepted from pages of the domain and its subdomains only. Each site needs an app of its own, also a test site.',
   nameHint: 'Such as: Web shop',
   domainHint: 'Scheme and host, such as https://shop.example',
+  takeDomain: (origin: string) => `Use ${origin}`,
   isShared: 'Another account owns this app and shares it with you. Its owner sets it up.',
   setUp: {
     title: 'Set up',
@@ -38,6 +39,13 @@ export const apps = {
     text: 'Pages send events with the secret. It reads nothing. After a rotation put the new snippet into your pages before the old secret ends.',
     overlap: 'The old secret works on',
     rotate: 'Rotate the secret',
+    confirm: 'Rotate now',
+    consequences: {
+      atOnce:
+        'The snippet that is in your pages now stops working at once: no visit counts until the new one is there.',
+      later:
+        'The snippet that is in your pages now stops working at the end of the time that you chose. Put the new one there before.',
+    },
     rotated: 'The secret is rotated. Your new snippet is above.',
   },
   share: {

@@ -36,6 +36,8 @@ export const common = {
     noAccessText: 'Your account cannot see this app. Ask its owner to share it with your account.',
     viewer: 'You see everything here, and change nothing: you are a viewer.',
     viewerCannot: 'A viewer cannot change anything. Ask an owner of the account.',
+    notLoaded:
+      'The service did not answer while this page was loaded. It is loaded by itself as soon as the service is back.',
     broken: 'This page stopped working',
     brokenText: 'Load it again. If it stops again, tell the people who run this service.',
     reload: 'Load again',
@@ -46,6 +48,8 @@ export const common = {
     cancel: 'Cancel',
     close: 'Close',
     done: 'Done',
+    monthBefore: 'The month before',
+    monthAfter: 'The month after',
   },
   /** Instead of the service's own words, where a language has others. By the code of the error. */
   problems: {} as Readonly<Partial<Record<ErrorCode, string>>>,

@@ -1,4 +1,4 @@
-import { neededKey, watchKey } from './key.js';
+import { BY_SESSION, neededKey, watchKey } from './key.js';
 import { element, tell, the } from './tell.js';
 
 /** The most characters of an answer that are shown. */
@@ -55,6 +55,7 @@ function targetOf({ dataset }, form) {
   const query = new URLSearchParams();
   let path = dataset['path'] ?? '';
   for (const input of form.querySelectorAll('input')) {
+    if (input.name === '') continue;
     if (path.includes(`{${input.name}}`))
       path = path.replace(`{${input.name}}`, encodeURIComponent(input.value));
     else if (input.value !== '') query.set(input.name, input.value);
@@ -68,16 +69,20 @@ async function send(call, form, key) {
   const button = the('button[type="submit"]', HTMLButtonElement, form);
   const body = form.querySelector('textarea')?.value;
   const accept = form.querySelector('select')?.value ?? 'application/json';
+  const tag = form.querySelector('[data-tag]');
+  const known = tag instanceof HTMLInputElement ? tag.value.trim() : '';
   button.disabled = true;
   const began = performance.now();
   try {
-    const response = await fetch(targetOf(call, form), {
+    const target = targetOf(call, form);
+    const response = await fetch(key === BY_SESSION ? target.replace('/api/', '/dashboard/api/') : target, {
       method: call.dataset['method'] ?? 'GET',
       // Each call asks anew, so that its status is the service's own.
       cache: 'no-store',
       headers: {
         Accept: accept,
-        ...(key === null ? {} : { Authorization: `Bearer ${key}` }),
+        ...(key === null || key === BY_SESSION ? {} : { Authorization: `Bearer ${key}` }),
+        ...(known === '' ? {} : { 'If-None-Match': known }),
         ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body }),

@@ -1,5 +1,10 @@
 import { the } from './tell.js';
 
+/** In the place of a key: calls go by the session of the console. */
+export const BY_SESSION = 'session';
+const SESSION = '/dashboard/api/session';
+const APPS_BY_SESSION = '/dashboard/api/v1/apps';
+
 /** The credential of this page. It is only ever in this variable. */
 let key = '';
 /** The function that waits for the key. @type {((key: string) => void) | undefined} */
@@ -17,6 +22,15 @@ export function neededKey() {
 function openDialog() {
   the('#key-problem', HTMLElement).textContent = '';
   the('#key-dialog', HTMLDialogElement).showModal();
+  void offerSession();
+}
+
+/** Somebody who is signed in to the console needs no key. */
+async function offerSession() {
+  const button = document.querySelector('#key-session');
+  if (!(button instanceof HTMLElement)) return;
+  const answer = await fetch(SESSION).catch(() => null);
+  button.hidden = answer?.ok !== true;
 }
 
 /** @param {(answer: unknown) => void} onAccepted gets the service's answer to the key's first request. */
@@ -38,12 +52,20 @@ export function watchKey(onAccepted) {
     key = value;
     input.value = '';
     forget.hidden = value === '';
-    button.textContent = value === '' ? label : `${name} …${value.slice(-4)}`;
+    button.textContent =
+      value === '' ? label : value === BY_SESSION ? 'Your session' : `${name} …${value.slice(-4)}`;
     dialog.close();
   };
   button.hidden = false;
   button.addEventListener('click', openDialog);
   forget.addEventListener('click', () => hold(''));
+  document.querySelector('#key-session')?.addEventListener('click', async () => {
+    const problem = await problemWith(null, APPS_BY_SESSION, onAccepted);
+    if (problem !== null) return complain(problem);
+    const next = waiting;
+    hold(BY_SESSION);
+    next?.(BY_SESSION);
+  });
   the('#key-cancel', HTMLButtonElement).addEventListener('click', () => dialog.close());
   dialog.addEventListener('close', () => {
     input.value = '';
@@ -63,10 +85,13 @@ export function watchKey(onAccepted) {
   });
 }
 
-/** The problem with a key; null if the service accepts it. @param {string} entered @param {string} check @param {(answer: unknown) => void} onAccepted */
+/** The problem with a key, or with the session (null); null if the service accepts it. @param {string | null} entered @param {string} check @param {(answer: unknown) => void} onAccepted */
 async function problemWith(entered, check, onAccepted) {
   try {
-    const response = await fetch(check, { headers: { Authorization: `Bearer ${entered}` } });
+    const response = await fetch(
+      check,
+      entered === null ? {} : { headers: { Authorization: `Bearer ${entered}` } },
+    );
     const answer = await response.json();
     if (response.ok) onAccepted(answer);
     return response.ok || response.status === 429 ? null : `${response.status}: ${answer.detail}`;

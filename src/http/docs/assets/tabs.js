@@ -24,6 +24,7 @@ export function watchTabs() {
     tab.addEventListener('keydown', (event) => move(tab, event));
   }
   for (const button of document.querySelectorAll('.copy')) {
+    if (button instanceof HTMLElement) button.hidden = false;
     button.addEventListener('click', () => copy(button));
   }
 }
@@ -54,7 +55,7 @@ function move(tab, event) {
 
 /** @param {Element} button */
 async function copy(button) {
-  const shown = button.closest('.call')?.querySelector('.snippet:not([hidden]) code');
+  const shown = button.closest('.sample, .call')?.querySelector('pre:not([hidden] *) code');
   if (shown === null || shown === undefined) return;
   try {
     await navigator.clipboard.writeText(shown.textContent ?? '');

@@ -43,6 +43,7 @@ function tryForm(documentation: Documentation, { method, operation }: Placed): M
   const forms = Object.keys(successOf(documentation, operation)?.content ?? {}).filter(
     (type) => type !== 'text/event-stream',
   );
+  const hasTag = method === 'GET' && needsKey(documentation, operation);
   return html`<details class="try" hidden><summary>Try it</summary>
 <form aria-label="Try ${operationId}">
 ${given.map(
@@ -50,10 +51,15 @@ ${given.map(
     html`<label for="${operationId}-try-${name}">${name}${required ? html` <small>required</small>` : []}</label><input id="${operationId}-try-${name}" name="${name}" value="${value}" autocomplete="off" spellcheck="false"${required ? html` required` : []}>
 `,
 )}${
-  forms.length < 2
+  forms.length === 0
     ? []
     : html`<label for="${operationId}-try-accept">Accept <small>header</small></label><select id="${operationId}-try-accept" data-accept>${forms.map((type) => html`<option>${type}</option>`)}</select>
 `
+}${
+  hasTag
+    ? html`<label for="${operationId}-try-tag">If-None-Match <small>header</small></label><input id="${operationId}-try-tag" data-tag placeholder="The ETag of an answer" autocomplete="off" spellcheck="false">
+`
+    : []
 }${
   body === undefined
     ? []
