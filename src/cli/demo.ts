@@ -2,9 +2,11 @@ import { join } from 'node:path';
 import { type Config, readConfig } from '../config.ts';
 import { curlLines } from '../demo/curl.ts';
 import { prepareDemo } from '../demo/load.ts';
+import { DEMO_PAGE, type DemoPage, demoPage } from '../demo/page.ts';
 import type { DemoState } from '../demo/state.ts';
 import { DEMO_DAYS } from '../demo/visits.ts';
 import { createLog } from '../http/server/log.ts';
+import type { RequestHandler } from '../http/server/server.ts';
 import { putEventLoopFirst } from '../start/event-loop-first.ts';
 import { type Service, startService } from '../start/service.ts';
 import { sayEnd } from './cli-error.ts';
@@ -21,7 +23,12 @@ export async function demo(): Promise<void> {
   const started = wallClock();
   const config = demoConfig(readConfig());
   const log = createLog({ level: config.logLevel, secrets: config.secrets });
-  const service = await startService(config, { clock: wallClock, log });
+  let page: DemoPage = (_req, _res, next) => next();
+  const before =
+    (listener: RequestHandler): RequestHandler =>
+    (req, res) =>
+      page(req, res, () => listener(req, res));
+  const service = await startService(config, { clock: wallClock, log, before });
   putEventLoopFirst();
   let stopping = false;
   const stop = (): void => {
@@ -46,11 +53,14 @@ export async function demo(): Promise<void> {
     throw error;
   });
   if (state === null) return;
+  const owner = await metadata.authenticate(state.apiKey);
+  if (owner !== null)
+    page = demoPage({ metadata, account: owner.accountId, service: service.url, site: service.url });
   const consoleLine = await signInLine(service, config, state);
   const seconds = ((wallClock() - started) / 1000).toFixed(1);
   console.log(`
 Serving ${DEMO_DAYS} days of made-up data at ${service.url} (ready after ${seconds} s). Stop with Ctrl+C.
-${consoleLine}The reference is at ${service.url}/docs. Lines to paste:
+${consoleLine}The reference is at ${service.url}/docs, and a page on which to try the SDK at ${service.url}${DEMO_PAGE}. Lines to paste:
 
 ${curlLines(service.url, state, wallClock()).join('\n')}
 

@@ -70,8 +70,8 @@ export const pageview: (path?: string) => void = each('pageview');
 const stop = each('stop');
 
 /**
- * Stops measuring in this browser, on all pages of the site, and removes what the SDK keeps there. `optOut(false)` lets the
- * next page measure again.
+ * Stops measuring in this browser: this page at once, and all later pages of the site. Removes what the SDK keeps there.
+ * `optOut(false)` lets the next page measure again.
  */
 export const optOut = safe((out = true): void => {
   browser().set('off', out || undefined);

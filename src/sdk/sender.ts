@@ -20,10 +20,10 @@ export interface Sender {
   /** Sends the waiting batches at once, unless the service asked to wait. */
   now(): void;
   /**
-   * Hands batches that were never sent to the browser, which delivers them after the page is gone. The
-   * outcome is unknown, so they stay in the queue and are sent again later.
+   * Sends the batches that were never sent at once, whatever is underway. The browser delivers them also if the page is
+   * gone. It may never see the answers: they stay in the queue until it does, and are sent again later.
    */
-  leave(): void;
+  hurry(): void;
 }
 
 /** Nobody has answered, or the service cannot for a while. */
@@ -137,7 +137,7 @@ export function createSender(
     soon() {
       if (timer === undefined && !busy) after(GATHER_MS);
     },
-    leave() {
+    hurry() {
       if (pause()) return;
       for (const batch of queue.all()) if (!batch.sent) post(batch);
     },

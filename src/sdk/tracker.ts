@@ -82,7 +82,7 @@ export function createTracker(settings: Settings, store: Store): Tracker {
   };
   const hide = (): void => {
     flush(false);
-    sender.leave();
+    sender.hurry();
   };
 
   if (settings.routes !== 'manual') {
@@ -105,6 +105,8 @@ export function createTracker(settings: Settings, store: Store): Tracker {
     if (!event.persisted) return;
     queue.restore();
     show();
+    // The answer to what was sent at the end may never come, and others wait for it.
+    sender.hurry();
   });
   on('online', sender.now);
   setInterval(safe(tend), TEND_MS);

@@ -12,7 +12,7 @@ export interface ServiceOptions {
   readonly log?: Logger;
   /** The rate windows in this process, for tests that set them. */
   readonly windows?: LocalWindows;
-  /** Puts something in front of the public listener, for tests that make requests fail. */
+  /** Puts something in front of the public listener: the demo's page, and tests that make requests fail. */
   readonly before?: (listener: RequestHandler) => RequestHandler;
 }
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const FIREFOX = '/usr/bin/firefox-esr';
+export const FIREFOX = '/usr/bin/firefox-esr';
 
 /** Debian's Firefox, driven by Marionette, its own protocol: JSON with its length in front, over a socket. */
 export interface Firefox {

@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { buildIfNeeded } from '../../deploy/build/build.js';
 import { CHROMIUM } from '../browser/chromium.ts';
+import { FIREFOX } from '../browser/firefox.ts';
 import { bridgeProcess } from './bridge-process.ts';
 import { hasDocker, startContainers } from './containers.ts';
 
 const PROGRAMS = {
   'redis-server': 'redis-server',
   // No test of `npm test` opens a browser.
-  ...(process.env['TESTS'] === 'quick' ? {} : { chromium: CHROMIUM }),
+  ...(process.env['TESTS'] === 'quick' ? {} : { chromium: CHROMIUM, 'firefox-esr': FIREFOX }),
 };
 
 /**

@@ -16,6 +16,13 @@ const BROWSERS: readonly (readonly [browser: string, os: string, device: string,
     'desktop',
     'Mozilla/5.0 (X11; CrOS aarch64 15633.69.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/119.0.6045.212 Safari/537.36',
   ],
+  [
+    'Safari',
+    'iOS',
+    'tablet',
+    // As the SDK sends it for an iPad that says that it is a Mac.
+    'Mozilla/5.0 (iPad; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15',
+  ],
   ['Firefox', '', 'desktop', 'Mozilla/5.0 (X11; FreeBSD amd64; rv:132.0) Gecko/20100101 Firefox/132.0'],
   ['Firefox', '', 'desktop', 'Mozilla/5.0 (X11; OpenBSD amd64; rv:109.0) Gecko/20100101 Firefox/115.0'],
   ['Firefox', '', 'desktop', 'Mozilla/5.0 (X11; NetBSD amd64; rv:78.0) Gecko/20100101 Firefox/78.0'],
