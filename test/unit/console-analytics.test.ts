@@ -3,12 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { changeOf, changeOfFigure, moodOf } from '../../src/console/analytics/changes.ts';
 import { curlOf } from '../../src/console/analytics/curl.ts';
-import {
-  cutsOf,
-  isByDay,
-  momentsOfBuckets,
-  momentsOfDays,
-} from '../../src/console/analytics/growth-series.ts';
+import { isByDay, momentsOfBuckets, momentsOfDays } from '../../src/console/analytics/growth-series.ts';
 import { compared, keyOf, listOf, mostRows, rowsOf } from '../../src/console/analytics/lists.ts';
 import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
 import { AGAINST, periodAgainst } from '../../src/console/analytics/view/against.ts';
@@ -25,6 +20,7 @@ import {
   rangeOf,
   rangeProblem,
 } from '../../src/console/analytics/view/range.ts';
+import { cutsOf, unitsOf } from '../../src/console/analytics/view/units.ts';
 import {
   DEFAULT_VIEW,
   GROWTH_METRICS,
@@ -306,17 +302,44 @@ describe('parts of a range', () => {
       { at: at('2026-11-20'), kind: 'day', values: { sessions: 1, visitors: 2, pageviews: 3, clicks: 4 } },
       { at: at('2026-11-21'), kind: 'day', values: null },
     ]);
-    expect(cutsOf(rangeOf('7d', 'UTC', NOON), NOON)).toEqual({ first: false, last: true });
-    expect(cutsOf(rangeOf('7d', 'Asia/Tehran', NOON), NOON)).toEqual({ first: true, last: true });
-    expect(cutsOf(rangeOf('yesterday', 'UTC', NOON), NOON)).toEqual({ first: false, last: false });
+    const cuts = (preset: (typeof PRESETS)[number], zone: Zone) =>
+      cutsOf(rangeOf(preset, zone, NOON), 'day', zone, NOON);
+    expect(cuts('7d', 'UTC')).toEqual({ first: false, last: true });
+    expect(cuts('7d', 'Asia/Tehran')).toEqual({ first: false, last: true });
+    expect(cuts('yesterday', 'Asia/Tehran')).toEqual({ first: false, last: false });
+    expect(cuts('24h', 'UTC')).toEqual({ first: true, last: true });
     expect([isByDay(rangeOf('yesterday', 'UTC', NOON)), isByDay(rangeOf('7d', 'UTC', NOON))]).toEqual([
       false,
       true,
     ]);
-    expect(momentsOfBuckets([{ range: { from: 5, to: 9 }, figures: null }], 0)).toEqual([
+    expect(momentsOfBuckets([{ range: { from: 5, to: 9 }, figures: null }], 'part', 0)).toEqual([
       { at: 5, kind: 'part', values: null },
     ]);
   });
+});
+
+test('units of the clock cover a range without gaps', () => {
+  for (const zone of ZONES) {
+    for (const unit of ['day', 'week', 'month'] as const) {
+      const range = { from: at('2026-02-10T07:00Z'), to: at('2026-11-20T09:00Z') - 1 };
+      const units = unitsOf(range, unit, zone);
+      expect([units[0]?.from, units.at(-1)?.to]).toEqual([range.from, range.to]);
+      units.slice(1).forEach(({ from }, i) => {
+        expect(from).toBe((units[i]?.to ?? 0) + 1);
+        const wall = wallAt(from, zone);
+        expect(wall.slice(11)).toBe('00:00');
+        if (unit === 'week') expect(new Date(wall.slice(0, 10)).getUTCDay()).toBe(1);
+        if (unit === 'month') expect(wall.slice(8, 10)).toBe('01');
+      });
+    }
+  }
+  // A day of 23 hours, and the one before it, are two questions.
+  const march = { from: at('2026-03-27T23:00Z'), to: at('2026-03-29T22:00Z') - 1 };
+  const days = unitsOf(march, 'day', 'Europe/Berlin');
+  expect(pairsOf(days, NOON).map(({ current, previous }) => [current, previous])).toEqual([
+    [1, null],
+    [0, null],
+  ]);
 });
 
 describe('changes', () => {

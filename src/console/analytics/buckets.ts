@@ -4,27 +4,27 @@ import { type Loaded, useLoaded } from '../answers.ts';
 import { client } from '../api.ts';
 import { useReload } from './context.ts';
 import { useTold } from './questions.ts';
-import { type Bucket, bucketsOf, type Pair, pairsOf } from './view/buckets.ts';
+import { type Bucket, type Pair, pairsOf } from './view/buckets.ts';
 import { paramsOf, type Range } from './view/range.ts';
 
 /**
- * Asks for the parts of a range, up to its last ms that counts (`end`). When new events came in, only the newest parts are
+ * Asks for the figures of parts that follow each other, up to the last ms that counts (`end`). When new events came in, only the newest parts are
  * asked for again.
  */
 export function useBuckets(
   appId: string,
-  range: Range | null,
+  buckets: readonly Range[] | null,
   now: number,
   version: number,
   end?: number,
 ): Loaded<readonly Bucket[]> {
   const kept = useRef({ key: '', answers: new Map<number, KpiComparison>() });
-  const buckets = range === null ? [] : bucketsOf(range);
-  const pairs = pairsOf(buckets, now, end);
-  const like = range === null ? undefined : `${appId} ${range.from} ${range.to}`;
+  const isAsked = buckets !== null;
+  const pairs = pairsOf(buckets ?? [], now, end);
+  const like = isAsked ? `${appId} ${buckets[0]?.from} ${buckets.at(-1)?.to} ${buckets.length}` : undefined;
   // A part that begins changes the pairs.
   const parts = `${like} ${pairs[0]?.current}`;
-  const key = range === null ? null : `${parts} ${end}`;
+  const key = isAsked ? `${parts} ${end}` : null;
   const load = async (signal: AbortSignal): Promise<readonly Bucket[]> => {
     if (kept.current.key !== parts) kept.current = { key: parts, answers: new Map() };
     const { answers } = kept.current;
@@ -35,11 +35,11 @@ export function useBuckets(
         answers.set(pair.current, (await client.getOverviewKpis(params, { signal })).data);
       }),
     );
-    return filled(buckets, pairs, answers);
+    return filled(buckets ?? [], pairs, answers);
   };
   const loaded = useLoaded(key, load, { like });
-  useReload(version, range !== null, loaded);
-  useTold(loaded, range !== null);
+  useReload(version, isAsked, loaded);
+  useTold(loaded, isAsked);
   return loaded;
 }
 

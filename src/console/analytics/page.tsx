@@ -22,6 +22,7 @@ import { NoVisits } from './panels/no-visits.tsx';
 import { Toolbar } from './panels/toolbar.tsx';
 import { usePrint } from './print.ts';
 import { periodAgainst } from './view/against.ts';
+import { bucketsOf } from './view/buckets.ts';
 import { keepZone, zoneOf } from './view/kept-zone.ts';
 import { isLive, paramsOf, type Range, rangeOf } from './view/range.ts';
 import { searchOf, type View, viewOf, zoneIn } from './view/view.ts';
@@ -112,7 +113,7 @@ function Page({ live, print }: { readonly live: Live; readonly print: () => void
   const { text } = useWords();
   const kpis = useFigures('getOverviewKpis', params, version);
   const kpisBefore = useFigures('getOverviewKpis', against?.params ?? null, version, { like: against?.like });
-  const buckets = useBuckets(appId, kpis.data === undefined ? null : range, now, version);
+  const buckets = useBuckets(appId, kpis.data === undefined ? null : bucketsOf(range), now, version);
   if (isNoAccess(kpis.error) || isNoAccess(live.overview.error)) return <NoAccessState isPage />;
   return (
     <div className="analytics">

@@ -4,11 +4,13 @@ import type { Loaded } from '../../answers.ts';
 import { LineChart } from '../../chart/line-chart.tsx';
 import { useBuckets } from '../buckets.ts';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
-import { cutsOf, isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
-import type { Bucket } from '../view/buckets.ts';
+import { isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
+import { type Bucket, bucketsOf } from '../view/buckets.ts';
 import { csvOf } from '../view/csv.ts';
-import { lengthOf } from '../view/range.ts';
+import { lengthOf, type Range } from '../view/range.ts';
+import { cutsOf, unitOf, unitsOf } from '../view/units.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
+import { UTC } from '../view/zone.ts';
 import { useWords } from '../words.ts';
 import { Figures, Panel } from './panel.tsx';
 
@@ -27,45 +29,21 @@ export function Growth({
   readonly buckets: Loaded<readonly Bucket[]>;
   readonly kpis: Loaded<KpiComparison>;
 }) {
-  const { appId, range, before, params, now, version, view, change } = useAnalytics();
-  const oldest = useAnalytics().oldest ?? 0;
+  const { range, before, params, now, view, change } = useAnalytics();
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
-  const byDay = isByDay(range);
-  const days = useFigures('listUserGrowth', byDay ? params : null, version);
-  const isCompared = before !== null && isInView;
-  const daysBefore = useFigures('listUserGrowth', isCompared && byDay ? before.params : null, version, {
-    like: before?.like,
-  });
-  const partsBefore = useBuckets(
-    appId,
-    isCompared && !byDay ? { from: before.range.from, to: before.range.from + lengthOf(range) - 1 } : null,
-    now,
-    version,
-    before?.range.to,
-  );
-  const current: Loaded<readonly Moment[]> = byDay
-    ? mapped(days, (answer) => momentsOfDays(answer, now, oldest))
-    : mapped(buckets, (answer) => momentsOfBuckets(answer, oldest));
-  const previous: Loaded<readonly Moment[]> = byDay
-    ? mapped(daysBefore, (answer) => momentsOfDays(answer, now, oldest))
-    : mapped(partsBefore, (answer) => momentsOfBuckets(answer, oldest));
+  const { current, previous, unit } = useGrowth(buckets, isInView);
   const previousData = before === null ? undefined : previous.data;
-  const cuts = cutsOf(range, now);
-  const notes = byDay
-    ? cuts.first
-      ? text.growthCut
-      : cuts.last
-        ? text.growthOpen
-        : text.growthDays
-    : text.growthParts;
+  const cuts = unit === 'part' ? { first: false, last: range.to > now } : cutsOf(range, unit, view.zone, now);
+  const isDaily = view.zone === UTC && unit === 'day';
+  const note = useNote(unit, cuts);
   return (
     <div ref={ref}>
       <Panel
         title={text.growth}
-        note={notes}
+        note={note}
         about={
-          byDay
+          isDaily
             ? { question: 'listUserGrowth', params, figures: [FIGURES[view.growth]] }
             : { question: 'getOverviewKpis', params, figures: [view.growth] }
         }
@@ -85,7 +63,7 @@ export function Growth({
         <Figures of={current} lines={9}>
           {(moments) => (
             <GrowthChart
-              cuts={byDay ? cuts : { first: false, last: range.to > now }}
+              cuts={cuts}
               moments={moments}
               previous={previousData}
               total={kpis.data?.current[view.growth]}
@@ -97,16 +75,61 @@ export function Growth({
   );
 }
 
+/** The course of the range and of the other period, by one calendar: that of the zone. */
+function useGrowth(parts: Loaded<readonly Bucket[]>, isInView: boolean) {
+  const { appId, range, before, params, now, version, view } = useAnalytics();
+  const oldest = useAnalytics().oldest ?? 0;
+  const unit: Moment['kind'] = isByDay(range) ? unitOf(range, view.zone) : 'part';
+  const isDaily = view.zone === UTC && unit === 'day';
+  const divided = (of: Range): readonly Range[] =>
+    unit === 'part' ? bucketsOf(of) : unitsOf(of, unit, view.zone);
+  const days = useFigures('listUserGrowth', isDaily ? params : null, version);
+  const units = useBuckets(appId, isDaily || unit === 'part' ? null : divided(range), now, version);
+  const isCompared = before !== null && isInView;
+  const daysBefore = useFigures('listUserGrowth', isDaily ? (before?.params ?? null) : null, version, {
+    isAsked: isCompared,
+    like: before?.like,
+  });
+  const whole =
+    before === null ? null : { from: before.range.from, to: before.range.from + lengthOf(range) - 1 };
+  const unitsBefore = useBuckets(
+    appId,
+    isCompared && !isDaily && whole !== null ? divided(whole) : null,
+    now,
+    version,
+    before?.range.to,
+  );
+  const ofDays = (loaded: typeof days) => mapped(loaded, (data) => momentsOfDays(data, now, oldest));
+  const ofUnits = (loaded: typeof units) => mapped(loaded, (data) => momentsOfBuckets(data, unit, oldest));
+  const current = isDaily ? ofDays(days) : ofUnits(unit === 'part' ? parts : units);
+  return { current, previous: isDaily ? ofDays(daysBefore) : ofUnits(unitsBefore), unit };
+}
+
 /** The same with its data as moments. */
 const mapped = <T, U>(loaded: Loaded<T>, map: (data: T) => U): Loaded<U> => ({
   ...loaded,
   data: loaded.data === undefined ? undefined : map(loaded.data),
 });
 
-function useMomentName(): (moment: Moment) => string {
-  const { day, minute } = useWords();
+/** The calendar of the chart, and which of its units are not whole. */
+function useNote(unit: Moment['kind'], cuts: { readonly first: boolean; readonly last: boolean }): string {
   const { view } = useAnalytics();
-  return ({ at, kind }) => (kind === 'day' ? day(at) : minute(at, view.zone));
+  const { text } = useWords();
+  if (unit === 'part') return text.growthBy.part;
+  return [
+    text.growthBy[unit](text.range.zones[view.zone] ?? view.zone),
+    ...(cuts.first ? [text.growthCut] : []),
+    ...(cuts.last ? [text.growthOpen] : []),
+  ].join(' ');
+}
+
+function useMomentName(): (moment: Moment) => string {
+  const { day, minute, month } = useWords();
+  const { view } = useAnalytics();
+  return ({ at, kind }) => {
+    if (kind === 'month') return month(at, view.zone);
+    return kind === 'part' ? minute(at, view.zone) : day(at, view.zone);
+  };
 }
 
 /** A first day that is partly in the range would look like a fall, so the picture begins with the next one. */
@@ -132,8 +155,8 @@ function GrowthChart({
     undefined,
   );
   const short = ({ at, kind }: Moment): string =>
-    kind === 'day'
-      ? format.dateWith(at, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+    kind !== 'part'
+      ? format.dateWith(at, { day: 'numeric', month: 'short', timeZone: view.zone })
       : clock(at, view.zone);
   return (
     <LineChart

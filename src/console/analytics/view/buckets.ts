@@ -46,9 +46,13 @@ export function pairsOf(
   const last = buckets[begun - 1];
   const isCut = last !== undefined && last.to > end;
   if (isCut) pairs.push({ range: { from: last.from, to: end }, current: begun - 1, previous: null });
-  for (let current = begun - (isCut ? 2 : 1); current >= 0; current -= 2) {
-    const range = buckets[current];
-    if (range !== undefined) pairs.push({ range, current, previous: current > 0 ? current - 1 : null });
+  for (let current = begun - (isCut ? 2 : 1); current >= 0; ) {
+    const [before, range] = [buckets[current - 1], buckets[current]];
+    if (range === undefined) break;
+    // The answer's `previous` is as long: a day of 23 hours, or a month, stands for itself.
+    const isPair = before !== undefined && lengthOf(before) === lengthOf(range);
+    pairs.push({ range, current, previous: isPair ? current - 1 : null });
+    current -= isPair ? 2 : 1;
   }
   return pairs;
 }

@@ -126,11 +126,14 @@ export const analytics = {
   more: 'More figures',
   growth: 'Growth',
   growthMetric: 'Figure of the chart',
-  growthDays: 'By UTC day.',
-  growthCut:
-    'By UTC day. The first day is only partly in the range: it is in the table, and not in the picture.',
-  growthOpen: 'By UTC day. The last day is not whole yet.',
-  growthParts: 'By parts of the range.',
+  growthBy: {
+    day: (zone: string) => `By day, ${zone}.`,
+    week: (zone: string) => `By week from Monday, ${zone}.`,
+    month: (zone: string) => `By month, ${zone}.`,
+    part: 'By parts of the range.',
+  },
+  growthCut: 'The first one is only partly in the range: it is in the table, and not in the picture.',
+  growthOpen: 'The last one is not whole yet.',
   growthLabel: (figure: string, total: string, most: string, when: string) =>
     `${figure} over time. ${total} in total. The most, ${most}, at ${when}. The table has every value.`,
   date: 'Date',

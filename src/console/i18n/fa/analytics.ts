@@ -161,10 +161,14 @@ export const analytics: AnalyticsTexts = {
   more: 'ارقام بیشتر',
   growth: 'رشد',
   growthMetric: 'رقم نمودار',
-  growthDays: 'به تفکیک روز UTC.',
-  growthCut: 'به تفکیک روز UTC. تنها بخشی از روز نخست در بازه است؛ این روز در جدول هست و در تصویر نیست.',
-  growthOpen: 'به تفکیک روز UTC. روز آخر هنوز تمام نشده است.',
-  growthParts: 'به تفکیک بخش‌های بازه.',
+  growthBy: {
+    day: (zone) => `به تفکیک روز، ${zone}.`,
+    week: (zone) => `به تفکیک هفته از دوشنبه، ${zone}.`,
+    month: (zone) => `به تفکیک ماه میلادی، ${zone}.`,
+    part: 'به تفکیک بخش‌های بازه.',
+  },
+  growthCut: 'تنها بخشی از نخستین آن‌ها در بازه است؛ در جدول هست و در تصویر نیست.',
+  growthOpen: 'آخرین آن‌ها هنوز کامل نیست.',
   growthLabel: (figure, total, most, when) =>
     `${figure} در گذر زمان. در مجموع ${total}. بیشترین، ${most}، در ${when}. جدول همهٔ مقدارها را دارد.`,
   date: 'تاریخ',
