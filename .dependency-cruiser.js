@@ -21,10 +21,11 @@ const ANALYTICS_ROOMS = {
   memory: ['range'],
   input: ['range', 'memory'],
   late: ['range', 'input'],
-  events: ['answers', 'range', 'memory', 'input'],
-  sessions: ['answers', 'range', 'memory', 'input', 'late'],
-  lists: ['answers', 'range', 'memory', 'input', 'late'],
-  questions: ['answers', 'range', 'memory', 'input', 'late', 'events', 'sessions', 'lists'],
+  segments: ['range', 'memory', 'input', 'late'],
+  events: ['answers', 'range', 'memory', 'input', 'segments'],
+  sessions: ['answers', 'range', 'memory', 'input', 'late', 'segments'],
+  lists: ['answers', 'range', 'memory', 'input', 'late', 'segments'],
+  questions: ['answers', 'range', 'memory', 'input', 'late', 'segments', 'events', 'sessions', 'lists'],
 };
 
 /** The same of facts/: the tables and statements stand on nothing. */

@@ -5,7 +5,6 @@ import type { Config } from './config.ts';
 import { AppError } from './domain/errors.ts';
 import type { Forgetting } from './domain/forgetting.ts';
 import type { Clock } from './domain/time.ts';
-import type { Services } from './endpoints/endpoint.ts';
 import type { AnswerSource } from './http/answer/answers.ts';
 import type { ConsoleParts } from './http/console/console.ts';
 import { consoleReference } from './http/console/openapi.ts';
@@ -21,13 +20,14 @@ import type { LiveHub } from './http/live/hub.ts';
 import { errorHandler } from './http/request/problem.ts';
 import { type HealthDeps, isServicePage, servicePages } from './http/routes/health.ts';
 import { publicApi } from './http/routes/public-api.ts';
-import type { Principal } from './metadata/types.ts';
+import type { Access, Principal } from './metadata/types.ts';
 import type { RedisLink } from './redis/link.ts';
 import type { ReadBegun } from './snapshots/begun.ts';
 import type { ReadSnapshot } from './snapshots/snapshots.ts';
 
-export interface AppDeps extends Services, HealthDeps {
+export interface AppDeps extends HealthDeps {
   readonly analytics: SteadyAnalytics;
+  readonly access: Access;
   readonly config: Pick<Config, 'requestsPerMinute' | 'replicas' | 'answerCacheBytes'>;
   readonly log: Logger;
   readonly clock: Clock;

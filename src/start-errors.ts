@@ -5,6 +5,7 @@ import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
 import { type Database, type DatabaseOptions, openDatabase } from './clickhouse/database.ts';
 import type { Listener } from './config.ts';
 import { detachDamaged } from './damage/part-files.ts';
+import { AppError } from './domain/errors.ts';
 import { isNoRoom } from './domain/no-room.ts';
 import { codeOf, messageOf } from './domain/thrown.ts';
 import { makeFolder } from './make-folder.ts';
@@ -67,7 +68,7 @@ function openFailure(store: StoreLocation, error: unknown): Error {
   const owner = ownerOf(store);
   const advice =
     owner === null
-      ? `${messageOf(error)}. The engine's reason stands above. Nothing was changed: repair it, or replace the folder with a backup.`
+      ? `${messageOf(error instanceof AppError ? error.cause : error)}. The engine's reason stands above. Nothing was changed: repair it, or replace the folder with a backup.`
       : `process ${owner} uses it. Stop that one, or set DATA_DIR to another folder.`;
   return new Error(`Cannot open the store in ${store.dataDir}: ${advice}`, { cause: error });
 }

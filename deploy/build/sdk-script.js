@@ -1,19 +1,16 @@
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build } from 'rolldown';
 
 const ENTRY = fileURLToPath(new URL('../../src/sdk/script.ts', import.meta.url));
 
-/** Bundles the SDK into one self-contained classic script, for browsers from 2020 on. */
+/** Bundles the SDK into one self-contained classic script, for browsers from the end of 2020 on. */
 export async function sdkScript() {
-  const { outputFiles } = await build({
-    entryPoints: [ENTRY],
-    bundle: true,
-    minify: true,
-    format: 'iife',
-    target: 'es2020',
-    legalComments: 'none',
+  const { output } = await build({
+    input: ENTRY,
+    output: { format: 'iife', minify: true, comments: false },
+    transform: { target: 'es2021' },
     write: false,
     logLevel: 'silent',
   });
-  return outputFiles.map((file) => file.text).join('');
+  return output[0].code;
 }

@@ -1,6 +1,7 @@
 import type { Database } from '../clickhouse/database.ts';
 import { asQuestion } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
+import type { Segment } from '../domain/segment.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { createBegun } from '../snapshots/begun.ts';
 import type { Snapshot } from '../snapshots/read.ts';
@@ -51,8 +52,13 @@ export function createAnalytics({
   memory = new Memory(),
 }: AnalyticsDeps): SteadyAnalytics {
   /** Answers from the facts of a snapshot. If too many events are late, raw rows answer from the first of them on. */
-  const answered = async <Answer>(app: AppId, snapshot: Snapshot, ask: Ask<Answer>): Promise<Answer> => {
-    const of = { db, memory: snapshot.isErasing ? NOTHING_KEPT : memory, app, snapshot };
+  const answered = async <Answer>(
+    app: AppId,
+    snapshot: Snapshot,
+    segment: Segment | null,
+    ask: Ask<Answer>,
+  ): Promise<Answer> => {
+    const of = { db, memory: snapshot.isErasing ? NOTHING_KEPT : memory, app, snapshot, segment };
     try {
       return await ask(createFacts({ ...of, patched: true }));
     } catch (error) {
@@ -61,32 +67,48 @@ export function createAnalytics({
     }
   };
   const begun = createBegun({ db, snapshots });
-  const steady = async <Answer>(app: AppId, ask: Ask<Answer>, to: EpochMs | null): Promise<Answer> => {
+  const steady = async <Answer>(
+    app: AppId,
+    segment: Segment | null,
+    ask: Ask<Answer>,
+    to: EpochMs | null,
+  ): Promise<Answer> => {
     const read = () => snapshots(app, ALL_EVENTS);
     const compute = async (snapshot: Snapshot) => {
-      const value = await answered(app, snapshot, ask);
+      const value = await answered(app, snapshot, segment, ask);
       return { value, begun: await begun(app, ALL_EVENTS) };
     };
     return (await untilSteady({ first: await read(), again: read, to, compute })).value;
   };
   return {
-    ...questions((app, ask, to = null) => asQuestion(() => steady(app, ask, to))),
-    from: (snapshot) => questions((app, ask) => asQuestion(() => answered(app, snapshot, ask))),
+    ...questions((app, segment, ask, to = null) => asQuestion(() => steady(app, segment, ask, to))),
+    from: (snapshot) =>
+      questions((app, segment, ask) => asQuestion(() => answered(app, snapshot, segment, ask))),
   };
 }
 
 /** All questions, asked in one way. `to`: the end of a range of events. */
 const questions = (
-  asked: <Answer>(app: AppId, ask: Ask<Answer>, to?: EpochMs | null) => Promise<Answer>,
+  asked: <Answer>(
+    app: AppId,
+    segment: Segment | null,
+    ask: Ask<Answer>,
+    to?: EpochMs | null,
+  ) => Promise<Answer>,
 ): Analytics => ({
-  dataBounds: (app) => asked(app, async (facts) => dataBounds(facts)),
-  overview: (app, range) => asked(app, (facts) => overview(facts, range), range.to),
-  kpis: (app, current) => asked(app, (facts) => kpis(facts, current), current.to),
-  pageviews: (app, range, limit) => asked(app, (facts) => pageviews(facts, range, limit), range.to),
-  timeSpent: (app, range, limit) => asked(app, (facts) => timeSpent(facts, range, limit), range.to),
-  userGrowth: (app, range) => asked(app, (facts) => userGrowth(facts, range), range.to),
-  trafficHeatmap: (app, now) => asked(app, (facts) => trafficHeatmap(facts, now)),
-  audienceActivity: (app, now) => asked(app, (facts) => audienceActivity(facts, now)),
-  locations: (app, range, limit) => asked(app, (facts) => locations(facts, range, limit)),
-  utmCampaigns: (app, range) => asked(app, (facts) => utmCampaigns(facts, range)),
+  dataBounds: (app) => asked(app, null, async (facts) => dataBounds(facts)),
+  overview: (app, range, segment = null) => asked(app, segment, (facts) => overview(facts, range), range.to),
+  kpis: (app, current, segment = null) => asked(app, segment, (facts) => kpis(facts, current), current.to),
+  pageviews: (app, range, limit, segment = null) =>
+    asked(app, segment, (facts) => pageviews(facts, range, limit), range.to),
+  timeSpent: (app, range, limit, segment = null) =>
+    asked(app, segment, (facts) => timeSpent(facts, range, limit), range.to),
+  userGrowth: (app, range, segment = null) =>
+    asked(app, segment, (facts) => userGrowth(facts, range), range.to),
+  trafficHeatmap: (app, now, segment = null) => asked(app, segment, (facts) => trafficHeatmap(facts, now)),
+  audienceActivity: (app, now, segment = null) =>
+    asked(app, segment, (facts) => audienceActivity(facts, now)),
+  locations: (app, range, limit, segment = null) =>
+    asked(app, segment, (facts) => locations(facts, range, limit)),
+  utmCampaigns: (app, range, segment = null) => asked(app, segment, (facts) => utmCampaigns(facts, range)),
 });

@@ -34,7 +34,7 @@ interface AdminCommand {
 const GROUPS = {
   account: 'Accounts and their plans.',
   key: "Accounts' API keys.",
-  app: 'Apps: their creation, secrets, shares, retention, moves and deletion.',
+  app: 'Apps: their creation, secrets, shares, retention, excluded addresses, moves and deletion.',
   visitor: 'One visitor of an app.',
   share: 'Shares of apps with other accounts.',
   member: 'People who may sign in to an account.',
@@ -194,6 +194,22 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
     required: ['app'],
     example: `--app shop.example`,
     call: ({ app }) => ({ method: 'GET', path: `/apps/${id(app)}/retention` }),
+  },
+  'app exclude': {
+    says: 'Leaves out the events of some addresses within 5 s. Replaces the list of the app; none: leaves out nothing.',
+    required: ['app', 'addresses'],
+    example: `--app shop.example --addresses 192.0.2.0/24,2001:db8::/32`,
+    call: ({ app, addresses }) => ({
+      method: 'PUT',
+      path: `/apps/${id(app)}/excluded-addresses`,
+      body: { addresses },
+    }),
+  },
+  'app excluded': {
+    says: 'Lists the addresses whose events are left out.',
+    required: ['app'],
+    example: `--app shop.example`,
+    call: ({ app }) => ({ method: 'GET', path: `/apps/${id(app)}/excluded-addresses` }),
   },
   'app share': {
     says: "Lets an account read an app's analytics.",

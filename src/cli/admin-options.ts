@@ -8,6 +8,15 @@ const VALUES = {
     field: 'accountId',
     make: () => valueOption('--account <account>', 'The name of the account, or its id.'),
   },
+  addresses: {
+    field: 'addresses',
+    make: () =>
+      valueOption(
+        '--addresses <list>',
+        'Addresses or ranges with commas between them, such as 192.0.2.7,2001:db8::/32; none: nothing.',
+        (text) => (text === 'none' ? [] : text.split(',').map((range) => range.trim())),
+      ),
+  },
   app: {
     field: 'appId',
     make: () => valueOption('--app <app>', 'The name of the app, its domain or its id.'),
@@ -73,6 +82,7 @@ export type OptionName = keyof typeof VALUES;
 /** The values of a command's options. Those that it requires are there: Commander has checked that. */
 export interface Values
   extends Readonly<Record<'account' | 'app' | 'email' | 'id' | 'key' | 'visitor', string>> {
+  readonly addresses?: readonly string[];
   readonly asNew?: boolean;
   readonly days?: number | 'none';
   readonly domain?: string;

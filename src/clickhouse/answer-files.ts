@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { collectYoungGarbage } from '../domain/garbage.ts';
 import { isNoRoom } from '../domain/no-room.ts';
-import { codeOf } from '../domain/thrown.ts';
+import { codeOf, isOfSystem } from '../domain/thrown.ts';
 import { AnswerFile, type AnswerText, inMemory } from './answer-file.ts';
 import type { Client } from './connect.ts';
 import { engineCode } from './errors.ts';
@@ -134,6 +134,7 @@ export class AnswerFiles {
   }
 }
 
-/** Codes of the engine and of the system: a file cannot be written or opened, or there is not enough space. */
-const NO_FILE = new Set<unknown>(['75', '76', '243', 'EROFS']);
-const hasNoFile = (error: unknown): boolean => isNoRoom(error) || NO_FILE.has(codeOf(error));
+/** Codes of the engine: a file cannot be written or opened, or there is not enough space. */
+const NO_FILE = new Set<unknown>(['75', '76', '243']);
+const hasNoFile = (error: unknown): boolean =>
+  isNoRoom(error) || isOfSystem(error) || NO_FILE.has(codeOf(error));

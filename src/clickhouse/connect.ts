@@ -1,5 +1,5 @@
-import { chmodSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { chmodSync, existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import {
@@ -11,6 +11,7 @@ import {
   type ExecParams,
 } from '@clickhouse/client';
 import type { createChdbConnection } from 'chdb/connection';
+import { AppError } from '../domain/errors.ts';
 import { codeOf, messageOf } from '../domain/thrown.ts';
 import { makeFolder, OWN_FOLDER } from '../make-folder.ts';
 import { type ClusterChoice, clusterSettings, openCluster } from './cluster.ts';
@@ -161,7 +162,10 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
   return {
     kind: 'embedded',
     places: placesOf('embedded', 1),
-    at: (lane, place) => pick(lanes[lane], place),
+    at: (lane, place) => {
+      assertThere(path, location.database);
+      return pick(lanes[lane], place);
+    },
     // A failed statement may leave partial output, which would come out in front of the next answer: possibly
     // another caller's. A statement without output discards it.
     clear: (lane, place) =>
@@ -180,6 +184,18 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
       engine.close();
     },
   };
+}
+
+/**
+ * Throws AppError if somebody has deleted or moved the store's files. The engine would make new folders for new rows, and
+ * the next start would not find them.
+ */
+function assertThere(path: string, database: string): void {
+  if (existsSync(join(path, 'metadata', `${database}.sql`))) return;
+  throw new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
+    forOperator: `The files of the store in ${path} are gone. Stop the service, and put them back or restore a backup.`,
+    retryAfterSeconds: 30,
+  });
 }
 
 type LaneClient = Client & Pick<ClickHouseClient, 'close'>;

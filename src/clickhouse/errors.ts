@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
 import { isNoRoom } from '../domain/no-room.ts';
-import { isError } from '../domain/thrown.ts';
+import { isError, isOfSystem } from '../domain/thrown.ts';
 import type { StoreLocation } from './connect.ts';
 
 /** Engine error codes for "not now", as opposed to "never". */
@@ -8,40 +8,93 @@ const OVERLOADED = new Set([
   159, // TIMEOUT_EXCEEDED
   160, // TOO_SLOW
   173, // CANNOT_ALLOCATE_MEMORY
+  201, // QUOTA_EXCEEDED
   202, // TOO_MANY_SIMULTANEOUS_QUERIES
   241, // MEMORY_LIMIT_EXCEEDED
   252, // TOO_MANY_PARTS
+  364, // RECEIVED_ERROR_TOO_MANY_REQUESTS
   396, // TOO_MANY_ROWS_OR_BYTES
+  574, // DISTRIBUTED_TOO_MANY_PENDING_BYTES
+  692, // TOO_MANY_MUTATIONS
   745, // SERVER_OVERLOADED
+  749, // TCP_CONNECTION_LIMIT_REACHED
+  762, // HTTP_CONNECTION_LIMIT_REACHED
+  776, // RESOURCE_LIMIT_EXCEEDED
+  777, // MEMORY_RESERVATION_KILLED
+  778, // MEMORY_RESERVATION_FAILED
 ]);
+/** The machine, its files, the network or other servers: a file that is gone or damaged, a table that is being opened. */
 const UNAVAILABLE = new Set([
   3, // UNEXPECTED_END_OF_FILE
   32, // ATTEMPT_TO_READ_AFTER_EOF
+  33, // CANNOT_READ_ALL_DATA
+  40, // CHECKSUM_DOESNT_MATCH
   74, // CANNOT_READ_FROM_FILE_DESCRIPTOR
   75, // CANNOT_WRITE_TO_FILE_DESCRIPTOR
   76, // CANNOT_OPEN_FILE
+  77, // CANNOT_CLOSE_FILE
+  83, // DIRECTORY_DOESNT_EXIST
+  87, // CANNOT_SEEK_THROUGH_FILE
+  88, // CANNOT_TRUNCATE_FILE
+  91, // SIZES_OF_MARKS_FILES_ARE_INCONSISTENT
+  95, // CANNOT_READ_FROM_SOCKET
+  96, // CANNOT_WRITE_TO_SOCKET
+  107, // FILE_DOESNT_EXIST
   164, // READONLY
   172, // CANNOT_CREATE_DIRECTORY
+  198, // DNS_ERROR
   203, // NO_FREE_CONNECTION
   204, // CANNOT_FSYNC
   209, // SOCKET_TIMEOUT
   210, // NETWORK_ERROR
+  214, // CANNOT_STATVFS
+  218, // TABLE_IS_DROPPED
   225, // NO_ZOOKEEPER
+  226, // NO_FILE_IN_DATA_PART
+  228, // BAD_SIZE_OF_FILE_IN_DATA_PART
+  232, // NO_SUCH_DATA_PART
+  234, // NO_REPLICA_HAS_PART
   236, // ABORTED
   242, // TABLE_IS_READ_ONLY
+  244, // UNEXPECTED_ZOOKEEPER_ERROR
+  246, // CORRUPTED_DATA
   254, // NO_ACTIVE_REPLICAS
+  255, // TOO_MANY_RETRIES_TO_FETCH_PARTS
+  265, // NO_AVAILABLE_REPLICA
+  271, // CANNOT_DECOMPRESS
   279, // ALL_CONNECTION_TRIES_FAILED
   285, // TOO_FEW_LIVE_REPLICAS
+  286, // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
+  289, // REPLICA_IS_NOT_IN_QUORUM
   294, // CANNOT_WRITE_TO_FILE
   319, // UNKNOWN_STATUS_OF_INSERT
+  369, // ALL_REPLICAS_ARE_STALE
+  384, // PART_IS_TEMPORARILY_LOCKED
   394, // QUERY_WAS_CANCELLED, by a server that shuts down, or by its operator
+  400, // CANNOT_STAT
+  410, // EXTERNAL_SERVER_IS_NOT_RESPONDING
   411, // PTHREAD_ERROR
+  424, // CANNOT_LINK
   425, // SYSTEM_ERROR
   439, // CANNOT_SCHEDULE_TASK
+  458, // CANNOT_UNLINK
+  473, // DEADLOCK_AVOIDED
+  504, // FILE_ALREADY_EXISTS
   516, // AUTHENTICATION_FAILED
+  519, // NO_REMOTE_SHARD_AVAILABLE
+  521, // ATOMIC_RENAME_FAIL
+  531, // CANNOT_FSTAT
+  566, // CANNOT_RMDIR
   586, // CANNOT_CREATE_FILE
+  641, // CANNOT_APPEND_TO_FILE
   668, // INVALID_STATE
+  695, // ASYNC_LOAD_FAILED
+  696, // ASYNC_LOAD_CANCELED
+  733, // TABLE_IS_BEING_RESTARTED
+  738, // PART_IS_LOCKED
+  740, // POTENTIALLY_BROKEN_DATA_PART
   999, // KEEPER_EXCEPTION
+  1000, // POCO_EXCEPTION
 ]);
 /** Codes that the values of rows can cause. An error with any other code is never blamed on rows. */
 const OF_CONTENT = new Set([
@@ -75,9 +128,9 @@ const OF_CONTENT = new Set([
   676, // CANNOT_PARSE_IPV6
   691, // UNKNOWN_ELEMENT_OF_ENUM
 ]);
-/** The system's words for what the machine has run out of. The engine has them under many codes. */
+/** The words of system calls that fail. The engine has them under many codes. */
 const MACHINE =
-  /Too many open files|No space left|Cannot allocate memory|Resource temporarily unavailable|Input\/output error|errno: (?:4|5|11|12|23|24|28|122)\b|EMFILE|ENFILE|ENOSPC|ENOMEM/i;
+  /errno: \d+, strerror: |filesystem error: |Too many open files|No space left|Cannot allocate memory|Resource temporarily unavailable|Input\/output error|EMFILE|ENFILE|ENOSPC|ENOMEM/i;
 const NETWORK = /ECONN|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|EHOST|ENETUN|socket hang up|timeout|aborted|closed/i;
 
 /** The engine's numeric error code, or null for any other error. */
@@ -121,7 +174,7 @@ export function storeError(error: unknown, kind: StoreLocation['kind']): unknown
     });
   }
   const message = wordsOf(error);
-  const isOutside = code === null && (kind === 'server' || NETWORK.test(message));
+  const isOutside = code === null && (kind === 'server' || isOfSystem(error) || NETWORK.test(message));
   if (isOutside || MACHINE.test(message) || (code !== null && UNAVAILABLE.has(code))) {
     return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
       retryAfterSeconds: 5,

@@ -49,6 +49,7 @@ export const FIRST_SHARD: ReadonlySet<string> = new Set([
   'app_secrets',
   'app_shares',
   'app_retention',
+  'app_exclusions',
   'deleted_apps',
   'deleted_accounts',
   'console_secrets',

@@ -14,5 +14,8 @@ export const isError = (thrown: unknown): thrown is Error =>
 export const codeOf = (thrown: unknown): string | undefined =>
   isError(thrown) && 'code' in thrown && thrown.code !== undefined ? String(thrown.code) : undefined;
 
+/** True for the failure of a system call, such as the opening of a file. */
+export const isOfSystem = (thrown: unknown): boolean => isError(thrown) && 'syscall' in thrown;
+
 /** The words of an error, or of anything else that was thrown. */
 export const messageOf = (thrown: unknown): string => (isError(thrown) ? thrown.message : String(thrown));

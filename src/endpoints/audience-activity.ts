@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { activityBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { hourly, Timestamp } from './fields.ts';
 import { AppQuery } from './query.ts';
 
@@ -23,15 +23,16 @@ const AudienceActivity = z
   })
   .meta({ id: 'PublicAudienceActivityResponseDto' });
 
-export const audienceActivity = defineEndpoint({
+export const audienceActivity = defineQuestion({
   operationId: 'getAudienceActivity',
-  method: 'get',
   path: '/api/v1/sessions/traffic-audience-activity',
   summary: 'Average activity per day of week and hour, over 28 days in Tehran time',
   description:
     'Over the 672 Tehran hours that end with the current one, so each cell averages 4 hours; 2 decimals. `to` is the last ms of the current hour.',
   query: AppQuery,
   response: AudienceActivity,
-  basis: (_, now) => activityBasis(now),
-  handler: ({ query, analytics, now }) => analytics.audienceActivity(query.appId, now),
+  question: ({ appId }, now) => ({
+    basis: activityBasis(now),
+    compute: (analytics) => analytics.audienceActivity(appId, now),
+  }),
 });

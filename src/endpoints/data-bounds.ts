@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { dataBoundsBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { Timestamp } from './fields.ts';
 import { AppQuery } from './query.ts';
 
@@ -11,13 +11,14 @@ const DataBounds = z
   })
   .meta({ id: 'PublicDataBoundsDto' });
 
-export const dataBounds = defineEndpoint({
+export const dataBounds = defineQuestion({
   operationId: 'getDataBounds',
-  method: 'get',
   path: '/api/v1/sessions/data-bounds',
   summary: 'Start of the earliest and of the latest session',
   query: AppQuery,
   response: DataBounds,
-  basis: dataBoundsBasis,
-  handler: ({ query, analytics }) => analytics.dataBounds(query.appId),
+  question: ({ appId }) => ({
+    basis: dataBoundsBasis(),
+    compute: (analytics) => analytics.dataBounds(appId),
+  }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sessionsBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { figure } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
 
@@ -15,15 +15,16 @@ const Location = z
   })
   .meta({ id: 'PublicLocationDto' });
 
-export const locations = defineEndpoint({
+export const locations = defineQuestion({
   operationId: 'listLocations',
-  method: 'get',
   path: '/api/v1/sessions/locations/all',
   summary: 'Sessions per location with coordinates',
   description:
     'By count descending, then names. Sessions without coordinates are left out, so a missing location does not mean that nobody came from there.',
   query: AppRangeListQuery,
   response: z.array(Location),
-  basis: ({ range }) => sessionsBasis(range),
-  handler: ({ query, analytics }) => analytics.locations(query.appId, query.range, query.limit),
+  question: ({ appId, range, limit }) => ({
+    basis: sessionsBasis(range),
+    compute: (analytics) => analytics.locations(appId, range, limit),
+  }),
 });

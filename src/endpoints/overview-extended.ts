@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { overviewBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { figure, figuresOf, Timestamp } from './fields.ts';
 import { PageView } from './pageviews.ts';
 import { AppRangeQuery } from './query.ts';
@@ -68,15 +68,16 @@ const ExtendedOverview = z
   .strictObject({ from: bound, to: bound, session, page, interaction, technology, error, traffic })
   .meta({ id: 'PublicExtendedOverviewResponseDto' });
 
-export const overviewExtended = defineEndpoint({
+export const overviewExtended = defineQuestion({
   operationId: 'getExtendedOverview',
-  method: 'get',
   path: '/api/v1/sessions/overview/extended',
   summary: 'Session, page, interaction, technology, error and traffic metrics',
   description: 'Lists hold the first 10 by their first count, then names.',
   query: AppRangeQuery,
   response: ExtendedOverview,
   errors: ['beyond_retention'],
-  basis: ({ range }) => overviewBasis(range),
-  handler: ({ query, analytics }) => analytics.overview(query.appId, query.range),
+  question: ({ appId, range }) => ({
+    basis: overviewBasis(range),
+    compute: (analytics) => analytics.overview(appId, range),
+  }),
 });

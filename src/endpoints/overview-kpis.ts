@@ -3,7 +3,7 @@ import { FIGURES, KPI_FIGURES } from '../analytics/answers/figures.ts';
 import { kpiRange } from '../analytics/range/ranges.ts';
 import { kpisBasis } from '../analytics/scopes.ts';
 import { byName } from '../domain/by-name.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { change, figuresOf, Timestamp } from './fields.ts';
 import { rangeQuery } from './query.ts';
 
@@ -24,9 +24,8 @@ const KpiComparison = z
   })
   .meta({ id: 'PublicOverviewKpiResponseDto' });
 
-export const overviewKpis = defineEndpoint({
+export const overviewKpis = defineQuestion({
   operationId: 'getOverviewKpis',
-  method: 'get',
   path: '/api/v1/sessions/overview/kpis',
   summary: 'KPIs of a period beside the one before it',
   description:
@@ -37,9 +36,8 @@ export const overviewKpis = defineEndpoint({
   }),
   response: KpiComparison,
   errors: ['beyond_retention'],
-  check: ({ range }, now) => {
-    kpiRange(range, now);
+  question: ({ appId, range }, now) => {
+    const current = kpiRange(range, now);
+    return { basis: kpisBasis(current), compute: (analytics) => analytics.kpis(appId, current) };
   },
-  basis: ({ range }, now) => kpisBasis(kpiRange(range, now)),
-  handler: ({ query, analytics, now }) => analytics.kpis(query.appId, kpiRange(query.range, now)),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventsBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { figuresOf } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
 
@@ -11,15 +11,16 @@ export const PageView = z
   })
   .meta({ id: 'PublicPageViewDto' });
 
-export const pageviews = defineEndpoint({
+export const pageviews = defineQuestion({
   operationId: 'listPageviews',
-  method: 'get',
   path: '/api/v1/sessions/pageviews',
   summary: 'Views and unique sessions per page path',
   description: 'By views descending, then path in byte order.',
   query: AppRangeListQuery,
   response: z.array(PageView),
   errors: ['beyond_retention'],
-  basis: ({ range }) => eventsBasis(range),
-  handler: ({ query, analytics }) => analytics.pageviews(query.appId, query.range, query.limit),
+  question: ({ appId, range, limit }) => ({
+    basis: eventsBasis(range),
+    compute: (analytics) => analytics.pageviews(appId, range, limit),
+  }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { eventsBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { figuresOf } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
 
@@ -11,15 +11,16 @@ const TimeSpent = z
   })
   .meta({ id: 'PublicTimeSpentDto' });
 
-export const timeSpent = defineEndpoint({
+export const timeSpent = defineQuestion({
   operationId: 'listTimeSpent',
-  method: 'get',
   path: '/api/v1/sessions/timespent',
   summary: 'Visible time per page path, in milliseconds',
   description: 'Paths with engagement events in the range, by totalMs descending, then path in byte order.',
   query: AppRangeListQuery,
   response: z.array(TimeSpent),
   errors: ['beyond_retention'],
-  basis: ({ range }) => eventsBasis(range),
-  handler: ({ query, analytics }) => analytics.timeSpent(query.appId, query.range, query.limit),
+  question: ({ appId, range, limit }) => ({
+    basis: eventsBasis(range),
+    compute: (analytics) => analytics.timeSpent(appId, range, limit),
+  }),
 });

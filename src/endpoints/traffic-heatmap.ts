@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { heatmapBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { hourly, Timestamp } from './fields.ts';
 import { AppQuery } from './query.ts';
 
@@ -22,15 +22,16 @@ const TrafficHeatmap = z
   })
   .meta({ id: 'PublicTrafficHeatmapResponseDto' });
 
-export const trafficHeatmap = defineEndpoint({
+export const trafficHeatmap = defineQuestion({
   operationId: 'getTrafficHeatmap',
-  method: 'get',
   path: '/api/v1/sessions/traffic-heatmap',
   summary: 'Hourly matrix of the last 7 Tehran days',
   description:
     'Today included, oldest first; hours to come are 0. `from` and `to` are the first and last ms of the window. Sessions and visitors count in the hour of their start, pageviews in their own.',
   query: AppQuery,
   response: TrafficHeatmap,
-  basis: (_, now) => heatmapBasis(now),
-  handler: ({ query, analytics, now }) => analytics.trafficHeatmap(query.appId, now),
+  question: ({ appId }, now) => ({
+    basis: heatmapBasis(now),
+    compute: (analytics) => analytics.trafficHeatmap(appId, now),
+  }),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { growthDays } from '../analytics/range/ranges.ts';
 import { growthBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { figure } from './fields.ts';
 import { rangeQuery } from './query.ts';
 
@@ -15,9 +15,8 @@ const UserGrowthPoint = z
   })
   .meta({ id: 'PublicUserGrowthPointDto' });
 
-export const userGrowth = defineEndpoint({
+export const userGrowth = defineQuestion({
   operationId: 'listUserGrowth',
-  method: 'get',
   path: '/api/v1/sessions/user-growth',
   summary: 'Sessions, visitors, pageviews and clicks per UTC day',
   description:
@@ -28,9 +27,9 @@ export const userGrowth = defineEndpoint({
   }),
   response: z.array(UserGrowthPoint),
   errors: ['beyond_retention'],
-  check: ({ range: { from, to } }) => {
+  question: ({ appId, range }) => {
+    const { from, to } = range;
     if (from !== null && to !== null) growthDays({ from, to });
+    return { basis: growthBasis(range), compute: (analytics) => analytics.userGrowth(appId, range) };
   },
-  basis: ({ range }) => growthBasis(range),
-  handler: ({ query, analytics }) => analytics.userGrowth(query.appId, query.range),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { sessionsBasis } from '../analytics/scopes.ts';
-import { defineEndpoint } from './endpoint.ts';
+import { defineQuestion } from './endpoint.ts';
 import { figure } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
 
@@ -16,14 +16,15 @@ const UtmCampaign = z
   })
   .meta({ id: 'PublicUtmCampaignDto' });
 
-export const utm = defineEndpoint({
+export const utm = defineQuestion({
   operationId: 'listUtmCampaigns',
-  method: 'get',
   path: '/api/v1/growth/utm',
   summary: 'Sessions and visitors per UTM combination',
   description: 'Combinations with a source: the first 100 by sessions descending, then names.',
   query: AppRangeQuery,
   response: z.array(UtmCampaign).max(100),
-  basis: ({ range }) => sessionsBasis(range),
-  handler: ({ query, analytics }) => analytics.utmCampaigns(query.appId, query.range),
+  question: ({ appId, range }) => ({
+    basis: sessionsBasis(range),
+    compute: (analytics) => analytics.utmCampaigns(appId, range),
+  }),
 });

@@ -12,7 +12,7 @@ import { forgetRuns, RunEnded } from './runs.ts';
 import { type SealState, sealStates } from './seal-states.ts';
 import type { SealDeps, Stretch } from './stretch.ts';
 import { Turns } from './turns.ts';
-import { unseal } from './unseal.ts';
+import { unseal, unsealBare } from './unseal.ts';
 
 export interface SealerDeps extends Pick<SealDeps, 'db'> {
   readonly clock: Clock;
@@ -87,6 +87,8 @@ class RepeatedSealer implements Sealer {
   /** The settings of the last expiry, and when the next one is due (ms of `performance.now`). */
   #expiry = { settings: '', next: 0 };
   readonly #passes: Repeated;
+  /** Facts of an earlier version are looked for once. */
+  #hasDetails = false;
   #health: SealingHealth = { lagSeconds: { page: 0, session: 0 }, lastRunAt: null, measuredAt: null };
 
   constructor(deps: SealerDeps) {
@@ -151,6 +153,11 @@ class RepeatedSealer implements Sealer {
 
   async #sealAll(signal: AbortSignal): Promise<void> {
     const { db, clock, log } = this.#deps;
+    if (!this.#hasDetails) {
+      const bare = await unsealBare({ db }, clock());
+      if (bare > 0) log.info({ apps: bare }, 'facts of an earlier version are built again');
+      this.#hasDetails = true;
+    }
     const onStretch = (stretch: Stretch): void => log.info(described(stretch), 'sealed');
     await seal({ db, onStretch, signal }, clock(), this.#fairness);
     const apps = await purgeSessions({ db, signal }, clock());

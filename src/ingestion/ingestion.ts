@@ -196,6 +196,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
         maxAgeDays,
         acceptedFrom: acceptedFrom(app.retention, now),
         userAgent,
+        isExcluded: app.excludes?.(address) ?? false,
         correction,
         ...(ids === null ? {} : { visitorId: (agent: string) => ids(app.id, address, agent) }),
       });

@@ -7,7 +7,7 @@ export type RefusalCode = 'overloaded' | 'store_unavailable';
 export interface IngestCounts {
   readonly acceptedEvents: number;
   readonly duplicateBatches: number;
-  /** Skipped sessions (`invalid_session`, `bot`, `beyond_retention`) and skipped events (the other codes). */
+  /** Skipped sessions (`invalid_session`, `excluded`, `bot`, `beyond_retention`) and skipped events (the other codes). */
   readonly rejected: Readonly<Partial<Record<RejectionCode, number>>>;
   /** Refused batches. */
   readonly refused: Readonly<Partial<Record<RefusalCode, number>>>;

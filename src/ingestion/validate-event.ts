@@ -6,6 +6,7 @@ import { cleanText, cutText, wellFormed } from './text.ts';
 /** The reason why a part of a batch was left out. */
 export type RejectionCode =
   | 'invalid_session'
+  | 'excluded'
   | 'bot'
   | 'beyond_retention'
   | 'invalid_event'

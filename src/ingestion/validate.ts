@@ -48,12 +48,15 @@ export interface Rules {
    * rejected.
    */
   readonly visitorId?: (userAgent: string) => string;
+  /** True if the app leaves out the events of the request's address. */
+  readonly isExcluded?: boolean;
   /** Corrects the sender's clock. */
   readonly correction?: Correction;
 }
 
 const ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
+const EXCLUDED: Fault = { code: 'excluded', message: 'The app leaves out the events of this address.' };
 const wrong = (message: string): Fault => ({ code: 'invalid_session', message });
 
 /**
@@ -102,6 +105,7 @@ function validateHead(sent: unknown, rules: Rules, requestUserAgent: string): He
   if (typeof context === 'string') return wrong(context);
   if (!Array.isArray(events)) return wrong('events: must be a list.');
   const userAgent = context.userAgent ?? requestUserAgent;
+  if (rules.isExcluded === true) return EXCLUDED;
   if (isBotSession(userAgent)) return { code: 'bot', message: 'The user agent is a bot.' };
   const visitorId = sentVisitor ?? rules.visitorId?.(userAgent);
   if (visitorId === undefined) return wrong('visitorId: is missing.');

@@ -188,4 +188,11 @@ export const Retention = z
   })
   .meta({ id: 'Retention' });
 
+export const Exclusions = z
+  .strictObject({
+    appId: Uuid,
+    addresses: z.array(z.string()).meta({ description: 'Ranges, such as 192.0.2.0/24.' }),
+  })
+  .meta({ id: 'ExcludedAddresses' });
+
 export const SignInLink = z.strictObject({ url: z.string(), expiresAt: Instant }).meta({ id: 'SignInLink' });

@@ -11,6 +11,7 @@ import {
   AccountParams,
   AppBody,
   AppParams,
+  ExclusionsBody,
   KeyBody,
   KeyParams,
   NameBody,
@@ -133,6 +134,16 @@ const routes = (metadata: Metadata): Readonly<Record<string, { readonly [M in Me
       const { appId } = parse(AppParams, req.params);
       const { days } = await bodyOf(req, res, RetentionBody);
       replyToPost(req, res, 200, await metadata.setRetention(appId, days));
+    },
+  },
+  '/apps/:appId/excluded-addresses': {
+    GET: async (req, res) => {
+      await replyToGet(req, res, await metadata.exclusionsOf(parse(AppParams, req.params).appId));
+    },
+    PUT: async (req, res) => {
+      const { appId } = parse(AppParams, req.params);
+      const { addresses } = await bodyOf(req, res, ExclusionsBody);
+      replyToPost(req, res, 200, await metadata.setExclusions(appId, addresses));
     },
   },
   '/apps/:appId': {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { addressRange } from '../domain/address-ranges.ts';
 import { accountId, appId, isUuid, keyId } from '../domain/ids.ts';
 import { EVER, epochMs } from '../domain/time.ts';
 import { ROLES } from '../metadata/members.ts';
@@ -52,6 +53,21 @@ const RETENTION_DAYS =
   'Must be a whole number of days from 1 to 36500, or null for ever (in the command: none).';
 export const RetentionBody = z.strictObject({
   days: z.int(RETENTION_DAYS).min(1, RETENTION_DAYS).max(36_500, RETENTION_DAYS).nullable(),
+});
+const MOST_RANGES = 100;
+const RANGE = 'Must be an address or a range, such as 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32.';
+export const ExclusionsBody = z.strictObject({
+  addresses: z
+    .array(
+      z.string(RANGE).transform((text, context) => {
+        const range = addressRange(text);
+        if (range !== undefined) return range;
+        context.addIssue({ code: 'custom', message: `${JSON.stringify(text.slice(0, 100))}: ${RANGE}` });
+        return z.NEVER;
+      }),
+    )
+    .max(MOST_RANGES, `Must hold at most ${MOST_RANGES} ranges.`)
+    .transform((ranges) => [...new Set(ranges)]),
 });
 const VISITOR = 'Must be 1 to 64 of A–Z a–z 0–9 . _ : -, as the SDK sent it.';
 export const VisitorBody = z.strictObject({ visitorId: z.string().regex(/^[\w.:-]{1,64}$/, VISITOR) });

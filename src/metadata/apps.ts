@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { dateTime64, type Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
+import { inRanges } from '../domain/address-ranges.ts';
 import { batched, byKey } from '../domain/batched.ts';
 import { forOthersToo } from '../domain/caller.ts';
 import { AppError } from '../domain/errors.ts';
@@ -11,6 +12,7 @@ import type { AppRetention } from '../domain/retention.ts';
 import { type EpochMs, epochMs, toIso } from '../domain/time.ts';
 import { type Accounts, accountLock } from './accounts.ts';
 import { hashCredential, isAppSecret, newAppSecret, sameHash } from './credentials.ts';
+import { EXCLUSIONS } from './exclusion-rows.ts';
 import { FreshCache } from './fresh-cache.ts';
 import { hostOf } from './names.ts';
 import { PLANS } from './plans.ts';
@@ -32,12 +34,15 @@ interface NewApp {
   readonly name: string;
   readonly domain: string;
   readonly createdAt: EpochMs;
+  /** The addresses whose events it leaves out. */
+  readonly excluded?: readonly string[];
 }
 
 /** An app with the data that a request needs. */
 interface CachedApp extends AppRow {
   readonly secrets: readonly SecretRow[];
   readonly retention: AppRetention | undefined;
+  readonly excludes: SdkApp['excludes'];
 }
 
 const APP_COLUMNS = sql`toString(app_id) AS id, toString(account_id) AS account, domain, host`;
@@ -122,15 +127,26 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
     changes,
     max: CACHED,
     load: batched(async (ids) => {
-      const [apps, secrets, retentions] = await Promise.all([
+      const [apps, secrets, retentions, exclusions] = await Promise.all([
         db.query(APPS_BY_ID, { apps: ids }, LOOK_UP),
         db.query(SECRETS, { apps: ids }, LOOK_UP),
         db.query(RETENTIONS, { apps: ids }, LOOK_UP),
+        db.query(EXCLUSIONS, { apps: ids }, LOOK_UP),
       ]);
       const ofApp = (id: AppId) => secrets.filter(({ app }) => app === id);
       const retentionOf = new Map(retentions.map((own) => [own.id, own]));
+      const excludesOf = new Map(
+        exclusions
+          .filter(({ addresses }) => addresses.length > 0)
+          .map(({ id, addresses }) => [id, inRanges(addresses)]),
+      );
       return byKey(
-        apps.map((app) => ({ ...app, secrets: ofApp(app.id), retention: retentionOf.get(app.id) })),
+        apps.map((app) => ({
+          ...app,
+          secrets: ofApp(app.id),
+          retention: retentionOf.get(app.id),
+          excludes: excludesOf.get(app.id),
+        })),
         ({ id }) => id,
       );
     }),
@@ -177,7 +193,7 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
   };
 
   /**
-   * Adds an app. Its secrets and its retention go in first, so that it never exists without them. `assertHeld`: of the lock
+   * Adds an app. Its secrets and its settings go in first, so that it never exists without them. `assertHeld`: of the lock
    * on the account.
    */
   const add = async (
@@ -186,10 +202,13 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
     retention: AppRetention | undefined,
     assertHeld: AssertHeld,
   ): Promise<void> => {
-    const { id, account, name, domain, createdAt } = app;
+    const { id, account, name, domain, createdAt, excluded } = app;
     await writeSecrets(id, secrets);
     if (retention !== undefined) {
       await db.insert('app_retention', [retentionColumns({ ...retention, id, version: nextVersion() })]);
+    }
+    if (excluded !== undefined) {
+      await db.insert('app_exclusions', [{ app_id: id, addresses: excluded, version: nextVersion() }]);
     }
     const row = { app_id: id, account_id: account, name, domain, host: hostOf(domain) };
     const stored = { ...row, created_at: dateTime64(createdAt), version: nextVersion() };
@@ -277,8 +296,9 @@ export function appsIn(parts: MetadataParts, accounts: Accounts) {
 }
 
 /** The app with the data that its SDK needs. */
-export const sdkApp = ({ id, domain, retention }: CachedApp): SdkApp => ({
+export const sdkApp = ({ id, domain, retention, excludes }: CachedApp): SdkApp => ({
   id,
   domain,
   ...(retention === undefined ? {} : { retention }),
+  ...(excludes === undefined ? {} : { excludes }),
 });

@@ -22,6 +22,7 @@ export type AuditAction =
   | 'app.export'
   | 'app.import'
   | 'app.retention'
+  | 'app.exclusions'
   | 'visitor.erase'
   | 'account.rename'
   | 'account.plan'

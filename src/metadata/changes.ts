@@ -94,6 +94,7 @@ const FINGERPRINTS: Query<readonly [Kind, string, string]> = {
         statesOf('app_secrets', 'app_id', 'secret_hash'),
         statesOf('deleted_apps', 'app_id'),
         statesOf('app_retention', 'app_id'),
+        statesOf('app_exclusions', 'app_id'),
       ),
       fingerprintsOf('share', statesOf('app_shares', 'app_id', 'account_id')),
       fingerprintsOf('member', statesOf('console_members', 'email', 'account_id')),

@@ -6,6 +6,7 @@ import type { Account, Accounts } from './accounts.ts';
 import type { Apps } from './apps.ts';
 import { type Audit, type AuditAction, type Deed, NO_ACCOUNT } from './audit.ts';
 import type { Deletions } from './deletions.ts';
+import type { Exclusions, ExclusionsOfApps } from './exclusions.ts';
 import type { ApiKeySummary } from './key-rows.ts';
 import type { CreatedKey, Keys } from './keys.ts';
 import type { Member, Members, Role } from './members.ts';
@@ -40,6 +41,8 @@ export interface Deeds {
    * nothing is deleted before an hour has passed.
    */
   setRetention(app: AppId, days: number | null): Promise<RetentionOfApp>;
+  /** Replaces the list of addresses whose events an app leaves out. It takes effect within 5 s. */
+  setExclusions(app: AppId, addresses: readonly string[]): Promise<Exclusions>;
   /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
   deleteApp(app: AppId): Promise<void>;
   setPlan(account: AccountId, plan: PlanName): Promise<Account>;
@@ -64,6 +67,7 @@ export interface DeedsParts {
   readonly shares: Shares;
   readonly deletions: Deletions;
   readonly retentions: Retentions;
+  readonly exclusions: ExclusionsOfApps;
   readonly accountDeletions: AccountDeletions;
   readonly members: Members;
   readonly sessions: SessionsOfPeople;
@@ -84,6 +88,7 @@ export function deedsOf(
     apps,
     shares,
     retentions,
+    exclusions,
     deletions,
     accountDeletions,
     members,
@@ -154,6 +159,8 @@ export function deedsOf(
     shareApp: (app, account) => onApp(app, 'app.share', { account }, () => shares.share(app, account)),
     unshareApp: (app, account) => onApp(app, 'app.unshare', { account }, () => shares.unshare(app, account)),
     setRetention: (app, days) => onApp(app, 'app.retention', { days }, () => retentions.set(app, days)),
+    setExclusions: (app, addresses) =>
+      onApp(app, 'app.exclusions', { addresses: addresses.join(' ') }, () => exclusions.set(app, addresses)),
     deleteApp: (app) => onApp(app, 'app.delete', {}, () => deletions.deleteApp(app)),
     setPlan: (account, plan) => onAccount(account, 'account.plan', { plan }, { plan }),
     renameAccount: (account, name) => onAccount(account, 'account.rename', { name }, { name }),

@@ -9,6 +9,7 @@ import { type Audit, type AuditEntry, auditIn } from './audit.ts';
 import { changesIn } from './changes.ts';
 import { createdBy, type Deeds, deedsOf } from './deeds.ts';
 import { deletionsIn } from './deletions.ts';
+import { type Exclusions, exclusionsIn } from './exclusions.ts';
 import { type KeyHour, keyRequestsIn } from './key-requests.ts';
 import type { ApiKeySummary } from './key-rows.ts';
 import { keyUsesIn } from './key-uses.ts';
@@ -48,6 +49,8 @@ export interface Metadata extends Access, Deeds {
   findApp(app: AppId): Promise<SdkApp | null>;
   /** Returns the setting of an app. Throws `not_found`. */
   retentionOf(app: AppId): Promise<RetentionOfApp>;
+  /** Returns the addresses whose events an app leaves out. Throws `not_found`. */
+  exclusionsOf(app: AppId): Promise<Exclusions>;
   /** Returns the apps whose raw events expire, and after how many days. */
   retentionsInForce(): Promise<readonly { readonly app: AppId; readonly days: number }[]>;
   listShares(filter?: ShareFilter): Promise<Share[]>;
@@ -122,8 +125,10 @@ export function createMetadata({
   const requests = keyRequestsIn(parts);
   const accountDeletions = accountDeletionsIn(parts, accounts, deletions);
   const retentions = retentionsIn(parts, apps);
+  const exclusions = exclusionsIn(parts, apps);
   const deeds = {
     retentions,
+    exclusions,
     accounts,
     audit,
     keys,
@@ -167,6 +172,7 @@ export function createMetadata({
     },
     retentionsInForce: retentions.inForce,
     retentionOf: retentions.get,
+    exclusionsOf: exclusions.get,
     listShares: (filter = {}) => shares.list(filter),
     moving: { ...movedAppsIn(parts, apps), recorded: audit.recorded },
     async resumeDeletions() {

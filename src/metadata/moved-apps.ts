@@ -7,6 +7,7 @@ import type { AppRetention } from '../domain/retention.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { accountLock } from './accounts.ts';
 import type { Apps } from './apps.ts';
+import { EXCLUSIONS } from './exclusion-rows.ts';
 import { hostOf } from './names.ts';
 import { RETENTIONS } from './retention-rows.ts';
 import { Instant, type MetadataParts } from './rows.ts';
@@ -22,9 +23,11 @@ export interface MovedApp {
   readonly secrets: readonly Pick<SecretRow, 'hash' | 'createdAt' | 'expiresAt'>[];
   /** Absent: there was never one. */
   readonly retention?: AppRetention;
+  /** The addresses whose events it leaves out. Absent: there was never one. */
+  readonly excluded?: readonly string[];
 }
 
-const MOVED: Query<Omit<MovedApp, 'secrets' | 'retention'>> = {
+const MOVED: Query<Omit<MovedApp, 'secrets' | 'retention' | 'excluded'>> = {
   name: 'app to move',
   sql: sql`SELECT toString(app_id) AS id, toString(account_id) AS account, name, domain,
   toUnixTimestamp64Milli(created_at) AS createdAt
@@ -66,8 +69,13 @@ export function movedAppsIn({ db, locks, nextVersion }: MetadataParts, apps: App
       if (app === undefined) throw new AppError('not_found', `There is no app ${id}.`);
       const secrets = await db.query(SECRETS, { apps: [id] });
       const [set] = await db.query(RETENTIONS, { apps: [id] });
-      if (set === undefined) return { ...app, secrets };
-      return { ...app, secrets, retention: { days: set.days, acceptedFrom: set.acceptedFrom } };
+      const [exclusions] = await db.query(EXCLUSIONS, { apps: [id] });
+      return {
+        ...app,
+        secrets,
+        ...(set && { retention: { days: set.days, acceptedFrom: set.acceptedFrom } }),
+        ...(exclusions && { excluded: exclusions.addresses }),
+      };
     },
 
     /**

@@ -43,6 +43,8 @@ export interface SdkApp {
   readonly domain: string;
   /** For how long its events are kept; absent: for ever. */
   readonly retention?: AppRetention;
+  /** Tells whether events from an address are left out; absent: from none. */
+  readonly excludes?: (address: string) => boolean;
 }
 
 /** Access checks of the Public API and the SDK endpoint. Changes show within 5 s. */

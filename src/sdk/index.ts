@@ -1,44 +1,79 @@
+import { safe, whenShown } from './listen.ts';
 import { openStore } from './local-store.ts';
-import { observe } from './observe.ts';
-import { problemOf, refused, type Settings } from './settings.ts';
+import type { Properties } from './properties.ts';
+import { isOn, problemOf, refused, type Settings } from './settings.ts';
+import { forget } from './store.ts';
 import { createTracker, type Tracker } from './tracker.ts';
-import { debug, openUp, warn } from './voice.ts';
+import { debug, NAME, openUp, warn } from './voice.ts';
 
+export type { Properties } from './properties.ts';
 export type { Settings } from './settings.ts';
 
-let initialised = false;
-let tracker: Tracker | undefined;
+type Trackers = Record<string, Tracker | null>;
+
+/** The page's trackers by app, also those of other copies of this code. Null: the app is not measured, or not yet. */
+const trackers = (): Trackers => {
+  const page = globalThis as unknown as Record<string, Trackers | undefined>;
+  page[NAME] ??= {};
+  return page[NAME];
+};
+/** Holds the switch of this browser, for all apps of the site. */
+const browser = () => openStore('sa:');
 
 function start(settings: Settings): void {
   const store = openStore(`sa:${settings.appId}:`);
-  if (refused(settings)) {
-    for (const key of store.keys('')) store.set(key);
-    debug('silent, because the browser asks not to be tracked');
+  const asked = /[?&]analytics=(on|off)\b/.exec(location.search)?.[1];
+  if (asked) {
+    browser().set('off', asked === 'off' || undefined);
+    warn(`${asked} in this browser`);
+  }
+  if (browser().get('off') || refused(settings)) {
+    forget(store);
+    debug('silent, as the browser asks');
     return;
   }
-  const endpoint = (settings.endpoint ?? location.origin).replace(/\/+$/, '');
-  tracker = createTracker(settings, endpoint, store);
-  observe(tracker);
+  trackers()[settings.appId] = createTracker(settings, store);
 }
 
-/** Starts measuring this page. Later calls do nothing. With wrong settings it only says on the console what is wrong. */
-export function init(settings: Settings): void {
-  if (initialised) return;
-  if (settings.debug) openUp();
+/**
+ * Starts measuring this page for an app. Later calls for the same app do nothing. With wrong settings it only says on the
+ * console what is wrong. Does nothing on a server.
+ */
+export const init = safe((settings: Settings): void => {
+  const { appId } = settings;
+  if (isOn(settings.debug)) openUp();
   const problem = problemOf(settings);
-  if (problem) {
-    warn(`${problem}. Nothing is measured.`);
-    return;
+  if (problem) warn(`${problem}. Nothing is measured.`);
+  else if (!(appId in trackers())) {
+    trackers()[appId] = null;
+    whenShown(() => start(settings));
   }
-  initialised = true;
-  // A page that the browser loads in advance may never be seen.
-  if ((document as Document & { prerendering?: boolean }).prerendering) {
-    document.addEventListener('prerenderingchange', () => start(settings), { once: true });
-  } else start(settings);
-}
+});
 
-/** Counts a custom event, such as `track('signup')`. Cuts the name at 512 characters. Does nothing before `init`. */
-export function track(name: string): void {
-  const text = String(name).trim().slice(0, 512);
-  if (text) tracker?.record('custom', { name: text });
-}
+const each = <Name extends keyof Tracker>(name: Name) =>
+  safe((...args: Parameters<Tracker[Name]>): void =>
+    whenShown(() => {
+      for (const tracker of Object.values(trackers()))
+        (tracker?.[name] as ((...args: unknown[]) => void) | undefined)?.(...args);
+    }),
+  );
+
+/**
+ * Counts a custom event in every app of the page, such as `track('signup', { plan: 'pro' })`. Cuts the name at 512
+ * characters and texts at 256. Does nothing before `init`.
+ */
+export const track: (name: string, properties?: Properties) => void = each('track');
+
+/** Counts a view of `path`, or of the page that the address names. Later events are of this path. */
+export const pageview: (path?: string) => void = each('pageview');
+
+const stop = each('stop');
+
+/**
+ * Stops measuring in this browser, on all pages of the site, and removes what the SDK keeps there. `optOut(false)` lets the
+ * next page measure again.
+ */
+export const optOut = safe((out = true): void => {
+  browser().set('off', out || undefined);
+  if (out) stop();
+});

@@ -1,37 +1,38 @@
 import type { Store } from './store.ts';
 
-/** Opens the values in localStorage whose names begin with `prefix`. Reading and writing never throw. */
+type Items = Record<string, string>;
+
+/** Opens the values in localStorage whose names begin with `prefix`. */
 export function openStore(prefix: string): Store {
-  // Values that localStorage does not take, because it is full or the browser forbids it (every access then
-  // throws).
-  const memory: Record<string, string> = {};
+  let items: Items = {};
+  try {
+    items = (localStorage as Storage | null as Items | null) ?? items;
+  } catch {
+    // The browser forbids it: the values last as long as the page.
+  }
   return {
     get(key) {
       try {
-        return JSON.parse(memory[key] ?? localStorage.getItem(prefix + key) ?? '');
+        return JSON.parse(items[prefix + key] ?? '');
       } catch {
         return undefined;
       }
     },
     set(key, value) {
+      // Removed first, so that no old value stays if the new one does not fit.
+      delete items[prefix + key];
+      if (value === undefined) return;
       const json = JSON.stringify(value);
-      delete memory[key];
       try {
-        // Removed first, so that no old value stays if the new one does not fit.
-        localStorage.removeItem(prefix + key);
-        if (json) localStorage.setItem(prefix + key, json);
+        items[prefix + key] = json;
       } catch {
-        if (json) memory[key] = json;
+        // It is full.
+        items = { ...items, [prefix + key]: json };
       }
     },
-    keys(start) {
-      try {
-        return Object.keys(localStorage)
-          .filter((name) => name.startsWith(prefix + start))
-          .map((name) => name.slice(prefix.length));
-      } catch {
-        return [];
-      }
-    },
+    keys: (start) =>
+      Object.keys(items)
+        .filter((name) => name.startsWith(prefix + start))
+        .map((name) => name.slice(prefix.length)),
   };
 }

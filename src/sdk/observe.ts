@@ -1,80 +1,50 @@
-import { clickTarget } from './targets.ts';
+import { errorText } from './errors.ts';
+import { on } from './listen.ts';
+import { isOn, type Settings } from './settings.ts';
+import { clickTarget, elementName } from './targets.ts';
 import type { Tracker } from './tracker.ts';
+import type { Detail, EventType } from './wire.ts';
 
-const TEND_MS = 30_000;
+type Record = (type: EventType, detail: Detail) => void;
 
-/** Keeps the SDK's own errors away from the page. */
-const safe =
-  <Args extends unknown[]>(work: (...args: Args) => void) =>
-  (...args: Args): void => {
-    try {
-      work(...args);
-    } catch {
-      // Dropped: the page must not see it.
-    }
+const FILE = /\.(7z|avi|csv|dmg|docx?|exe|gz|mov|mp[34]|pdf|pkg|pptx?|rar|rtf|txt|wav|wmv|xlsx?|zip)$/i;
+
+/** Records what people click, and which of the links, files and forms the settings count. */
+export function observeClicks(record: Record, track: Tracker['track'], settings: Settings): void {
+  const clicked = (event: MouseEvent): void => {
+    const { type, button } = event;
+    const target = event.target as Element;
+    // The middle button opens a link, the right one a menu.
+    if (!event.isTrusted || button > 1) return;
+    const clickedName = type === 'click' && clickTarget(target);
+    if (clickedName) record('click', { target: clickedName });
+    const link = target.closest<HTMLAnchorElement>('a[href]');
+    // Of a telephone number there is none.
+    if (!link?.host) return;
+    const isFile = link.hasAttribute('download') || FILE.test(link.pathname);
+    const name =
+      isFile && isOn(settings.fileDownloads)
+        ? 'File Download'
+        : link.host !== location.host && isOn(settings.outboundLinks) && 'Outbound Link: Click';
+    if (name) track(name, { url: link.origin + link.pathname });
   };
-
-const errorDetail = (thrown: unknown) => ({ message: String(thrown).slice(0, 1024) || 'Error' });
-
-const watchHistory = (moved: () => void): void => {
-  for (const method of ['pushState', 'replaceState'] as const) {
-    const original = history[method];
-    history[method] = function (...args) {
-      original.apply(this, args);
-      moved();
-    };
+  on('click', clicked, true);
+  on('auxclick', clicked, true);
+  if (isOn(settings.formSubmissions)) {
+    const sent = (event: Event): void =>
+      track('Form: Submission', { form: elementName(event.target as Element) });
+    on('submit', sent, true);
   }
-  addEventListener('popstate', moved);
-};
+}
 
-const watchSight = (tracker: Tracker): void => {
-  const hidden = () => document.visibilityState === 'hidden';
-  for (const change of ['focus', 'blur'])
-    addEventListener(
-      change,
-      safe(() => tracker.look()),
-    );
-  document.addEventListener(
-    'visibilitychange',
-    safe(() => {
-      if (hidden()) return tracker.hide();
-      tracker.look();
-      tracker.tend();
-    }),
+/** Records errors that the page does not catch. */
+export function observeErrors(record: Record): void {
+  on('error', (event: ErrorEvent) => {
+    const { filename } = event;
+    const place = filename && ` at ${filename.replace(/[?#].*/, '')}:${event.lineno}:${event.colno}`;
+    record('error', { message: errorText(event.error ?? event.message, place) });
+  });
+  on('unhandledrejection', (event: PromiseRejectionEvent) =>
+    record('error', { message: errorText(event.reason ?? 'Rejected without a reason') }),
   );
-  addEventListener(
-    'pagehide',
-    safe(() => tracker.hide(true)),
-  );
-  addEventListener(
-    'pageshow',
-    safe((event: PageTransitionEvent) => event.persisted && tracker.back()),
-  );
-};
-
-/**
- * Connects the tracker to the page: clicks, errors, navigation inside the page, and the page's coming and
- * going.
- */
-export function observe(tracker: Tracker): void {
-  watchHistory(safe(tracker.moved));
-  watchSight(tracker);
-  addEventListener(
-    'click',
-    safe(({ target, isTrusted }: MouseEvent) => {
-      const name = isTrusted && target instanceof Element && clickTarget(target);
-      if (name) tracker.record('click', { target: name });
-    }),
-    true,
-  );
-  addEventListener(
-    'error',
-    safe(({ error, message }: ErrorEvent) => tracker.record('error', errorDetail(error ?? message))),
-  );
-  addEventListener(
-    'unhandledrejection',
-    safe(({ reason }) => tracker.record('error', errorDetail(reason))),
-  );
-  addEventListener('online', safe(tracker.online));
-  setInterval(safe(tracker.tend), TEND_MS);
 }

@@ -5,8 +5,8 @@ import type { SessionHead, WireEvent } from './wire.ts';
 
 const BATCH_EVENTS = 50;
 const QUEUE_BATCHES = 20;
-/** Longer than the minute to which browsers slow the timers of hidden pages. */
-const LEASE_MS = 120_000;
+/** The whole is longer than the minute to which browsers slow the timers of hidden pages. */
+const HALF_LEASE_MS = 60_000;
 /** The service remembers a batchId for 7 days. A batch must not be sent again after that. */
 const RETRY_MS = 6 * DAY_MS;
 
@@ -54,8 +54,8 @@ export function createQueue(store: Store): Queue {
   let open: Batch | undefined;
   let until = 0;
   let gone = false;
-  const leased = (end: number): boolean => Math.abs(end - LEASE_MS / 2 - Date.now()) <= LEASE_MS / 2;
-  const write = (next: readonly Batch[], lease = LEASE_MS): void => {
+  const leased = (end: number): boolean => Math.abs(end - HALF_LEASE_MS - Date.now()) <= HALF_LEASE_MS;
+  const write = (next: readonly Batch[], lease = 2 * HALF_LEASE_MS): void => {
     if (!leased(until)) open = undefined;
     batches = next.slice(-QUEUE_BATCHES);
     until = Date.now() + lease;
@@ -66,7 +66,7 @@ export function createQueue(store: Store): Queue {
   return {
     add(session, event) {
       const fits = leased(until) && open?.session.id === session.id && open.events.length < BATCH_EVENTS;
-      const batch: Batch = fits && open ? open : { id: newId(), session, events: [], sent: 0 };
+      const batch: Batch = (fits && open) || { id: newId(), session, events: [], sent: 0 };
       batch.events.push(event);
       write([...without(batch), batch]);
       open = batch;

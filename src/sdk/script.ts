@@ -2,30 +2,30 @@
  * The script behind `GET /sdk.js`. Starts from the data attributes of its own script tag, and sets
  * `sessionAnalytics`.
  */
-import { init, type Settings, track } from './index.ts';
-import { warn } from './voice.ts';
+import { init, optOut, pageview, type Settings, track } from './index.ts';
+import { isOn } from './settings.ts';
 
 const script = document.currentScript as HTMLScriptElement | null;
-const { appId, secretKey, endpoint, respectDoNotTrack, debug } = (script?.dataset ?? {}) as Record<
-  string,
-  string | undefined
->;
+// A module does not know its tag.
+const tags = script
+  ? [script]
+  : document.querySelectorAll<HTMLScriptElement>('[type=module][data-app-id],[type=module][data-secret-key]');
 
-const start = (settings: Settings): void =>
-  init({ endpoint: endpoint ?? new URL(script?.src || location.href).origin, ...settings });
+const started =
+  (tag: HTMLScriptElement | undefined) =>
+  (settings: object): void =>
+    init({ endpoint: new URL(tag?.src || location.href).origin, ...settings } as Settings);
 
-Object.assign(window, { sessionAnalytics: { init: start, track } });
+(window as unknown as Record<string, object>)['sessionAnalytics'] = {
+  init: started(tags[0]),
+  track,
+  pageview,
+  optOut,
+};
 
-if (!/^(true|false)?$/.test(respectDoNotTrack ?? '')) {
-  warn('data-respect-do-not-track is not true or false');
-}
-
-// With one of both, init says that the other is missing.
-if (appId !== undefined || secretKey !== undefined) {
-  start({
-    appId: appId ?? '',
-    secretKey: secretKey ?? '',
-    respectDoNotTrack: respectDoNotTrack !== 'false',
-    debug: (debug ?? 'false') !== 'false',
-  });
+for (const tag of tags) {
+  const { dataset } = tag;
+  const routes = ['hash', 'manual'].find((name) => isOn(dataset[name]));
+  // With one of both, init says that the other is missing.
+  if ('appId' in dataset || 'secretKey' in dataset) started(tag)({ routes, ...dataset });
 }

@@ -1,5 +1,7 @@
+import { on } from './listen.ts';
 import type { Batch, Queue } from './queue.ts';
 import { DAY_MS } from './sessions.ts';
+import type { Settings } from './settings.ts';
 import type { Store } from './store.ts';
 import { debug, warn } from './voice.ts';
 import { iso } from './wire.ts';
@@ -12,12 +14,6 @@ const BACKOFF_MAX_MS = 300_000;
 /** Browsers refuse keepalive bodies over 64 KiB, and a character may take three bytes. */
 const KEEPALIVE_CHARS = 20_000;
 
-export interface Address {
-  readonly url: string;
-  readonly appId: string;
-  readonly secretKey: string;
-}
-
 export interface Sender {
   /** Sends the waiting batches soon. */
   soon(): void;
@@ -27,26 +23,26 @@ export interface Sender {
    * Hands batches that were never sent to the browser, which delivers them after the page is gone. The
    * outcome is unknown, so they stay in the queue and are sent again later.
    */
-  beacon(): void;
+  leave(): void;
 }
 
+/** Nobody has answered, or the service cannot for a while. */
+const LATER = /^(0|408|429|5..)$/;
 /** Credentials, site or endpoint are wrong: no batch of this page can succeed. */
-const HOPELESS = [401, 403, 404, 405];
+const HOPELESS = /40[1345]/;
 
 /** An answer: of success, or of failure. */
 interface Told {
   readonly detail?: string;
-  readonly errors?: readonly { readonly field: string; readonly message: string }[];
+  readonly errors?: readonly object[];
   readonly rejected?: readonly object[];
 }
 
 /** Says why the service refused a batch, or which of its sessions and events it left out. */
 async function explain(url: string, response: Response): Promise<void> {
   const { detail = '', errors = [], rejected }: Told = await response.json().catch(() => ({}));
-  if (rejected?.[0]) debug(rejected);
-  if (response.ok) return;
-  const fields = errors.map(({ field, message }) => ` ${field}: ${message}`);
-  warn(`${url} refused a batch (${response.status}). ${detail}${fields.join('')}`);
+  if (response.ok) return debug(rejected);
+  warn(`${url} refused a batch (${response.status}). ${detail}`, ...errors);
 }
 
 /** Full jitter over the upper half: 0.5–1 s, 1–2 s, 2–4 s … at most 5 min. */
@@ -58,16 +54,17 @@ const backoff = (failures: number): number =>
  * 5xx or no answer it retries with growing pauses, but never before Retry-After, which also binds all tabs
  * and later pages. Other refusals are final. `refuse` is called if no later batch can succeed.
  */
-export function createSender(address: Address, store: Store, queue: Queue, refuse: () => void): Sender {
-  const { url, appId, secretKey } = address;
+export function createSender(
+  { appId, secretKey }: Settings,
+  url: string,
+  store: Store,
+  queue: Queue,
+  refuse: () => void,
+): Sender {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let busy = false;
   let failures = 0;
 
-  const body = ({ id, session, events }: Batch): string => {
-    const sessions = [{ ...session, events }];
-    return JSON.stringify({ appId, secretKey, batchId: id, sentAt: iso(Date.now()), sessions });
-  };
   /** Ms until the service may be called again. More than a day means that the clock was set back. */
   const pause = (): number => {
     const ms = Number(store.get('w')) - Date.now();
@@ -87,30 +84,33 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
   }
   function answered(batch: Batch, response?: Response): void {
     busy = false;
-    const status = response?.status ?? 0;
-    debug(batch.id, status || 'no answer');
-    if (!status || status === 408 || status === 429 || status >= 500) {
+    // 0: no answer.
+    const status = `${response?.status ?? 0}`;
+    debug(batch.id, status);
+    if (LATER.test(status)) {
       failed(batch, response);
       return;
     }
     failures = 0;
     queue.remove(batch);
     if (response) void explain(url, response);
-    if (HOPELESS.includes(status)) refuse();
+    if (HOPELESS.test(status)) refuse();
     now();
   }
   function post(batch: Batch): void {
     busy = true;
     queue.freeze(batch);
-    const text = body(batch);
-    debug(batch.id, batch.events);
+    const { id: batchId, session, events } = batch;
+    const sessions = [{ ...session, events }];
+    const text = JSON.stringify({ appId, secretKey, batchId, sentAt: iso(Date.now()), sessions });
+    debug(batchId, events);
     // A plain string is sent as text/plain, which needs no preflight.
     fetch(url, {
       method: 'POST',
-      body: text,
       credentials: 'omit',
+      body: text,
       keepalive: !failures && text.length < KEEPALIVE_CHARS,
-      signal: AbortSignal.timeout?.(ANSWER_MS) ?? null,
+      signal: AbortSignal.timeout?.(ANSWER_MS) as AbortSignal,
     }).then(
       (response) => answered(batch, response),
       () => answered(batch),
@@ -127,8 +127,8 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
     else if (batch) post(batch);
   }
   // The fetch itself fails like one without a network.
-  document.addEventListener('securitypolicyviolation', ({ blockedURI, effectiveDirective }) => {
-    if (effectiveDirective !== 'connect-src' || !url.startsWith(blockedURI)) return;
+  on('securitypolicyviolation', (event: SecurityPolicyViolationEvent) => {
+    if (event.effectiveDirective !== 'connect-src' || !url.startsWith(event.blockedURI)) return;
     warn(`the page's connect-src blocks ${url}`);
     refuse();
   });
@@ -137,12 +137,9 @@ export function createSender(address: Address, store: Store, queue: Queue, refus
     soon() {
       if (timer === undefined && !busy) after(GATHER_MS);
     },
-    beacon() {
+    leave() {
       if (pause()) return;
-      for (const batch of queue.all().filter(({ sent }) => !sent)) {
-        queue.freeze(batch);
-        navigator.sendBeacon(url, body(batch));
-      }
+      for (const batch of queue.all()) if (!batch.sent) post(batch);
     },
   };
 }

@@ -45,9 +45,7 @@ const covers = (session: Session, now: number): boolean =>
 export function createSessions(store: Store, context: () => Context): Sessions {
   const read = (): Session | undefined => store.get('s') as Session | undefined;
   const visitor = (): string => {
-    const known = store.get('v');
-    if (typeof known === 'string') return known;
-    const id = newId();
+    const id = `${store.get('v') ?? newId()}`;
     store.set('v', id);
     return id;
   };

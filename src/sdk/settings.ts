@@ -4,35 +4,60 @@ export interface Settings {
   readonly appId: string;
   /** The app's own credential (`app_secret_…`), never an account's API key. */
   readonly secretKey: string;
-  /** Origin of the service; the script's own origin by default (as a module: the page's). */
+  /**
+   * Address of the service, with or without a path, or a path on the page's own host. The script's own origin by default
+   * (as a module: the page's).
+   */
   readonly endpoint?: string;
+  /**
+   * What a page is. `path` (default): the path of the address. `hash`: also the route after `#/` or `#!/`. `manual`:
+   * pageviews are only counted by `pageview`.
+   */
+  readonly routes?: 'path' | 'hash' | 'manual';
+  /** Returns the path to send instead of the page's own, such as `/order/:id` for `/order/123`. */
+  readonly path?: (path: string) => string;
+  /** Count clicks on links to other hosts, as custom events. Default: false. */
+  readonly outboundLinks?: boolean;
+  /** Count clicks on links to files, as custom events. Default: false. */
+  readonly fileDownloads?: boolean;
+  /** Count submitted forms, as custom events. Default: false. */
+  readonly formSubmissions?: boolean;
   /** Stay silent for visitors who send Do Not Track or Global Privacy Control. Default: true. */
   readonly respectDoNotTrack?: boolean;
   /** Show the SDK's actions on the console. Default: false, only problems. */
   readonly debug?: boolean;
 }
 
-const APP_ID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+/** True for a switch that is on. As a data attribute it is a text, and may be empty. */
+export const isOn = (value: boolean | string | undefined): boolean =>
+  !/^(false|off|no|0|undefined)$/.test(`${value}`);
+
+export const unslashed = (text: string): string => text.replace(/\/+$/, '');
+
+/** The address of the service, without `/` at its end. */
+export const endpointUrl = ({ endpoint = '/' }: Settings): string =>
+  unslashed(new URL(endpoint, location.origin).href);
 
 /** Says why nothing can be sent with these settings; undefined if they may be right. They may come from JavaScript. */
-export function problemOf({ appId = '', secretKey = '', endpoint }: Partial<Settings>): string | undefined {
-  if ((appId + secretKey).includes('service_api_')) {
-    return "an account's API key must never be in a page: revoke it, and use the app's secret (app_secret_…)";
-  }
-  const wrong = (name: string, value: string, needed: string): string =>
-    `${name} is ${value ? `not ${needed}` : 'missing'}`;
-  if (!APP_ID.test(appId)) return wrong('data-app-id (appId)', appId, 'a UUID');
-  if (!/^app_secret_./.test(secretKey))
-    return wrong('data-secret-key (secretKey)', secretKey, 'app_secret_…');
-  if (endpoint !== undefined && !/^https?:\/\/./i.test(endpoint)) {
-    return wrong('data-endpoint (endpoint)', endpoint, 'https://…');
-  }
+export function problemOf({ appId, secretKey, endpoint = '/' }: Partial<Settings>): string | undefined {
+  const forms = [
+    ['data-app-id (appId)', appId, /^[\da-f-]{36}$/i, 'a UUID'],
+    [
+      'data-secret-key (secretKey)',
+      secretKey,
+      /^app_secret_./,
+      "the app's secret (app_secret_…). An API key is not for pages: revoke it",
+    ],
+    ['data-endpoint (endpoint)', endpoint, /^(https?:\/\/.|\/)/i, 'https://…'],
+  ] as const;
+  for (const [name, value = '', form, needed] of forms)
+    if (!form.test(value)) return `${name} is not ${needed}`;
   return undefined;
 }
 
 type Signals = Navigator & { readonly globalPrivacyControl?: boolean };
 
 /** True if the visitor's browser asks not to be measured and the page does not override it. */
-export const refused = (settings: Settings): boolean =>
-  settings.respectDoNotTrack !== false &&
+export const refused = ({ respectDoNotTrack = true }: Settings): boolean =>
+  isOn(respectDoNotTrack) &&
   (navigator.doNotTrack === '1' || (navigator as Signals).globalPrivacyControl === true);

@@ -8,3 +8,8 @@ export interface Store {
   /** The names that start with `start`. */
   keys(start: string): string[];
 }
+
+/** Removes every value. */
+export const forget = (store: Store): void => {
+  for (const key of store.keys('')) store.set(key);
+};

@@ -3,27 +3,29 @@ const INTERACTIVE =
 /** Attributes that a framework generates or that contain a record's number: not the same tomorrow. */
 const GENERATED = /\d{3}|[^\w-]|^data-v-/;
 
-const ownName = (element: Element): string => {
-  if (element.id && !GENERATED.test(element.id)) return `#${element.id}`;
-  const data = element.getAttributeNames().find((name) => /^data-/.test(name) && !GENERATED.test(name));
-  return data ? `[${data}]` : '';
+const idOf = (element: Element): string => {
+  // A form's `id` may be its field of that name.
+  const id = element.getAttribute('id');
+  return id && !GENERATED.test(id) ? `#${id}` : '';
 };
 
 /**
- * Returns a short stable name for a clicked element. The name is the tag with the id (`button#buy`), else
- * with the name of a data attribute (`a[data-plan]`), else below the nearest named ancestor (`#menu a`). It
- * never contains text or a value. Undefined for a click on a label whose field gets a click of its own.
+ * Returns a short stable name for an element. The name is the tag with the id (`button#buy`), else with the name of a data
+ * attribute (`a[data-plan]`), else below the nearest ancestor with an id (`#menu a`). It never contains text or a value.
  */
+export function elementName(element: Element): string {
+  const tag = element.localName;
+  const data = element.getAttributeNames().find((name) => /^data-/.test(name) && !GENERATED.test(name));
+  const own = idOf(element) || (data && `[${data}]`);
+  let above = own ? null : element.parentElement;
+  while (above && !idOf(above)) above = above.parentElement;
+  return above ? `${idOf(above)} ${tag}` : tag + (own || '');
+}
+
+/** Names a clicked element. Undefined for a click on a label whose field gets a click of its own. */
 export function clickTarget(clicked: Element): string | undefined {
   const control = clicked.closest(INTERACTIVE);
   const label = clicked.closest('label');
   if (label?.control && !label.control.contains(clicked) && !label.contains(control)) return undefined;
-  const element = control ?? clicked;
-  const tag = element.localName;
-  const own = ownName(element);
-  if (own) return (tag + own).slice(0, 512);
-  for (let above = element.parentElement; above; above = above.parentElement) {
-    if (above.id && !GENERATED.test(above.id)) return `#${above.id} ${tag}`.slice(0, 512);
-  }
-  return tag;
+  return elementName(control ?? clicked);
 }

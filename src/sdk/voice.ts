@@ -1,4 +1,4 @@
-const NAME = 'session-analytics:';
+export const NAME = 'session-analytics:';
 const said = new Set<string>();
 let isOpen = false;
 
@@ -7,12 +7,12 @@ export const openUp = (): void => {
   isOpen = true;
 };
 
-/** Tells the page's author what is wrong, once on each page. */
-export function warn(text: string): void {
+/** Tells the page's author what is wrong, once on each page. `more`: the details. */
+export function warn(text: string, ...more: readonly object[]): void {
   if (said.has(text)) return;
   said.add(text);
   // biome-ignore lint/suspicious/noConsole: the console is the only place where the page's author looks.
-  console.warn(NAME, text);
+  console.warn(NAME, text, ...more);
 }
 
 export function debug(...about: unknown[]): void {

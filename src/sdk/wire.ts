@@ -7,6 +7,7 @@ export interface Detail {
   readonly message?: string;
   readonly durationMs?: number;
   readonly name?: string;
+  readonly properties?: Readonly<Record<string, unknown>> | undefined;
 }
 
 export interface WireEvent extends Detail {
@@ -17,9 +18,11 @@ export interface WireEvent extends Detail {
 
 export interface Context {
   readonly referrer?: string;
-  readonly utm?: Readonly<Record<string, string>>;
+  readonly utm?: Readonly<Record<string, string | undefined>>;
   readonly language?: string;
   readonly screen?: string;
+  /** Only where it is not the request's. */
+  readonly userAgent?: string | undefined;
 }
 
 /** A session without its events. */

@@ -66,7 +66,14 @@ export async function* exported({ db, ingestion }: ExportDeps, app: MovedApp): A
   const until = await ingestion.whileQuiet(app.id, async (at) => at);
   await assertWhole(db, app.id);
   const erasures = await erasuresOf(db, app.id);
-  const head: AppPiece = { format: 1, ...app, secrets: [...app.secrets], until };
+  const { excluded, secrets, ...rest } = app;
+  const head: AppPiece = {
+    format: 1,
+    ...rest,
+    secrets: [...secrets],
+    ...(excluded === undefined ? {} : { excluded: [...excluded] }),
+    until,
+  };
   yield { name: APP, bytes: Buffer.from(JSON.stringify(head)) };
   const counts: CountsPiece = { events: 0, batches: 0 };
   let number = 0;

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzipSync, type ZlibOptions } from 'node:zlib';
 import { z } from 'zod';
+import { addressRange } from '../domain/address-ranges.ts';
 import { accountId, appId, isUuid } from '../domain/ids.ts';
 import { DAY_MS, EVER, epochMs } from '../domain/time.ts';
 import { CONTEXT_TEXTS, EVENT_COLUMNS, NO_COORDINATE, TYPES } from '../ingestion/journal-rows.ts';
@@ -52,6 +53,11 @@ export const AppPiece = z.object({
   ),
   /** For how long its events are kept, if it was ever said. */
   retention: z.object({ days: z.int().min(1).max(36_500).nullable(), acceptedFrom: instant }).optional(),
+  /** The addresses whose events it leaves out, if it was ever said. */
+  excluded: z
+    .array(z.string().refine((range) => addressRange(range) === range))
+    .max(100)
+    .optional(),
   /** The events that were stored until this moment, by the store's clock. */
   until: instant,
 });

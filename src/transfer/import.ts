@@ -165,11 +165,15 @@ async function countOf(schema: z.ZodType<unknown>, name: string, bytes: Buffer):
  */
 function wished(
   { shards }: Database,
-  { id, account, secrets, until, retention, ...piece }: AppPiece,
+  { id, account, secrets, until, retention, excluded, ...piece }: AppPiece,
   wish: ImportWish,
 ): MovedApp {
   const owner = wish.account ?? account;
-  const app = retention === undefined ? piece : { ...piece, retention };
+  const app = {
+    ...piece,
+    ...(retention === undefined ? {} : { retention }),
+    ...(excluded === undefined ? {} : { excluded }),
+  };
   if (!wish.asNew) return { ...app, id, account: owner, secrets };
   const digest = createHash('sha256').update(`${id} ${until} ${owner}`).digest('hex');
   return { ...app, id: shards.newApp(digest), account: owner, secrets: [] };

@@ -1,4 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 
 export const CHROMIUM = '/usr/bin/chromium';
@@ -45,3 +50,26 @@ export async function newContext(
 /** A new visitor of a site. */
 export const newVisitor = (browser: Browser): Promise<BrowserContext> =>
   newContext(browser, { locale: 'fa-IR', screen: { width: 1280, height: 720 } });
+
+/** Opens a page in a Chromium that nobody drives: one that is driven prerenders no pages. Returns how to end it. */
+export async function openAlone(url: string): Promise<() => Promise<void>> {
+  const profile = await mkdtemp(join(tmpdir(), 'chromium-'));
+  const arguments_ = [
+    '--headless',
+    '--no-sandbox',
+    '--disable-gpu',
+    '--no-first-run',
+    '--disable-component-update',
+    '--disable-sync',
+    `--user-data-dir=${profile}`,
+    '--host-resolver-rules=MAP *.test 127.0.0.1',
+    url,
+  ];
+  const browser = spawn(CHROMIUM, arguments_, { stdio: 'ignore' });
+  return async () => {
+    const exit = once(browser, 'exit');
+    browser.kill('SIGKILL');
+    await exit;
+    await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 200 });
+  };
+}

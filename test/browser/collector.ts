@@ -17,7 +17,14 @@ const Event = z.discriminatedUnion('type', [
   z.strictObject({ ...base, type: z.literal('click'), target: z.string().min(1).max(512) }),
   z.strictObject({ ...base, type: z.literal('error'), message: z.string().min(1).max(1024) }),
   z.strictObject({ ...base, type: z.literal('engagement'), durationMs: z.int().min(1).max(86_400_000) }),
-  z.strictObject({ ...base, type: z.literal('custom'), name: z.string().min(1).max(512) }),
+  z.strictObject({
+    ...base,
+    type: z.literal('custom'),
+    name: z.string().min(1).max(512),
+    properties: z
+      .record(z.string().min(1).max(64), z.union([z.string().max(512), z.number(), z.boolean()]))
+      .optional(),
+  }),
 ]);
 const Session = z.strictObject({
   id: Id,
@@ -28,6 +35,7 @@ const Session = z.strictObject({
     utm: z.partialRecord(z.enum(['source', 'medium', 'campaign', 'term', 'content']), z.string()).optional(),
     language: z.string().optional(),
     screen: z.string().optional(),
+    userAgent: z.string().optional(),
   }),
   events: z.array(Event).min(1),
 });

@@ -197,7 +197,7 @@ for (const [signal, value] of Object.entries(SIGNALS)) {
     await track(page, 'private');
     await page.click('#buy');
     expect(await page.evaluate(`Object.keys(localStorage)`)).toEqual([]);
-    head = tag(collector.origin, 'data-respect-do-not-track="false"');
+    head = tag(collector.origin, 'data-respect-do-not-track="no"');
     await page.goto(`${site.origin}/chosen`);
     await drained(page);
     const later = collector.deliveries.slice(before).flatMap(({ events }) => brief(events));

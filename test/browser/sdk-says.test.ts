@@ -63,20 +63,23 @@ const warned = (...texts: readonly (string | RegExp)[]): Promise<void> =>
   expect.poll(() => said.warning).toEqual(texts.map((text) => expect.stringMatching(text)));
 
 test.each([
-  [`data-app-id="${APP_ID}"`, 'data-secret-key (secretKey) is missing. Nothing is measured.'],
-  [`data-secret-key="${SECRET}"`, 'data-app-id (appId) is missing. Nothing is measured.'],
+  [
+    `data-app-id="${APP_ID}"`,
+    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it. Nothing is measured.",
+  ],
+  [`data-secret-key="${SECRET}"`, 'data-app-id (appId) is not a UUID. Nothing is measured.'],
   [
     `data-app-id="shop" data-secret-key="${SECRET}"`,
     'data-app-id (appId) is not a UUID. Nothing is measured.',
   ],
   [
     `data-app-id="${APP_ID}" data-secret-key="hush"`,
-    'data-secret-key (secretKey) is not app_secret_…. Nothing is measured.',
+    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it. Nothing is measured.",
   ],
   [`${RIGHT} data-endpoint="stats"`, 'data-endpoint (endpoint) is not https://…. Nothing is measured.'],
   [
     `data-app-id="${APP_ID}" data-secret-key="service_api_abc"`,
-    "an account's API key must never be in a page: revoke it, and use the app's secret (app_secret_…). Nothing is measured.",
+    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it. Nothing is measured.",
   ],
 ])('%s: one warning, and nothing is sent', async (attributes, text) => {
   await open(script(attributes));
@@ -100,12 +103,6 @@ test('a later init with right settings counts', async () => {
   await drained(page);
   await warned('is not a UUID');
   expect(collector.deliveries).toHaveLength(1);
-});
-
-test('data-respect-do-not-track is true or false', async () => {
-  await open(script(`${RIGHT} data-respect-do-not-track="no"`));
-  await drained(page);
-  await warned('data-respect-do-not-track is not true or false');
 });
 
 test('a refused batch: one warning for each reason', async () => {

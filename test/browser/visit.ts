@@ -25,9 +25,9 @@ export const track = (page: Page, name: string): Promise<unknown> =>
 /** Makes the page believe that its tab was hidden or shown. Playwright keeps every page visible. */
 export const show = (page: Page, state: 'visible' | 'hidden'): Promise<unknown> =>
   page.evaluate(`
-    if ('${state}' === 'visible') delete document.visibilityState;
-    else Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' });
-    document.dispatchEvent(new Event('visibilitychange'));`);
+    if ('${state}' === 'visible') delete document.hidden;
+    else Object.defineProperty(document, 'hidden', { configurable: true, value: true });
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));`);
 
 /** Events in short form: type, path and content. A duration is only marked as present. */
 export const brief = (events: readonly Event[]): string[] =>

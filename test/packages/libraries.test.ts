@@ -30,7 +30,7 @@ const EXPORTS = {
     'UnclearCreationError',
     'createClient',
   ],
-  'session-analytics-sdk': ['init', 'track'],
+  'session-analytics-sdk': ['init', 'optOut', 'pageview', 'track'],
 };
 
 const folder = emptyFolder();

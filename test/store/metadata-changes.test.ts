@@ -86,10 +86,11 @@ async function seen({ owner, guest, ownerKey, guestKey, app }: Tenant): Promise<
     own: await elsewhere.canRead(owner.accountId, app.id),
     shared: await elsewhere.canRead(guest.accountId, app.id),
     sdk: (await elsewhere.authenticateApp(app.id, app.secretKey)) !== null,
+    excluded: (await elsewhere.findApp(app.id))?.excludes?.('192.0.2.7') ?? false,
   };
 }
 
-const ALL = { owner: 'pro', guest: 'pro', own: true, shared: true, sdk: true };
+const ALL = { owner: 'pro', guest: 'pro', own: true, shared: true, sdk: true, excluded: false };
 
 /** A tenant that `elsewhere` has cached, as after some polls. */
 async function known(): Promise<Tenant> {
@@ -107,6 +108,7 @@ async function known(): Promise<Tenant> {
 }
 
 const CHANGES: Record<string, readonly [(tenant: Tenant) => Promise<unknown>, object]> = {
+  'excluded addresses': [({ app }) => here.setExclusions(app.id, ['192.0.2.0/24']), { excluded: true }],
   'a revocation': [({ owner }) => here.revokeKey(owner.keyId), { owner: null }],
   'a rotated key': [
     ({ guest }) => here.rotateKey(guest.keyId, { overlapMs: 0, expiresAt: null }),

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
+import { appId } from '../../src/domain/ids.ts';
+import type { Segment } from '../../src/domain/segment.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createLog } from '../../src/http/server/log.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
@@ -56,9 +58,31 @@ test('a store of an earlier version is opened and migrated, and answers as befor
   for (const [target, answer] of Object.entries(answers)) expect(await ask(target), target).toEqual(answer);
 });
 
+/** A segment that matches all sessions. */
+const ALL: Segment = [[{ dimension: 'visitorType', operator: '=@', value: 'e' }]];
+
+/** Facts of the earlier version lack what segments need. */
+async function expectSegments(): Promise<void> {
+  const [app = appId('')] = Object.keys(answers).flatMap((target) => {
+    const id = new URL(target, service.url).searchParams.get('appId');
+    return id === null ? [] : appId(id);
+  });
+  const ever = { from: null, to: null };
+  const ask = async (segment: Segment | null): Promise<unknown> => [
+    await service.analytics.overview(app, ever, segment),
+    await service.analytics.utmCampaigns(app, ever, segment),
+    await service.analytics.kpis(app, { from: epochMs(NOW - 3 * 86_400_000), to: NOW }, segment),
+    await service.analytics.trafficHeatmap(app, NOW, segment),
+  ];
+  expect(await ask(ALL)).toEqual(await ask(null));
+}
+
+test('facts of an earlier version do not answer questions with a segment', expectSegments);
+
 test('sealed by this version, it answers the same', async () => {
   await service.sealer.run();
   for (const [target, answer] of Object.entries(answers)) expect(await ask(target), target).toEqual(answer);
+  await expectSegments();
   await service.sealer.rebuild();
   await service.sealer.run();
   for (const [target, answer] of Object.entries(answers)) expect(await ask(target), target).toEqual(answer);

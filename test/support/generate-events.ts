@@ -1,5 +1,7 @@
 import fc from 'fast-check';
+import type { Condition } from '../../src/domain/segment.ts';
 import { LANGUAGES, REFERRERS, USER_AGENTS, UTM_MEDIUMS, UTM_SOURCES } from './oracle/known.ts';
+import { CHANNELS } from './oracle/lexicon.ts';
 import type { SentContext, SentEvent } from './oracle/model.ts';
 
 /** U+FF21 sorts before U+1F33C in UTF-8 and after it in UTF-16. */
@@ -15,11 +17,13 @@ const mostly = (few: readonly string[], many: readonly string[]): fc.Arbitrary<s
 
 const numbered = (prefix: string): string[] => Array.from({ length: 12 }, (_, i) => `${prefix}${i}`);
 
-const path = mostly(
-  ['/', '/a', '/b'],
-  ['/a?x=1', '/b#top', '/A', `/${WIDE_A}`, `/${BLOSSOM}`, '/it\'s "q" \\ 100%', ...numbered('/p')],
-);
-const label = mostly(['#buy', WIDE_A, BLOSSOM], ["O'Neil \\n", '{x:String}', ...numbered('label ')]);
+const PATHS = ['/', '/a', '/b'];
+const MORE_PATHS = ['/A', `/${WIDE_A}`, `/${BLOSSOM}`, '/it\'s "q" \\ 100%', ...numbered('/p')];
+const LABELS = ['#buy', WIDE_A, BLOSSOM];
+const MORE_LABELS = ["O'Neil \\n", '{x:String}', '\uFFFD', ...numbered('label ')];
+
+const path = mostly(PATHS, ['/a?x=1', '/b#top', ...MORE_PATHS]);
+const label = mostly(LABELS, MORE_LABELS);
 const durationMs = fc.oneof(
   fc.constantFrom(0, 1, 5_230, 86_400_000),
   fc.integer({ min: 0, max: 86_400_000 }),
@@ -60,23 +64,32 @@ const coordinates: fc.Arbitrary<{ latitude?: number; longitude?: number }> = fc.
   { latitude: 35.7 },
 );
 
+const COUNTRIES = ['IR', 'DE', ''];
+const REGIONS = ['Tehran', ''];
+const CITIES = ['Tehran', WIDE_A, BLOSSOM];
+
 const location = fc
   .tuple(
     fc.record(
-      { country: word('IR', 'DE', ''), region: word('Tehran', ''), city: word('Tehran', WIDE_A, BLOSSOM) },
+      { country: word(...COUNTRIES), region: word(...REGIONS), city: word(...CITIES) },
       { requiredKeys: [] },
     ),
     coordinates,
   )
   .map(([names, numbers]) => ({ ...names, ...numbers }));
 
+const CAMPAIGNS = ['', 'one', 'two', WIDE_A, BLOSSOM];
+const TERMS = ['', 'shoes'];
+const CONTENTS = ['', 'x', 'y'];
+const SCREENS = ['', '1920x1080', '390x844'];
+
 const utm = fc.record(
   {
     source: wordOf(UTM_SOURCES),
     medium: wordOf(UTM_MEDIUMS),
-    campaign: word('', 'one', 'two', WIDE_A, BLOSSOM),
-    term: word('', 'shoes'),
-    content: word('', 'x', 'y'),
+    campaign: word(...CAMPAIGNS),
+    term: word(...TERMS),
+    content: word(...CONTENTS),
   },
   { requiredKeys: [] },
 );
@@ -88,8 +101,38 @@ export const contextArbitrary: fc.Arbitrary<SentContext> = fc.record(
     referrer: wordOf(REFERRERS),
     utm,
     language: wordOf(LANGUAGES),
-    screen: word('', '1920x1080', '390x844'),
+    screen: word(...SCREENS),
     location,
   },
   { requiredKeys: ['userAgent'] },
 );
+
+const technologies = [...USER_AGENTS.values()];
+const paths = [...PATHS, ...PATHS, ...MORE_PATHS];
+const labels = [...LABELS, ...LABELS, ...MORE_LABELS];
+
+/** Values that the sessions above can have, by what a condition is about. */
+export const VALUES: Readonly<Record<Condition['dimension'], readonly string[]>> = {
+  browser: technologies.map(({ browser }) => browser),
+  os: technologies.map(({ os }) => os),
+  device: technologies.map(({ device }) => device),
+  screen: SCREENS,
+  language: [...LANGUAGES.values()],
+  channel: [...CHANNELS],
+  referrer: [...REFERRERS.values()].map(({ host }) => host),
+  country: COUNTRIES,
+  region: REGIONS,
+  city: CITIES,
+  source: [...UTM_SOURCES.keys()],
+  medium: [...UTM_MEDIUMS.keys()],
+  campaign: CAMPAIGNS,
+  term: TERMS,
+  content: CONTENTS,
+  entryPage: paths,
+  exitPage: paths,
+  visitorType: ['new', 'returning'],
+  page: paths,
+  event: labels,
+  target: labels,
+  error: labels,
+};

@@ -3,6 +3,7 @@ import type { Case, SentBatch } from './generate.ts';
 import { instantsOf } from './generate.ts';
 import { contextArbitrary, eventArbitrary } from './generate-events.ts';
 import { at, GROUNDS, inOrder } from './generate-ranges.ts';
+import { askedArbitrary } from './generate-segments.ts';
 
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
@@ -66,7 +67,11 @@ export function randomTraffic(options: TrafficOptions): Case {
     parallel: 8,
     probes: [
       { range: { from: null, to: null }, limit: undefined },
-      ...Array.from({ length: options.probes }, () => ({ range: inOrder(edge(), edge()), limit: undefined })),
+      ...sampled(askedArbitrary, options.probes).map((asked) => ({
+        range: inOrder(edge(), edge()),
+        limit: undefined,
+        asked,
+      })),
     ],
     moments: [at(instants, whole(instants.length)), at(instants, instants.length - 1)],
   };

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { contextArbitrary, eventArbitrary } from './generate-events.ts';
 import { at, edgeArbitrary, inOrder, momentArbitrary } from './generate-ranges.ts';
+import { type Asked, askedArbitrary } from './generate-segments.ts';
 import type { SentContext, SentEvent } from './oracle/model.ts';
 import type { Bounds } from './oracle/questions.ts';
 
@@ -25,6 +26,8 @@ export interface SentBatch {
 export interface Probe {
   readonly range: Bounds;
   readonly limit: number | undefined;
+  /** Without it, no segment, and none of the questions that came with segments. */
+  readonly asked?: Asked;
 }
 
 /** One story: batches in their order of arrival, then questions. */
@@ -122,6 +125,7 @@ const storyArbitrary = (probes: number) =>
         from: edgeArbitrary(),
         to: edgeArbitrary(),
         limit: fc.option(fc.constantFrom(1, 2, 3, 10_000), { nil: undefined, freq: 2 }),
+        asked: askedArbitrary,
       }),
       { minLength: probes, maxLength: probes },
     ),
@@ -151,7 +155,8 @@ export const casesWith = (probes: number): fc.Arbitrary<Case> =>
     return {
       batches,
       parallel: story.parallel,
-      probes: story.probes.map(({ from, to, limit }) => ({
+      probes: story.probes.map(({ from, to, limit, asked }) => ({
+        asked,
         range: inOrder(from(instants), to(instants)),
         limit,
       })),

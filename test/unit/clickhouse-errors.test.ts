@@ -85,3 +85,33 @@ test.each([
   const cause = Object.assign(new Error(message), { code: String(code) });
   expect(storeError(cause, 'embedded')).toMatchObject({ code: 'store_unavailable', status: 503 });
 });
+
+const GONE = 'filesystem error: in file_size: No such file or directory ["/d/store/2ff/data.cmrk4"]';
+test.each([
+  ['a file that is gone', '107', 'Cannot open file /d/x: , errno: 2, strerror: No such file or directory'],
+  ['a folder that is gone', '1001', `std::__1::filesystem::filesystem_error: ${GONE}`],
+  ['a disk that was mounted anew, read-only', '1001', 'filesystem error: in rename: Read-only file system'],
+  ['a folder that others own', '76', 'errno: 13, strerror: Permission denied'],
+  ['a file that is damaged', '40', 'Checksum does not match'],
+  ['a file that ends too early', '33', 'Cannot read all data. Bytes read: 3. Bytes expected: 25.'],
+  ['a part that is gone', '232', 'No such data part'],
+  ['a network error of the library', '1000', 'Poco::Exception: Net Exception: Socket is not connected'],
+])('%s is a 503 on each store', (_, code, message) => {
+  for (const kind of ['embedded', 'server'] as const) {
+    expect(storeError(failed(code, message), kind)).toMatchObject({
+      code: 'store_unavailable',
+      status: 503,
+      retryAfterSeconds: expect.any(Number),
+    });
+  }
+});
+
+test('so is a system call of this process that fails; an error of its own code is a bug', () => {
+  const missing = Object.assign(new Error("ENOENT: no such file or directory, open '/d/x'"), {
+    code: 'ENOENT',
+    syscall: 'open',
+  });
+  expect(storeError(missing, 'embedded')).toMatchObject({ code: 'store_unavailable', status: 503 });
+  const bug = new TypeError('x is not a function');
+  expect(storeError(bug, 'embedded')).toBe(bug);
+});

@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { AppError } from '../../src/domain/errors.ts';
 import { accountId, appId, keyId } from '../../src/domain/ids.ts';
-import type { Computed } from '../../src/http/answer/answers.ts';
+import type { Computed } from '../../src/http/answer/kept.ts';
 import { inMemory } from '../../src/http/forms/bodies.ts';
 import type { Counted } from '../../src/http/gate/rate-limit.ts';
 import type { LiveQuestion } from '../../src/http/live/channel.ts';

@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -8,7 +10,8 @@ import { errorHandler } from '../../src/http/request/problem.ts';
 import { sdkScriptRouter } from '../../src/http/routes/sdk-script.ts';
 import { createLog } from '../../src/http/server/log.ts';
 
-const LIMIT_BYTES = 4_096;
+/** 4.5 KiB. */
+const LIMIT_BYTES = 4_608;
 
 let server: Server;
 let url: string;
@@ -33,6 +36,13 @@ test(`the script has at most ${LIMIT_BYTES} bytes gzipped`, async () => {
   const bytes = gzipSync(script, { level: 9 }).length;
   expect(bytes).toBeGreaterThan(1_000);
   expect(bytes).toBeLessThanOrEqual(LIMIT_BYTES);
+});
+
+test('the documentation has the integrity value of this script', async () => {
+  const hash = createHash('sha384')
+    .update(await (await get()).text())
+    .digest('base64');
+  expect(readFileSync(new URL('../../docs/sdk.md', import.meta.url), 'utf8')).toContain(`"sha384-${hash}"`);
 });
 
 test('200: a classic script for pages of every site', async () => {

@@ -1,4 +1,5 @@
 import type { AppId } from '../../domain/ids.ts';
+import type { Dimension, Segment } from '../../domain/segment.ts';
 import type { EpochMs, OpenRange, Range } from '../../domain/time.ts';
 import type { KPI_FIGURES } from './figures.ts';
 
@@ -6,28 +7,63 @@ import type { KPI_FIGURES } from './figures.ts';
  * Every question about one app. A list that can be long is an array, or an iterable that can be read
  * repeatedly. Timestamps are ISO 8601 UTC with milliseconds, durations whole ms, rates 0 to 1 with 4
  * decimals, ratios per session 2 decimals. Every figure is exact for the range to the millisecond. All
- * methods reject with AppError `overloaded` or `store_unavailable` if the store does not answer.
+ * methods reject with AppError `overloaded` or `store_unavailable` if the store does not answer. A segment narrows an
+ * answer to some sessions; null or nothing stands for all.
  */
 export interface Analytics {
   /** Earliest and latest session start; null without data. */
   dataBounds(app: AppId): Promise<DataBounds>;
-  overview(app: AppId, range: OpenRange): Promise<ExtendedOverview>;
+  overview(app: AppId, range: OpenRange, segment?: Segment | null): Promise<ExtendedOverview>;
   /** `current` and the period of the same length that ends 1 ms before it. */
-  kpis(app: AppId, current: Range): Promise<KpiComparison>;
+  kpis(app: AppId, current: Range, segment?: Segment | null): Promise<KpiComparison>;
   /** Sorted by views descending, then path; `limit` applies after sorting. */
-  pageviews(app: AppId, range: OpenRange, limit?: number): Promise<Iterable<PageView>>;
+  pageviews(
+    app: AppId,
+    range: OpenRange,
+    limit?: number,
+    segment?: Segment | null,
+  ): Promise<Iterable<PageView>>;
   /** Sorted by totalMs descending, then path; only paths with engagement events. */
-  timeSpent(app: AppId, range: OpenRange, limit?: number): Promise<Iterable<TimeSpent>>;
+  timeSpent(
+    app: AppId,
+    range: OpenRange,
+    limit?: number,
+    segment?: Segment | null,
+  ): Promise<Iterable<TimeSpent>>;
   /** Every UTC day of the range; rejects with `validation_failed` beyond 4,000 days. */
-  userGrowth(app: AppId, range: OpenRange): Promise<GrowthPoint[]>;
+  userGrowth(app: AppId, range: OpenRange, segment?: Segment | null): Promise<GrowthPoint[]>;
   /** The last 7 Tehran calendar days, today included. */
-  trafficHeatmap(app: AppId, now: EpochMs): Promise<TrafficHeatmap>;
+  trafficHeatmap(app: AppId, now: EpochMs, segment?: Segment | null): Promise<TrafficHeatmap>;
   /** Averages over the 672 Tehran hours that end with the current one. */
-  audienceActivity(app: AppId, now: EpochMs): Promise<AudienceActivity>;
+  audienceActivity(app: AppId, now: EpochMs, segment?: Segment | null): Promise<AudienceActivity>;
   /** Sorted by count descending, then names. */
-  locations(app: AppId, range: OpenRange, limit?: number): Promise<Location[]>;
+  locations(app: AppId, range: OpenRange, limit?: number, segment?: Segment | null): Promise<Location[]>;
   /** At most 100, sorted by sessions descending, then names. */
-  utmCampaigns(app: AppId, range: OpenRange): Promise<UtmCampaign[]>;
+  utmCampaigns(app: AppId, range: OpenRange, segment?: Segment | null): Promise<UtmCampaign[]>;
+}
+
+/** The questions that no `Analytics` answers yet. */
+export interface MoreQuestions {
+  /** The local hours, days, weeks or months of a zone that meet the range; rejects with `validation_failed` beyond 4,000. */
+  series(app: AppId, range: OpenRange, question: SeriesQuestion, segment?: Segment | null): Promise<Series>;
+  /** Sorted by sessions descending, then name; `limit` applies after sorting. */
+  breakdown(
+    app: AppId,
+    range: OpenRange,
+    by: Dimension,
+    limit?: number,
+    segment?: Segment | null,
+  ): Promise<Iterable<BreakdownRow>>;
+  /** Sorted by count descending, then name; `limit` applies after sorting. */
+  events(
+    app: AppId,
+    range: OpenRange,
+    question: EventsQuestion,
+    limit?: number,
+    segment?: Segment | null,
+  ): Promise<Iterable<EventRow>>;
+  /** The 30 minutes that end with the current one. */
+  realtime(app: AppId, now: EpochMs, segment?: Segment | null): Promise<Realtime>;
 }
 
 export interface DataBounds {
@@ -181,4 +217,70 @@ export interface UtmCampaign {
   readonly content: string | null;
   readonly sessions: number;
   readonly visitors: number;
+}
+
+export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
+
+export interface SeriesQuestion {
+  readonly interval: (typeof INTERVALS)[number];
+  /** An IANA name or a fixed offset, `±HH:MM`. */
+  readonly timezone: string;
+}
+
+export interface SeriesPoint extends KpiMetrics {
+  /** When the local unit begins, also where that is before the range. */
+  readonly start: string;
+}
+
+export interface Series extends SeriesQuestion {
+  readonly points: readonly SeriesPoint[];
+}
+
+export interface BreakdownRow {
+  /** Null: absent. */
+  readonly name: string | null;
+  readonly sessions: number;
+  readonly visitors: number;
+  readonly share: number;
+  readonly pageviews: number;
+  readonly bounceRate: number;
+  readonly averageSessionDurationMs: number;
+  readonly pagesPerSession: number;
+}
+
+export interface EventsQuestion {
+  readonly type: 'click' | 'error' | 'custom';
+  /** The rows are the values of this property of the events with this name; null: the rows are names. */
+  readonly property: { readonly name: string; readonly key: string } | null;
+}
+
+export interface EventRow {
+  /** Null: absent. */
+  readonly name: string | null;
+  readonly count: number;
+  readonly sessions: number;
+  readonly visitors: number;
+}
+
+export interface NamedSessions {
+  readonly name: string;
+  readonly sessions: number;
+}
+
+export interface Realtime {
+  readonly from: string;
+  readonly to: string;
+  readonly visitors: number;
+  readonly sessions: number;
+  readonly pageviews: number;
+  readonly activeVisitors: number;
+  /** 30 minutes, oldest first. */
+  readonly minutes: readonly {
+    readonly start: string;
+    readonly visitors: number;
+    readonly pageviews: number;
+  }[];
+  readonly pages: readonly PageView[];
+  readonly channels: readonly NamedSessions[];
+  readonly countries: readonly NamedSessions[];
 }

@@ -2,12 +2,13 @@ import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, hourOf, type Range } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/figures.ts';
-import type { EventFacts } from '../input/app-facts.ts';
+import type { AppFacts, EventFacts } from '../input/app-facts.ts';
 import { planEvents } from '../input/plan-events.ts';
-import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
+import { keptRows, ROW, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne, byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Plan, plan, spanOf } from '../range/plan.ts';
 import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, isEmpty, ofApp, UTC } from '../range/sql.ts';
+import { matchingSessions } from '../segments/matching.ts';
 import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
 /** For the hours from the watermark on: the sums of every hour are current. */
@@ -21,7 +22,7 @@ export const eventTotalsOf = (sums: readonly number[] = []): EventTotals =>
   byName(EVENT_SUM_NAMES, (_, i) => sums[i] ?? 0);
 
 /** Counts the events of each of `ranges`, which are adjacent, in order and of the same length. */
-export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
+export async function eventTotals(facts: AppFacts, ranges: readonly Range[]): Promise<EventTotals[]> {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) return [];
   const grid = byPeriod(first, last);
@@ -38,11 +39,13 @@ export async function eventTotals(facts: EventFacts, ranges: readonly Range[]): 
  * slice of a bucket of `traffic`.
  */
 export async function eventSums(
-  facts: EventFacts,
+  app: AppFacts,
   ranges: readonly Range[],
   grid: Grid,
   sliceOfBucket: (plans: readonly Plan[]) => Sql,
-): Promise<Row[]> {
+): Promise<readonly Row[]> {
+  if (app.segment !== null) return matchingEvents(app, grid, ranges);
+  const facts = app.events;
   const plans = planEvents(facts, ranges, facts.until, 'day');
   const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
   const isLastHour = ({ from, to }: Range): boolean => from === hourOf(from) && to === facts.extent?.to;
@@ -97,12 +100,27 @@ async function lastHour(facts: EventFacts, hour: Range | undefined, grid: Grid):
 /** Counts events by type in parts of hours. Those of sealed hours are kept. */
 async function fromStore(facts: EventFacts, parts: readonly Range[], grid: Grid): Promise<readonly Row[]> {
   if (parts.length === 0) return [];
-  const slice = sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`);
   return keptRows(
     facts.db,
     facts.of(parts.map(spanOf)),
     'parts of hours, events',
-    sql`SELECT toString(${slice}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
-FROM events WHERE ${ofApp(facts.app)} AND ${eventsIn(parts)} GROUP BY slice`,
+    countsOf(grid, sql`${ofApp(facts.app)} AND ${eventsIn(parts)}`),
   );
+}
+
+/** SQL of the numbers of events of each type, by slice. */
+const countsOf = (grid: Grid, where: Sql): Sql =>
+  sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
+FROM events WHERE ${where} GROUP BY slice`;
+
+/** Returns the sums of the events of matching sessions by slice. `asked`: see `Matching`. */
+export async function matchingEvents(
+  facts: AppFacts,
+  grid: Grid,
+  asked: readonly Range[] = [grid],
+): Promise<readonly Row[]> {
+  const matching = await matchingSessions(facts, facts.segment);
+  const statement = countsOf(grid, sql`${matching.isEvent(grid, asked)} AND type IN (${join(TYPES)})`);
+  const query = { name: 'segment, events', sql: statement, row: ROW };
+  return facts.db.rows(query, { parallel: true }, matching.params);
 }

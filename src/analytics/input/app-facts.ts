@@ -2,6 +2,7 @@ import type { Database } from '../../clickhouse/database.ts';
 import type { Sql } from '../../clickhouse/sql.ts';
 import type { FactKind } from '../../domain/fact-kinds.ts';
 import type { AppId } from '../../domain/ids.ts';
+import type { Segment } from '../../domain/segment.ts';
 import { type EpochMs, EVER, type OpenRange, type Range, type Span } from '../../domain/time.ts';
 import type { LateHour } from '../../snapshots/late-hours.ts';
 import type { Cache } from '../memory/memory.ts';
@@ -10,6 +11,8 @@ import type { Cache } from '../memory/memory.ts';
 export interface AppFacts {
   readonly db: Database;
   readonly app: AppId;
+  /** Narrows the answer to some sessions; null: all. */
+  readonly segment: Segment | null;
   /** The first and last start of a session; null without data. */
   readonly starts: Range | null;
   /** The first and last instant with an event or the start of a session; null without data. */
@@ -60,6 +63,8 @@ export interface Facts {
 }
 
 export interface SessionFacts extends Facts {
+  /** Facts from here on can be computed again, a whole UTC day. */
+  readonly horizon: EpochMs;
   /** `sessions` holds all sessions that started here or later. Earlier ones are merged from raw events. */
   readonly keptFrom: EpochMs;
   /** The number of committed events. */

@@ -2,6 +2,7 @@ import type { Database } from '../../clickhouse/database.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { FactKind } from '../../domain/fact-kinds.ts';
 import type { AppId } from '../../domain/ids.ts';
+import type { Segment } from '../../domain/segment.ts';
 import { epochMs, HOUR_MS, type Span } from '../../domain/time.ts';
 import { type LateHour, lateVersion, MOST_LATE_HOURS } from '../../snapshots/late-hours.ts';
 import { without } from '../../snapshots/published.ts';
@@ -17,11 +18,12 @@ export interface FactsDeps {
   readonly snapshot: Snapshot;
   /** Whether answers are corrected for late events. Otherwise raw rows answer from the first late hour on. */
   readonly patched: boolean;
+  readonly segment: Segment | null;
 }
 
 /** Gives access to an app's facts at the snapshot. */
 export function createFacts(deps: FactsDeps): AppFacts {
-  const { db, app, memory, snapshot } = deps;
+  const { db, app, memory, snapshot, segment } = deps;
   const { keptFrom, sessionEvents: version, published, erasures, starts, extent } = snapshot;
   const events = eventFacts(deps);
   const [sessions, pages] = [factsOf(deps, 'session'), factsOf(deps, 'page')];
@@ -30,10 +32,17 @@ export function createFacts(deps: FactsDeps): AppFacts {
   return {
     db,
     app,
+    segment,
     starts,
     extent,
     events,
-    sessions: { ...sessions, keptFrom, version, live: live(sessions) },
+    sessions: {
+      ...sessions,
+      horizon: published.session.horizon,
+      keptFrom,
+      version,
+      live: live(sessions),
+    },
     pages: {
       ...pages,
       events,

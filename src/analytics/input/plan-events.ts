@@ -45,8 +45,26 @@ function nearest(ranges: readonly Range[], horizon: EpochMs): Range {
 }
 
 const beyondRetention = (range: Range, horizon: EpochMs): AppError =>
-  new AppError(
-    'beyond_retention',
+  beyond(
+    range,
     `Single events of this app are kept from ${toIso(horizon)} on. Before that, a range of events can only begin and end at whole hours, UTC; the nearest one is named.`,
-    { nearest: { from: toIso(range.from), to: toIso(range.to) } },
   );
+
+const beyond = ({ from, to }: Range, message: string): AppError =>
+  new AppError('beyond_retention', message, { nearest: { from: toIso(from), to: toIso(to) } });
+
+/**
+ * Throws `beyond_retention` if one of the adjacent ranges begins before `kept`, for a question that facts alone cannot
+ * answer. Ranges without data need nothing.
+ */
+export function assertKept(extent: Range | null, ranges: readonly Range[], kept: EpochMs): void {
+  const [first, last] = [ranges[0], ranges.at(-1)];
+  if (extent === null || first === undefined || last === undefined) return;
+  if (Math.max(first.from, extent.from) >= kept || last.to < extent.from) return;
+  const to = epochMs(Math.max(last.to, kept + HOUR_MS - 1));
+  const earliest = ranges.length === 1 ? kept : Math.ceil((kept + to + 1) / 2);
+  throw beyond(
+    { from: epochMs(Math.max(last.from, earliest)), to },
+    `This segment needs single sessions and events of this app, which are kept from ${toIso(kept)} on; the nearest range is named.`,
+  );
+}

@@ -22,6 +22,8 @@ const MOST_LATE_SESSIONS = 2_000;
 /** SQL condition on raw events: they belong to sessions with late events. With its parameters. */
 export interface LateEvents {
   readonly where: Sql;
+  /** SQL condition on `started_at` (Int64) and `session`: it is one of these sessions. */
+  readonly isSession: Sql;
   readonly params: Params;
 }
 
@@ -97,6 +99,7 @@ function eventsOf({ app }: Facts, sessions: readonly SessionKey[], starts: reado
     const last = Math.max(first, hourOf(lastOf.get(first) ?? startedAt + DAY_MS));
     return Array.from({ length: (last - first) / HOUR_MS + 1 }, (_, n) => ({
       id,
+      startedAt,
       hour: first + n * HOUR_MS,
     }));
   });
@@ -104,10 +107,15 @@ function eventsOf({ app }: Facts, sessions: readonly SessionKey[], starts: reado
   if (named.length > MOST_NAMED_HOURS) {
     const ranges = named.map(({ hour }) => ({ from: epochMs(hour), to: epochMs(hour) }));
     const where = sql`${own} AND ${inEachHour(ranges)} AND session_id IN {late_ids:Array(String)}`;
-    return { where, params: { late_ids: sessions.map(({ id }) => id) } };
+    return { where, isSession: isOneOf(sessions), params: { late_ids: sessions.map(({ id }) => id) } };
   }
   const sought = sql`[${join(named.map(({ hour }) => bucket(hour)))}]::Array(DateTime('UTC'))`;
   const where = sql`${own}
     AND (toStartOfHour(timestamp), session_id) IN arrayZip(${sought}, {late_ids:Array(String)})`;
-  return { where, params: { late_ids: named.map(({ id }) => id) } };
+  return { where, isSession: isOneOf(named), params: { late_ids: named.map(({ id }) => id) } };
 }
+
+/** `{late_ids}` are the ids of these sessions. */
+const isOneOf = (sessions: readonly SessionKey[]): Sql =>
+  sql`(started_at, session) IN (
+        SELECT late.1, late.2 FROM (SELECT arrayJoin(arrayZip([${join(sessions.map(({ startedAt }) => int(startedAt)))}]::Array(Int64), arrayMap(id -> sipHash64(id), {late_ids:Array(String)}))) AS late))`;

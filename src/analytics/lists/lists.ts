@@ -7,20 +7,20 @@ import { lateEventsOf } from '../late/late.ts';
 import { ROW, type Row, sumByKey } from '../memory/rows.ts';
 import { isWide, type Plan } from '../range/plan.ts';
 import { int, unionAll } from '../range/sql.ts';
+import { matchingSessions } from '../segments/matching.ts';
 import { pendingRows } from './pending.ts';
-import { edgeRows, nameOf, sealedRows } from './pieces.ts';
+import { edgeRows, matchingRows, nameOf, sealedRows } from './pieces.ts';
 import { type KeyQuestion, summed } from './question.ts';
 
 /** Returns the first `limit` keys of a group of one kind that the answer lists. A long list is never in memory as a whole. */
 export async function keysIn(asked: KeyQuestion, limit: number): Promise<Iterable<Row>> {
-  const pieces = piecesOf(asked);
-  const kept = await keptKeys(asked, pieces);
+  const kept = await keptKeys(asked);
   if (kept !== null) {
     const at = 1 + asked.sums.indexOf(asked.listed);
     return kept.filter((row) => (row[at] as number) > 0).slice(0, limit);
   }
   const having = sql`HAVING sum(r.${identifier(asked.listed)}) > 0`;
-  return fromStore(asked, pieces, (rows) => ({
+  return fromStore(asked, (rows) => ({
     name: 'keys',
     sql: sql`${summed(asked, rows, having)} LIMIT ${int(limit)}`,
     row: ROW,
@@ -49,10 +49,9 @@ export async function topKeys(
   count: number,
 ): Promise<(kind: string) => TopKeys> {
   const asked = { ...question, sums: ['events', 'sessions', 'engagedMs'], listed: 'events' } as const;
-  const pieces = piecesOf(asked);
-  const kept = await keptKeys(asked, pieces);
+  const kept = await keptKeys(asked);
   if (kept !== null) return (kind) => topOf(kept, kind, count);
-  const rows = await fromStore(asked, pieces, (all) => ({
+  const rows = await fromStore(asked, (all) => ({
     name: 'top keys',
     sql: sql`SELECT splitByChar(' ', pair)[1] AS kind, countIf(sum0 > 0), sum(sum0), sum(sum2), groupArraySortedIf(${int(count)})((-sum0, pair, sum1), sum0 > 0)
 FROM (${summed(asked, all)}) GROUP BY kind`,
@@ -85,8 +84,8 @@ function topOf(rows: readonly Row[], kind: string, count: number): TopKeys {
   };
 }
 
-const piecesOf = ({ facts, range }: KeyQuestion): Plan =>
-  planEvents(facts.events, [range], facts.until)[0] as Plan;
+const piecesOf = ({ facts: { events, pages }, range }: KeyQuestion): Plan =>
+  planEvents(events, [range], pages.until)[0] as Plan;
 
 /** About how many small values these are in memory. */
 const sizeOf = (rows: readonly Row[] | null): number => 3 * (rows?.length ?? 0);
@@ -96,10 +95,13 @@ const MOST_KEPT = 8 * 1024 ** 2;
 
 /**
  * Returns the rows of all keys in the order of the answer, from kept rows of the sealed hours; null if these are too large to be
- * kept. Throws `TooManyLate`.
+ * kept, or of a segment. Throws `TooManyLate`.
  */
-async function keptKeys(asked: KeyQuestion, pieces: Plan): Promise<readonly Row[] | null> {
-  const { facts, group } = asked;
+async function keptKeys(asked: KeyQuestion): Promise<readonly Row[] | null> {
+  if (asked.facts.segment !== null) return null;
+  const { group } = asked;
+  const facts = asked.facts.pages;
+  const pieces = piecesOf(asked);
   const load = async (name: string, rows: Sql | null, params?: Params): Promise<readonly Row[] | null> => {
     if (rows === null) return [];
     const query = { name, sql: summed(asked, rows), row: ROW };
@@ -135,16 +137,23 @@ const NO_ROWS = sql`SELECT '' AS kind, '' AS key, 0 AS events, 0 AS sessions, 0 
 
 /** Reads a list: `query` makes it from all rows of the question. Throws `TooManyLate`. */
 async function fromStore<Row extends readonly unknown[]>(
-  { facts, group }: KeyQuestion,
-  pieces: Plan,
+  asked: KeyQuestion,
   query: (rows: Sql) => Query<Row>,
 ): Promise<Iterable<Row>> {
-  const late = await lateEventsOf(facts, 'page', facts.lateStarts);
+  const { facts, range, group } = asked;
+  if (facts.segment !== null) {
+    const matching = await matchingSessions(facts, facts.segment);
+    const rows = matchingRows(matching.isEvent(range), group);
+    return facts.db.list(query(rows), { parallel: true }, matching.params);
+  }
+  const { pages } = facts;
+  const pieces = piecesOf(asked);
+  const late = await lateEventsOf(pages, 'page', pages.lateStarts);
   const rows = unionAll(
     [
-      sealedRows(facts, pieces, group),
-      edgeRows(facts, pieces, group),
-      pendingRows(facts, pieces, group, late),
+      sealedRows(pages, pieces, group),
+      edgeRows(pages, pieces, group),
+      pendingRows(pages, pieces, group, late),
     ],
     NO_ROWS,
   );

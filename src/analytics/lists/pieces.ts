@@ -152,17 +152,28 @@ export const edgeRows = (facts: PageFacts, pieces: Plan, group: KeyGroup): Sql |
   unionAll([revisitedAtEnds(facts, pieces, group), rawEdges(facts, pieces, group)], sql``) || null;
 
 /** Raw rows of the edges that the facts hold. A session counts once for each of its pairs in each edge. */
-function rawEdges(facts: PageFacts, plan: Plan, { types, kind, key, paired }: KeyGroup): Sql | null {
+function rawEdges(facts: PageFacts, plan: Plan, group: KeyGroup): Sql | null {
   const edges = edgeRanges(plan);
   if (edges.length === 0) return null;
   const side = plan.right === null ? sql`0` : sql`timestamp >= ${instant(plan.right.from)}`;
-  return sql`
-SELECT ${kind} AS kind, ${key} AS key, toInt64(countIf(type != 'engagement')) AS events,
-    toInt64(${paired === null ? sql`0` : sql`uniqExactIf((session_id, started_at, ${side}), ${paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements
-FROM events
-WHERE ${ofApp(facts.app)} AND type IN (${types}) AND ${eventsIn(edges)} AND ${heldBy(facts, edges)}
-GROUP BY kind, key`;
+  return rawRows(
+    group,
+    sql`(session_id, started_at, ${side})`,
+    sql`${ofApp(facts.app)} AND type IN (${group.types}) AND ${eventsIn(edges)} AND ${heldBy(facts, edges)}`,
+  );
 }
+
+/** Rows of the events of matching sessions, which fulfil `where`. */
+export const matchingRows = (where: Sql, group: KeyGroup): Sql =>
+  rawRows(group, sql`(session_id, started_at)`, sql`${where} AND type IN (${group.types})`);
+
+/** Rows of raw events: `session` counts once for each of its pairs. */
+const rawRows = ({ kind, key, paired }: KeyGroup, session: Sql, where: Sql): Sql => sql`
+SELECT ${kind} AS kind, ${key} AS key, toInt64(countIf(type != 'engagement')) AS events,
+    toInt64(${paired === null ? sql`0` : sql`uniqExactIf(${session}, ${paired})`}) AS sessions, sum(duration_ms) AS engagedMs, countIf(type = 'engagement') AS engagements
+FROM events
+WHERE ${where}
+GROUP BY kind, key`;
 
 /** SQL condition on raw events before the watermark, in these ranges: the facts hold them. */
 export const heldBy = ({ lateHours, heldUntil }: PageFacts, ranges: readonly Range[]): Sql =>

@@ -1,11 +1,11 @@
 import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { Range } from '../../domain/time.ts';
-import type { PageFacts } from '../input/app-facts.ts';
+import type { AppFacts } from '../input/app-facts.ts';
 import type { KeyGroup, KeySum } from './pieces.ts';
 
 /** A question about a group of keys. The key of its rows is a pair. */
 export interface KeyQuestion {
-  readonly facts: PageFacts;
+  readonly facts: AppFacts;
   readonly range: Range;
   readonly group: KeyGroup;
   /** The sums of a row. The rows are sorted by the first, then by key. */

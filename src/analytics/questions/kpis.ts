@@ -11,10 +11,7 @@ export async function kpis(facts: AppFacts, current: Range): Promise<KpiComparis
   const length = current.to - current.from + 1;
   const previous = { from: epochMs(current.from - length), to: epochMs(current.from - 1) };
   const periods = [previous, current];
-  const [sessions, events] = await Promise.all([
-    sessionTotals(facts.sessions, periods),
-    eventTotals(facts.events, periods),
-  ]);
+  const [sessions, events] = await Promise.all([sessionTotals(facts, periods), eventTotals(facts, periods)]);
   const [before, now] = periods.map((range, i) => period(range, sessions[i], events[i]));
   if (before === undefined || now === undefined) throw new Error('kpis: a period is missing');
   return { current: now, previous: before, ...compare(now, before) };

@@ -9,6 +9,7 @@ import { asOne } from '../range/grid.ts';
 import { type Plan, plan } from '../range/plan.ts';
 import { inGrains, isEmpty } from '../range/sql.ts';
 import { countSessions, edgesOf } from '../sessions/count.ts';
+import { countMatching } from '../sessions/matching.ts';
 import { PLACES } from '../sessions/measures.ts';
 
 const ORDER = (a: Location, b: Location): number =>
@@ -26,13 +27,10 @@ export async function locations(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Location[]> {
-  const session = facts.sessions;
-  const pieces = plan(closed(range), session.until);
-  const rows = await Promise.all([
-    sealedPlaces(session, pieces),
-    countSessions(session, PLACES, asOne(pieces.range), edgesOf([pieces])),
-  ]);
-  return [...sumByKey(rows.flat())]
+  const rows = await (facts.segment === null
+    ? allPlaces(facts.sessions, range)
+    : countMatching(facts, PLACES, asOne(closed(range))));
+  return [...sumByKey(rows)]
     .filter(([, [count = 0]]) => count > 0)
     .map(([text, [count = 0]]): Location => {
       const { country, region, city, latitude, longitude } = readPlace(text);
@@ -47,6 +45,15 @@ export async function locations(
     })
     .sort(ORDER)
     .slice(0, limit);
+}
+
+async function allPlaces(facts: SessionFacts, range: OpenRange): Promise<Row[]> {
+  const pieces = plan(closed(range), facts.until);
+  const rows = await Promise.all([
+    sealedPlaces(facts, pieces),
+    countSessions(facts, PLACES, asOne(pieces.range), edgesOf([pieces])),
+  ]);
+  return rows.flat();
 }
 
 async function sealedPlaces({ db, where, cache }: SessionFacts, pieces: Plan): Promise<readonly Row[]> {

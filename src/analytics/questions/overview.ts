@@ -5,7 +5,6 @@ import { figureOf } from '../answers/rounding.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { type TopKeys, topKeys } from '../lists/lists.ts';
 import { EVERYTHING } from '../lists/pieces.ts';
-import { plan } from '../range/plan.ts';
 import { topValues } from '../sessions/lists.ts';
 import type { SessionTotals } from '../sessions/measures.ts';
 import { sessionTotals } from '../sessions/totals.ts';
@@ -15,12 +14,11 @@ const TOP = 10;
 
 export async function overview(facts: AppFacts, range: OpenRange): Promise<ExtendedOverview> {
   const bounds = closed(range);
-  const { pages: page, sessions: session } = facts;
   // The totals first: they wait for one statement after the other, and the lists are put together meanwhile.
   const [[totals], listed, keys] = await Promise.all([
-    sessionTotals(session, [bounds], true),
-    topValues(session, plan(bounds, session.until), TOP),
-    topKeys({ facts: page, range: bounds, group: EVERYTHING }, TOP),
+    sessionTotals(facts, [bounds], true),
+    topValues(facts, bounds, TOP),
+    topKeys({ facts, range: bounds, group: EVERYTHING }, TOP),
   ]);
   if (totals === undefined) throw new Error('overview: no totals');
   const found = {

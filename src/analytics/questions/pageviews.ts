@@ -13,7 +13,7 @@ export async function pageviews(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<PageView>> {
-  const asked: KeyQuestion = { ...VIEWS, facts: facts.pages, range: closed(range) };
+  const asked: KeyQuestion = { ...VIEWS, facts, range: closed(range) };
   return mapped(await keysIn(asked, limit), ([pair, views = 0, uniqueSessions = 0]) => ({
     path: nameOf(pair),
     views,

@@ -1,6 +1,6 @@
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, HOUR_MS, type Range } from '../../domain/time.ts';
-import { eventTotalsOf } from '../events/totals.ts';
+import { eventTotalsOf, matchingEvents } from '../events/totals.ts';
 import { firstUnsealed, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from '../events/traffic.ts';
 import type { AppFacts, EventFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
@@ -9,6 +9,7 @@ import { type Span, spanOf } from '../range/plan.ts';
 import { inSpans, ofApp } from '../range/sql.ts';
 import { type TehranTime, tehranTime } from '../range/tehran.ts';
 import { countSessions } from '../sessions/count.ts';
+import { countMatching } from '../sessions/matching.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
 
 /** The counts of one Tehran hour. A visitor counts once in it. */
@@ -22,19 +23,26 @@ export interface TehranHour {
 /** Returns the hours of `range` (whole Tehran hours) with data. */
 export async function tehranHours(facts: AppFacts, range: Range): Promise<TehranHour[]> {
   const grid = byHour(range);
-  const session = facts.sessions;
-  const hours = { start: range.from, end: Math.min(session.until, range.to + 1) };
-  const [sealed, singles, views] = await Promise.all([
-    hours.start < hours.end ? sealedHours(session, grid, hours) : [],
-    countSessions(session, TOTALS, grid, []),
-    pageviewsByHour(facts, grid),
+  const isWhole = facts.segment === null;
+  const [sessions, views] = await Promise.all([
+    isWhole ? sessionsByHour(facts.sessions, grid) : countMatching(facts, TOTALS, grid),
+    isWhole ? pageviewsByHour(facts, grid) : matchingPageviews(facts, grid),
   ]);
-  const sums = sumByKey([...sealed, ...singles]);
+  const sums = sumByKey(sessions);
   return [...new Set([...sums.keys(), ...views.keys()])].map((hour) => {
-    const { sessions, visitors } = totalsOf(sums.get(hour));
+    const { sessions: started, visitors } = totalsOf(sums.get(hour));
     const start = epochMs(grid.origin + Number(hour) * HOUR_MS);
-    return { start, sessions, visitors, pageviews: views.get(hour) ?? 0 };
+    return { start, sessions: started, visitors, pageviews: views.get(hour) ?? 0 };
   });
+}
+
+async function sessionsByHour(facts: SessionFacts, grid: Grid): Promise<Row[]> {
+  const hours = { start: grid.from, end: Math.min(facts.until, grid.to + 1) };
+  const [sealed, singles] = await Promise.all([
+    hours.start < hours.end ? sealedHours(facts, grid, hours) : [],
+    countSessions(facts, TOTALS, grid, []),
+  ]);
+  return [...sealed, ...singles];
 }
 
 /** Sealed half hours. Each counts a visitor once in a Tehran hour. */
@@ -46,6 +54,11 @@ async function sealedHours(
   const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS hour, ${sumsOfBucket('tehran_visitors', ['sessions', 'visitors'])}
 FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [hours])} GROUP BY hour`;
   return keptRows(db, cache, 'tehran hours: sessions', statement);
+}
+
+async function matchingPageviews(facts: AppFacts, grid: Grid): Promise<Map<string, number>> {
+  const rows = await matchingEvents(facts, grid);
+  return new Map(rows.map(([hour, ...sums]) => [hour, eventTotalsOf(sums).pageviews]));
 }
 
 async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<string, number>> {

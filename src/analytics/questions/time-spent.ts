@@ -14,7 +14,7 @@ export async function timeSpent(
   range: OpenRange,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<TimeSpent>> {
-  const asked: KeyQuestion = { ...TIME, facts: facts.pages, range: closed(range) };
+  const asked: KeyQuestion = { ...TIME, facts, range: closed(range) };
   return mapped(await keysIn(asked, limit), ([pair, totalMs = 0, events = 0, engagements = 0]) => ({
     path: nameOf(pair),
     totalMs,

@@ -20,14 +20,13 @@ export async function trafficHeatmap(facts: AppFacts, now: EpochMs): Promise<Tra
  * first does not have.
  */
 async function countedOnce(facts: AppFacts, hours: readonly TehranHour[]): Promise<TehranHour[]> {
-  const session = facts.sessions;
   const starts = new Map(hours.map((hour) => [hour.start, hour]));
   return Promise.all(
     hours.map(async (hour) => {
       const before = starts.get(epochMs(hour.start - HOUR_MS));
       if (before === undefined || tehranTime(before.start).hour !== tehranTime(hour.start).hour) return hour;
       const both = { from: before.start, to: epochMs(hour.start + HOUR_MS - 1) };
-      const [{ visitors } = before] = await sessionTotals(session, [both]);
+      const [{ visitors } = before] = await sessionTotals(facts, [both]);
       return { ...hour, visitors: visitors - before.visitors };
     }),
   );

@@ -9,6 +9,7 @@ import { plan, type Span, spanOf } from '../range/plan.ts';
 import { growthDays } from '../range/ranges.ts';
 import { anyOf, inSpans, isEmpty } from '../range/sql.ts';
 import { countSessions } from '../sessions/count.ts';
+import { countMatching } from '../sessions/matching.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
 
 export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<GrowthPoint[]> {
@@ -16,8 +17,10 @@ export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<Gro
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
   const [sessions, events] = await Promise.all([
-    sessionsByDay(facts.sessions, bounded),
-    eventSums(facts.events, [bounded], byDay(bounded), () => sql`intDiv(toUnixTimestamp(bucket), 86400)`),
+    facts.segment === null
+      ? sessionsByDay(facts.sessions, bounded)
+      : countMatching(facts, TOTALS, byDay(bounded)),
+    eventSums(facts, [bounded], byDay(bounded), () => sql`intDiv(toUnixTimestamp(bucket), 86400)`),
   ]);
   const [sessionsOf, eventsOf] = [sumByKey(sessions), sumByKey(events)];
   return Array.from({ length: last - first + 1 }, (_, i) => {

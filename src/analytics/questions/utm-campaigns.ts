@@ -8,6 +8,7 @@ import { asOne } from '../range/grid.ts';
 import { type Plan, plan } from '../range/plan.ts';
 import { inGrains, isEmpty } from '../range/sql.ts';
 import { countSessions, edgesOf } from '../sessions/count.ts';
+import { countMatching } from '../sessions/matching.ts';
 import { CAMPAIGN, CAMPAIGNS } from '../sessions/measures.ts';
 import { returning } from '../sessions/returns.ts';
 
@@ -24,14 +25,10 @@ const ORDER = (a: UtmCampaign, b: UtmCampaign): number =>
   nullsLast(a.content, b.content);
 
 export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<UtmCampaign[]> {
-  const session = facts.sessions;
-  const pieces = plan(closed(range), session.until);
-  const rows = await Promise.all([
-    sealedCampaigns(session, pieces),
-    returning(session, CAMPAIGNS, [pieces]),
-    countSessions(session, CAMPAIGNS, asOne(pieces.range), edgesOf([pieces])),
-  ]);
-  return [...sumByKey(rows.flat())]
+  const rows = await (facts.segment === null
+    ? allCampaigns(facts.sessions, range)
+    : countMatching(facts, CAMPAIGNS, asOne(closed(range))));
+  return [...sumByKey(rows)]
     .map(([key, [sessions = 0, visitors = 0]]) => {
       const [source = '', medium, campaign, term, content] = textsOf(key);
       return {
@@ -47,6 +44,16 @@ export async function utmCampaigns(facts: AppFacts, range: OpenRange): Promise<U
     .filter(({ sessions }) => sessions > 0)
     .sort(ORDER)
     .slice(0, MOST_LISTED);
+}
+
+async function allCampaigns(facts: SessionFacts, range: OpenRange): Promise<Row[]> {
+  const pieces = plan(closed(range), facts.until);
+  const rows = await Promise.all([
+    sealedCampaigns(facts, pieces),
+    returning(facts, CAMPAIGNS, [pieces]),
+    countSessions(facts, CAMPAIGNS, asOne(pieces.range), edgesOf([pieces])),
+  ]);
+  return rows.flat();
 }
 
 /** Sums of the buckets. Each session counts as a visitor; `returning` subtracts the rest. */

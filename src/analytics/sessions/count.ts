@@ -1,13 +1,13 @@
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import { epochMs } from '../../domain/time.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
+import { pendingSessions } from '../late/pending.ts';
 import { keptRows, ROW, type Row } from '../memory/rows.ts';
 import { type Grid, sinceSql, sliceSql } from '../range/grid.ts';
 import { type Plan, type Span, spanOf } from '../range/plan.ts';
 import { edgeRanges, inMs, int } from '../range/sql.ts';
 import { countFew } from './few.ts';
 import { columnsOf, keysOf, type Measure } from './measures.ts';
-import { pendingSessions } from './pending.ts';
 
 /*
  * Counts sessions that no bucket counts. Each row belongs to a slice (its number), or to a key if the sessions have keys: the

@@ -1,11 +1,11 @@
 import { type Checked, listOf, number, rowOf, text, tupleOf } from '../../clickhouse/row.ts';
 import { join, type Sql, sql } from '../../clickhouse/sql.ts';
 import { closed, type SessionFacts } from '../input/app-facts.ts';
+import { pendingSessions } from '../late/pending.ts';
 import type { Row } from '../memory/rows.ts';
 import { type Grid, sliceOf } from '../range/grid.ts';
 import { int, uInt128s } from '../range/sql.ts';
 import { columnsOf, keysOf, MEASURES, type Measure, type Visits, widthOf } from './measures.ts';
-import { pendingSessions } from './pending.ts';
 
 /*
  * The pending sessions of a version, for all questions about it. While events come in, a poller asks many questions about each

@@ -1,12 +1,14 @@
 import { sql } from '../../clickhouse/sql.ts';
+import type { Range } from '../../domain/time.ts';
 import { DIMENSIONS, type Dimension } from '../answers/dimensions.ts';
 import { byText, descending } from '../answers/order.ts';
-import type { SessionFacts } from '../input/app-facts.ts';
+import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne } from '../range/grid.ts';
-import { isWide, type Plan } from '../range/plan.ts';
+import { isWide, type Plan, plan } from '../range/plan.ts';
 import { inGrains, isEmpty } from '../range/sql.ts';
 import { countSessions, edgesOf } from './count.ts';
+import { countMatching } from './matching.ts';
 import { LISTS } from './measures.ts';
 
 export interface Listed {
@@ -16,22 +18,29 @@ export interface Listed {
 
 /** Returns the `count` most frequent values of each list, sorted by sessions, then by name. */
 export async function topValues(
-  facts: SessionFacts,
-  pieces: Plan,
+  facts: AppFacts,
+  range: Range,
   count: number,
 ): Promise<(list: Dimension) => Listed[]> {
-  const rows = await Promise.all([
-    sealedLists(facts, pieces),
-    countSessions(facts, LISTS, asOne(pieces.range), edgesOf([pieces])),
-  ]);
+  const rows = await (facts.segment === null
+    ? ofPlan(facts.sessions, plan(range, facts.sessions.until))
+    : countMatching(facts, LISTS, asOne(range)));
   const lists = new Map<string, Listed[]>(Object.values(DIMENSIONS).map(({ letter }) => [letter, []]));
-  for (const [key, [sessions = 0]] of sumByKey(rows.flat())) {
+  for (const [key, [sessions = 0]] of sumByKey(rows)) {
     if (sessions > 0) lists.get(key.charAt(0))?.push({ name: key.slice(1), sessions });
   }
   return (list) =>
     (lists.get(DIMENSIONS[list].letter) ?? [])
       .sort((a, b) => descending(a.sessions, b.sessions) || byText(a.name, b.name))
       .slice(0, count);
+}
+
+async function ofPlan(facts: SessionFacts, pieces: Plan): Promise<Row[]> {
+  const rows = await Promise.all([
+    sealedLists(facts, pieces),
+    countSessions(facts, LISTS, asOne(pieces.range), edgesOf([pieces])),
+  ]);
+  return rows.flat();
 }
 
 /** Whole hours, by letter and value. */

@@ -6,13 +6,14 @@ import { readableHost } from '../parts/readable.ts';
 import { Link } from '../shell/router.tsx';
 import { EmptyState, NoAccessState, Shown } from '../states.tsx';
 import { type App, analyticsOf, keptSecret, useApps } from './apps.ts';
+import { ExcludedAddresses } from './excluded.tsx';
 import { RemoveApp } from './remove.tsx';
 import { RetentionOfApp } from './retention.tsx';
 import { RotateSecret } from './secret.tsx';
 import { SetUp } from './set-up.tsx';
 import { ShareApp } from './share.tsx';
 
-/** The page on which an owner sets up an app, rotates its secret, shares it, lets its events expire, or deletes it. */
+/** The page on which an owner sets up an app, rotates its secret, shares it, leaves out addresses, lets its events expire, or deletes it. */
 export function SettingsPage({ appId }: { readonly appId: string }) {
   const { apps: text } = useText();
   const apps = useApps();
@@ -45,7 +46,7 @@ export function SettingsPage({ appId }: { readonly appId: string }) {
 }
 
 function Sections({ app }: { readonly app: App }) {
-  const { setUp, secret: secretText, share, retention, remove } = useText().apps;
+  const { setUp, secret: secretText, share, excluded, retention, remove } = useText().apps;
   const [secret, setSecret] = useState(() => keptSecret(app.id));
   return (
     <div className="sections">
@@ -57,6 +58,9 @@ function Sections({ app }: { readonly app: App }) {
       </Section>
       <Section title={share.title} text={share.text}>
         <ShareApp app={app} />
+      </Section>
+      <Section title={excluded.title} text={excluded.text}>
+        <ExcludedAddresses app={app} />
       </Section>
       <Section title={retention.title} text={retention.text}>
         <RetentionOfApp app={app} />

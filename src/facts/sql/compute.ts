@@ -104,7 +104,7 @@ const visitorsSql = (rows: Sql): Sql =>
   sql`SELECT app_id, ${visitorOf(sql`s.visitor.2`)} FROM ${rows} AS s
             WHERE ${STARTED}`;
 
-/** The columns of a session in `session_stage`, in its order, after the visitor. */
+/** The columns of a session in `session_stage`, besides its identity, its visitor and its links. */
 const NUMBERS = ['events', 'duration_ms', 'pageviews', 'clicks', 'errors', 'bounced'] as const;
 const WORDS = [
   'browser',
@@ -118,6 +118,8 @@ const WORDS = [
   'exit_page',
   ...UTM,
   'country',
+  'region',
+  'city',
   'place',
 ] as const;
 const STAGED = [...NUMBERS, ...WORDS] as const;
@@ -142,7 +144,8 @@ const lastSessions = (table: Sql, keys: readonly string[], contexts: Sql): Sql =
  * that start in the same ms are ordered by their id.
  */
 const sessionSql = ({ whole, contexts }: Rows): Sql => sql`INSERT INTO session_stage
-SELECT app_id, {run:UInt64}, started, visitor, prev, utm_prev, ${join(STAGED.map(identifier))}, ${READ_BEFORE}
+    (app_id, run, started_at, session, visitor, prev, utm_prev, ${join(STAGED.map(identifier))}, inserted_until)
+SELECT app_id, {run:UInt64}, started, session, visitor, prev, utm_prev, ${join(STAGED.map(identifier))}, ${READ_BEFORE}
 FROM
 (
     SELECT *,

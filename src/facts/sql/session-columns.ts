@@ -36,6 +36,8 @@ const COLUMNS = {
       [first('utm_campaign'), first('utm_term'), first('utm_content')],
     ),
   country: ({ first }) => first('country'),
+  region: ({ first }) => first('region'),
+  city: ({ first }) => first('city'),
   place: ({ first, coordinate }) =>
     placeText(
       first('country'),

@@ -4,8 +4,9 @@ import { acceptedCodings, type Coding, encode, isWorthCoding } from '../forms/co
 import type { Column } from '../forms/columns.ts';
 import { chooseForm, JSON_FORM, LIST_FORMS } from '../forms/forms.ts';
 import { contextOf, serverTiming } from '../request/context.ts';
-import type { Held, Versioned } from './answers.ts';
+import type { Versioned } from './answers.ts';
 import { digest, etag, namedEtag } from './etag.ts';
+import type { Held } from './kept.ts';
 import type { Representation, Representations } from './representations.ts';
 
 /** The caller alone may cache the answer, and revalidates it each time: a 304 is cheap. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { accountId, appId, isUuid, keyId } from '../../domain/ids.ts';
-import { RetentionBody, RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
+import { ExclusionsBody, RetentionBody, RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
 
 /* The paths and bodies of the console's own API. */
 
@@ -15,4 +15,4 @@ export const AccountBody = z.strictObject({ accountId: uuid.transform(accountId)
 export const DeletionBody = z.strictObject({ name: z.string() });
 /** The app's name, as typed by the person who lets its events expire. */
 export const NamedRetentionBody = z.strictObject({ ...RetentionBody.shape, ...DeletionBody.shape });
-export { RotateKeyBody, RotateSecretBody };
+export { ExclusionsBody, RotateKeyBody, RotateSecretBody };

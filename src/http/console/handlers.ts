@@ -14,6 +14,7 @@ import {
   AccountBody,
   AppPath,
   DeletionBody,
+  ExclusionsBody,
   KeyPath,
   LinkBody,
   NamedRetentionBody,
@@ -174,6 +175,19 @@ function ofApps({ metadata }: HandlersDeps, { reader, owner }: Callers): Handler
       const { name, days } = await bodyOf(req, res, NamedRetentionBody);
       if (name !== app.name) throw wrongName();
       return metadata.by(actorOf(session)).setRetention(appId, days);
+    },
+    'GET /apps/:appId/excluded-addresses': async (req, res) => {
+      const { account } = await reader(req, res);
+      const { appId } = parse(AppPath, req.params);
+      await ownApp(metadata, account, appId);
+      return metadata.exclusionsOf(appId);
+    },
+    'PUT /apps/:appId/excluded-addresses': async (req, res) => {
+      const session = await owner(req, res);
+      const { appId } = parse(AppPath, req.params);
+      await ownApp(metadata, session.account, appId);
+      const { addresses } = await bodyOf(req, res, ExclusionsBody);
+      return metadata.by(actorOf(session)).setExclusions(appId, addresses);
     },
     'GET /apps/:appId/shares': async (req, res) => {
       const { account } = await reader(req, res);

@@ -8,6 +8,7 @@ import {
   AccountBody,
   AppPath,
   DeletionBody,
+  ExclusionsBody,
   KeyPath,
   LinkBody,
   NamedRetentionBody,
@@ -112,6 +113,19 @@ const PARTS: { readonly [R in Route]: Part } = {
     tag: 'Sharing',
     params: AppPath,
     body: { schema: NamedRetentionBody, example: { days: 395, name: 'Shop' } },
+  },
+  'GET /apps/:appId/excluded-addresses': {
+    operationId: 'getExcludedAddresses',
+    summary: 'The addresses whose events an app leaves out',
+    tag: 'Sharing',
+    params: AppPath,
+  },
+  'PUT /apps/:appId/excluded-addresses': {
+    operationId: 'setExcludedAddresses',
+    summary: 'Replaces the list of addresses whose events an app leaves out, within 5 s. At most 100',
+    tag: 'Sharing',
+    params: AppPath,
+    body: { schema: ExclusionsBody, example: { addresses: ['192.0.2.0/24', '2001:db8::/32'] } },
   },
   'GET /apps/:appId/shares': {
     operationId: 'listSharesOfApp',

@@ -36,6 +36,7 @@ const Retention = z.strictObject({
   /** From here on, they are there; null: everywhere. */
   exactFrom: Timestamp.nullable(),
 });
+const Exclusions = z.strictObject({ appId: z.string(), addresses: z.array(z.string()).readonly() });
 const Usage = z.strictObject({
   /** Requests that each key may make in 60 s. */
   requestsPerMinute: z.int(),
@@ -78,6 +79,8 @@ export const ConsoleAnswers = {
   'POST /apps/:appId/delete': z.strictObject({ appId: z.string(), deleted: z.literal(true) }),
   'GET /apps/:appId/retention': Retention,
   'PUT /apps/:appId/retention': Retention,
+  'GET /apps/:appId/excluded-addresses': Exclusions,
+  'PUT /apps/:appId/excluded-addresses': Exclusions,
   'GET /apps/:appId/shares': z.array(Share),
   'PUT /apps/:appId/shares/:accountId': z.strictObject({
     appId: z.string(),

@@ -7,6 +7,7 @@ import {
 } from 'zod-openapi';
 import type { ErrorCode } from '../../domain/errors.ts';
 import { HEADERS, type HeaderName, headersOf } from './openapi-headers.ts';
+import { withNullInType } from './openapi-null.ts';
 import { problemResponses } from './openapi-problems.ts';
 import type { Documentation } from './reference/documentation.ts';
 
@@ -77,7 +78,7 @@ export function documentOf(of: DocumentOf): Documentation {
       responses: Object.assign({}, ...all.flatMap((each) => Object.values(problemResponses(each.errors)))),
     },
   });
-  return document as unknown as Documentation;
+  return withNullInType(document) as unknown as Documentation;
 }
 
 function operationOf(operation: Described, headers: readonly HeaderName[]): ZodOpenApiOperationObject {

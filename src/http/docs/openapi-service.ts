@@ -67,6 +67,7 @@ const Batch = EnvelopeSchema.extend({
 
 const REJECTION_CODES = [
   'invalid_session',
+  'excluded',
   'bot',
   'beyond_retention',
   'invalid_event',

@@ -13,6 +13,7 @@ import { type Form, JSON_FORM, LIST_FORMS } from '../forms/forms.ts';
 import { writeCsv, writeNdjson } from '../forms/rows.ts';
 import { EXAMPLE_BODY, EXAMPLES } from './openapi-examples.ts';
 import { HEADERS, headersOf } from './openapi-headers.ts';
+import { withNullInType } from './openapi-null.ts';
 import { problemResponses } from './openapi-problems.ts';
 
 const EVERYWHERE: readonly ErrorCode[] = [
@@ -62,7 +63,12 @@ let document: ReturnType<typeof createDocument> | undefined;
 
 /** Returns OpenAPI 3.1 of the Public API, made from the endpoints. */
 export function openApiDocument(): ReturnType<typeof createDocument> {
-  document ??= createDocument({
+  document ??= withNullInType(made());
+  return document;
+}
+
+const made = (): ReturnType<typeof createDocument> =>
+  createDocument({
     openapi: '3.1.0',
     info: {
       title: 'Public API for App Management and Session Analytics',
@@ -89,8 +95,6 @@ export function openApiDocument(): ReturnType<typeof createDocument> {
       responses: Object.assign({}, ...ENDPOINTS.flatMap((endpoint) => Object.values(problemsOf(endpoint)))),
     },
   });
-  return document;
-}
 
 /** The document in the form of docs/openapi.json. */
 export const openApiText = (): string => `${JSON.stringify(openApiDocument(), null, 2)}\n`;

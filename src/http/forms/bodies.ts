@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../../domain/errors.ts';
 import { collectYoungGarbage } from '../../domain/garbage.ts';
 import { isNoRoom } from '../../domain/no-room.ts';
+import { isOfSystem } from '../../domain/thrown.ts';
 
 /** A body up to this size stays in memory, a larger one in a file: a slow reader holds only a piece of it. */
 const MEMORY_BYTES = 256 * 1024;
@@ -92,7 +93,7 @@ export class Bodies {
     } catch (error) {
       await handle?.close();
       this.#onDisk -= written;
-      throw isNoRoom(error) && !(error instanceof AppError) ? noRoom(error) : error;
+      throw refusalOf(error);
     }
     if (handle === undefined) return inMemory(Buffer.concat(begun));
     const file = new FileBody(handle, length, {
@@ -198,6 +199,18 @@ class FileBody implements Body {
   }
 }
 
+function refusalOf(error: unknown): unknown {
+  if (error instanceof AppError) return error;
+  if (isNoRoom(error)) return noRoom(error);
+  return isOfSystem(error) ? noFile(error) : error;
+}
+
+const noFile = (cause: unknown): AppError =>
+  new AppError('store_unavailable', 'The store cannot do this at the moment. Try again later.', {
+    forOperator: 'A large answer cannot be kept in the folder DATA_DIR.',
+    retryAfterSeconds: 10,
+    cause,
+  });
 const noRoom = (cause: unknown): AppError =>
   new AppError('overloaded', 'There is no room for so large an answer now. Try again later.', {
     forOperator: 'The disk of DATA_DIR is full: there is no room for a large answer.',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, parametersOf } from '../../endpoints/endpoint.ts';
+import type { Endpoint } from '../../endpoints/endpoint.ts';
 
 /** A column of a list. */
 export interface Column {
@@ -10,8 +10,9 @@ export interface Column {
 }
 
 /** Returns the columns of an analytics endpoint that answers a list of flat items; null for any other. */
-export function columnsOf({ query, response }: Endpoint): readonly Column[] | null {
-  if (!('appId' in parametersOf(query).shape) || !(response instanceof z.ZodArray)) return null;
+export function columnsOf(endpoint: Endpoint): readonly Column[] | null {
+  const { response } = endpoint;
+  if (!('question' in endpoint) || !(response instanceof z.ZodArray)) return null;
   const item: unknown = response.element;
   if (!(item instanceof z.ZodObject)) throw new Error('a list of something else than objects');
   return Object.entries(item.shape).map(([name, schema]) => column(name, schema as z.ZodType));

@@ -1,5 +1,6 @@
-import type { Computed, Versioned } from '../answer/answers.ts';
+import type { Versioned } from '../answer/answers.ts';
 import { digest } from '../answer/etag.ts';
+import type { Computed } from '../answer/kept.ts';
 import type { Body } from '../forms/bodies.ts';
 import { dataLines, dataOf } from './wire.ts';
 

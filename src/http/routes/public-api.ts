@@ -6,13 +6,13 @@ import { AppError } from '../../domain/errors.ts';
 import type { Forgetting } from '../../domain/forgetting.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Clock, EpochMs } from '../../domain/time.ts';
-import { type Endpoint, parametersOf, type Services } from '../../endpoints/endpoint.ts';
+import type { AppEndpoint, Endpoint, Question } from '../../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
-import type { Principal } from '../../metadata/types.ts';
+import type { Access, Principal } from '../../metadata/types.ts';
 import type { ReadBegun } from '../../snapshots/begun.ts';
-import type { Snapshot } from '../../snapshots/read.ts';
 import type { ReadSnapshot } from '../../snapshots/snapshots.ts';
-import { Answers, type AnswersOptions, type Asked } from '../answer/answers.ts';
+import { Answers, type AnswersOptions } from '../answer/answers.ts';
+import type { Asked } from '../answer/asked.ts';
 import { maxStaleOf } from '../answer/max-stale.ts';
 import { replyToGet, replyToPost, replyVersioned } from '../answer/reply.ts';
 import { Representations } from '../answer/representations.ts';
@@ -37,8 +37,9 @@ const BODY_LIMIT = 100 * 1024;
 const PARSED = 10_000;
 const PARSED_LENGTH = 300;
 
-export interface PublicApiDeps extends Services, AnswersOptions {
+export interface PublicApiDeps extends AnswersOptions {
   readonly analytics: SteadyAnalytics;
+  readonly access: Access;
   readonly snapshots: ReadSnapshot;
   readonly begun: ReadBegun;
   readonly clock: Clock;
@@ -59,7 +60,6 @@ export interface Mount {
 /** An endpoint with everything that is known of it before a request. */
 interface Route {
   readonly endpoint: Endpoint;
-  readonly isAboutApp: boolean;
   /** Null if the answer is no list. */
   readonly columns: readonly Column[] | null;
 }
@@ -69,15 +69,24 @@ interface Checked {
   readonly route: Route;
   readonly principal: Principal;
   readonly query: object;
-  readonly app: AppId | null;
-  /** The moment of the question. */
-  readonly now: EpochMs;
-  /** `snapshot`: of the facts from which the answer is computed; null for one that was not read yet. */
-  compute(now: EpochMs, snapshot: Snapshot | null): Promise<unknown>;
+  readonly asks: AboutApp | AboutAccount;
   /** Counts one more answer. */
   count(): Promise<Counted>;
   /** Throws if the caller may no longer ask this. */
   confirm(): Promise<void>;
+}
+
+interface AboutApp {
+  readonly app: AppId;
+  /** The question at the moment of the request. */
+  readonly first: Question;
+  /** The question at another moment. */
+  at(now: EpochMs): Question;
+}
+
+interface AboutAccount {
+  readonly app: null;
+  answer(): Promise<unknown>;
 }
 
 /**
@@ -94,7 +103,6 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   });
   const parsed = parsedQueries();
   const { analytics, access, clock, live: hub } = deps;
-  const services: Services = { analytics, access };
 
   async function check(
     req: Request,
@@ -114,71 +122,77 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     announce(res, await count(principal));
     timing.next('plan');
     const route = pick(known, req, res);
-    const { endpoint, isAboutApp } = route;
+    const { endpoint } = route;
     const json = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
     const query = parsed(endpoint, search);
     const body = endpoint.method === 'post' ? parseBody(endpoint.body, json) : undefined;
-    const now = clock();
-    endpoint.check(query, now);
-    const app = isAboutApp ? (query as { appId: AppId }).appId : null;
-    if (app !== null) {
-      context.app = app;
-      await authorize(services, principal, app);
+    const asks = asked(endpoint, query, principal, body);
+    if (asks.app !== null) {
+      context.app = asks.app;
+      await authorize(access, principal, asks.app);
     }
     return {
       route,
       principal,
-      count: () => count(principal),
       query,
-      app,
-      now,
-      compute: async (at, snapshot) => {
-        const from = snapshot === null ? analytics : analytics.from(snapshot);
-        return endpoint.handler({ ...services, analytics: from, query, body, principal, now: at });
-      },
+      asks,
+      count: () => count(principal),
       confirm: async () => {
         const again = await authentication.confirm(req);
-        if (app !== null) await authorize(services, again, app);
+        if (asks.app !== null) await authorize(access, again, asks.app);
       },
     };
   }
 
-  /** Null for an answer that is not about an app: its version is not known before it is computed. */
-  function questionOf({ route: { endpoint }, principal, query, app, now, compute }: Checked) {
+  /** Throws `validation_failed` for errors that the schema cannot find. */
+  function asked(
+    endpoint: Endpoint,
+    query: object,
+    principal: Principal,
+    body: unknown,
+  ): AboutApp | AboutAccount {
+    if (!isAboutApp(endpoint)) {
+      return { app: null, answer: async () => endpoint.handler({ access, principal, query, body }) };
+    }
+    const at = (now: EpochMs) => endpoint.question(query, now);
+    return { app: (query as { appId: AppId }).appId, first: at(clock()), at };
+  }
+
+  function questionOf({ route: { endpoint }, principal, query }: Checked, { app, first, at }: AboutApp) {
     const { accountId: account, keyId: key } = principal;
     const { operationId } = endpoint;
-    // The answer's tag names the window of the basis, so both are of one moment.
-    const at = (moment: EpochMs): Asked | null => {
-      const basis = endpoint.basis(query, moment);
-      if (app === null || basis === null) return null;
-      return { account, app, operationId, query, basis, compute: (snapshot) => compute(moment, snapshot) };
-    };
-    const first = at(now);
-    if (first === null) return null;
-    const again = (): Asked => at(clock()) ?? first;
+    const of = ({ basis, compute }: Question): Asked => ({
+      account,
+      app,
+      operationId,
+      query,
+      basis,
+      compute: (snapshot) => compute(analytics.from(snapshot)),
+    });
+    const again = (): Asked => of(at(clock()));
     const live = (): LiveQuestion => ({
       name: `${account} ${operationId} ${JSON.stringify(query)}`,
       account,
-      app: first.app,
+      app,
       key,
       window: () => again().basis.window,
       ask: () => answers.ask(again(), null),
     });
-    return { ask: (maxStaleMs: number | null) => answers.ask(first, maxStaleMs), live };
+    return { ask: (maxStaleMs: number | null) => answers.ask(of(first), maxStaleMs), live };
   }
 
   async function answer(req: Request, res: Response, checked: Checked): Promise<void> {
-    const { route, now, compute, count, confirm } = checked;
+    const { route, asks, count, confirm } = checked;
     const timing = contextOf(res).timing;
-    const question = questionOf(checked);
-    if (question === null) {
+    if (asks.app === null) {
       timing?.next('store');
-      const value = await compute(now, null);
+      const value = await asks.answer();
       timing?.next('answer');
       if (route.endpoint.method === 'post') replyToPost(req, res, 201, value);
       else await replyToGet(req, res, value as object);
       return;
     }
+    const question = questionOf(checked, asks);
     if (req.method === 'GET' && prefersStream(req.headers.accept)) {
       await replyWithStream(req, res, { hub, question: question.live(), count, confirm });
       return;
@@ -222,6 +236,8 @@ function parsedQueries(): (endpoint: Endpoint, search: string) => object {
   };
 }
 
+const isAboutApp = (endpoint: Endpoint): endpoint is AppEndpoint => 'question' in endpoint;
+
 /** Endpoints by path, then by method in upper case. */
 function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Route>> {
   const routes = new Map<string, Map<string, Route>>();
@@ -229,7 +245,6 @@ function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Route
     const byMethod = routes.get(endpoint.path) ?? new Map<string, Route>();
     byMethod.set(endpoint.method.toUpperCase(), {
       endpoint,
-      isAboutApp: 'appId' in parametersOf(endpoint.query).shape,
       columns: columnsOf(endpoint),
     });
     routes.set(endpoint.path, byMethod);
@@ -241,7 +256,7 @@ function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Route
  * Checks the plan first: a suspended account learns nothing about apps. An unknown app is answered like one
  * of another account.
  */
-async function authorize({ access }: Services, principal: Principal, app: AppId): Promise<void> {
+async function authorize(access: Access, principal: Principal, app: AppId): Promise<void> {
   if (!principal.plan.analytics) {
     throw new AppError('plan_blocked', "The account's plan does not include analytics.");
   }

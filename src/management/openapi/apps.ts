@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import * as answers from '../answers.ts';
 import { ImportBody } from '../import.ts';
-import { AppParams, RetentionBody, RotateSecretBody, ShareParams, VisitorBody } from '../schemas.ts';
+import {
+  AppParams,
+  ExclusionsBody,
+  RetentionBody,
+  RotateSecretBody,
+  ShareParams,
+  VisitorBody,
+} from '../schemas.ts';
 import { ACCOUNT, APP, app, share } from './examples.ts';
 import { tagged } from './tagged.ts';
 
@@ -42,6 +49,21 @@ export const APPS = tagged('Apps', {
     body: { schema: RetentionBody, example: { days: 395 } },
     answer: answers.Retention,
     example: { appId: APP, days: 395, exactFrom: null },
+  },
+  'GET /apps/:appId/excluded-addresses': {
+    operationId: 'getExcludedAddresses',
+    summary: 'The addresses whose events an app leaves out',
+    params: AppParams,
+    answer: answers.Exclusions,
+    example: { appId: APP, addresses: ['192.0.2.0/24', '2001:db8::/32'] },
+  },
+  'PUT /apps/:appId/excluded-addresses': {
+    operationId: 'setExcludedAddresses',
+    summary: 'Replaces the list of addresses whose events an app leaves out, within 5 s. At most 100',
+    params: AppParams,
+    body: { schema: ExclusionsBody, example: { addresses: ['192.0.2.0/24', '2001:db8::/32'] } },
+    answer: answers.Exclusions,
+    example: { appId: APP, addresses: ['192.0.2.0/24', '2001:db8::/32'] },
   },
   'POST /apps/:appId/visitor-erasures': {
     operationId: 'eraseVisitor',

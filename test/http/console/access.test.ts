@@ -120,6 +120,13 @@ describe('apps', () => {
     expectProblem(await retain('Shop two', 0), 'validation_failed');
     expect(valid('PUT /apps/:appId/retention', await retain('Shop two', 30)).days).toBe(30);
     expect(valid('GET /apps/:appId/retention', await looker.ask(`${at}/retention`)).days).toBe(30);
+    const exclude = (...addresses: unknown[]) =>
+      owner.ask(`${at}/excluded-addresses`, { method: 'PUT', body: { addresses } });
+    expectProblem(await exclude('office'), 'validation_failed');
+    valid('PUT /apps/:appId/excluded-addresses', await exclude('192.0.2.7'));
+    expect(
+      valid('GET /apps/:appId/excluded-addresses', await looker.ask(`${at}/excluded-addresses`)).addresses,
+    ).toEqual(['192.0.2.7/32']);
     const wrong = { method: 'POST', body: { name: 'shop two' } };
     expectProblem(await owner.ask(`${at}/delete`, wrong), 'validation_failed');
     const right = { method: 'POST', body: { name: 'Shop two' } };
@@ -141,6 +148,7 @@ test('nobody sees or changes another account, and a viewer changes nothing', asy
     ['POST', `/apps/${mine.app}/delete`, { name: 'Shop' }],
     ['PUT', `/apps/${mine.app}/shares/${account}`],
     ['PUT', `/apps/${mine.app}/retention`],
+    ['PUT', `/apps/${mine.app}/excluded-addresses`, { addresses: [] }],
     ['DELETE', `/apps/${mine.app}/shares/${account}`],
   ];
   for (const [method, path, body] of changes) {
@@ -150,6 +158,7 @@ test('nobody sees or changes another account, and a viewer changes nothing', asy
   }
   expectProblem(await stranger.ask(`/apps/${mine.app}/shares`), 'not_found');
   expectProblem(await stranger.ask(`/apps/${mine.app}/retention`), 'not_found');
+  expectProblem(await stranger.ask(`/apps/${mine.app}/excluded-addresses`), 'not_found');
   expect((await mine.ask('/api/v1/apps')).status).toBe(200);
   expect(
     valid('GET /audit', await stranger.ask('/audit')).every(({ accountId }) => accountId !== mine.account),

@@ -96,6 +96,12 @@ test('every command works on the running service', async () => {
   expect(await admin('app', 'set-retention', '--app', app, '--days', '30')).toEqual(setting);
   expect(await admin('app', 'retention', '--app', app)).toEqual(setting);
   expect(await admin('app', 'set-retention', '--app', app, '--days', 'none')).toMatchObject({ days: null });
+  const excluded = { appId: app, addresses: ['192.0.2.7/32', '2001:db8::/32'] };
+  const list = '192.0.2.7, 2001:DB8::/32,192.0.2.7';
+  expect(await admin('app', 'exclude', '--app', app, '--addresses', list)).toEqual(excluded);
+  expect(await admin('app', 'excluded', '--app', app)).toEqual(excluded);
+  const none = { appId: app, addresses: [] };
+  expect(await admin('app', 'exclude', '--app', app, '--addresses', 'none')).toEqual(none);
   await admin('app', 'share', '--app', app, '--account', guest.accountId);
   expect(await admin('app', 'list', '--account', guest.accountId)).toMatchObject([
     { id: app, access: 'shared' },

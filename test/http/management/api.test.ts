@@ -128,6 +128,19 @@ describe('a wrong request', () => {
       ['PUT', `/apps/${id}/retention`, { days: 0 }, ['days']],
       ['PUT', `/apps/${id}/retention`, { days: 1.5 }, ['days']],
       ['PUT', `/apps/${id}/retention`, {}, ['days']],
+      ['PUT', `/apps/${id}/excluded-addresses`, {}, ['addresses']],
+      [
+        'PUT',
+        `/apps/${id}/excluded-addresses`,
+        { addresses: ['10.0.0.0/8', 'office', '10.0.0.0/33'] },
+        ['addresses.1', 'addresses.2'],
+      ],
+      [
+        'PUT',
+        `/apps/${id}/excluded-addresses`,
+        { addresses: Array.from({ length: 101 }, (_, i) => `10.0.0.${i}`) },
+        ['addresses'],
+      ],
       ['PUT', `/apps/x/shares/y`, undefined, ['appId', 'accountId']],
     ];
     for (const [method, path, body, fields] of cases) {
@@ -149,6 +162,8 @@ describe('a wrong request', () => {
       ['GET', `/apps/${id}/shares`],
       ['GET', `/apps/${id}/retention`],
       ['PUT', `/apps/${id}/retention`, { days: 30 }],
+      ['GET', `/apps/${id}/excluded-addresses`],
+      ['PUT', `/apps/${id}/excluded-addresses`, { addresses: [] }],
       ['GET', `/accounts/${id}/keys`],
       ['POST', `/accounts/${id}/keys`],
       ['GET', `/accounts/${id}/apps`],

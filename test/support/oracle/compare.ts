@@ -3,6 +3,7 @@ import { expect } from 'vitest';
 import type { Analytics } from '../../../src/analytics/answers/results.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import { type AppId, appId } from '../../../src/domain/ids.ts';
+import type { Segment } from '../../../src/domain/segment.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../../../src/domain/time.ts';
 import type { Case, Probe, SentBatch } from '../generate.ts';
 import { KNOWN_DOMAIN, known } from './known.ts';
@@ -71,10 +72,13 @@ export async function expectAnswers(
       expect(answers?.[i], `${name}${when}`).toEqual(expected?.[i]);
     });
   };
+  const segment = probes.map(({ asked }) => asked?.segment).find((each) => each);
   for (const { id } of apps) {
     for (const moment of moments) {
       clock.now = epochMs(moment);
-      await compare(id, ABOUT_ALL, ` at ${new Date(moment).toISOString()}`);
+      const when = ` at ${new Date(moment).toISOString()}`;
+      await compare(id, ABOUT_ALL, when);
+      if (segment) await compare(id, aboutNow(segment), when);
     }
     for (const probe of probes) await compare(id, aboutRange(probe), '');
   }
@@ -170,30 +174,40 @@ export interface Question {
   readonly ask: (source: Source, app: AppId, now: EpochMs) => unknown;
 }
 
+/** The questions whose window follows the clock. */
+const aboutNow = (segment: Segment | null): Question[] =>
+  labelled(segment, '', [
+    { name: 'trafficHeatmap', ask: (source, app, now) => source.trafficHeatmap(app, now, segment) },
+    { name: 'audienceActivity', ask: (source, app, now) => source.audienceActivity(app, now, segment) },
+  ]);
+
 export const ABOUT_ALL: readonly Question[] = [
   { name: 'dataBounds', ask: (source, app) => source.dataBounds(app) },
-  { name: 'trafficHeatmap', ask: (source, app, now) => source.trafficHeatmap(app, now) },
-  { name: 'audienceActivity', ask: (source, app, now) => source.audienceActivity(app, now) },
+  ...aboutNow(null),
 ];
 
-export function aboutRange({ range, limit }: Probe): Question[] {
+export function aboutRange({ range, limit, asked }: Probe): Question[] {
   const open: OpenRange = { from: bound(range.from), to: bound(range.to) };
   const { from, to } = open;
+  const segment = asked?.segment ?? null;
   const closed: Question[] =
     from === null || to === null
       ? []
-      : [{ name: 'kpis', ask: (source, app) => source.kpis(app, { from, to }) }];
-  const questions: Question[] = [
+      : [{ name: 'kpis', ask: (source, app) => source.kpis(app, { from, to }, segment) }];
+  return labelled(segment, ` [${spelled(from)}, ${spelled(to)}] limit ${limit}`, [
     ...closed,
-    { name: 'overview', ask: (source, app) => source.overview(app, open) },
-    { name: 'pageviews', ask: (source, app) => source.pageviews(app, open, limit) },
-    { name: 'timeSpent', ask: (source, app) => source.timeSpent(app, open, limit) },
-    { name: 'userGrowth', ask: (source, app) => source.userGrowth(app, open) },
-    { name: 'locations', ask: (source, app) => source.locations(app, open, limit) },
-    { name: 'utmCampaigns', ask: (source, app) => source.utmCampaigns(app, open) },
-  ];
-  const label = `[${spelled(from)}, ${spelled(to)}] limit ${limit}`;
-  return questions.map((question) => ({ ...question, name: `${question.name} ${label}` }));
+    { name: 'overview', ask: (source, app) => source.overview(app, open, segment) },
+    { name: 'pageviews', ask: (source, app) => source.pageviews(app, open, limit, segment) },
+    { name: 'timeSpent', ask: (source, app) => source.timeSpent(app, open, limit, segment) },
+    { name: 'userGrowth', ask: (source, app) => source.userGrowth(app, open, segment) },
+    { name: 'locations', ask: (source, app) => source.locations(app, open, limit, segment) },
+    { name: 'utmCampaigns', ask: (source, app) => source.utmCampaigns(app, open, segment) },
+  ]);
+}
+
+function labelled(segment: Segment | null, label: string, questions: readonly Question[]): Question[] {
+  const about = segment === null ? '' : ` segment ${JSON.stringify(segment)}`;
+  return questions.map((question) => ({ ...question, name: `${question.name}${label}${about}` }));
 }
 
 const bound = (at: number | null): EpochMs | null => (at === null ? null : epochMs(at));

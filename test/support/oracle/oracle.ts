@@ -1,18 +1,23 @@
-import type { Analytics } from '../../../src/analytics/answers/results.ts';
+import type { Analytics, MoreQuestions } from '../../../src/analytics/answers/results.ts';
 import type { AppId } from '../../../src/domain/ids.ts';
+import type { Segment } from '../../../src/domain/segment.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type Delivery, type Session, sessionsOf } from './model.ts';
+import { breakdown, events, realtime, series } from './more.ts';
 import { overview } from './overview.ts';
 import { dataBounds, kpis, locations, pageviews, timeSpent, userGrowth, utmCampaigns } from './questions.ts';
+import { matching } from './segment.ts';
 import { audienceActivity, trafficHeatmap } from './windows.ts';
 
-/** The questions of `Analytics`, answered synchronously. The oracle has a clock of its own. */
+type All = Analytics & MoreQuestions;
+
+/** The questions of `Analytics`, answered synchronously. Without `now`, the oracle's own clock counts. */
 export type Oracle = {
-  readonly [Question in keyof Analytics]: (
-    ...args: Question extends 'trafficHeatmap' | 'audienceActivity'
-      ? [app: AppId]
-      : Parameters<Analytics[Question]>
-  ) => Awaited<ReturnType<Analytics[Question]>>;
+  readonly [Question in keyof All]: (
+    ...args: Question extends 'trafficHeatmap' | 'audienceActivity' | 'realtime'
+      ? [app: AppId, now?: number, segment?: Segment | null]
+      : Parameters<All[Question]>
+  ) => Awaited<ReturnType<All[Question]>>;
 };
 
 /**
@@ -30,16 +35,22 @@ export function createOracle(deliveries: readonly Delivery[], lexicon: Lexicon, 
     sessions.set(app, built);
     return built;
   };
+  const matched = (app: string, segment: Segment | null | undefined) => matching(of(app), segment, lexicon);
   return {
     dataBounds: (app) => dataBounds(of(app)),
-    overview: (app, range) => overview(of(app), range, lexicon),
-    kpis: (app, range) => kpis(of(app), range),
-    pageviews: (app, range, limit) => pageviews(of(app), range, limit),
-    timeSpent: (app, range, limit) => timeSpent(of(app), range, limit),
-    userGrowth: (app, range) => userGrowth(of(app), range),
-    trafficHeatmap: (app) => trafficHeatmap(of(app), now()),
-    audienceActivity: (app) => audienceActivity(of(app), now()),
-    locations: (app, range, limit) => locations(of(app), range, limit),
-    utmCampaigns: (app, range) => utmCampaigns(of(app), range),
+    overview: (app, range, segment) => overview(matched(app, segment), range, lexicon, of(app)),
+    kpis: (app, range, segment) => kpis(matched(app, segment), range),
+    pageviews: (app, range, limit, segment) => pageviews(matched(app, segment), range, limit),
+    timeSpent: (app, range, limit, segment) => timeSpent(matched(app, segment), range, limit),
+    userGrowth: (app, range, segment) => userGrowth(matched(app, segment), range, of(app)),
+    trafficHeatmap: (app, at = now(), segment) => trafficHeatmap(matched(app, segment), at),
+    audienceActivity: (app, at = now(), segment) => audienceActivity(matched(app, segment), at),
+    locations: (app, range, limit, segment) => locations(matched(app, segment), range, limit),
+    utmCampaigns: (app, range, segment) => utmCampaigns(matched(app, segment), range),
+    series: (app, range, question, segment) => series(matched(app, segment), range, question, of(app)),
+    breakdown: (app, range, by, limit, segment) =>
+      breakdown(matched(app, segment), range, by, of(app), lexicon, limit),
+    events: (app, range, question, limit, segment) => events(matched(app, segment), range, question, limit),
+    realtime: (app, at = now(), segment) => realtime(matched(app, segment), at, lexicon),
   };
 }

@@ -1,18 +1,25 @@
 import type { ExtendedOverview, NamedShare, PathSessions } from '../../../src/analytics/answers/results.ts';
-import { byBytes, distinct, groupBy, ranked, ratio, sum } from './exact.ts';
+import { distinct, groupBy, ranked, ratio, sum } from './exact.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type CountedEvent, duration, eventsOf, isBounce, type Session } from './model.ts';
-import { type Bounds, eventsIn, iso, pageviews, sessionsAmong, startedIn } from './questions.ts';
+import { type Bounds, eventsIn, iso, pageviews, sessionsAmong, startedIn, within } from './questions.ts';
+import { pagesInOrder } from './segment.ts';
 
 const TOP = 10;
 const NONE = '(none)';
 
-export function overview(all: readonly Session[], bounds: Bounds, lexicon: Lexicon): ExtendedOverview {
+/** `all`: the sessions of a segment. `everybody`: those of the app, which tell who is new. */
+export function overview(
+  all: readonly Session[],
+  bounds: Bounds,
+  lexicon: Lexicon,
+  everybody: readonly Session[] = all,
+): ExtendedOverview {
   const started = startedIn(all, bounds);
   return {
     from: bounds.from === null ? null : iso(bounds.from),
     to: bounds.to === null ? null : iso(bounds.to),
-    session: sessionSection(all, started),
+    session: sessionSection(everybody, started, bounds),
     page: pageSection(all, started, bounds),
     interaction: interactionSection(all, started, bounds),
     technology: technologySection(started, lexicon),
@@ -21,12 +28,16 @@ export function overview(all: readonly Session[], bounds: Bounds, lexicon: Lexic
   };
 }
 
-function sessionSection(all: readonly Session[], started: readonly Session[]): ExtendedOverview['session'] {
+function sessionSection(
+  everybody: readonly Session[],
+  started: readonly Session[],
+  bounds: Bounds,
+): ExtendedOverview['session'] {
   const visitors = [...new Set(started.map(({ visitor }) => visitor))];
   const bounces = started.filter(isBounce).length;
   const isNew = (visitor: string): boolean => {
-    const firstEver = Math.min(...all.filter((s) => s.visitor === visitor).map((s) => s.startedAt));
-    return started.some((s) => s.visitor === visitor && s.startedAt === firstEver);
+    const starts = everybody.filter((s) => s.visitor === visitor).map((s) => s.startedAt);
+    return within(Math.min(...starts), bounds);
   };
   const newVisitors = visitors.filter(isNew).length;
   return {
@@ -53,20 +64,14 @@ function pageSection(
     pagesPerSession: ratio(own, started.length, 2),
     averageTimeOnPageMs: ratio(engagedMs(all, bounds), views.length, 0),
     topPages: pageviews(all, bounds, TOP),
-    entryPages: byPath(started.flatMap((session) => inOrder(session).slice(0, 1))),
-    exitPages: byPath(started.flatMap((session) => inOrder(session).slice(-1))),
+    entryPages: byPath(started.flatMap((session) => pagesInOrder(session).slice(0, 1))),
+    exitPages: byPath(started.flatMap((session) => pagesInOrder(session).slice(-1))),
   };
 }
 
-/**
- * Sorts a session's pageviews by time; in the same ms by path, so the smaller path is the entry and the
- * greater one the exit.
- */
-const inOrder = (session: Session): CountedEvent[] =>
-  eventsOf(session, 'pageview').sort((a, b) => a.timestamp - b.timestamp || byBytes(a.path, b.path));
-
-function byPath(pages: readonly CountedEvent[]): PathSessions[] {
-  const items = [...groupBy(pages, ({ path }) => path)].map(([path, of]) => ({ path, sessions: of.length }));
+/** In the same ms the smaller path is the entry and the greater one the exit. */
+function byPath(pages: readonly string[]): PathSessions[] {
+  const items = [...groupBy(pages, (path) => path)].map(([path, of]) => ({ path, sessions: of.length }));
   return ranked(
     items,
     ({ sessions }) => sessions,

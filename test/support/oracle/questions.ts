@@ -22,7 +22,7 @@ export interface Bounds {
   readonly to: number | null;
 }
 
-const within = (at: number, { from, to }: Bounds): boolean =>
+export const within = (at: number, { from, to }: Bounds): boolean =>
   (from === null || at >= from) && (to === null || at <= to);
 
 export const startedIn = (sessions: readonly Session[], bounds: Bounds): Session[] =>
@@ -78,11 +78,17 @@ export function timeSpent(sessions: readonly Session[], bounds: Bounds, limit?: 
   );
 }
 
-export function userGrowth(sessions: readonly Session[], { from, to }: Bounds): GrowthPoint[] {
-  const instants = sessions.flatMap((session) => [
-    session.startedAt,
-    ...session.events.map(({ timestamp }) => timestamp),
-  ]);
+/** Every start and timestamp. */
+export const instantsIn = (sessions: readonly Session[]): number[] =>
+  sessions.flatMap(({ startedAt, events }) => [startedAt, ...events.map(({ timestamp }) => timestamp)]);
+
+/** Omitted bounds are those of `everybody`: all sessions of the app. */
+export function userGrowth(
+  sessions: readonly Session[],
+  { from, to }: Bounds,
+  everybody: readonly Session[] = sessions,
+): GrowthPoint[] {
+  const instants = instantsIn(everybody);
   if (to === null && !instants.some((at) => from === null || at >= from)) return [];
   if (from === null && instants.length === 0) return [];
   const dayOf = (at: number): number => Math.floor(at / DAY);
@@ -165,7 +171,7 @@ export function utmCampaigns(sessions: readonly Session[], bounds: Bounds): UtmC
   );
 }
 
-const orNull = (text: string): string | null => (text === '' ? null : text);
+export const orNull = (text: string): string | null => (text === '' ? null : text);
 
 /** The number of decimals of each metric. */
 const KPI_DECIMALS: Readonly<Record<keyof KpiMetrics, number>> = {
@@ -207,11 +213,15 @@ export function kpis(sessions: readonly Session[], range: { from: number; to: nu
   };
 }
 
-function kpiPeriod(sessions: readonly Session[], range: { from: number; to: number }): KpiPeriod {
+const kpiPeriod = (sessions: readonly Session[], range: { from: number; to: number }): KpiPeriod => ({
+  from: iso(range.from),
+  to: iso(range.to),
+  ...kpiMetrics(sessions, range),
+});
+
+export function kpiMetrics(sessions: readonly Session[], range: Bounds): KpiMetrics {
   const started = startedIn(sessions, range);
   return {
-    from: iso(range.from),
-    to: iso(range.to),
     sessions: started.length,
     visitors: distinct(started.map(({ visitor }) => visitor)),
     pageviews: eventsIn(sessions, range, 'pageview').length,

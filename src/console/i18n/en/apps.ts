@@ -60,6 +60,13 @@ export const apps = {
     unnamed: 'An account without a name',
     with: 'Shared with',
   },
+  excluded: {
+    title: 'Own visits',
+    text: 'Events from these addresses are accepted and left out. They are never stored.',
+    addresses: 'Addresses',
+    hint: 'One a line, at most 100: 192.0.2.7, 192.0.2.0/24 or 2001:db8::/32.',
+    save: 'Save the addresses',
+  },
   retention: {
     title: 'Retention',
     text: 'Single events can expire after a number of days. The figures of sessions stay exact for ever, and those of pages by whole hours.',

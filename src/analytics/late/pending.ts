@@ -6,8 +6,8 @@ import { type SessionColumn, sessionColumns } from '../../facts/sql/session-colu
 import { rowsFromEvents } from '../../facts/sql/session-rows.ts';
 import { GROUPED_FEW } from '../../facts/sql/session-states.ts';
 import type { SessionFacts } from '../input/app-facts.ts';
-import { type LateEvents, lateEventsOf } from '../late/late.ts';
 import { inRanges } from '../range/sql.ts';
+import { type LateEvents, lateEventsOf } from './late.ts';
 import { finalSessions, mergedSessions } from './merged.ts';
 
 /*
@@ -21,6 +21,10 @@ export interface Pending {
    * otherwise.
    */
   rows(range: Range, columns: readonly SessionColumn[]): Sql | null;
+  /** SQL of the rows as they are now: started_at (epoch ms), session, and `columns`. Null if none can lie in the range. */
+  now(range: Range, columns: readonly SessionColumn[]): Sql | null;
+  /** SQL condition on `started_at` (epoch ms) and `session` of a sealed session: it is pending. Null: none is. */
+  readonly isLate: Sql | null;
   readonly params: Params;
 }
 
@@ -29,15 +33,31 @@ export async function pendingSessions(facts: SessionFacts): Promise<Pending> {
   const late = await lateEventsOf(facts, 'session', facts.lateHours);
   return {
     params: late?.params ?? {},
+    isLate: late?.isSession ?? null,
     rows: (range, columns) => {
-      const parts = [unsealedRows(facts, range, columns), late && lateRows(facts, late, range, columns)];
-      const found = parts.filter((part) => part !== null);
-      return found.length === 0 ? null : join(found, sql`\nUNION ALL\n`);
+      const unsealed = unsealedRows(facts, range, columns);
+      return union([
+        unsealed && sql`SELECT toInt8(1) AS sign, started_at, ${named(columns)} FROM (${unsealed})`,
+        late && lateRows(facts, late, range, columns),
+      ]);
+    },
+    now: (range, columns) => {
+      const unsealed = unsealedRows(facts, range, columns);
+      return union([
+        unsealed &&
+          sql`SELECT toUnixTimestamp64Milli(started_at) AS started_at, session, ${named(columns)} FROM (${unsealed})`,
+        late && lateNow(late, range, columns),
+      ]);
     },
   };
 }
 
-const named = (columns: readonly SessionColumn[]): Sql => join([sql`started_at`, ...columns.map(identifier)]);
+function union(parts: readonly (Sql | null)[]): Sql | null {
+  const found = parts.filter((part) => part !== null);
+  return found.length === 0 ? null : join(found, sql`\nUNION ALL\n`);
+}
+
+const named = (columns: readonly SessionColumn[]): Sql => join(columns.map(identifier));
 
 function unsealedRows(
   facts: SessionFacts,
@@ -46,11 +66,9 @@ function unsealedRows(
 ): Sql | null {
   const range = { from: epochMs(Math.max(from, facts.until)), to };
   if (range.from > range.to) return null;
-  const sessions =
-    range.from >= facts.keptFrom
-      ? finalSessions(facts.app, range, columns)
-      : mergedSessions(facts, range, columns);
-  return sql`SELECT toInt8(1) AS sign, ${named(columns)} FROM (${sessions})`;
+  return range.from >= facts.keptFrom
+    ? finalSessions(facts.app, range, columns)
+    : mergedSessions(facts, range, columns);
 }
 
 /** Sealed sessions with late events. Both of their forms follow from their raw events. */
@@ -59,7 +77,7 @@ const lateRows = (
   { where }: LateEvents,
   range: Range,
   columns: readonly SessionColumn[],
-): Sql => sql`SELECT sign, ${named(columns)}
+): Sql => sql`SELECT sign, started_at, ${named(columns)}
 FROM
 (
     SELECT sign, s.started_at AS started_at, ${sessionColumns(columns, GROUPED_FEW)}
@@ -68,3 +86,18 @@ FROM
     WHERE ${inRanges(sql`s.started_at`, [range])}
     GROUP BY s.started_at, s.session_id, sign
 )`;
+
+/** The same as they are now. */
+const lateNow = (
+  { where, isSession }: LateEvents,
+  range: Range,
+  columns: readonly SessionColumn[],
+): Sql => sql`SELECT *
+FROM
+(
+    SELECT toUnixTimestamp64Milli(s.started_at) AS started_at, s.session AS session, ${sessionColumns(columns, GROUPED_FEW)}
+    FROM ${rowsFromEvents(where, columns)} AS s
+    WHERE ${inRanges(sql`s.started_at`, [range])}
+    GROUP BY s.started_at, s.session
+)
+WHERE ${isSession}`;

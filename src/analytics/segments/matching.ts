@@ -1,0 +1,130 @@
+import type { Params } from '../../clickhouse/database.ts';
+import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
+import type { Segment } from '../../domain/segment.ts';
+import { DAY_MS, epochMs, HOUR_MS, hourOf, type Range, storedPart } from '../../domain/time.ts';
+import type { SessionColumn } from '../../facts/sql/session-columns.ts';
+import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
+import { assertKept } from '../input/plan-events.ts';
+import { type Pending, pendingSessions } from '../late/pending.ts';
+import { keptRows } from '../memory/rows.ts';
+import { eventsIn, inMs, int, ofApp } from '../range/sql.ts';
+import { columnsOfSegment, matches, needsEvents } from './conditions.ts';
+import { isFirstPending, isFirstSealed, newcomers } from './newcomers.ts';
+
+/*
+ * A segment has no sums to stand on. Its questions count the matching sessions one by one, as they are now: sealed ones in
+ * `session_facts`, and pending ones. Distinct visitors are counted as such.
+ */
+
+/** A column of sealed and of pending sessions. */
+export type SegmentColumn = Exclude<SessionColumn, 'events'>;
+
+/** The sessions that match a segment. */
+export interface Matching {
+  /**
+   * SQL of rows, one for each matching session that started in the range: started_at (Int64, epoch ms), session (UInt64),
+   * visitor (UInt128) and `columns`. Throws `beyond_retention` if the range reaches sessions of which too little is kept;
+   * `asked`, by default the range, are the adjacent ranges of which the error names the nearest to the last.
+   */
+  rows(range: Range, columns?: readonly SegmentColumn[], asked?: readonly Range[]): Sql;
+  /**
+   * SQL condition on raw events: they are events of the app in the range, of matching sessions. Throws `beyond_retention` if
+   * events of the range may have expired.
+   */
+  isEvent(range: Range, asked?: readonly Range[]): Sql;
+  /** SQL of the visitors whose first ever session, matching or not, started in the range: one row each. */
+  newcomers(range: Range): Sql;
+  readonly params: Params;
+}
+
+/** Finds the matching sessions of an app; of null, all sessions. Throws `TooManyLate`. */
+export async function matchingSessions(
+  { sessions, events, extent }: AppFacts,
+  segment: Segment | null,
+): Promise<Matching> {
+  const { facts, bareUntil } = await withDetails(sessions);
+  const pending = await pendingSessions(facts);
+  const own = { facts, pending, segment: segment ?? [] };
+  const rows = (range: Range, columns: readonly SegmentColumn[], asked: readonly Range[]): Sql => {
+    assertKept(extent, asked, epochMs(bareUntil));
+    return sessionRows(own, range, columns);
+  };
+  return {
+    params: pending.params,
+    rows: (range, columns = [], asked = [range]) => {
+      if (needsEvents(own.segment)) assertKept(extent, asked, events.horizon);
+      return rows(range, columns, asked);
+    },
+    isEvent: (range, asked = [range]) => {
+      assertKept(extent, asked, events.horizon);
+      const all = sql`${ofApp(facts.app)} AND ${eventsIn([range])}`;
+      if (segment === null) return all;
+      // A session lasts at most 24 h. The day before the horizon is kept, too.
+      const began = { from: epochMs(range.from - DAY_MS), to: range.to };
+      return sql`${all} AND (toUnixTimestamp64Milli(started_at), sipHash64(session_id)) IN (SELECT started_at, session FROM (${rows(began, [], asked)}))`;
+    },
+    newcomers: (range) => newcomers(facts, pending, storedPart(range)),
+  };
+}
+
+interface Own {
+  readonly facts: SessionFacts;
+  readonly pending: Pending;
+  readonly segment: Segment;
+}
+
+const NO_TEXT: ReadonlySet<SegmentColumn> = new Set([
+  'duration_ms',
+  'pageviews',
+  'clicks',
+  'errors',
+  'bounced',
+  'visitor',
+]);
+
+/** Texts of pending sessions get the type that those of the facts have, by which the engine groups faster. */
+const asInFacts = (column: SegmentColumn): Sql =>
+  NO_TEXT.has(column)
+    ? identifier(column)
+    : sql`toLowCardinality(${identifier(column)}) AS ${identifier(column)}`;
+
+function sessionRows({ facts, pending, segment }: Own, whole: Range, asked: readonly SegmentColumn[]): Sql {
+  const range = storedPart(whole);
+  const columns = [...new Set<SegmentColumn>(['visitor', ...asked])];
+  const needed = [...new Set([...columns, ...columnsOfSegment(segment)])];
+  const condition = (isNew: () => Sql): Sql => matches(segment, { app: facts.app, range, isNew });
+  const sealed = { start: range.from, end: Math.min(range.to + 1, facts.until) };
+  const isSettled = pending.isLate === null ? sql`` : sql` AND NOT (${pending.isLate})`;
+  const now = pending.now(range, needed);
+  const parts = [
+    sql`SELECT started_at, session, ${join(columns.map(identifier))} FROM session_facts
+WHERE ${facts.where} AND ${inMs(sql`started_at`, [sealed])}${isSettled} AND ${condition(() => isFirstSealed(facts, pending, range))}`,
+    now &&
+      sql`SELECT started_at, session, ${join(columns.map(asInFacts))} FROM (SELECT * FROM (${now}) WHERE ${condition(() => isFirstPending(facts, pending, range))})`,
+  ];
+  return join(
+    parts.filter((part) => part !== null),
+    sql`\nUNION ALL\n`,
+  );
+}
+
+/**
+ * Facts that an earlier version wrote have no details (see facts/unseal.ts). Raw rows answer instead of those that can be
+ * computed again. Sessions before `bareUntil` have no details for ever.
+ */
+async function withDetails(
+  facts: SessionFacts,
+): Promise<{ readonly facts: SessionFacts; readonly bareUntil: number }> {
+  const { db, cache, where, until, horizon } = facts;
+  const [row] = await keptRows(
+    db,
+    cache,
+    'sessions without details',
+    sql`SELECT 'last', max(started_at) FROM session_facts WHERE ${where} AND started_at < ${int(until)} AND session = 0 HAVING count() > 0`,
+  );
+  if (row === undefined) return { facts, bareUntil: 0 };
+  const bareUntil = hourOf(row[1] as number) + HOUR_MS;
+  return bareUntil <= horizon
+    ? { facts, bareUntil }
+    : { facts: { ...facts, until: horizon, lateHours: [] }, bareUntil: horizon };
+}

@@ -1,0 +1,111 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { serve } from './servers.ts';
+import { setStage } from './stage.ts';
+import { counted, drained, SECRET } from './visit.ts';
+
+const stage = setStage();
+const GUIDE = readFileSync(new URL('../../docs/sdk.md', import.meta.url), 'utf8');
+
+/** The first snippet of a section, in a language, that holds `word`; for the stand-in of the service. */
+function snippet(section: string, language: string, word = ''): string {
+  const text = GUIDE.split(/^#{2,3} /m).find((part) => part.startsWith(section)) ?? '';
+  const blocks = [...text.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(
+    ([, code = '']) => code,
+  );
+  const found = blocks.find((code) => code.includes(word));
+  if (found === undefined) throw new Error(`no ${language} in ${section}`);
+  return found
+    .replaceAll('https://stats.example.com', stage.collector.origin)
+    .replaceAll('app_secret_…', SECRET);
+}
+const custom = () =>
+  stage.collector
+    .events()
+    .flatMap((event) => (event.type === 'custom' ? [[event.name, event.properties]] : []));
+
+test('the page to paste', async () => {
+  stage.html = () => snippet('Paste', 'html');
+  await stage.page.goto(`${stage.site.origin}/a`);
+  await stage.page.click('#buy');
+  await counted(stage.collector, 'pageview /a', 'click /a button#buy', 'custom /a purchase');
+  expect(stage.warnings).toEqual([]);
+});
+
+test('the tag with its integrity', async () => {
+  stage.html = () => snippet('Content security policy', 'html');
+  await stage.page.goto(`${stage.site.origin}/a`);
+  await counted(stage.collector, 'pageview /a');
+});
+
+test('another path, and pageviews of one’s own', async () => {
+  stage.html = (path) =>
+    (path === '/shoes/red' ? '<link rel="canonical" href="/shoes">' : '') +
+    snippet('Single-page apps', 'html', 'canonical');
+  await stage.page.goto(`${stage.site.origin}/shoes/red`);
+  await drained(stage.page);
+  await stage.page.goto(`${stage.site.origin}/order/123`);
+  await stage.page.evaluate(snippet('Single-page apps', 'js'));
+  await drained(stage.page);
+  expect(stage.of('pageview')).toEqual(
+    ['/shoes', '/order/:id', '/order/:id', '/order/:id'].map((path) => `pageview ${path}`),
+  );
+});
+
+test('consent: nothing before it, nothing after it was withdrawn', async () => {
+  stage.html = () => snippet('Consent', 'html');
+  const keys = () => stage.page.evaluate(`Object.keys(localStorage).filter((key) => key.startsWith('sa:'))`);
+  await stage.page.goto(`${stage.site.origin}/before`);
+  expect(await keys()).toEqual([]);
+  await stage.page.click('#yes');
+  await drained(stage.page);
+  await stage.page.goto(`${stage.site.origin}/with`);
+  await drained(stage.page);
+  await stage.page.click('#no');
+  expect(await keys()).toEqual(['sa:off']);
+  await stage.page.goto(`${stage.site.origin}/after`);
+  expect(stage.of('pageview')).toEqual(['pageview /before', 'pageview /with']);
+  await stage.page.click('#yes');
+  await drained(stage.page);
+  expect(stage.of('pageview').at(-1)).toBe('pageview /after');
+});
+
+test('properties', async () => {
+  await stage.page.goto(`${stage.site.origin}/a`);
+  await stage.page.evaluate(snippet('Events and properties', 'js'));
+  await drained(stage.page);
+  expect(custom()).toEqual([['signup', { plan: 'pro', seats: 3, trial: false }]]);
+});
+
+test('the Worker passes the path, the body and the address on, and no cookies', async () => {
+  const asked: unknown[] = [];
+  const service = await serve('127.0.0.1', (req, res) => {
+    let body = '';
+    req.on('data', (bytes: Buffer) => {
+      body += bytes;
+    });
+    req.on('end', () => {
+      const { 'x-forwarded-for': address, cookie, origin } = req.headers;
+      asked.push([req.method, req.url, address, cookie, origin, body]);
+      res.end('answer');
+    });
+  });
+  const code = snippet('First-party path', 'js', 'fetch(request)').replaceAll(
+    stage.collector.origin,
+    service.origin,
+  );
+  const { default: worker } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+    default: { fetch(request: Request): Promise<Response> };
+  };
+  const request = new Request('https://shop.example/stats/sdk/v1/events?x=1', {
+    method: 'POST',
+    body: '{}',
+    headers: { Cookie: 'a=b', 'CF-Connecting-IP': '203.0.113.7', Origin: 'https://shop.example' },
+  });
+  const answer = await worker.fetch(request);
+  expect([answer.status, await answer.text()]).toEqual([200, 'answer']);
+  expect(asked).toEqual([
+    ['POST', '/sdk/v1/events?x=1', '203.0.113.7', undefined, 'https://shop.example', '{}'],
+  ]);
+  await service.close();
+});
