@@ -95,10 +95,12 @@ describe('names are shown as people write them', () => {
     expect(left('س')).toBeLessThan(left('ک'));
   });
 
-  test('countries have their Persian names', async () => {
+  test('countries have their Persian names, and cities where CLDR has one', async () => {
     const { page } = await analytics('?range=7d&places=countries');
     await panel(page, 'مکان‌ها').scrollIntoViewIfNeeded();
     await eventually(async () => (await rowsOf(page, 'مکان‌ها'))[0]?.[0]).toBe('ایران');
+    await panel(page, 'مکان‌ها').getByRole('tab', { name: 'مکان‌ها' }).click();
+    await eventually(async () => (await rowsOf(page, 'مکان‌ها'))[0]?.[0]).toContain('تهران');
   });
 });
 

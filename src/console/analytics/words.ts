@@ -102,6 +102,8 @@ function nameOf(text: Text, format: Format, locale: string, kind: NameKind, name
       return readablePath(name);
     case 'host':
       return readableHost(name);
+    case 'place':
+      return text.cities[name] ?? name;
     case 'country':
       return format.country(name);
     case 'language':

@@ -210,6 +210,8 @@ export const analytics = {
     tablet: 'Tablet',
     desktop: 'Computer',
   } as Readonly<Record<string, string>>,
+  /** By their English names; a city that is not here keeps its name. */
+  cities: {} as Readonly<Record<string, string>>,
   none: '(none)',
   raw: 'raw',
   rawOf: (name: string) => `The raw text of ${name}`,
