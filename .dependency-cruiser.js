@@ -81,7 +81,7 @@ export default {
     only(
       'only-http-knows-express',
       'Express stays in http/ and management/.',
-      { path: '^src/', pathNot: '^src/(http|management)/|^src/app\\.ts$' },
+      { path: '^src/', pathNot: '^src/(http|management)/|^src/start/app\\.ts$' },
       { path: 'node_modules/(@types/)?(express|pino-http|express-rate-limit|rate-limit-redis)/' },
     ),
     only(
@@ -101,6 +101,12 @@ export default {
       'Only clickhouse/connect.ts chooses between embedded and server.',
       { path: '^src/', pathNot: '^src/clickhouse/connect\\.ts$' },
       { path: 'node_modules/(chdb|@clickhouse)/' },
+    ),
+    only(
+      'one-file-knows-who-else-is-there',
+      'Only sharing/choose.ts chooses between alone and shared. Others ask what they need of the object.',
+      { path: '^src/', pathNot: '^src/sharing/choose\\.ts$' },
+      { path: '^src/sharing/(alone|shared)\\.ts$' },
     ),
     only(
       'packages-stand-alone',

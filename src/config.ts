@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { StoreLocation } from './clickhouse/connect.ts';
 import { isLoopback } from './domain/host.ts';
 import type { RetentionOfPlans } from './metadata/types.ts';
-import { readSecretFiles, SECRET_SETTINGS } from './secret-files.ts';
+import { readSecretFiles, SECRET_SETTINGS } from './start/secret-files.ts';
 import { unknownSettings } from './unknown-settings.ts';
 
 export interface Listener {

@@ -3,7 +3,7 @@ import { asQuestion } from '../domain/caller.ts';
 import type { AppId } from '../domain/ids.ts';
 import type { Segment } from '../domain/segment.ts';
 import type { EpochMs } from '../domain/time.ts';
-import { createBegun } from '../snapshots/begun.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import type { Snapshot } from '../snapshots/read.ts';
 import { createSnapshots, type ReadSnapshot } from '../snapshots/snapshots.ts';
 import { untilSteady } from '../snapshots/steady.ts';
@@ -13,11 +13,14 @@ import { createFacts } from './input/create.ts';
 import { TooManyLate } from './late/late.ts';
 import { Memory } from './memory/memory.ts';
 import { audienceActivity } from './questions/audience-activity.ts';
+import { breakdown } from './questions/breakdown.ts';
 import { dataBounds } from './questions/data-bounds.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
 import { overview } from './questions/overview.ts';
 import { pageviews } from './questions/pageviews.ts';
+import { realtime, realtimeWindow } from './questions/realtime.ts';
+import { series } from './questions/series.ts';
 import { timeSpent } from './questions/time-spent.ts';
 import { trafficHeatmap } from './questions/traffic-heatmap.ts';
 import { userGrowth } from './questions/user-growth.ts';
@@ -66,7 +69,7 @@ export function createAnalytics({
       return ask(createFacts({ ...of, patched: false }));
     }
   };
-  const begun = createBegun({ db, snapshots });
+  const begun = sharingOf(db).begun(snapshots);
   const steady = async <Answer>(
     app: AppId,
     segment: Segment | null,
@@ -110,5 +113,11 @@ const questions = (
     asked(app, segment, (facts) => audienceActivity(facts, now)),
   locations: (app, range, limit, segment = null) =>
     asked(app, segment, (facts) => locations(facts, range, limit)),
+  series: (app, range, question, segment = null) =>
+    asked(app, segment, (facts) => series(facts, range, question), range.to),
+  breakdown: (app, range, by, limit, segment = null) =>
+    asked(app, segment, (facts) => breakdown(facts, range, by, limit)),
+  realtime: (app, now, segment = null) =>
+    asked(app, segment, (facts) => realtime(facts, now), realtimeWindow(now).to),
   utmCampaigns: (app, range, segment = null) => asked(app, segment, (facts) => utmCampaigns(facts, range)),
 });

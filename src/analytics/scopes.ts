@@ -1,4 +1,5 @@
 import type { Scope } from '../domain/scope.ts';
+import type { Dimension, Segment } from '../domain/segment.ts';
 import {
   DAY_MS,
   type EpochMs,
@@ -9,7 +10,10 @@ import {
   storedPart,
   utcDayStart,
 } from '../domain/time.ts';
+import type { SeriesQuestion } from './answers/results.ts';
 import { closed } from './input/app-facts.ts';
+import { realtimeWindow } from './questions/realtime.ts';
+import { unitAt } from './range/calendar.ts';
 import { activityWindow, heatmapWindow } from './range/tehran.ts';
 
 /**
@@ -58,6 +62,24 @@ export function growthBasis(range: OpenRange): Basis {
   return basis(days, days, '', to);
 }
 
+/** The same as of growth, for the units of a calendar. */
+export function seriesBasis(range: OpenRange, question: SeriesQuestion): Basis {
+  const { from, to } = closed(range);
+  const isOpen = range.from === null && range.to !== null;
+  const units = { from, to: isOpen ? epochMs(unitAt(question, to).end - 1) : to };
+  return basis(units, units, '', to);
+}
+
+/** Whether a visitor is new depends on all earlier sessions. */
+export const breakdownBasis = (range: OpenRange, by: Dimension): Basis =>
+  by === 'visitorType' ? basis(null, upTo(closed(range).to)) : sessionsBasis(range);
+
+/** The sessions of the events began within the 24 h before these. */
+export function realtimeBasis(now: EpochMs): Basis {
+  const range = realtimeWindow(now);
+  return basis(range, { from: epochMs(range.from - DAY_MS), to: range.to }, `${range.from}`);
+}
+
 /** Future hours are 0, so the answer changes with the hour. */
 export function heatmapBasis(now: EpochMs): Basis {
   const { range } = heatmapWindow(now);
@@ -67,4 +89,22 @@ export function heatmapBasis(now: EpochMs): Basis {
 export function activityBasis(now: EpochMs): Basis {
   const range = activityWindow(now);
   return basis(range, range, `${range.from}`);
+}
+
+/**
+ * The basis of the same question with a segment. An event counts if its session matches, as a whole; a session that has events
+ * in the range began within the 24 h before it, or in it. Whether a visitor is new depends on all earlier sessions.
+ */
+export function basisOf(whole: Basis, segment: Segment | null): Basis {
+  if (segment === null) return whole;
+  const { events, sessions } = whole.scope;
+  const ranges = [
+    ...(sessions === null ? [] : [sessions]),
+    ...(events === null ? [] : [{ from: epochMs(events.from - DAY_MS), to: events.to }]),
+  ];
+  const from = segment.flat().some(({ dimension }) => dimension === 'visitorType')
+    ? EVER.from
+    : Math.min(...ranges.map((range) => range.from));
+  const to = Math.max(...ranges.map((range) => range.to));
+  return { ...whole, scope: { events, sessions: stored({ from: epochMs(from), to: epochMs(to) }) } };
 }

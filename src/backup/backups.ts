@@ -8,7 +8,8 @@ import { identifier, quoted, sql } from '../clickhouse/sql.ts';
 import { AppError } from '../domain/errors.ts';
 import { isNoRoom } from '../domain/no-room.ts';
 import { messageOf } from '../domain/thrown.ts';
-import { type Clock, epochMs, toIso } from '../domain/time.ts';
+import { type Clock, DAY_MS, epochMs, toIso } from '../domain/time.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import { assertNoCluster, DATABASE, MANIFEST, NAME_INSIDE, ROWS } from './contents.ts';
 import { copyAtOneMoment, dropCopy, type Stopping } from './copy.ts';
 import { EngineRefusal, engineWork, ServiceStopped } from './engine-work.ts';
@@ -68,8 +69,8 @@ const LEAST_ROOM_BYTES = 64 * 1024;
 const COPIES: Query<{ name: string }> = {
   name: 'backup: copies left behind',
   sql: sql`SELECT name FROM system.databases WHERE startsWith(name, concat(currentDatabase(), '_backup_'))
-  AND ({all:UInt8} = 1 OR name NOT IN
-    (SELECT database FROM system.tables WHERE metadata_modification_time > now() - INTERVAL 1 DAY))`,
+  AND ({seconds:UInt32} = 0 OR name NOT IN
+    (SELECT database FROM system.tables WHERE metadata_modification_time > now() - {seconds:UInt32}))`,
   row: z.object({ name: z.string() }),
 };
 
@@ -125,7 +126,7 @@ export function createBackups(deps: BackupsDeps): Backups {
       return { made: of('made'), failed: of('failed') };
     },
     start: async () => {
-      if (db.exclusive) await dropCopies(db, true);
+      if (sharingOf(db).isStillAtStart) await dropCopies(db);
     },
     close: async () => {
       ending.abort();
@@ -146,7 +147,7 @@ async function make(
   const secondsNow = (): number => Math.round(performance.now() - began) / 1000;
   let copy: string | null = null;
   try {
-    await dropCopies(db, db.exclusive);
+    await dropCopies(db);
     const { name } = await db.queryOne(DATABASE, {}, { lane: 'lookup' });
     copy = `${name}_backup_${id.replaceAll('-', '')}`;
     const { tables, pauseMs } = await copyAtOneMoment(db, ingestion, copy, signal);
@@ -185,8 +186,10 @@ async function make(
   }
 }
 
-async function dropCopies(db: Database, all: boolean): Promise<void> {
-  for (const { name } of await db.query(COPIES, { all: all ? 1 : 0 }, { lane: 'lookup' })) {
+/** Drops the copies that killed processes left behind. */
+async function dropCopies(db: Database): Promise<void> {
+  const seconds = sharingOf(db).patience(DAY_MS) / 1000;
+  for (const { name } of await db.query(COPIES, { seconds }, { lane: 'lookup' })) {
     await dropCopy(db, name);
   }
 }
@@ -200,7 +203,7 @@ async function explained(error: unknown, path: string, db: Database): Promise<st
   const text = messageOf(error);
   if (!(error instanceof EngineRefusal) || error instanceof ServiceStopped) return text;
   // On a full disk the engine takes its own lock file, which stayed empty, for that of another backup.
-  if (isNoRoom(error) || (db.exclusive && (await isFull(path)))) {
+  if (isNoRoom(error) || (db.engine === 'embedded' && (await isFull(path)))) {
     return `The disk is full: there is no room for the backup in ${path}. Make room, or name a folder on another disk.`;
   }
   if (/already exists|being written/.test(text))

@@ -1,6 +1,4 @@
-import type { Option } from 'commander';
-import { jsonOption, type OptionName, optionOf, type Values, yesOption } from './admin-options.ts';
-import { CommandLine } from './command-line.ts';
+import type { OptionName, Values } from './admin-options.ts';
 import { anAccount, anApp, aSetAsideGroup, type FindDoomed, theDamaged } from './deletion.ts';
 import type { ManagementMethod } from './management-client.ts';
 
@@ -18,7 +16,7 @@ export interface AdminCall {
   readonly pipe?: 'out' | 'in';
 }
 
-interface AdminCommand {
+export interface AdminCommand {
   readonly says: string;
   /** The arguments of an example. */
   readonly example?: string;
@@ -31,7 +29,7 @@ interface AdminCommand {
   readonly pipe?: 'out' | 'in';
 }
 
-const GROUPS = {
+export const GROUPS = {
   account: 'Accounts and their plans.',
   key: "Accounts' API keys.",
   app: 'Apps: their creation, secrets, shares, retention, excluded addresses, moves and deletion.',
@@ -57,7 +55,8 @@ function sharesPath({ app, account }: Partial<Values>): string {
   return account === undefined ? '/shares' : `/accounts/${id(account)}/shares`;
 }
 
-const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand>> = {
+/** Commands by their group and name. */
+export const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand>> = {
   'account create': {
     says: 'Creates an account.',
     required: ['name'],
@@ -304,10 +303,8 @@ const COMMANDS: Readonly<Record<`${keyof typeof GROUPS} ${string}`, AdminCommand
   },
 };
 
-type Run = (call: AdminCall) => Promise<void> | void;
-
 /** Commands without a group. */
-const SINGLE: Readonly<Record<string, AdminCommand>> = {
+export const SINGLE: Readonly<Record<string, AdminCommand>> = {
   'sign-in-link': {
     says: 'Makes a link that signs a person in to the console, once, within 10 minutes.',
     required: ['account'],
@@ -335,63 +332,3 @@ const SINGLE: Readonly<Record<string, AdminCommand>> = {
     }),
   },
 };
-
-/** Adds the groups of commands, or those named, to `parent`. `run` is called with the call of the command that is given. */
-export function addAdminCommands(
-  parent: CommandLine,
-  run: Run,
-  groups = Object.keys(GROUPS) as readonly (keyof typeof GROUPS)[],
-): void {
-  for (const group of groups) {
-    const line = parent.command(group).description(GROUPS[group]);
-    for (const [name, command] of Object.entries(COMMANDS)) {
-      if (name.startsWith(`${group} `)) addCommand(line, name.slice(group.length + 1), command, run);
-    }
-  }
-  if (groups.length > 1) {
-    for (const [name, command] of Object.entries(SINGLE)) addCommand(parent, name, command, run);
-  }
-}
-
-function addCommand(
-  group: CommandLine,
-  name: string,
-  { says, example, required = [], optional = [], oneOption = false, call, deletes, pipe }: AdminCommand,
-  run: Run,
-): void {
-  const options: Option[] = [
-    ...required.map((option) => optionOf(option).makeOptionMandatory()),
-    ...optional.map((option) =>
-      optionOf(option).conflicts(oneOption ? optional.filter((other) => other !== option) : []),
-    ),
-    ...(deletes === undefined ? [] : [yesOption()]),
-    ...(pipe === 'out' ? [] : [jsonOption()]),
-  ];
-  const line = group.command(name).description(says);
-  for (const option of options) line.addOption(option);
-  line.addHelpText('after', () => `\nExample:\n  ${[wholeName(line), example ?? ''].join(' ').trim()}`);
-  const callOf = (values: Values): AdminCall => ({
-    ...call(values),
-    values,
-    with: callOf,
-    ...(deletes === undefined ? {} : { deletes: deletes(values) }),
-    ...(pipe === undefined ? {} : { pipe }),
-  });
-  line.action((values: Values) => run(callOf(values)));
-}
-
-/** `session-analytics admin key list`. */
-const wholeName = (line: CommandLine): string =>
-  (line.parent === null ? '' : `${wholeName(line.parent as CommandLine)} `) + line.name();
-
-/** Turns a command line into a call. Throws CliError with the problem. */
-export function adminCall(args: readonly string[]): AdminCall {
-  let found: AdminCall | undefined;
-  const line = new CommandLine('admin');
-  addAdminCommands(line, (call) => {
-    found = call;
-  });
-  line.parse(args, { from: 'user' });
-  if (found === undefined) throw new Error('no command was run');
-  return found;
-}

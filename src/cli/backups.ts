@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { type Restored, restore } from '../backup/restore.ts';
 import { type Config, readConfig } from '../config.ts';
-import { openStore } from '../start-errors.ts';
+import { openStore } from '../start/errors.ts';
 import { CliError } from './cli-error.ts';
 import { type ClientConfig, managementClient } from './management-client.ts';
 import { wallClock } from './wall-clock.ts';

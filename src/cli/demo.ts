@@ -4,9 +4,9 @@ import { curlLines } from '../demo/curl.ts';
 import { prepareDemo } from '../demo/load.ts';
 import type { DemoState } from '../demo/state.ts';
 import { DEMO_DAYS } from '../demo/visits.ts';
-import { putEventLoopFirst } from '../event-loop-first.ts';
 import { createLog } from '../http/server/log.ts';
-import { type Service, startService } from '../service.ts';
+import { putEventLoopFirst } from '../start/event-loop-first.ts';
+import { type Service, startService } from '../start/service.ts';
 import { sayEnd } from './cli-error.ts';
 import { wallClock } from './wall-clock.ts';
 

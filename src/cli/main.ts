@@ -1,5 +1,5 @@
 import { VERSION } from '../version.ts';
-import { addAdminCommands } from './admin-commands.ts';
+import { addAdminCommands } from './admin-line.ts';
 import { jsonOption } from './admin-options.ts';
 import { addBackupCommands } from './backup-command.ts';
 import { addBenchCommand } from './bench-command.ts';

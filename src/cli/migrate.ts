@@ -1,7 +1,7 @@
 import { assertWhole } from '../backup/restore.ts';
 import { migrate, schemaOf } from '../clickhouse/migrate.ts';
 import { readConfig } from '../config.ts';
-import { openStore } from '../start-errors.ts';
+import { openStore } from '../start/errors.ts';
 
 /**
  * Migrates the store to this version's schema without starting the service, which does the same at its start.

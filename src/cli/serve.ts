@@ -1,7 +1,7 @@
 import { readConfig } from '../config.ts';
-import { putEventLoopFirst } from '../event-loop-first.ts';
 import { createLog } from '../http/server/log.ts';
-import { startService } from '../service.ts';
+import { putEventLoopFirst } from '../start/event-loop-first.ts';
+import { startService } from '../start/service.ts';
 import { sayEnd } from './cli-error.ts';
 import { wallClock } from './wall-clock.ts';
 

@@ -73,8 +73,6 @@ export interface Connections {
   kill(queryId: string): void;
   /** False on the embedded engine: an aborted statement runs on and its place stays busy. */
   readonly cancels: boolean;
-  /** True where this process is the only one on the store. */
-  readonly exclusive: boolean;
   readonly shards: Shards;
   /** Gives back the memory that the engine has freed. Null on a server, which is a process of its own. */
   readonly purge: (() => Promise<unknown>) | null;
@@ -175,7 +173,6 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
         .catch(() => undefined),
     kill: () => undefined,
     cancels: false,
-    exclusive: true,
     shards: ONE_SHARD,
     purge: () => purging.command({ query: sql`SYSTEM JEMALLOC PURGE` }),
     close: async () => {
@@ -302,7 +299,6 @@ async function connectServer(location: StoreLocation & { kind: 'server' }): Prom
         });
     },
     cancels: true,
-    exclusive: false,
     shards,
     purge: null,
     close: async () => {

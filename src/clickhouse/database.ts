@@ -9,9 +9,10 @@ import { OwnWrites, type Written } from './own-writes.ts';
 import { number, type RowParser, rowOf } from './row.ts';
 import { Runner, type Sending } from './runner.ts';
 import { commentOf, type StatementStats } from './sent.ts';
-import { type Settings, settingsText } from './settings.ts';
+import type { Settings } from './settings.ts';
 import type { Shards } from './shards.ts';
 import { identifier, join, type Sql, sql } from './sql.ts';
+import { ONE_BLOCK, settingsOfInsert, settingsOfSelect } from './statement-settings.ts';
 
 export type { StatementStats } from './sent.ts';
 
@@ -55,16 +56,6 @@ export interface DatabaseOptions {
 
 export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
-const READ_MEMORY = 2 * 1024 ** 3;
-/** More than any question returns. A runaway statement fails here before it fills this process's memory. */
-const MAX_ROWS = 1_000_000;
-const MAX_BYTES = 512 * 1024 ** 2;
-/**
- * The rows of a SELECT stay one block from the table on. The token of an insert is recognised only if the rows come in
- * the same blocks. Otherwise they are cut where the parts of the source end at that time, and by the sizes of rows.
- */
-const ONE_BLOCK = sql`max_threads = 1, max_block_size = 1000000, preferred_block_size_bytes = 0, preferred_max_column_in_block_size_bytes = 0`;
-
 /** Opens the store at `location`. Close it when done: the embedded engine locks its folder. */
 export async function openDatabase(location: StoreLocation, options: DatabaseOptions = {}) {
   return new ClickHouseDatabase(await connect(location), options);
@@ -81,7 +72,7 @@ class ClickHouseDatabase {
 
   constructor(connections: Connections, options: DatabaseOptions) {
     this.#connections = connections;
-    this.own = new OwnWrites(connections.exclusive);
+    this.own = new OwnWrites(connections.kind === 'embedded');
     this.#runner = new Runner(connections, options.onStatement);
     this.#options = options;
     this.#files = connections.purge && new AnswerFiles(connections.purge);
@@ -109,9 +100,9 @@ class ClickHouseDatabase {
     return this.#connections.shards;
   }
 
-  /** True if this process is alone on the store (embedded). Locks inside the process are then enough. */
-  get exclusive(): boolean {
-    return this.#connections.exclusive;
+  /** Where the engine runs: in this process, which is then alone on its store, or as a server. */
+  get engine(): StoreLocation['kind'] {
+    return this.#connections.kind;
   }
 
   /**
@@ -204,24 +195,9 @@ class ClickHouseDatabase {
     const lane = options.lane ?? 'read';
     const id = randomUUID();
     const comment = commentOf({ id, name: query.name });
+    const sent = { ...options, lane, comment, reach: this.#reach(options) };
     const text = (seconds: number, more: Settings) =>
-      sql`${query.sql}\nSETTINGS ${settingsText({
-        log_comment: comment,
-        max_execution_time: seconds,
-        max_memory_usage: options.maxMemoryBytes ?? READ_MEMORY,
-        max_result_rows: MAX_ROWS,
-        max_result_bytes: MAX_BYTES,
-        result_overflow_mode: 'throw',
-        output_format_json_quote_64bit_integers: 0,
-        // No two polls share a condition, and a benchmark would measure this cache.
-        use_query_condition_cache: 0,
-        ...(options.parallel === true || lane === 'seal' ? {} : { max_threads: 1 }),
-        // No table is sorted by the results of most subqueries. The engine would sort them and search each
-        // index in vain.
-        ...(lane === 'read' && options.searches !== true ? { use_index_for_in_with_subqueries: 0 } : {}),
-        ...more,
-        ...this.#reach(options),
-      })}`;
+      sql`${query.sql}\nSETTINGS ${settingsOfSelect({ ...sent, seconds }, more)}`;
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const statement = { lane, name: query.name, seconds, id, isKilled: true };
     const answer = await this.#runner.run(statement, (client, sending, seconds) =>
@@ -294,22 +270,8 @@ class ClickHouseDatabase {
     const lane = options.lane ?? 'write';
     const seconds = options.maxSeconds ?? LANES[lane].seconds;
     const [id, name] = [randomUUID(), `insert ${table}`];
-    const statement = text(
-      settingsText({
-        log_comment: commentOf({ id, name }),
-        max_execution_time: seconds,
-        max_partitions_per_insert_block: 0,
-        async_insert: 0,
-        ...(options.token === undefined
-          ? // Without a token the engine would take equal blocks for one and the same insert.
-            { deduplicate_insert: 'disable' }
-          : {
-              insert_deduplication_token: options.token,
-              deduplicate_blocks_in_dependent_materialized_views: 1,
-            }),
-        ...this.#reach(options),
-      }),
-    );
+    const sent = { comment: commentOf({ id, name }), seconds, reach: this.#reach(options) };
+    const statement = text(settingsOfInsert(sent, options.token));
     const ended = this.own.begin(table, options);
     try {
       await this.#runner.run({ lane, name, seconds, id, isKilled: false }, (client, sending) =>

@@ -9,14 +9,14 @@ export interface Written {
 
 /** The inserts of this process, by app. If other processes write, too, they are only some of the inserts. */
 export class OwnWrites {
-  /** True if this process is the only writer. */
-  readonly #areAll: boolean;
+  /** True if this process is the only writer: then it knows the times of all events that are being stored. */
+  readonly areAll: boolean;
   readonly #all = new Writes();
   /** The events that this process is storing. */
   readonly underway = new Underway();
 
   constructor(areAll: boolean) {
-    this.#areAll = areAll;
+    this.areAll = areAll;
   }
 
   /** Begins an insert. Call the result when it has ended, also after a failure. */
@@ -29,6 +29,6 @@ export class OwnWrites {
    * during an insert, and if this process is not the only writer.
    */
   stamp(app: string): number | null {
-    return this.#areAll ? this.#all.stamp(app) : null;
+    return this.areAll ? this.#all.stamp(app) : null;
   }
 }

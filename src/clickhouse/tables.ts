@@ -3,24 +3,15 @@
  * others are on the first shard: a statement reads them where it arrives, so no statement mixes the two.
  */
 
-/** Tables with the events of apps and everything that is computed from them. Each has a column app_id. */
-export const SHARDED: ReadonlySet<string> = new Set([
-  'events',
-  'sessions',
-  'kept_sessions',
-  'expired_events',
-  'erasures',
-  'erased_sessions',
-  'traffic',
-  'ledger',
-  'ingest_begun',
-  'sealing_runs',
-  'sealing_verdicts',
+/** How far each app is sealed. Facts without it are worth nothing. */
+export const FACTS_STATE = ['sealing_runs', 'sealing_verdicts'] as const;
+
+/** Sealed facts, which are computed from events. */
+export const FACTS = [
   'sealed_hours',
   'page_facts',
   'label_facts',
   'revisits',
-  'page_stage',
   'session_facts',
   'visitor_sessions',
   'session_returns',
@@ -32,7 +23,25 @@ export const SHARDED: ReadonlySet<string> = new Set([
   'utm_facts',
   'utm_returns',
   'utm_return_pairs',
-  'session_stage',
+] as const;
+
+/** Sharded tables that only feed views. */
+export const EMPTY: ReadonlySet<string> = new Set(['page_stage', 'session_stage']);
+
+/** Tables with the events of apps and everything that is computed from them. Each has a column app_id. */
+export const SHARDED: ReadonlySet<string> = new Set([
+  'events',
+  'sessions',
+  'kept_sessions',
+  'expired_events',
+  'erasures',
+  'erased_sessions',
+  'traffic',
+  'ledger',
+  'ingest_begun',
+  ...FACTS_STATE,
+  ...FACTS,
+  ...EMPTY,
 ]);
 
 /**
@@ -67,6 +76,3 @@ export const FIRST_SHARD: ReadonlySet<string> = new Set([
   'backups',
   'sealing_leases',
 ]);
-
-/** Sharded tables that only feed views. */
-export const EMPTY: ReadonlySet<string> = new Set(['page_stage', 'session_stage']);

@@ -212,6 +212,53 @@ export interface AudienceActivity {
   days: ActivityDay[];
 }
 
+/** The metrics of a local hour, day, week or month. */
+export interface SeriesPoint extends KpiMetrics<number> {
+  /** When the unit begins, also where that is before the range. */
+  start: Timestamp;
+}
+
+export interface Series {
+  interval: 'hour' | 'day' | 'week' | 'month';
+  /** As it was asked for. */
+  timezone: string;
+  points: SeriesPoint[];
+}
+
+export interface BreakdownRow {
+  /** Null for sessions without a value. */
+  name: string | null;
+  sessions: number;
+  visitors: number;
+  /** Of all sessions of the range: 0 to 1, 4 decimals. */
+  share: number;
+  pageviews: number;
+  bounceRate: number;
+  averageSessionDurationMs: number;
+  pagesPerSession: number;
+}
+
+export interface NamedSessions {
+  /** `(none)` for an absent value. */
+  name: string;
+  sessions: number;
+}
+
+/** The 30 minutes that end with the current one. Each list holds the first 10. */
+export interface Realtime {
+  from: Timestamp;
+  to: Timestamp;
+  visitors: number;
+  sessions: number;
+  pageviews: number;
+  /** Visitors with an event in the last 5 minutes. */
+  activeVisitors: number;
+  minutes: { start: Timestamp; visitors: number; pageviews: number }[];
+  pages: PageView[];
+  channels: NamedSessions[];
+  countries: NamedSessions[];
+}
+
 /** The key's rate-limit window in the last answer. */
 export interface RateLimit {
   readonly limit: number;

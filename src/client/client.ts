@@ -20,6 +20,9 @@ export const PATHS: Readonly<Record<Question, string>> = {
   getAudienceActivity: '/api/v1/sessions/traffic-audience-activity',
   listLocations: '/api/v1/sessions/locations/all',
   listUtmCampaigns: '/api/v1/growth/utm',
+  getSeries: '/api/v1/sessions/series',
+  listBreakdown: '/api/v1/sessions/breakdown',
+  getRealtime: '/api/v1/sessions/realtime',
 };
 
 const MEDIA_TYPES: Readonly<Record<Format, string>> = {

@@ -16,12 +16,14 @@ export {
 } from './errors.ts';
 export type {
   AppParams,
+  BreakdownParams,
   CallOptions,
   Client,
   ClientOptions,
   Connection,
   CreateOptions,
   Data,
+  Dimension,
   DownloadOptions,
   Format,
   Instant,
@@ -37,5 +39,7 @@ export type {
   RangeParams,
   Result,
   Retry,
+  SegmentParams,
+  SeriesParams,
   StreamOptions,
 } from './types.ts';

@@ -1,6 +1,7 @@
 import type {
   AppSummary,
   AudienceActivity,
+  BreakdownRow,
   CreatedApp,
   DataBounds,
   ExtendedOverview,
@@ -9,12 +10,35 @@ import type {
   NewApp,
   PageView,
   RateLimit,
+  Realtime,
+  Series,
   TimeSpent,
   TrafficHeatmap,
   UserGrowthPoint,
   UtmCampaign,
 } from './answers.ts';
 import type { ClientError } from './errors.ts';
+
+/** What a session is, by which a breakdown lists. */
+export type Dimension =
+  | 'browser'
+  | 'os'
+  | 'device'
+  | 'screen'
+  | 'language'
+  | 'channel'
+  | 'referrer'
+  | 'country'
+  | 'region'
+  | 'city'
+  | 'source'
+  | 'medium'
+  | 'campaign'
+  | 'term'
+  | 'content'
+  | 'entryPage'
+  | 'exitPage'
+  | 'visitorType';
 
 /** An instant: ISO 8601 with an offset or `Z`, or a Date. */
 export type Instant = string | Date;
@@ -24,8 +48,13 @@ export interface AppParams {
   readonly appId: string;
 }
 
+export interface SegmentParams extends AppParams {
+  /** Narrows the answer to some sessions: `country==IR;device!=mobile`. */
+  readonly segment?: string | undefined;
+}
+
 /** Without a bound the range is unbounded on its side. Both are inclusive. */
-export interface RangeParams extends AppParams {
+export interface RangeParams extends SegmentParams {
   readonly from?: Instant | undefined;
   readonly to?: Instant | undefined;
 }
@@ -33,6 +62,16 @@ export interface RangeParams extends AppParams {
 export interface ListParams extends RangeParams {
   /** Cuts the list after ordering: 1 to 10,000. */
   readonly limit?: number | undefined;
+}
+
+export interface SeriesParams extends RangeParams {
+  readonly interval: 'hour' | 'day' | 'week' | 'month';
+  /** An IANA name, or an offset: `+03:30`. UTC by default. */
+  readonly timezone?: string | undefined;
+}
+
+export interface BreakdownParams extends ListParams {
+  readonly by: Dimension;
 }
 
 export type NoParams = Readonly<Record<string, never>>;
@@ -46,10 +85,13 @@ interface Questions {
   listPageviews: [ListParams, PageView[]];
   listTimeSpent: [ListParams, TimeSpent[]];
   listUserGrowth: [RangeParams, UserGrowthPoint[]];
-  getTrafficHeatmap: [AppParams, TrafficHeatmap];
-  getAudienceActivity: [AppParams, AudienceActivity];
+  getTrafficHeatmap: [SegmentParams, TrafficHeatmap];
+  getAudienceActivity: [SegmentParams, AudienceActivity];
   listLocations: [ListParams, Location[]];
   listUtmCampaigns: [RangeParams, UtmCampaign[]];
+  getSeries: [SeriesParams, Series];
+  listBreakdown: [BreakdownParams, BreakdownRow[]];
+  getRealtime: [SegmentParams, Realtime];
 }
 
 /** A question that can be polled. */
@@ -64,7 +106,8 @@ export type ListQuestion =
   | 'listTimeSpent'
   | 'listUserGrowth'
   | 'listLocations'
-  | 'listUtmCampaigns';
+  | 'listUtmCampaigns'
+  | 'listBreakdown';
 
 /** The parameters of a question. */
 export type Params<Q extends Question> = Questions[Q][0];

@@ -1,3 +1,5 @@
+import { FACTS, FACTS_STATE } from '../clickhouse/tables.ts';
+
 /*
  * What it means that a part of a table is lost. A table is in exactly one of these groups, or its rows are known
  * nowhere else.
@@ -5,28 +7,6 @@
 
 /** The counts and merged sessions that are computed from events. */
 export const ROLL_UPS = ['sessions', 'kept_sessions', 'traffic', 'ledger', 'ingest_begun'] as const;
-
-/** Sealed facts, which are computed from events. */
-export const FACTS = [
-  'sealed_hours',
-  'page_facts',
-  'label_facts',
-  'revisits',
-  'session_facts',
-  'visitor_sessions',
-  'session_returns',
-  'return_pairs',
-  'session_sums',
-  'session_dimensions',
-  'session_places',
-  'utm_sums',
-  'utm_facts',
-  'utm_returns',
-  'utm_return_pairs',
-] as const;
-
-/** How far each app is sealed. Facts without it are worth nothing. */
-export const FACTS_STATE = ['sealing_runs', 'sealing_verdicts'] as const;
 
 /** Notes that are written again when they are needed. */
 export const NOTES = ['sealing_leases', 'ingest_pauses', 'schema_migrations'] as const;

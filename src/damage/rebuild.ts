@@ -2,11 +2,13 @@ import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { readMigrations } from '../clickhouse/migrate.ts';
 import { identifier, quoted, type Sql, sql, unchecked } from '../clickhouse/sql.ts';
+import { FACTS, FACTS_STATE } from '../clickhouse/tables.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { unseal } from '../facts/unseal.ts';
-import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from '../ingestion/ledger-rows.ts';
+import { LEDGER_COLUMNS, ledgerRows } from '../ingestion/ledger-rows.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import type { DamagedPart } from './damaged-parts.ts';
-import { FACTS, FACTS_STATE, ROLL_UPS } from './losses.ts';
+import { ROLL_UPS } from './losses.ts';
 
 const SEAL = { lane: 'seal', maxSeconds: 86_400, maxMemoryBytes: 8 * 1024 ** 3 } as const;
 
@@ -55,8 +57,7 @@ export async function rebuildAll(db: Database): Promise<void> {
   const times = sql`SELECT app_id, started_at, timestamp FROM events WHERE ${OF_MONTH}`;
   for (const month of months) {
     await db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(times), month, SEAL);
-    if (db.exclusive) continue;
-    await db.insertFrom('ingest_begun', BEGUN_COLUMNS, begunRows(times), { ...month, sign: 1 }, SEAL);
+    await sharingOf(db).countBegun(times, { ...month, sign: 1 }, SEAL);
   }
 }
 

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../clickhouse/database.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Clock } from '../domain/time.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import { type DamagedPart, damagedParts, described } from './damaged-parts.ts';
 import { remedyOf } from './losses.ts';
 import { dropDamaged, haveExpired, rebuildAll, rebuildFacts } from './rebuild.ts';
@@ -99,7 +100,8 @@ export class Damage {
     const isComputed = remedies.has('facts') || remedies.has('all');
     if (isComputed && (await haveExpired(db))) return RESTORE;
     if (remedies.has('accept')) return isStarting ? ACCEPT : RESTART;
-    if (remedies.has('all') && !(db.exclusive && isStarting)) return isStarting ? REBUILD : RESTART;
+    if (remedies.has('all') && !(isStarting && sharingOf(db).isStillAtStart))
+      return isStarting ? REBUILD : RESTART;
     return null;
   }
 }

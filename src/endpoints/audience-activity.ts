@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { activityBasis } from '../analytics/scopes.ts';
+import { activityBasis, basisOf } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { hourly, Timestamp } from './fields.ts';
-import { AppQuery } from './query.ts';
+import { AppSegmentQuery } from './query.ts';
 
 const AudienceActivity = z
   .strictObject({
@@ -29,10 +29,11 @@ export const audienceActivity = defineQuestion({
   summary: 'Average activity per day of week and hour, over 28 days in Tehran time',
   description:
     'Over the 672 Tehran hours that end with the current one, so each cell averages 4 hours; 2 decimals. `to` is the last ms of the current hour.',
-  query: AppQuery,
+  query: AppSegmentQuery,
   response: AudienceActivity,
-  question: ({ appId }, now) => ({
-    basis: activityBasis(now),
-    compute: (analytics) => analytics.audienceActivity(appId, now),
+  errors: ['beyond_retention'],
+  question: ({ appId, segment }, now) => ({
+    basis: basisOf(activityBasis(now), segment),
+    compute: (analytics) => analytics.audienceActivity(appId, now, segment),
   }),
 });

@@ -1,4 +1,5 @@
 import { audienceActivity } from './audience-activity.ts';
+import { breakdown } from './breakdown.ts';
 import { createApp } from './create-app.ts';
 import { dataBounds } from './data-bounds.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -7,6 +8,8 @@ import { locations } from './locations.ts';
 import { overviewExtended } from './overview-extended.ts';
 import { overviewKpis } from './overview-kpis.ts';
 import { pageviews } from './pageviews.ts';
+import { realtime } from './realtime.ts';
+import { series } from './series.ts';
 import { timeSpent } from './time-spent.ts';
 import { trafficHeatmap } from './traffic-heatmap.ts';
 import { userGrowth } from './user-growth.ts';
@@ -26,4 +29,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   audienceActivity,
   locations,
   utm,
+  series,
+  breakdown,
+  realtime,
 ];

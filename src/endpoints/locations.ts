@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sessionsBasis } from '../analytics/scopes.ts';
+import { basisOf, sessionsBasis } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { figure } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
@@ -23,8 +23,9 @@ export const locations = defineQuestion({
     'By count descending, then names. Sessions without coordinates are left out, so a missing location does not mean that nobody came from there.',
   query: AppRangeListQuery,
   response: z.array(Location),
-  question: ({ appId, range, limit }) => ({
-    basis: sessionsBasis(range),
-    compute: (analytics) => analytics.locations(appId, range, limit),
+  errors: ['beyond_retention'],
+  question: ({ appId, range, limit, segment }) => ({
+    basis: basisOf(sessionsBasis(range), segment),
+    compute: (analytics) => analytics.locations(appId, range, limit, segment),
   }),
 });

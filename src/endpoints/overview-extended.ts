@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { overviewBasis } from '../analytics/scopes.ts';
+import { basisOf, overviewBasis } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { figure, figuresOf, Timestamp } from './fields.ts';
 import { PageView } from './pageviews.ts';
@@ -76,8 +76,8 @@ export const overviewExtended = defineQuestion({
   query: AppRangeQuery,
   response: ExtendedOverview,
   errors: ['beyond_retention'],
-  question: ({ appId, range }) => ({
-    basis: overviewBasis(range),
-    compute: (analytics) => analytics.overview(appId, range),
+  question: ({ appId, range, segment }) => ({
+    basis: basisOf(overviewBasis(range), segment),
+    compute: (analytics) => analytics.overview(appId, range, segment),
   }),
 });

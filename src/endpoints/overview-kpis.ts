@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FIGURES, KPI_FIGURES } from '../analytics/answers/figures.ts';
 import { kpiRange } from '../analytics/range/ranges.ts';
-import { kpisBasis } from '../analytics/scopes.ts';
+import { basisOf, kpisBasis } from '../analytics/scopes.ts';
 import { byName } from '../domain/by-name.ts';
 import { defineQuestion } from './endpoint.ts';
 import { change, figuresOf, Timestamp } from './fields.ts';
@@ -36,8 +36,11 @@ export const overviewKpis = defineQuestion({
   }),
   response: KpiComparison,
   errors: ['beyond_retention'],
-  question: ({ appId, range }, now) => {
+  question: ({ appId, range, segment }, now) => {
     const current = kpiRange(range, now);
-    return { basis: kpisBasis(current), compute: (analytics) => analytics.kpis(appId, current) };
+    return {
+      basis: basisOf(kpisBasis(current), segment),
+      compute: (analytics) => analytics.kpis(appId, current, segment),
+    };
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventsBasis } from '../analytics/scopes.ts';
+import { basisOf, eventsBasis } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { figuresOf } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
@@ -19,8 +19,8 @@ export const pageviews = defineQuestion({
   query: AppRangeListQuery,
   response: z.array(PageView),
   errors: ['beyond_retention'],
-  question: ({ appId, range, limit }) => ({
-    basis: eventsBasis(range),
-    compute: (analytics) => analytics.pageviews(appId, range, limit),
+  question: ({ appId, range, limit, segment }) => ({
+    basis: basisOf(eventsBasis(range), segment),
+    compute: (analytics) => analytics.pageviews(appId, range, limit, segment),
   }),
 });

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { INTERVALS } from '../analytics/answers/results.ts';
 import { appId, isUuid } from '../domain/ids.ts';
+import { DIMENSIONS, MOST_CHARACTERS, parseSegment, type Segment } from '../domain/segment.ts';
 import type { EpochMs } from '../domain/time.ts';
+import { zoneOf } from '../domain/zone.ts';
 import { parseTimestamp, type Rounding } from './timestamp.ts';
 
 const MAX_ROWS = 10_000;
@@ -54,6 +57,34 @@ const LimitParam = z
     override: { type: 'integer', minimum: 1, maximum: MAX_ROWS, example: 100 },
   });
 
+const SegmentParam = z
+  .string()
+  .transform((text, ctx): Segment => {
+    const segment = parseSegment(text);
+    if (!('problem' in segment)) return segment;
+    ctx.addIssue({ code: 'custom', message: segment.problem });
+    return z.NEVER;
+  })
+  .optional()
+  .meta({
+    description:
+      'Narrows the answer to some sessions: conditions, `;` between those that must all hold, `,` between those of which one must. The guide on segments, `/docs/segments`, lists what is possible.',
+    example: 'country==IR;device!=mobile',
+    override: { type: 'string', maxLength: MOST_CHARACTERS },
+  });
+
+const TimezoneParam = z
+  .string()
+  .refine(
+    (name) => zoneOf(name) !== null,
+    'Unknown time zone. Send an IANA name, for example Asia/Tehran, or an offset from -23:59 to +23:59, for example %2B03:30.',
+  )
+  .optional()
+  .meta({
+    description: 'An IANA name or an offset, `±HH:MM` (`+` is sent as `%2B`). Without it, UTC.',
+    example: 'Asia/Tehran',
+  });
+
 interface Bounds {
   readonly from?: EpochMs | undefined;
   readonly to?: EpochMs | undefined;
@@ -62,29 +93,81 @@ interface Bounds {
 const inOrder = ({ from, to }: Bounds): boolean => from === undefined || to === undefined || from <= to;
 const OUT_OF_ORDER = { path: ['from'], message: 'Must not be later than to.' };
 
-const withRange = <T extends Bounds>({ from, to, ...others }: T) => ({
+interface Sent extends Bounds {
+  readonly segment?: Segment | undefined;
+}
+
+const withRange = <T extends Sent>({ from, to, segment, ...others }: T) => ({
   ...others,
   range: { from: from ?? null, to: to ?? null },
+  segment: segment ?? null,
 });
 
 /** No parameters. */
 export const NoQuery = z.strictObject({});
 
-/** `appId` only, for an endpoint with a fixed window. */
+/** `appId` only. */
 export const AppQuery = z.strictObject({ appId: AppIdParam });
 
-/** `appId`, `from`, `to`. `without`: the bounds of a range that names none. */
+/** `appId` and `segment`, for an endpoint with a fixed window. */
+export const AppSegmentQuery = z
+  .strictObject({ appId: AppIdParam, segment: SegmentParam })
+  .transform(({ segment, ...others }) => ({ ...others, segment: segment ?? null }));
+
+/** `appId`, `from`, `to`, `segment`. `without`: the bounds of a range that names none. */
 export const rangeQuery = (without: { readonly from?: string; readonly to?: string } = {}) =>
   z
-    .strictObject({ appId: AppIdParam, from: fromParam(without.from), to: toParam(without.to) })
+    .strictObject({
+      appId: AppIdParam,
+      from: fromParam(without.from),
+      to: toParam(without.to),
+      segment: SegmentParam,
+    })
     .refine(inOrder, OUT_OF_ORDER)
     .transform(withRange);
 
-/** `appId`, `from`, `to`. */
+/** `appId`, `from`, `to`, `segment`. */
 export const AppRangeQuery = rangeQuery();
 
-/** `appId`, `from`, `to`, `limit`. */
+/** `appId`, `from`, `to`, `segment`, `limit`. */
 export const AppRangeListQuery = z
-  .strictObject({ appId: AppIdParam, from: fromParam(), to: toParam(), limit: LimitParam })
+  .strictObject({
+    appId: AppIdParam,
+    from: fromParam(),
+    to: toParam(),
+    segment: SegmentParam,
+    limit: LimitParam,
+  })
+  .refine(inOrder, OUT_OF_ORDER)
+  .transform(withRange);
+
+/** `appId`, `interval`, `timezone`, `from`, `to`, `segment`. */
+export const SeriesQuery = z
+  .strictObject({
+    appId: AppIdParam,
+    interval: z.enum(INTERVALS, 'Must be hour, day, week or month.').meta({
+      description: 'The unit of a point. Weeks begin on Monday.',
+      example: 'day',
+    }),
+    timezone: TimezoneParam,
+    from: fromParam('the answer begins with the first unit with data'),
+    to: toParam('the answer ends with the last unit with data'),
+    segment: SegmentParam,
+  })
+  .refine(inOrder, OUT_OF_ORDER)
+  .transform(({ timezone, ...others }) => ({ ...withRange(others), timezone: timezone ?? 'UTC' }));
+
+/** `appId`, `by`, `from`, `to`, `segment`, `limit`. */
+export const BreakdownQuery = z
+  .strictObject({
+    appId: AppIdParam,
+    by: z
+      .enum(DIMENSIONS, `Must be one of ${DIMENSIONS.join(', ')}.`)
+      .meta({ description: 'What the rows are: a dimension of sessions.', example: 'country' }),
+    from: fromParam(),
+    to: toParam(),
+    segment: SegmentParam,
+    limit: LimitParam,
+  })
   .refine(inOrder, OUT_OF_ORDER)
   .transform(withRange);

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { heatmapBasis } from '../analytics/scopes.ts';
+import { basisOf, heatmapBasis } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { hourly, Timestamp } from './fields.ts';
-import { AppQuery } from './query.ts';
+import { AppSegmentQuery } from './query.ts';
 
 const TrafficHeatmap = z
   .strictObject({
@@ -28,10 +28,11 @@ export const trafficHeatmap = defineQuestion({
   summary: 'Hourly matrix of the last 7 Tehran days',
   description:
     'Today included, oldest first; hours to come are 0. `from` and `to` are the first and last ms of the window. Sessions and visitors count in the hour of their start, pageviews in their own.',
-  query: AppQuery,
+  query: AppSegmentQuery,
   response: TrafficHeatmap,
-  question: ({ appId }, now) => ({
-    basis: heatmapBasis(now),
-    compute: (analytics) => analytics.trafficHeatmap(appId, now),
+  errors: ['beyond_retention'],
+  question: ({ appId, segment }, now) => ({
+    basis: basisOf(heatmapBasis(now), segment),
+    compute: (analytics) => analytics.trafficHeatmap(appId, now, segment),
   }),
 });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { growthDays } from '../analytics/range/ranges.ts';
-import { growthBasis } from '../analytics/scopes.ts';
+import { basisOf, growthBasis } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { figure } from './fields.ts';
 import { rangeQuery } from './query.ts';
@@ -27,9 +27,12 @@ export const userGrowth = defineQuestion({
   }),
   response: z.array(UserGrowthPoint),
   errors: ['beyond_retention'],
-  question: ({ appId, range }) => {
+  question: ({ appId, range, segment }) => {
     const { from, to } = range;
     if (from !== null && to !== null) growthDays({ from, to });
-    return { basis: growthBasis(range), compute: (analytics) => analytics.userGrowth(appId, range) };
+    return {
+      basis: basisOf(growthBasis(range), segment),
+      compute: (analytics) => analytics.userGrowth(appId, range, segment),
+    };
   },
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { sessionsBasis } from '../analytics/scopes.ts';
+import { basisOf, sessionsBasis } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { figure } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
@@ -23,8 +23,9 @@ export const utm = defineQuestion({
   description: 'Combinations with a source: the first 100 by sessions descending, then names.',
   query: AppRangeQuery,
   response: z.array(UtmCampaign).max(100),
-  question: ({ appId, range }) => ({
-    basis: sessionsBasis(range),
-    compute: (analytics) => analytics.utmCampaigns(appId, range),
+  errors: ['beyond_retention'],
+  question: ({ appId, range, segment }) => ({
+    basis: basisOf(sessionsBasis(range), segment),
+    compute: (analytics) => analytics.utmCampaigns(appId, range, segment),
   }),
 });

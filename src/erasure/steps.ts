@@ -8,13 +8,8 @@ import { type EpochMs, floorTo, HOUR_MS } from '../domain/time.ts';
 import type { Deleted } from '../facts/reseal.ts';
 import { MAX_SECONDS } from '../facts/seal-states.ts';
 import { visitorOf } from '../facts/sql/session-columns.ts';
-import {
-  BEGUN_COLUMNS,
-  begunRows,
-  LEDGER_COLUMNS,
-  ledgerBounds,
-  ledgerDeletionRows,
-} from '../ingestion/ledger-rows.ts';
+import { LEDGER_COLUMNS, ledgerBounds, ledgerDeletionRows } from '../ingestion/ledger-rows.ts';
+import { sharingOf } from '../sharing/choose.ts';
 
 /*
  * The statements of an erasure. Each may run again at any time, also after the erasure has ended: an insert has the
@@ -122,8 +117,7 @@ WHERE ${eventsToDelete(LIST)} GROUP BY app_id, grain, bucket`;
   const columns = ['app_id', 'grain', 'bucket', ...TRAFFIC, 'engagements', 'engaged_ms'];
   await db.insertFrom('traffic', columns, traffic, params, options);
   await db.insertFrom('ledger', LEDGER_COLUMNS, ledgerDeletionRows(TIMES), params, options);
-  if (!db.exclusive)
-    await db.insertFrom('ingest_begun', BEGUN_COLUMNS, begunRows(TIMES), { ...params, sign: -1 }, options);
+  await sharingOf(db).countBegun(TIMES, { ...params, sign: -1 }, options);
 }
 
 /**

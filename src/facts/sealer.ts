@@ -4,8 +4,9 @@ import { AppError } from '../domain/errors.ts';
 import { every, type Repeated } from '../domain/every.ts';
 import { FACT_KINDS, type FactKind } from '../domain/fact-kinds.ts';
 import { type Clock, HOUR_MS, MINUTE_MS, toIso } from '../domain/time.ts';
+import { sharingOf } from '../sharing/choose.ts';
+import type { Lease } from '../sharing/sharing.ts';
 import { expire, type Retention } from './expiry.ts';
-import { Lease } from './lease.ts';
 import { type Fairness, seal } from './pass.ts';
 import { purgeSessions } from './purge.ts';
 import { forgetRuns, RunEnded } from './runs.ts';
@@ -93,7 +94,7 @@ class RepeatedSealer implements Sealer {
 
   constructor(deps: SealerDeps) {
     this.#deps = deps;
-    this.#lease = new Lease(deps.db);
+    this.#lease = sharingOf(deps.db).sealing();
     const { log, intervalMs: ms = MINUTE_MS } = deps;
     this.#passes = every({ name: 'sealing', ms, log }, () => this.#pass());
   }

@@ -43,8 +43,12 @@ const FORGETTING = 0.9;
 export class BatchBuffer {
   /** Called when a batch may be taken. */
   readonly #onReady: () => void;
+  /** Selects the apps whose batches go in flushes of their own. */
+  readonly #isApart: (app: string) => boolean;
   /** Those that no flush has taken yet. */
   #queue: Waiting[] = [];
+  /** Those of apps whose batches go in flushes of their own. */
+  #apart: Waiting[] = [];
   /** Batches of apps that are on hold, by app. */
   readonly #onHold = new Map<string, Waiting[]>();
   readonly #outcomes = new Set<Promise<Outcome>>();
@@ -52,8 +56,9 @@ export class BatchBuffer {
   readonly #heldByApp = new Map<string, { batches: number; events: number; bytes: number }>();
   #peak = 0;
 
-  constructor(onReady: () => void) {
+  constructor(onReady: () => void, isApart: (app: string) => boolean) {
     this.#onReady = onReady;
+    this.#isApart = isApart;
   }
 
   /** The content, including batches that a flush has taken and not settled. */
@@ -69,6 +74,11 @@ export class BatchBuffer {
   /** The number of batches that can be taken. */
   get ready(): number {
     return this.#queue.length;
+  }
+
+  /** The number of batches that go in flushes of their own. */
+  get readyApart(): number {
+    return this.#apart.length;
   }
 
   /** The highest number of batches held lately. */
@@ -95,11 +105,23 @@ export class BatchBuffer {
     await Promise.allSettled(this.#outcomes);
   }
 
-  /** Takes the batches of the next flush, in the order in which they came. */
+  /** Takes the batches of the next flush, in the order in which they came. There are none if all of them go apart. */
   take(): Waiting[] {
     this.#peak = Math.max(this.#held.batches, this.#peak * FORGETTING);
+    const usual: Waiting[] = [];
+    for (const batch of this.#queue) (this.#isApart(batch.app) ? this.#apart : usual).push(batch);
+    this.#queue = usual;
+    return this.#takeOf(this.#queue);
+  }
+
+  /** Takes those of the next flush of their own. */
+  takeApart(): Waiting[] {
+    return this.#takeOf(this.#apart);
+  }
+
+  #takeOf(queue: Waiting[]): Waiting[] {
     let [batches, events, bytes] = [0, 0, 0];
-    for (const batch of this.#queue) {
+    for (const batch of queue) {
       events += batch.events;
       bytes += batch.bytes;
       const full = batches === MAX_FLUSH.batches || events > MAX_FLUSH.events || bytes > MAX_FLUSH.bytes;
@@ -109,7 +131,7 @@ export class BatchBuffer {
       batches++;
       if (alone) break;
     }
-    return this.#queue.splice(0, batches);
+    return queue.splice(0, batches);
   }
 
   /** Puts batches back that were taken and are free again. They come first. */
@@ -131,7 +153,8 @@ export class BatchBuffer {
 
   /** Keeps an app's batches from being taken until the result is called. */
   hold(app: string): () => void {
-    const waiting = this.#queue.filter((batch) => batch.app === app);
+    const waiting = [...this.#apart, ...this.#queue].filter((batch) => batch.app === app);
+    this.#apart = this.#apart.filter((batch) => batch.app !== app);
     this.#queue = this.#queue.filter((batch) => batch.app !== app);
     this.#onHold.set(app, waiting);
     return () => {
@@ -143,7 +166,7 @@ export class BatchBuffer {
   /** Rejects all batches that no flush has taken. */
   dismiss(error: AppError): void {
     const onHold = [...this.#onHold.values()].flatMap((held) => held.splice(0));
-    for (const batch of [...this.#queue.splice(0), ...onHold]) batch.reject(error);
+    for (const batch of [...this.#queue.splice(0), ...this.#apart.splice(0), ...onHold]) batch.reject(error);
   }
 
   #count({ app, events, bytes }: PendingBatch, sign: 1 | -1): void {

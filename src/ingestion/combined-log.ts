@@ -144,8 +144,16 @@ function readFront(front: string, form: LogForm, habit: LogHabit): Front | Malfo
     const host = form.hasHost === null ? '. If the first is a virtual host, say --format vhost_combined' : '';
     return malformed('address', `there are several before the time${host}`);
   }
+  const [identity = '', ...user] = fields.slice(hasHost ? 2 : 1);
+  if (user.length > 1 && (identity !== '-' || isOfAnother(user))) {
+    return malformed('user', 'more than the host, the address, identity and user are before the time');
+  }
   return { hasHost, address };
 }
+
+/** A user may have blanks in its name. But identity and user of the line itself may be at the end of what seems to be one. */
+const isOfAnother = (user: readonly string[]): boolean =>
+  user.slice(-2).every((part) => part === '-') && user.some((part) => part !== '-');
 
 /** True for a line in one of the forms, whatever its address and its request. */
 export const isCombined = (line: string): boolean => !isMalformed(fieldsOf(line));

@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { AppError } from '../domain/errors.ts';
+import type { AppError } from '../domain/errors.ts';
 import { currentWork, inWork, Work } from '../domain/work.ts';
 import { BatchBuffer, type Held, type Outcome, type PendingBatch, type Waiting } from './batch-buffer.ts';
 import { batchKey } from './batch-key.ts';
 import type { Claim, Flush, Journal } from './journal.ts';
 import type { KnownBatches } from './known-batches.ts';
 import { mergedHours } from './ledger-rows.ts';
-import { type IngestLog, type Persistence, Refused } from './retry.ts';
+import { notNow, partsOf, putAside, rejectAll } from './refused-batches.ts';
+import { type IngestLog, type Persistence, Refused, type Verdict } from './retry.ts';
 import type { SetAside } from './set-aside.ts';
-import type { Settler } from './settler.ts';
+import type { Settler, Turn } from './settler.ts';
+import type { Suspects } from './suspects.ts';
 
 /**
  * While one flush waits for the disk, another is written to the journal. More flushes would only be smaller
@@ -27,6 +29,7 @@ export interface FlusherOptions {
   readonly journal: Journal;
   readonly settler: Settler;
   readonly persistence: Persistence;
+  readonly suspects: Suspects;
   readonly setAside: SetAside;
   readonly log: IngestLog;
   /** Called when a flush is stored. */
@@ -35,37 +38,14 @@ export interface FlusherOptions {
   readonly known: KnownBatches | null;
 }
 
-/**
- * The error if a part of a batch is stored, or if there is no room to put it aside. The sender repeats it.
- */
-const notNow = (): AppError =>
-  new AppError('store_unavailable', 'The store cannot take this batch now. Send it again.', {
-    retryAfterSeconds: 60,
-  });
-
-/** The error for a batch that was put aside. It is final for the sender, like any other invalid batch. */
-const putAside = (cause: Refused): AppError =>
-  new AppError('validation_failed', 'The store cannot take this batch.', {
-    errors: [
-      {
-        field: 'sessions',
-        message:
-          'The store refuses what they hold. The batch was put aside for the operator: do not send it again.',
-      },
-    ],
-    cause,
-  });
-
-/**
- * Rejects batches of which nothing is stored, or whose outcome is unknown. The journal holds the latter for
- * the next start.
- */
-function rejectAll(group: readonly Waiting[], error: unknown): void {
-  const failure =
-    error instanceof AppError
-      ? error
-      : new AppError('internal', 'The batch cannot be stored.', { cause: error });
-  for (const batch of group) batch.reject(failure);
+/** Returns a function that runs `work` at its first call only. */
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    work();
+  };
 }
 
 /** Returns the batches that must not be stored after all, with the reasons. */
@@ -106,11 +86,11 @@ function workOf(group: readonly Waiting[]): Work {
  * first, and the flush is written down with its verdict, so steps 2 and 3 are skipped. Step 4 happens in
  * memory. Nobody waits for step 7, because only later processes need these marks.
  *
- * If the store refuses a flush because of its rows, the flush is split, and a batch that is refused alone is
- * put aside. Copies of the tables that keep nothing tell whether the rows are the reason (rehearsal.ts). A
- * flush is never split if one of its rows may be stored. If the store refuses a later step, or a view refuses rows
- * that `events` has accepted, the flush is held and repeated with its own token until it is whole. No flush waits for one
- * that is held.
+ * If the store refuses a step of a flush because of its content, the next flush begins at once. The refused one is split,
+ * and a batch that is refused alone is put aside. Copies of the tables that keep nothing tell which rows are the reason
+ * (rehearsal.ts). A flush is never split if one of its rows may be stored. If the store refuses a later step, or a view
+ * refuses rows that `events` has accepted, the flush is held and repeated with its own token until it is whole. For some
+ * minutes the apps of the reasons are stored apart, by one flush at a time beside the others (suspects.ts).
  *
  * If the outcome of a step is unknown, the step is repeated unchanged until it succeeds; its flush waits for
  * it. If a process dies after step 3, the next process completes the flush. If it dies earlier, it leaves
@@ -118,16 +98,22 @@ function workOf(group: readonly Waiting[]): Work {
  */
 export class Flusher {
   readonly #options: FlusherOptions;
-  readonly #buffer = new BatchBuffer(() => this.#wake());
+  readonly #buffer: BatchBuffer;
   /** The flushes that run. */
   readonly #flushes = new Set<Work>();
   /** Flushes until they have ended. */
   readonly #runs = new Set<Promise<void>>();
   #running = 0;
+  /** True while a flush of suspected apps runs. */
+  #runsApart = false;
   #isPaused = false;
 
   constructor(options: FlusherOptions) {
     this.#options = options;
+    this.#buffer = new BatchBuffer(
+      () => this.#wake(),
+      (app) => options.suspects.has(app),
+    );
   }
 
   /** The content of the buffer, including the flush in progress. */
@@ -184,20 +170,31 @@ export class Flusher {
 
   #wake(): void {
     while (this.#isWorthAnother()) {
+      const group = this.#buffer.take();
+      if (group.length === 0) break;
       this.#running++;
-      let isRunning = true;
-      const release = (): void => {
-        if (!isRunning) return;
-        isRunning = false;
+      const end = once(() => {
         this.#running--;
         this.#wake();
-      };
-      const run = this.#next(release).finally(() => {
-        this.#runs.delete(run);
-        release();
       });
-      this.#runs.add(run);
+      this.#begin(group, { isSuspected: false, inserted: end, refused: end }, end);
     }
+    if (this.#isPaused || this.#runsApart || this.#buffer.readyApart === 0) return;
+    this.#runsApart = true;
+    const end = once(() => {
+      this.#runsApart = false;
+      this.#wake();
+    });
+    const turn = { isSuspected: true, inserted: end, refused: () => undefined };
+    this.#begin(this.#buffer.takeApart(), turn, end);
+  }
+
+  #begin(group: readonly Waiting[], turn: Turn, end: () => void): void {
+    const run = this.#run(group, turn).finally(() => {
+      this.#runs.delete(run);
+      end();
+    });
+    this.#runs.add(run);
   }
 
   /**
@@ -212,16 +209,14 @@ export class Flusher {
     return this.#options.known !== null && this.#running < FLUSHES_AT_ONCE && ready >= peak / FLUSHES_AT_ONCE;
   }
 
-  /** Runs one flush. `release` lets the next one begin; it may be called before this one ends. */
-  async #next(release: () => void): Promise<void> {
-    const group = this.#buffer.take();
+  async #run(group: readonly Waiting[], turn: Turn): Promise<void> {
     const work = workOf(group);
     for (const batch of group) batch.work?.waitFor(work);
     this.#flushes.add(work);
     try {
       await inWork(work, async () => {
-        await this.#options.settler.keepUp();
-        await this.#flushOrSplit(group, release);
+        await this.#options.settler.marks.keepUp();
+        await this.#flushOrSplit(group, turn);
       });
       work.span?.end();
     } catch (error) {
@@ -232,18 +227,18 @@ export class Flusher {
     }
   }
 
-  /** Flushes a group. A group that is refused is halved, down to the batches that are refused alone. */
-  async #flushOrSplit(group: readonly Waiting[], release: () => void): Promise<void> {
+  /** Flushes a group. A group that is refused is split, down to the batches that are refused alone. */
+  async #flushOrSplit(group: readonly Waiting[], turn: Turn): Promise<void> {
     try {
-      await this.#flush(group, release);
+      await this.#flush(group, turn);
     } catch (error) {
       if (!(error instanceof Refused)) return rejectAll(group, error);
+      const reasons = error.batches ?? group;
+      this.#options.suspects.add(reasons);
       if (error.stored !== 'nothing') return rejectAll(group, notNow());
       const [batch, ...more] = group;
       if (batch !== undefined && more.length === 0) return this.#putAside(batch, error);
-      const half = Math.ceil(group.length / 2);
-      await this.#flushOrSplit(group.slice(0, half), () => undefined);
-      await this.#flushOrSplit(group.slice(half), release);
+      for (const part of partsOf(group, reasons)) await this.#flushOrSplit(part, turn);
     }
   }
 
@@ -264,34 +259,37 @@ export class Flusher {
     batch.reject(isThere ? putAside(refusal) : notNow());
   }
 
-  async #flush(group: readonly Waiting[], release: () => void): Promise<void> {
+  async #flush(group: readonly Waiting[], turn: Turn): Promise<void> {
     const { known, settler, onFlush } = this.#options;
     const started = performance.now();
     // The journal holds their rows already.
     const held = group.filter((batch) => settler.holds(batch));
     rejectAll(held, notNow());
     const free = held.length === 0 ? group : group.filter((batch) => !held.includes(batch));
-    const fresh = known === null ? free : await this.#withoutStored(known, free);
+    const fresh = known === null ? free : await this.#withoutStored(known, free, turn);
     if (fresh.length === 0) return;
     const flush: Flush = {
       id: randomUUID(),
-      batches: fresh.map(({ app, batch }) => ({ app, batch })),
+      batches: fresh.map(({ app, batch, rows }) => ({ app, batch, rows })),
       hours: mergedHours(fresh.flatMap(({ hours }) => hours)),
-      rows: fresh.flatMap(({ rows }) => rows),
     };
-    if (!(await this.#isOurs(flush, fresh))) return;
-    await settler.complete(flush, release);
+    if (!(await this.#isOurs(flush, fresh, turn))) return;
+    await settler.complete(flush, turn);
     for (const batch of fresh) batch.resolve('stored');
     const events = fresh.reduce((sum, batch) => sum + batch.events, 0);
     onFlush?.({ batches: fresh.length, events, ms: performance.now() - started });
   }
 
-  async #withoutStored(known: KnownBatches, group: readonly Waiting[]): Promise<readonly Waiting[]> {
+  async #withoutStored(
+    known: KnownBatches,
+    group: readonly Waiting[],
+    { refused }: Turn,
+  ): Promise<readonly Waiting[]> {
     const { journal, persistence } = this.#options;
     const possible = group.filter((batch) => known.mayHold(batch));
     for (const batch of group) known.add(batch);
     if (possible.length === 0) return group;
-    const stored = await persistence.until('look up batches', () => journal.storedOf(possible));
+    const stored = await persistence.until('look up batches', () => journal.storedOf(possible), { refused });
     return group.filter((batch) => {
       const isStored = stored.has(batchKey(batch));
       if (isStored) batch.resolve('duplicate');
@@ -300,16 +298,19 @@ export class Flusher {
   }
 
   /** Writes the flush down. False if it was abandoned and its batches start again. */
-  async #isOurs(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
+  async #isOurs(flush: Flush, group: readonly Waiting[], turn: Turn): Promise<boolean> {
     const { journal, persistence, known, settler } = this.#options;
     const isAlone = known !== null;
     let isClaimed = false;
     try {
-      const trial = async (isCertain: boolean) =>
-        isCertain && (await journal.refusesClaim(flush)) ? 'nothing' : null;
-      await persistence.until('claim', () => journal.claim(flush, isAlone), { trial });
+      const trial = async (isCertain: boolean): Promise<Verdict | null> => {
+        const refusal = isCertain ? await journal.refusalOfClaim(flush) : null;
+        return refusal === null ? null : { ...refusal, stored: 'nothing' };
+      };
+      const { refused } = turn;
+      await persistence.until('claim', () => journal.claim(flush, isAlone), { refused, trial });
       isClaimed = true;
-      return isAlone || (await this.#isDecided(flush, group));
+      return isAlone || (await this.#isDecided(flush, group, turn));
     } catch (error) {
       // The journal may hold the flush, and no other flush may take its batches.
       if (error instanceof Refused && (isClaimed || error.stored === 'a part')) {
@@ -320,12 +321,12 @@ export class Flusher {
   }
 
   /** Gets the verdict on a flush that is written down. */
-  async #isDecided(flush: Flush, group: readonly Waiting[]): Promise<boolean> {
+  async #isDecided(flush: Flush, group: readonly Waiting[], { refused }: Turn): Promise<boolean> {
     const { journal, persistence } = this.#options;
-    const claims = await persistence.until('look up claims', () => journal.claims(flush.id));
+    const claims = await persistence.until('look up claims', () => journal.claims(flush.id), { refused });
     const refusals = await refusalsOf(group);
     const proposal = claims.length === 0 && refusals.size === 0 ? 'store' : 'abandon';
-    const verdict = await persistence.until('decide', () => journal.decide(flush.id, proposal));
+    const verdict = await persistence.until('decide', () => journal.decide(flush.id, proposal), { refused });
     if (verdict === 'store') return true;
     for (const [batch, error] of refusals) rejectAll([batch], error);
     this.#startAgain(

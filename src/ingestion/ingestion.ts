@@ -7,6 +7,7 @@ import { inProcessLocks, type Locks } from '../domain/locks.ts';
 import { acceptedFrom } from '../domain/retention.ts';
 import { type Clock, type EpochMs, MINUTE_MS, toIso } from '../domain/time.ts';
 import type { SdkApp } from '../metadata/types.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import type { Outcome } from './batch-buffer.ts';
 import { createClockSkew } from './clock-skew.ts';
 import type { StoredFlush } from './flusher.ts';
@@ -14,13 +15,10 @@ import { flushesEnd } from './flushes-end.ts';
 import { createHistory, type HistoryResult, type SentKind } from './history.ts';
 import { createJournal, type StoredBatch } from './journal.ts';
 import { batchRows, type Geo, sessionColumns } from './journal-rows.ts';
-import { PAUSE_SECONDS } from './journal-sql.ts';
-import { KnownBatches } from './known-batches.ts';
 import { BatchStore, unavailable } from './once.ts';
 import type { IngestLog } from './retry.ts';
 import { createSetAside, type SetAsideBatch } from './set-aside.ts';
 import { type IngestCounts, type RefusalCode, Tally } from './tally.ts';
-import { TokenMemory } from './tokens.ts';
 import { type Rejection, type Validated, validateSessions } from './validate.ts';
 import { createVisitors } from './visitors.ts';
 import { type Batch, countEvents } from './wire.ts';
@@ -133,7 +131,8 @@ const DUPLICATE: IngestResult = { accepted: 0, rejected: [], duplicate: true };
 export function createIngestion(options: IngestionOptions): Ingestion {
   const { db, clock, log, geo, maxAgeDays } = options;
   const journal = createJournal(db);
-  const known = db.exclusive ? new KnownBatches() : null;
+  const flushes = sharingOf(db).flushes();
+  const { known } = flushes;
   const setAside = createSetAside(db);
   const writers = new Writers({
     db,
@@ -143,15 +142,13 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     log,
     ...(options.onFlush === undefined ? {} : { onFlush: options.onFlush }),
   });
-  const tokens = db.exclusive ? new TokenMemory(db) : null;
   const store = new BatchStore(writers);
   const history = createHistory({
     db,
     clock,
     store,
     locks: options.locks ?? inProcessLocks(),
-    // A process that is alone settles the flushes of the one before it at its start.
-    unsettled: async (app) => (db.exclusive ? [] : (await journal.unsettled(app)).flushes),
+    unsettled: flushes.ofOthers,
   });
   const visitors = createVisitors({ db, clock });
   const skew = createClockSkew(db);
@@ -166,7 +163,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   });
   const sweep = async (): Promise<void> => {
     await writers.sweep();
-    await tokens?.keepUp(writers.areRepeating);
+    await flushes.keepUp(writers.areRepeating);
   };
   const sweeping = every({ name: 'sweep', ms: SWEEP_EVERY_MS, log }, sweep);
   const reporting = every({ name: 'report', ms: MINUTE_MS, log }, async () => {
@@ -219,8 +216,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
   async function quietAt(app: AppId): Promise<EpochMs> {
     await writers.markAll();
     for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
-      const { flushes, at } = await journal.unsettled(app);
-      if (flushes.length === 0) return at;
+      const unsettled = await journal.unsettled(app);
+      if (unsettled.flushes.length === 0) return unsettled.at;
       await sleep(QUIET_LOOK_MS);
     }
     throw new AppError('overloaded', 'Events of this app are being stored all the time. Try again shortly.', {
@@ -228,31 +225,16 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     });
   }
 
-  async function pause(): Promise<{ end(): Promise<void> }> {
-    if (!db.exclusive) {
-      const paused = await journal.pause();
-      return { end: () => journal.resume(paused) };
-    }
-    writers.pause();
-    const lapse = setTimeout(() => writers.resume(), PAUSE_SECONDS * 1000).unref();
-    return {
-      end: async () => {
-        clearTimeout(lapse);
-        writers.resume();
-      },
-    };
-  }
-
   async function moment(app: AppId): Promise<EpochMs> {
     // Nobody is paused for a flush that does not end.
     await writers.markAll();
     if (!(await flushesEnd(async () => (await journal.underway(app)).flushes))) throw storedInPart();
-    const paused = await pause();
+    const paused = await flushes.pause(writers);
     try {
       for (const started = performance.now(); performance.now() - started < LONGEST_NOISE_MS; ) {
         await writers.markAll();
-        const { flushes, at } = await journal.underway(app);
-        if (flushes.length === 0 && !(db.exclusive && writers.areStoring)) return at;
+        const underway = await journal.underway(app);
+        if (underway.flushes.length === 0 && !flushes.areUnwritten(writers)) return underway.at;
         await sleep(QUIET_LOOK_MS);
       }
     } finally {
@@ -279,7 +261,7 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     },
     start: async () => {
       await writers.start();
-      await tokens?.keepUp(writers.areRepeating);
+      await flushes.keepUp(writers.areRepeating);
       known?.load(journal.storedAfter).catch((error: unknown) => {
         log.warn({ err: error }, 'ingestion: stored batches could not be read; each will be looked up');
       });
@@ -305,9 +287,8 @@ export function createIngestion(options: IngestionOptions): Ingestion {
     },
     sweep,
     stats: () => ({ since, ...tally.counts(), waiting: writers.held, held: writers.heldBatches }),
-    pause,
-    underway: async () =>
-      db.exclusive && writers.areStoring ? 1 : (await journal.underway()).flushes.length,
+    pause: () => flushes.pause(writers),
+    underway: async () => (flushes.areUnwritten(writers) ? 1 : (await journal.underway()).flushes.length),
     moment,
     forgetSettled: () => journal.forget(),
     drain: async () => {

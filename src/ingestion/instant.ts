@@ -1,6 +1,5 @@
-import { type EpochMs, EVER, epochMs } from '../domain/time.ts';
-
-const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(?:Z|([+-])(\d\d):(\d\d))$/;
+import { parseDateTime } from '../domain/date-time.ts';
+import { type EpochMs, epochMs } from '../domain/time.ts';
 
 /**
  * Returns an RFC 3339 date-time as epoch ms; null if the text is none or lies outside of 1970 to 2299. Digits
@@ -44,19 +43,6 @@ function digits(text: string, from: number, count: number): number {
 }
 
 function parseAny(text: string): EpochMs | null {
-  const match = RFC3339.exec(text);
-  if (match === null) return null;
-  const [, year, month, day, hour, minute, second = '0', decimals = '', sign, offsetHour, offsetMinute] =
-    match;
-  const [h, m, s] = [Number(hour), Number(minute), Number(second)];
-  const [oh, om] = [Number(offsetHour ?? 0), Number(offsetMinute ?? 0)];
-  if (h > 23 || m > 59 || s > 59 || oh > 23 || om > 59) return null;
-  // `Date.UTC` takes the years up to 99 for those from 1900 on.
-  if (Number(year) < 100) return null;
-  const midnight = Date.UTC(Number(year), Number(month) - 1, Number(day));
-  const date = new Date(midnight);
-  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return null;
-  const local = midnight + ((h * 60 + m) * 60 + s) * 1000 + Number(decimals.slice(0, 3).padEnd(3, '0'));
-  const at = local - (sign === '-' ? -1 : 1) * (oh * 60 + om) * 60_000;
-  return at < EVER.from || at > EVER.to ? null : epochMs(at);
+  const at = parseDateTime(text, 0);
+  return typeof at === 'string' ? null : at;
 }

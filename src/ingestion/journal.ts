@@ -1,11 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, dateTime64 } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { HourCount } from '../domain/hour-count.ts';
 import type { EpochMs } from '../domain/time.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import { type BatchKey, batchKey } from './batch-key.ts';
-import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, timesOfFlush } from './journal-rows.ts';
+import {
+  BATCH_COLUMNS,
+  type BatchRows,
+  EVENT_COLUMNS,
+  EVENTS_OF_FLUSH,
+  timesOfFlush,
+} from './journal-rows.ts';
 import {
   BATCHES,
   BATCHES_OF_FLUSHES,
@@ -29,17 +35,16 @@ import {
   VERDICT_AND_PAUSES,
   type Verdict,
 } from './journal-sql.ts';
-import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerLines, ledgerRows } from './ledger-rows.ts';
-import { createRehearsal, type FlushRefusal } from './rehearsal.ts';
+import { LEDGER_COLUMNS, ledgerLines, ledgerRows } from './ledger-rows.ts';
+import { createRehearsal, type FlushRefusal, type Refusal } from './rehearsal.ts';
 
 /** One insert into `events`, with the batches that it holds. All of its apps are on one shard. */
 export interface Flush {
   readonly id: string;
-  readonly batches: readonly BatchKey[];
+  /** Each has at least one row. */
+  readonly batches: readonly (BatchKey & Pick<BatchRows, 'rows'>)[];
   /** The hours of its events, each once. */
   readonly hours: readonly HourCount[];
-  /** In the form of `journalRows`, at least one row for each batch. */
-  readonly rows: readonly string[];
 }
 
 /** A batch that is stored, with the flush that stored it, and when it was marked. */
@@ -71,6 +76,7 @@ export type Journal = ReturnType<typeof createJournal>;
  * once. No clock decides anything: a flush is found by its id, and is settled when it is stored or abandoned.
  */
 export function createJournal(db: Database) {
+  const sharing = sharingOf(db);
   const rehearsal = createRehearsal(db);
   const verdictOf = async (flush: string): Promise<Verdict | 'none'> =>
     (await db.queryOne(VERDICT, { flush }, WRITER)).verdict;
@@ -82,30 +88,23 @@ export function createJournal(db: Database) {
       await sleep(PAUSE_POLL_MS);
     }
   };
-  const insertBegun = (flush: string, sign: 1 | -1): Promise<void> => {
+  const countBegun = (flush: string, sign: 1 | -1): Promise<void> => {
     const token = sign === 1 ? flush : `${flush} withdrawn`;
-    return db.insertFrom(
-      'ingest_begun',
-      BEGUN_COLUMNS,
-      begunRows(timesOfFlush()),
-      { flush, sign },
-      { token },
-    );
+    return sharing.countBegun(timesOfFlush(), { flush, sign }, { token });
   };
   return {
     /** Writes a flush down. `decided`: together with the verdict `store`. */
     claim: (flush: Flush, decided: boolean): Promise<void> =>
-      db.insertText('ingest_journal', journalLines(flush, decided), { token: flush.id }),
+      db.insertText('ingest_journal', journalLines(flush, decided).join('\n'), { token: flush.id }),
 
-    /** True if `claim` is refused because of the rows. */
-    refusesClaim: async (flush: Flush): Promise<boolean> =>
-      (await rehearsal.journal(journalLines(flush, false))) !== null,
+    /** Finds out whether `claim` is refused because of the rows. */
+    refusalOfClaim: (flush: Flush): Promise<Refusal> => rehearsal.journal(flush, journalLines(flush, false)),
 
     /** Finds the table that refuses a flush's events because of their content: `events` or a view on it. */
-    refusalOfEvents: (flush: string): Promise<FlushRefusal> => rehearsal.events(flush),
+    refusalOfEvents: (flush: Flush): Promise<FlushRefusal> => rehearsal.events(flush),
 
     /** Finds the table that refuses any other step of the flush because of its content. */
-    refusalOfSteps: (flush: string): Promise<FlushRefusal> => rehearsal.steps(flush),
+    refusalOfSteps: (flush: Flush): Promise<FlushRefusal> => rehearsal.steps(flush),
 
     batchesOf: (flush: string): Promise<BatchKey[]> => db.query(BATCHES, { flush }, WRITER),
 
@@ -148,8 +147,8 @@ export function createJournal(db: Database) {
       return standing === 'none' ? 'abandon' : standing;
     },
 
-    /** Records that a flush's events may be visible from now on, for other processes on the store. */
-    begin: (flush: string): Promise<void> => insertBegun(flush, 1),
+    /** Tells other processes on the store that a flush's events may be visible from now on. */
+    begin: (flush: string): Promise<void> => countBegun(flush, 1),
 
     /** Copies a flush's rows from the journal into `events`. */
     insertEvents: (flush: string): Promise<void> =>
@@ -200,10 +199,10 @@ export function createJournal(db: Database) {
     open: (): Promise<OpenFlush[]> => db.query(OPEN, {}, WRITER),
 
     /** Removes a flush from the journal whose rows the store cannot take, and takes back its `begin`, if there was one. */
-    withdraw: async (flush: string, wasBegun = !db.exclusive): Promise<void> => {
+    withdraw: async (flush: string, wasBegun = true): Promise<void> => {
       if (wasBegun) {
-        await insertBegun(flush, 1);
-        await insertBegun(flush, -1);
+        await countBegun(flush, 1);
+        await countBegun(flush, -1);
       }
       await db.command(
         'ingestion: withdraw flush',
@@ -211,15 +210,6 @@ export function createJournal(db: Database) {
         { flush },
       );
     },
-
-    /** Keeps flushes of all processes from getting the verdict `store` until `resume`, or until it lapses. */
-    pause: async (): Promise<string> => {
-      const pause = randomUUID();
-      await db.insert('ingest_pauses', [{ pause_id: pause, ended: 0 }]);
-      return pause;
-    },
-
-    resume: (pause: string): Promise<void> => db.insert('ingest_pauses', [{ pause_id: pause, ended: 1 }]),
 
     /** The flushes with events of the app that are not settled. */
     unsettled: (app: string): Promise<FlushesAt> => db.queryOne(UNSETTLED, { app }, WRITER),
@@ -236,7 +226,7 @@ export function createJournal(db: Database) {
   };
 }
 
-function journalLines({ id, rows }: Flush, decided: boolean): string {
+function journalLines({ id, batches }: Flush, decided: boolean): string[] {
   const head = `{"flush_id":"${id}","decided":${decided ? 1 : 0},"position":`;
-  return rows.map((row, position) => `${head}${position},${row}`).join('\n');
+  return batches.flatMap(({ rows }) => rows).map((row, position) => `${head}${position},${row}`);
 }

@@ -2,14 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { engineCode, isOfContent } from '../clickhouse/errors.ts';
 import { AppError } from '../domain/errors.ts';
-import { MINUTE_MS } from '../domain/time.ts';
+import { inProcessLocks } from '../domain/locks.ts';
+import type { BatchKey } from './batch-key.ts';
 
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2_000;
 /** A step that the store refuses this often for its content is given up, so that it delays no others. */
 const TRIES = 3;
-/** For this long after a refusal, rows are tried on copies of the tables first. */
-const SUSPICION_MS = 10 * MINUTE_MS;
 
 export type IngestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
@@ -19,12 +18,20 @@ export type IngestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
  */
 export type RefusedRest = 'nothing' | 'a part' | 'unproven';
 
+/** What a trial has shown. `batches`: those of the flush whose rows are the reason; null if that is unknown. */
+export interface Verdict {
+  readonly stored: RefusedRest;
+  readonly batches: readonly BatchKey[] | null;
+}
+
 /** How a step is given up that the store refuses because of its content. */
 export interface Refusal {
+  /** Called when the step is refused: others must not wait for what follows. */
+  readonly refused?: () => void;
   /**
    * Finds out whether the rows are at fault; null if that cannot be shown. `isCertain`: no attempt had an unknown outcome.
    */
-  readonly trial?: (isCertain: boolean) => Promise<RefusedRest | null>;
+  readonly trial?: (isCertain: boolean) => Promise<Verdict | null>;
   /** Said of a step that is refused again and again while no trial shows the reason. */
   readonly rest?: RefusedRest;
 }
@@ -35,11 +42,13 @@ export class Refused extends Error {
   /** The engine's code for the reason; null if it gave none. */
   readonly code: number | null;
   readonly stored: RefusedRest;
+  readonly batches: Verdict['batches'];
 
-  constructor(statement: string, stored: RefusedRest, cause: unknown) {
+  constructor(statement: string, { stored, batches }: Verdict, cause: unknown) {
     super(`The store refuses the rows: ${statement}.`, { cause });
     this.code = engineCode(cause);
     this.stored = stored;
+    this.batches = batches;
   }
 }
 
@@ -51,7 +60,7 @@ export class Persistence {
   readonly #log: IngestLog;
   readonly #stop = new AbortController();
   #failingSince: number | null = null;
-  #refusedAt = Number.NEGATIVE_INFINITY;
+  readonly #trials = inProcessLocks();
   /** Statements that have failed and are repeated. */
   readonly #repeated = new Set<object>();
 
@@ -67,11 +76,6 @@ export class Persistence {
   /** True while a statement that has failed is repeated. */
   get isRepeating(): boolean {
     return this.#repeated.size > 0;
-  }
-
-  /** True if rows were refused lately because of their content. */
-  get isSuspicious(): boolean {
-    return performance.now() - this.#refusedAt < SUSPICION_MS;
   }
 
   get isStopped(): boolean {
@@ -90,7 +94,7 @@ export class Persistence {
   async until<T>(
     name: string,
     statement: (attempt: number) => Promise<T>,
-    { trial = async () => null, rest = 'unproven' }: Refusal = {},
+    { refused = () => undefined, trial = async () => null, rest = 'unproven' }: Refusal = {},
   ): Promise<T> {
     const own = {};
     try {
@@ -102,10 +106,12 @@ export class Persistence {
         } catch (error) {
           this.#repeated.add(own);
           if (isOfContent(error)) {
-            const stored = await trial(refusals++ === attempt).catch(() => null);
-            if (stored !== null) throw this.refused(name, stored, error);
-            const isCertain = refusals === attempt + 1;
-            if (refusals >= TRIES) throw this.refused(name, isCertain ? rest : 'a part', error);
+            refused();
+            const isCertain = refusals++ === attempt;
+            const verdict = await this.alone(() => trial(isCertain)).catch(() => null);
+            if (verdict !== null) throw this.refused(name, verdict, error);
+            const stored = isCertain ? rest : 'a part';
+            if (refusals >= TRIES) throw this.refused(name, { stored, batches: null }, error);
           }
           this.#failingSince ??= performance.now();
           const pauseMs =
@@ -122,11 +128,15 @@ export class Persistence {
     }
   }
 
-  /** Returns the error to throw. From now on other rows are suspected sooner. */
-  refused(name: string, stored: RefusedRest, cause: unknown): Refused {
-    this.#refusedAt = performance.now();
+  /** Runs one trial after the other, so that the flushes that go on beside them have the store nearly to themselves. */
+  alone<T>(trial: () => Promise<T>): Promise<T> {
+    return this.#trials.withLock('trial', trial);
+  }
+
+  /** Returns the error to throw. */
+  refused(name: string, verdict: Verdict, cause: unknown): Refused {
     this.#failingSince = null;
-    return new Refused(name, stored, cause);
+    return new Refused(name, verdict, cause);
   }
 
   async #pause(ms: number): Promise<void> {

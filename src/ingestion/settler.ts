@@ -6,29 +6,26 @@ import type { Flush, Journal } from './journal.ts';
 import type { OpenFlush } from './journal-sql.ts';
 import type { KnownBatches } from './known-batches.ts';
 import { spansOf } from './ledger-rows.ts';
-import { type IngestLog, type Persistence, Refused, type RefusedRest } from './retry.ts';
+import { Marks, type Unmarked } from './marks.ts';
+import type { FlushRefusal } from './rehearsal.ts';
+import { type IngestLog, type Persistence, Refused, type Verdict } from './retry.ts';
+import type { Suspects } from './suspects.ts';
 
 /**
  * A flush of another process is left alone for this long after this process first saw it. No statement may
  * run longer.
  */
 const LEASE_MS = MINUTE_MS;
-/**
- * The delay and the number of batches after which marks are written together. Nobody waits for these marks.
- */
-const MARK_AFTER_MS = 100;
-const MAX_UNMARKED = 5_000;
 
 export interface SettlerOptions {
   readonly journal: Journal;
   readonly persistence: Persistence;
+  readonly suspects: Suspects;
   readonly log: IngestLog;
-  /** True if no other process is on the store. An open flush at the start is then a dead one. */
-  readonly exclusive: boolean;
   /** Selects the open flushes that this one settles, by one of their batches. */
   readonly isMine: (batch: BatchKey) => boolean;
   readonly underway: Underway;
-  /** Null if other processes are on the store. */
+  /** Null if other processes are on the store. Otherwise an open flush at the start is a dead one. */
   readonly known: KnownBatches | null;
 }
 
@@ -42,7 +39,15 @@ interface Held extends OpenFlush {
   readonly landed: (() => void) | null;
 }
 
-type Unmarked = Pick<Flush, 'id' | 'batches'>;
+/** Tells whether others have to wait for a flush. */
+export interface Turn {
+  /** True if the store may refuse the flush: its rows are tried on copies of the tables first. */
+  readonly isSuspected: boolean;
+  /** Called when no slow step is left. */
+  readonly inserted: () => void;
+  /** Called when the store refuses a step. What follows takes as long as it takes. */
+  readonly refused: () => void;
+}
 
 /** How far a flush has come. */
 interface Progress {
@@ -57,14 +62,16 @@ export class Settler {
   #sweeping: Promise<void> | null = null;
   /** When this process first saw the open flushes of other processes, by a monotonic clock. */
   #seen = new Map<string, number>();
-  /** Flushes that lack only their marks. */
-  readonly #unmarked: Unmarked[] = [];
-  #unmarkedBatches = 0;
-  #marking: Promise<void> | null = null;
-  #markTimer: NodeJS.Timeout | null = null;
+  /** Of flushes that this process has stored. */
+  readonly marks: Marks;
 
   constructor(options: SettlerOptions) {
     this.#options = options;
+    this.marks = new Marks(options, (flush, refusal) => this.hold(flush, true, refusal));
+  }
+
+  get #isAlone(): boolean {
+    return this.#options.known !== null;
   }
 
   /** The number of batches in flushes that are held. */
@@ -79,22 +86,23 @@ export class Settler {
   }
 
   /**
-   * Stores a flush that this process has just written down and that no other process stores. Calls `inserted`
-   * when no slow step is left. Throws Refused in two cases: nothing of the flush is stored nor ever will be,
-   * or a part is stored and the flush is held.
+   * Stores a flush that this process has just written down and that no other process stores. Throws Refused in two
+   * cases: nothing of the flush is stored nor ever will be, or a part is stored and the flush is held.
    */
-  async complete({ id, batches, hours }: Flush, inserted: () => void): Promise<void> {
+  async complete(flush: Flush, turn: Turn): Promise<void> {
+    const { id, hours } = flush;
+    const batches = flush.batches.map(({ app, batch }) => ({ app, batch }));
     const spans = spansOf(hours);
     const [one] = batches;
     if (one === undefined) return;
     const open = { id, batch: one, decided: true };
     await this.#orGiveUp(open, { batches, spans }, async (progress) => {
-      await this.#rehearse(id);
-      await (this.#options.exclusive
-        ? this.#insert(id, hours, inserted)
-        : this.#store(id, one, { hours, foundInJournal: false, progress }));
+      if (turn.isSuspected) await this.#rehearse(flush);
+      await (this.#isAlone
+        ? this.#insert(flush, turn)
+        : this.#store(open, { flush, refused: turn.refused, progress }));
     });
-    if (this.#options.exclusive) this.#markLater({ id, batches });
+    if (this.#isAlone) this.marks.later({ id, batches });
   }
 
   /** Holds a flush that may be in the journal. Nothing else of it is stored, or all but its marks. */
@@ -108,62 +116,15 @@ export class Settler {
     this.#held.set(open.id, { ...open, batches: new Set(batches.map(batchKey)), landed });
     // They are stored later, by no flush that the flusher sees.
     for (const batch of batches) this.#options.known?.add(batch);
+    this.#options.suspects.add(refusal.batches ?? batches);
     const facts = { err: refusal, flush: open.id, batches: batches.length };
     if (isNew)
       this.#options.log.error(facts, 'ingestion: a flush is held, because the store refuses a step of it');
   }
 
-  #markLater(flush: Unmarked): void {
-    this.#unmarked.push(flush);
-    this.#unmarkedBatches += flush.batches.length;
-    this.#markTimer ??= setTimeout(() => {
-      this.#markTimer = null;
-      // A mark that fails for good is written at the next start.
-      this.markAll().catch(() => undefined);
-    }, MARK_AFTER_MS).unref();
-  }
-
-  /** Limits the marks that are known to this process only. Call it before the next flush. */
-  async keepUp(): Promise<void> {
-    if (this.#unmarkedBatches > MAX_UNMARKED) await this.markAll();
-  }
-
-  /** Resolves when every stored flush is marked. */
-  markAll(): Promise<void> {
-    this.#marking ??= this.#mark().finally(() => {
-      this.#marking = null;
-    });
-    return this.#marking;
-  }
-
-  async #mark(): Promise<void> {
-    if (this.#markTimer !== null) clearTimeout(this.#markTimer);
-    this.#markTimer = null;
-    for (let [first, ...more] = this.#unmarked; first !== undefined; [first, ...more] = this.#unmarked) {
-      const batches = this.#unmarkedBatches;
-      await this.#markTogether([first, ...more]);
-      this.#unmarked.splice(0, more.length + 1);
-      this.#unmarkedBatches -= batches;
-    }
-  }
-
-  /** Marks flushes. If the store refuses that, each is marked alone, and those that are refused then are held. */
-  async #markTogether(flushes: readonly [Unmarked, ...Unmarked[]]): Promise<void> {
-    const { journal, persistence } = this.#options;
-    const [{ id, batches }, ...more] = flushes;
-    const ids: readonly [string, ...string[]] = [id, ...more.map((flush) => flush.id)];
-    try {
-      await persistence.until('mark flushes', () => journal.markStored(ids));
-    } catch (error) {
-      if (!(error instanceof Refused)) throw error;
-      if (more.length === 0) return this.hold({ id, batches }, true, error);
-      for (const flush of flushes) await this.#markTogether([flush]);
-    }
-  }
-
   /** Settles the flushes that a crash left behind. Runs at the start, before any batch is accepted. */
   async start(): Promise<void> {
-    await this.#sweep(this.#options.exclusive ? 0 : LEASE_MS);
+    await this.#sweep(this.#isAlone ? 0 : LEASE_MS);
   }
 
   /**
@@ -171,7 +132,7 @@ export class Settler {
    * minute.
    */
   sweep(): Promise<void> {
-    this.#sweeping ??= (this.#options.exclusive ? this.#repeatHeld() : this.#sweep(LEASE_MS)).finally(() => {
+    this.#sweeping ??= (this.#isAlone ? this.#repeatHeld() : this.#sweep(LEASE_MS)).finally(() => {
       this.#sweeping = null;
     });
     return this.#sweeping;
@@ -205,7 +166,7 @@ export class Settler {
    */
   async #settle(open: OpenFlush): Promise<void> {
     const { journal, persistence, log } = this.#options;
-    const { id, batch } = open;
+    const { id } = open;
     try {
       const verdict = open.decided
         ? 'store'
@@ -216,7 +177,7 @@ export class Settler {
         return;
       }
       await this.#orGiveUp(open, { batches: null, spans: null }, (progress) =>
-        this.#store(id, batch, { hours: null, foundInJournal: true, progress }),
+        this.#store(open, { flush: null, refused: () => undefined, progress }),
       );
       log.info('ingestion: completed a flush that was left behind');
     } catch (error) {
@@ -261,7 +222,7 @@ export class Settler {
       } catch (refusal) {
         if (!(refusal instanceof Refused)) throw refusal;
         await hold(refusal);
-        throw persistence.refused('withdraw flush', 'a part', refusal);
+        throw persistence.refused('withdraw flush', { batches: error.batches, stored: 'a part' }, refusal);
       }
       this.#held.delete(id);
       landed();
@@ -272,38 +233,41 @@ export class Settler {
   }
 
   /**
-   * Tests a flush first while refusals are expected. A view refuses rows when `events` has stored them
-   * already, and the flush can no longer be split then.
+   * Tests a flush first if refusals are expected. A view refuses rows when `events` has stored them already, and the
+   * flush can no longer be split then.
    */
-  async #rehearse(flush: string): Promise<void> {
+  async #rehearse(flush: Flush): Promise<void> {
     const { journal, persistence } = this.#options;
-    if (!persistence.isSuspicious) return;
     const trial = async () => (await journal.refusalOfEvents(flush)) ?? (await journal.refusalOfSteps(flush));
-    const refusal = await trial().catch(() => null);
-    if (refusal !== null) throw persistence.refused('rehearse flush', 'nothing', refusal.cause);
+    const refusal = await persistence.alone(trial).catch(() => null);
+    if (refusal === null) return;
+    throw persistence.refused('rehearse flush', { ...refusal, stored: 'nothing' }, refusal.cause);
   }
 
   /**
    * Returns how much is stored of a flush that `events` or a view refuses. Null if neither refuses it because
    * of its content. `isUntouched`: no earlier insert can have stored rows of it.
    */
-  async #trial(flush: string, isUntouched: boolean): Promise<RefusedRest | null> {
+  async #trial(flush: Flush, isUntouched: boolean): Promise<Verdict | null> {
     const refusal = await this.#options.journal.refusalOfEvents(flush);
-    if (refusal === null) return null;
-    return refusal.by === 'events' && isUntouched ? 'nothing' : 'a part';
+    const isNothing = refusal?.by === 'events' && isUntouched;
+    return refusal === null ? null : { ...refusal, stored: isNothing ? 'nothing' : 'a part' };
   }
 
   /**
    * Inserts the events. When all of them are visible, commits them: from then on no answer may leave them
    * out.
    */
-  async #insert(flush: string, hours: Flush['hours'], inserted: () => void): Promise<void> {
+  async #insert(flush: Flush, turn: Turn): Promise<void> {
     const { journal, persistence } = this.#options;
-    const insert = (): Promise<void> => journal.insertEvents(flush);
+    const { refused } = turn;
+    const insert = (): Promise<void> => journal.insertEvents(flush.id);
     const trial = (isCertain: boolean) => this.#trial(flush, isCertain);
-    await persistence.until('store flush', insert, { trial, rest: 'a part' });
-    inserted();
-    await persistence.until('commit flush', () => journal.commit(flush, hours), { rest: 'a part' });
+    await persistence.until('store flush', insert, { refused, trial, rest: 'a part' });
+    turn.inserted();
+    const commit = (): Promise<void> => journal.commit(flush.id, flush.hours);
+    const found = async () => partOf(await journal.refusalOfSteps(flush));
+    await persistence.until('commit flush', commit, { refused, trial: found, rest: 'a part' });
   }
 
   /**
@@ -311,43 +275,38 @@ export class Settler {
    * The marks come last, and are checked before each repetition: after a long absence another process may
    * have stored the flush, and the store forgets tokens. The marks are written only while the flush's rows
    * are in the journal, because the rows were then also there during the insert. A flush without rows was
-   * settled by another process.
+   * settled by another process. `own`: null for a flush that was found in the journal.
    */
   async #store(
-    flush: string,
-    batch: BatchKey,
+    { id: flush, batch }: OpenFlush,
     {
-      hours,
-      foundInJournal,
+      flush: own,
+      refused,
       progress,
-    }: {
-      readonly hours: Flush['hours'] | null;
-      readonly foundInJournal: boolean;
-      readonly progress: Progress;
-    },
+    }: { readonly flush: Flush | null; readonly refused: () => void; readonly progress: Progress },
   ): Promise<void> {
-    const { journal, persistence, exclusive } = this.#options;
-    let isInserted = foundInJournal;
+    const { journal, persistence } = this.#options;
+    let isInserted = own === null;
     const store = async (attempt: number): Promise<boolean> => {
-      if ((attempt > 0 || foundInJournal) && (await journal.isStored(flush, batch))) return true;
-      if (!exclusive) {
-        await journal.begin(flush);
-        progress.isBegun = true;
-      }
+      if ((attempt > 0 || own === null) && (await journal.isStored(flush, batch))) return true;
+      await journal.begin(flush);
+      progress.isBegun = true;
       await journal.insertEvents(flush);
       isInserted = true;
-      if (!exclusive && !(await journal.isWritten(flush))) return journal.isStored(flush, batch);
+      if (!(await journal.isWritten(flush))) return journal.isStored(flush, batch);
       // From the journal, if other processes may have settled the flush: a token is forgotten after a long absence.
-      await journal.commit(flush, exclusive ? hours : null);
+      await journal.commit(flush, null);
       await journal.markStored([flush]);
       return true;
     };
-    const trial = async (isCertain: boolean): Promise<RefusedRest | null> => {
-      if (isInserted) return 'a part';
-      if (exclusive || progress.isBegun) return this.#trial(flush, isCertain);
-      return isCertain && (await journal.refusalOfSteps(flush))?.by === 'ingest_begun' ? 'nothing' : null;
+    const trial = async (isCertain: boolean): Promise<Verdict | null> => {
+      if (own === null) return { stored: 'a part', batches: null };
+      if (isInserted) return partOf(await journal.refusalOfSteps(own));
+      if (progress.isBegun) return this.#trial(own, isCertain);
+      const refusal = isCertain ? await journal.refusalOfSteps(own) : null;
+      return refusal?.by === 'ingest_begun' ? { ...refusal, stored: 'nothing' } : null;
     };
-    const isStored = await persistence.until('store flush', store, { trial, rest: 'a part' });
+    const isStored = await persistence.until('store flush', store, { refused, trial, rest: 'a part' });
     if (!isStored) {
       throw new AppError('store_unavailable', 'The batch was given up. Send it again.', {
         retryAfterSeconds: 1,
@@ -355,3 +314,7 @@ export class Settler {
     }
   }
 }
+
+/** The verdict on a flush whose events are stored. */
+const partOf = (refusal: FlushRefusal): Verdict | null =>
+  refusal === null ? null : { ...refusal, stored: 'a part' };

@@ -103,7 +103,7 @@ const IDS_PER_QUERY = { embedded: 2_000, server: 100 } as const;
 const TAGS_PER_QUERY = { embedded: 40_000, server: 300 } as const;
 
 const sizeOf = (db: Database, most: { readonly embedded: number; readonly server: number }): number =>
-  db.exclusive ? most.embedded : most.server;
+  most[db.engine];
 
 /** Skips the count if there is nothing in the range, as in a first import in the order of time. */
 async function hasSessions(db: Database, app: SdkApp, events: Range, starts: Range): Promise<boolean> {

@@ -7,6 +7,7 @@ import type { KnownBatches } from './known-batches.ts';
 import { type IngestLog, Persistence } from './retry.ts';
 import type { SetAside } from './set-aside.ts';
 import { Settler } from './settler.ts';
+import { Suspects } from './suspects.ts';
 
 /** The size of all buffers, including flushes in progress. A text holds one or two bytes per character. */
 const MOST_HELD: Held = { batches: 50_000, events: 200_000, bytes: 64 * 1024 ** 2 };
@@ -89,7 +90,7 @@ export class Writers {
 
   /** Resolves when every stored flush is marked. */
   markAll(): Promise<void> {
-    return this.#each(({ settler }) => settler.markAll());
+    return this.#each(({ settler }) => settler.marks.all());
   }
 
   /** Begins no flush until `resume`. */
@@ -110,7 +111,7 @@ export class Writers {
   idle(): Promise<void> {
     return this.#each(async ({ flusher, settler }) => {
       await flusher.idle();
-      await settler.markAll();
+      await settler.marks.all();
     });
   }
 
@@ -140,16 +141,17 @@ export class Writers {
 function writerOf(shard: number, options: WritersOptions): Writer {
   const { db, journal, log, known } = options;
   const persistence = new Persistence(log);
+  const suspects = new Suspects();
   const settler = new Settler({
     journal,
     persistence,
+    suspects,
     log,
-    exclusive: db.exclusive,
     underway: db.own.underway,
     known,
     isMine: ({ app }) => db.shards.of(app) === shard,
   });
-  return { persistence, settler, flusher: new Flusher({ ...options, settler, persistence }) };
+  return { persistence, settler, flusher: new Flusher({ ...options, settler, persistence, suspects }) };
 }
 
 const NOTHING: Held = { batches: 0, events: 0, bytes: 0 };

@@ -34,14 +34,11 @@ export interface Changes {
   close(): Promise<void>;
 }
 
-export const changesIn = (db: Database, elapsed: Elapsed): Changes =>
-  db.exclusive ? new OwnChanges(elapsed) : new SeenChanges(db, elapsed);
-
 /**
  * Changes on a store without other writers. Each write here invalidates its own cache entry; all other
  * entries stay valid.
  */
-class OwnChanges implements Changes {
+export class OwnChanges implements Changes {
   readonly #elapsed: Elapsed;
 
   constructor(elapsed: Elapsed) {
@@ -116,7 +113,7 @@ interface Bucket {
  * a row never comes back, so two looks with the same fingerprint mean that nothing was written between them.
  * Data that was read after the first look is then known to be valid until the second one began.
  */
-class SeenChanges implements Changes {
+export class SeenChanges implements Changes {
   readonly #db: Database;
   readonly #elapsed: Elapsed;
   readonly #timer: NodeJS.Timeout;

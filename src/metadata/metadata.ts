@@ -2,11 +2,11 @@ import type { Database } from '../clickhouse/database.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import type { Locks } from '../domain/locks.ts';
 import type { Clock, Elapsed } from '../domain/time.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import { accountDeletionsIn } from './account-deletions.ts';
 import { type Account, accountsIn } from './accounts.ts';
 import { type AppOfAccount, appsIn, sdkApp } from './apps.ts';
 import { type Audit, type AuditEntry, auditIn } from './audit.ts';
-import { changesIn } from './changes.ts';
 import { createdBy, type Deeds, deedsOf } from './deeds.ts';
 import { deletionsIn } from './deletions.ts';
 import { type Exclusions, exclusionsIn } from './exclusions.ts';
@@ -110,7 +110,7 @@ export function createMetadata({
   retentionOfPlans = {},
   elapsed = () => performance.now(),
 }: MetadataOptions): Metadata {
-  const changes = changesIn(db, elapsed);
+  const changes = sharingOf(db).changes(elapsed);
   const nextVersion = monotonicVersions(clock);
   const parts = { db, changes, clock, elapsed, locks, nextVersion, retentionOfPlans };
   const accounts = accountsIn(parts);

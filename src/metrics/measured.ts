@@ -29,7 +29,7 @@ export interface Measured {
 }
 
 export interface MeasuringDeps extends Pick<Job, 'ms' | 'log'> {
-  readonly db: Pick<Database, 'exclusive' | 'query'>;
+  readonly db: Pick<Database, 'engine' | 'query'>;
   readonly dataDir: string;
   readonly sealStates: () => Promise<readonly SealState[]>;
   readonly lastBackups: () => Promise<LastBackups>;
@@ -69,7 +69,7 @@ export function createMeasuring({ db, dataDir, sealStates, lastBackups, ms, log 
     const own = await spaceOf(dataDir);
     measured = { ...measured, disks: [own, ...measured.disks.slice(1)] };
     // The disk of the embedded store is that of its folder.
-    if (db.exclusive) {
+    if (db.engine === 'embedded') {
       measured = { ...measured, engineMemory: await engineMemoryOf(db) };
     } else {
       measured = { ...measured, disks: [own, ...(await db.query(SERVER_DISKS, {}, { lane: 'lookup' }))] };

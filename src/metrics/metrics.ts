@@ -7,18 +7,19 @@ import {
   prometheusContentType,
   Registry,
 } from 'prom-client';
-import type { Backup } from '../backup/backups.ts';
 import type { StatementStats } from '../clickhouse/database.ts';
-import type { SealingHealth } from '../facts/sealer.ts';
 import type { AnswerSource } from '../http/answer/answers.ts';
 import type { Served } from '../http/server/request-log.ts';
 import type { StoredFlush } from '../ingestion/flusher.ts';
-import type { IngestStats } from '../ingestion/ingestion.ts';
-import type { RedisState } from '../redis/link.ts';
 import { VERSION } from '../version.ts';
-import type { Measured } from './measured.ts';
+import {
+  type AddRead,
+  type DamageSource,
+  type MetricSources,
+  observeDamage,
+  observeService,
+} from './observed.ts';
 import { asTextFormat } from './text-format.ts';
-import { engineThreads, processThreads } from './threads.ts';
 
 /*
  * The metrics of a process for its monitoring. Names and units follow the conventions of Prometheus: base units, `_total`
@@ -36,19 +37,6 @@ export interface SealedStretch {
   readonly isRepair: boolean;
   readonly events: number;
   readonly ms: number;
-}
-
-/** State that is read when the metrics are asked for. */
-export interface MetricSources {
-  readonly ingestion: () => IngestStats;
-  readonly sealing: () => SealingHealth;
-  readonly measured: () => Measured;
-  /** Null without Redis. */
-  readonly redisState: () => RedisState | null;
-  /** The number of callers that wait for a place at the store, by lane. */
-  readonly waiting: () => Readonly<Record<string, number>>;
-  /** The number of open event streams, and of the answers that they have sent. */
-  readonly streams: () => { readonly open: number; readonly answers: number };
 }
 
 /** From a 304 out of memory to the longest question. */
@@ -202,153 +190,12 @@ export class Metrics {
 
   /** Adds the metrics that are read from the parts of the service when they are asked for. */
   observe(sources: MetricSources): void {
-    this.#observeIngestion(sources.ingestion);
-    this.#add(
-      Gauge,
-      'analytics_sealing_lag_seconds',
-      'The lag of the app that is furthest behind.',
-      'kind',
-      () => Object.entries(sources.sealing().lagSeconds),
-    );
-    this.#observeMeasured(sources.measured);
-    this.#observeBackups(sources.measured);
-    this.#add(
-      Gauge,
-      'analytics_redis_up',
-      '1 if Redis answers, 0 if not; absent without Redis.',
-      null,
-      () => {
-        const state = sources.redisState();
-        return state === null ? [] : [['', Number(state === 'up')]];
-      },
-    );
-    this.#add(Gauge, 'analytics_store_waiting', 'Callers that wait for a place at the store.', 'lane', () =>
-      Object.entries(sources.waiting()),
-    );
-    this.#add(Gauge, 'analytics_streams_open', 'Open event streams.', null, () => [
-      ['', sources.streams().open],
-    ]);
-    this.#add(Counter, 'analytics_stream_answers_total', 'Answers sent on event streams.', null, () => [
-      ['', sources.streams().answers],
-    ]);
-    this.#add(
-      Gauge,
-      'analytics_process_threads',
-      'Threads of the process, with those of the engine.',
-      null,
-      processThreads,
-    );
-    this.#add(
-      Gauge,
-      'analytics_engine_threads',
-      'Threads of the embedded engine; 0 with a server.',
-      null,
-      engineThreads,
-    );
+    observeService(this.#add, sources);
   }
 
   /** Adds the state of the store's parts. */
-  observeDamage(damage: { readonly parts: readonly unknown[]; readonly rebuilds: number }): void {
-    this.#add(
-      Gauge,
-      'analytics_damaged_parts',
-      'Damaged parts of the store: nothing is answered.',
-      null,
-      () => [['', damage.parts.length]],
-    );
-    this.#add(
-      Counter,
-      'analytics_damage_rebuilds_total',
-      'How often facts or counts were computed again because their parts were damaged.',
-      null,
-      () => [['', damage.rebuilds]],
-    );
-  }
-
-  #observeMeasured(measured: () => Measured): void {
-    this.#add(
-      Gauge,
-      'analytics_engine_memory_bytes',
-      'Memory of the embedded engine: allocated by it, and held for it.',
-      'state',
-      () => measured().engineMemory,
-    );
-    this.#add(
-      Gauge,
-      'analytics_sealing_late_events',
-      'Events that arrived after their hour was sealed and wait for a repair.',
-      'kind',
-      () => measured().lateEvents,
-    );
-    this.#add(Gauge, 'analytics_disk_free_bytes', 'Free space of a disk.', 'disk', () =>
-      measured().disks.map(({ disk, free }) => [disk, free]),
-    );
-    this.#add(Gauge, 'analytics_disk_size_bytes', 'Size of a disk.', 'disk', () =>
-      measured().disks.map(({ disk, size }) => [disk, size]),
-    );
-  }
-
-  /** Absent until a backup was made, by any process. */
-  #observeBackups(measured: () => Measured): void {
-    const ended = (backup: Backup | null): number =>
-      backup === null ? 0 : Date.parse(backup.madeAt) / 1_000 + backup.seconds;
-    this.#add(
-      Gauge,
-      'analytics_backup_last_timestamp_seconds',
-      'When the last backup ended that was made, and the last that failed.',
-      'outcome',
-      () =>
-        Object.entries(measured().backups)
-          .filter(([, backup]) => backup !== null)
-          .map(([outcome, backup]) => [outcome, ended(backup)]),
-    );
-    const lastMade = (value: (backup: Backup) => number) => (): readonly (readonly [string, number])[] => {
-      const { made } = measured().backups;
-      return made === null ? [] : [['', value(made)]];
-    };
-    this.#add(
-      Gauge,
-      'analytics_backup_last_duration_seconds',
-      'How long the last backup took that was made.',
-      null,
-      lastMade(({ seconds }) => seconds),
-    );
-    this.#add(
-      Gauge,
-      'analytics_backup_last_size_bytes',
-      'The size of the last backup that was made.',
-      null,
-      lastMade(({ bytes }) => bytes),
-    );
-  }
-
-  #observeIngestion(stats: () => IngestStats): void {
-    this.#add(Counter, 'analytics_ingestion_events_total', 'Stored events.', null, () => [
-      ['', stats().acceptedEvents],
-    ]);
-    this.#add(
-      Counter,
-      'analytics_ingestion_duplicate_batches_total',
-      'Batches that were stored before.',
-      null,
-      () => [['', stats().duplicateBatches]],
-    );
-    this.#add(Counter, 'analytics_ingestion_rejected_total', 'Rejected sessions and events.', 'code', () =>
-      Object.entries(stats().rejected),
-    );
-    this.#add(Counter, 'analytics_ingestion_refused_batches_total', 'Refused batches.', 'code', () =>
-      Object.entries(stats().refused),
-    );
-    this.#add(Gauge, 'analytics_ingestion_waiting', 'What waits to be stored.', 'of', () =>
-      Object.entries(stats().waiting),
-    );
-    this.#add(
-      Gauge,
-      'analytics_ingestion_held_batches',
-      'Batches in flushes of which the store refuses a step.',
-      null,
-      () => [['', stats().held]],
-    );
+  observeDamage(damage: DamageSource): void {
+    observeDamage(this.#add, damage);
   }
 
   /** The text for a scraper. */
@@ -359,14 +206,8 @@ export class Metrics {
       : { contentType: this.#registry.contentType, text };
   }
 
-  /** Adds a metric whose values are read for each scrape. */
-  #add(
-    Kind: typeof Gauge | typeof Counter,
-    name: string,
-    help: string,
-    label: string | null,
-    read: Read,
-  ): void {
+  readonly #add: AddRead = (kind, name, help, label, read) => {
+    const Kind = kind === 'gauge' ? Gauge : Counter;
     const metric: Gauge<string> | Counter<string> = new Kind({
       name,
       help,
@@ -380,7 +221,7 @@ export class Metrics {
         for (const [value, number] of samples) metric.inc(label === null ? {} : { [label]: value }, number);
       },
     });
-  }
+  };
 
   #bounded(name: string): string {
     if (!this.#names.has(name) && this.#names.size >= MOST_NAMES) return 'other';
@@ -388,5 +229,3 @@ export class Metrics {
     return name;
   }
 }
-
-type Read = () => readonly (readonly [string, number])[];

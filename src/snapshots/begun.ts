@@ -36,14 +36,8 @@ export const isSameVersion = (one: Version, other: Version): boolean =>
   one.version[1] === other.version[1] &&
   one.erasures === other.erasures;
 
-export interface BegunDeps {
-  readonly db: Database;
-  readonly snapshots: ReadSnapshot;
-}
-
-/** A process that is alone on its store knows this from memory; otherwise the store is asked. */
-export function createBegun({ db, snapshots }: BegunDeps): ReadBegun {
-  if (!db.exclusive) return byScope((app, scopes) => readBegun(db, app, scopes));
+/** For a process that stores all events of its store. */
+export function begunInMemory(db: Database, snapshots: ReadSnapshot): ReadBegun {
   return async (app, scope) => {
     // In this order: events that are committed between the two lines are in the snapshot.
     const { underway } = db.own;
@@ -56,6 +50,9 @@ export function createBegun({ db, snapshots }: BegunDeps): ReadBegun {
     };
   };
 }
+
+/** For a process with others on its store: `ingest_begun` counts their events, too. */
+export const begunInStore = (db: Database): ReadBegun => byScope((app, scopes) => readBegun(db, app, scopes));
 
 async function readBegun(db: Database, app: AppId, scopes: readonly Scope[]): Promise<readonly Begun[]> {
   const statement = sql`${stateRows(app)}\nUNION ALL\n${begunRows(app, scopes)}`;

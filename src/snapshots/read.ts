@@ -82,7 +82,7 @@ export async function readSnapshots(
     published,
     late: lateRead.late,
     era: eraOf(found),
-    endsExactly: !db.exclusive,
+    endsExactly: !db.own.areAll,
     rebuilt: `${rebuiltOf(published.page)} ${rebuiltOf(published.session)} ${own.erasures}`,
   };
   return {

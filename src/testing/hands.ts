@@ -4,7 +4,7 @@ import { type Clock, epochMs } from '../domain/time.ts';
 import type { IngestResult } from '../ingestion/ingestion.ts';
 import { PLANS } from '../metadata/plans.ts';
 import type { PlanName } from '../metadata/types.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../start/service.ts';
 import type { CreatedApp } from './types.ts';
 
 /** The actions of which planting a seed is made, in one service. Ids are text, as in answers. */

@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts';
 import { LocalWindows } from '../http/gate/shared-windows.ts';
 import { createLog } from '../http/server/log.ts';
 import { hashed } from '../redis/keys.ts';
-import { type Service, startService } from '../service.ts';
+import { type Service, startService } from '../start/service.ts';
 import { AdjustableClock } from './clock.ts';
 import { Faults } from './faults.ts';
 import { directHands } from './hands.ts';

@@ -79,14 +79,14 @@ export async function* exported({ db, ingestion }: ExportDeps, app: MovedApp): A
   let number = 0;
   for (const chunk of chunksOf(await db.query(HOURS, { app: app.id }, SEAL))) {
     const rows = await db.rows(ROWS, SEAL, { app: app.id, until, ...chunk });
-    for (const piece of packed(rows.map(withoutDefaults))) {
+    for await (const piece of packed(rows.map(withoutDefaults))) {
       counts.events += piece.rows;
       yield { name: nameOf(EVENTS, ++number), bytes: piece.bytes };
     }
   }
   number = 0;
   for await (const batches of batchesOf(db, app.id, until)) {
-    for (const piece of packed(batches)) {
+    for await (const piece of packed(batches)) {
       counts.batches += piece.rows;
       yield { name: nameOf(BATCHES, ++number), bytes: piece.bytes };
     }

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { gunzip, gzipSync, type ZlibOptions } from 'node:zlib';
+import { gunzip, gzip, type ZlibOptions } from 'node:zlib';
 import { z } from 'zod';
 import { addressRange } from '../domain/address-ranges.ts';
 import { accountId, appId, isUuid } from '../domain/ids.ts';
@@ -99,29 +99,36 @@ export const EventRow = z
   })
   .refine(({ started_at: start, timestamp }) => timestamp >= start && timestamp <= start + DAY_MS);
 
+/** The most bytes of a row, and of a piece that is one JSON value. */
+const MAX_ROW_BYTES = 512 * 1024;
+/** Rows are read and written in groups of about this many bytes, or of so many rows. Others have the event loop in between. */
+const GROUP_BYTES = 512 * 1024;
+const GROUP_ROWS = 2_000;
+
 /** Formats rows as compressed lines, in as many pieces as it takes: unpacked, each has about PIECE_LENGTH at most. */
-export function* packed(
+export async function* packed(
   rows: readonly object[],
-): Generator<{ readonly rows: number; readonly bytes: Buffer }> {
+): AsyncGenerator<{ readonly rows: number; readonly bytes: Buffer }> {
+  const piece = async (lines: readonly string[]) => ({
+    rows: lines.length,
+    bytes: await gzipped(lines.join('\n'), { level: 4 }),
+  });
   let lines: string[] = [];
-  let length = 0;
+  let [length, began] = [0, 0];
   for (const row of rows) {
     const line = JSON.stringify(row);
     if (lines.length > 0 && length + line.length > PIECE_LENGTH) {
-      yield { rows: lines.length, bytes: gzipSync(lines.join('\n'), { level: 4 }) };
-      [lines, length] = [[], 0];
+      yield await piece(lines);
+      [lines, length, began] = [[], 0, 0];
     }
     lines.push(line);
     length += line.length;
+    if (length - began < GROUP_BYTES && lines.length % GROUP_ROWS !== 0) continue;
+    began = length;
+    await setImmediate();
   }
-  if (lines.length > 0) yield { rows: lines.length, bytes: gzipSync(lines.join('\n'), { level: 4 }) };
+  if (lines.length > 0) yield await piece(lines);
 }
-
-/** The most bytes of a row, and of a piece that is one JSON value. */
-const MAX_ROW_BYTES = 512 * 1024;
-/** Rows are read in groups of about this many bytes, or of so many rows. Others have the event loop in between. */
-const GROUP_BYTES = 512 * 1024;
-const GROUP_ROWS = 2_000;
 
 /** Reads such lines, in groups. Throws BrokenArchive. */
 export async function* unpacked(name: string, bytes: Buffer): AsyncGenerator<Record<string, unknown>[]> {
@@ -146,6 +153,7 @@ export async function* unpacked(name: string, bytes: Buffer): AsyncGenerator<Rec
 }
 
 const gunzipped = promisify<Buffer, ZlibOptions, Buffer>(gunzip);
+const gzipped = promisify<string, ZlibOptions, Buffer>(gzip);
 
 const unreadable = (name: string, cause: unknown): BrokenArchive =>
   new BrokenArchive(`${name} is not readable`, { cause });

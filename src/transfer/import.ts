@@ -7,10 +7,11 @@ import { AppError } from '../domain/errors.ts';
 import type { AccountId, AppId } from '../domain/ids.ts';
 import type { AssertHeld, Locks } from '../domain/locks.ts';
 import type { Ingestion } from '../ingestion/ingestion.ts';
-import { BEGUN_COLUMNS, begunRows, LEDGER_COLUMNS, ledgerRows } from '../ingestion/ledger-rows.ts';
+import { LEDGER_COLUMNS, ledgerRows } from '../ingestion/ledger-rows.ts';
 import { eraseApps } from '../metadata/erasing.ts';
 import type { Metadata } from '../metadata/metadata.ts';
 import type { MovedApp } from '../metadata/moved-apps.ts';
+import { sharingOf } from '../sharing/choose.ts';
 import { BrokenArchive, type Piece, piecesOf } from './archive.ts';
 import {
   APP,
@@ -220,10 +221,7 @@ async function eventLines(app: AppId, { name, bytes }: Piece): Promise<string> {
 
 /** Commits all events of the app: from now on the sealer sees them. */
 async function commit(db: Database, app: AppId): Promise<void> {
-  if (!db.exclusive) {
-    const begun = begunRows(EVENTS_OF_APP);
-    await db.insertFrom('ingest_begun', BEGUN_COLUMNS, begun, { app, sign: 1 }, { ...SEAL, about: [app] });
-  }
-  const ledger = ledgerRows(EVENTS_OF_APP);
-  await db.insertFrom('ledger', LEDGER_COLUMNS, ledger, { app }, { ...SEAL, about: [app] });
+  const options = { ...SEAL, about: [app] };
+  await sharingOf(db).countBegun(EVENTS_OF_APP, { app, sign: 1 }, options);
+  await db.insertFrom('ledger', LEDGER_COLUMNS, ledgerRows(EVENTS_OF_APP), { app }, options);
 }

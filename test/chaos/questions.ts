@@ -1,5 +1,6 @@
 import type { AppId } from '../../src/domain/ids.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts';
+import { type Asked, spelled } from '../support/generate-segments.ts';
 import type { Oracle } from '../support/oracle/oracle.ts';
 import type { Bounds } from '../support/oracle/questions.ts';
 
@@ -31,11 +32,13 @@ export const ABOUT_ALL: readonly Question[] = [
   },
 ];
 
-export function aboutRange({ from, to }: Bounds, limit?: number): readonly Question[] {
+export function aboutRange({ from, to }: Bounds, limit?: number, asked?: Asked): readonly Question[] {
+  const segment = asked?.segment ?? null;
   const range: OpenRange = { from: bound(from), to: bound(to) };
   const query = {
     ...(from === null ? {} : { from: iso(from) }),
     ...(to === null ? {} : { to: iso(to) }),
+    ...(segment === null ? {} : { segment: spelled(segment) }),
   };
   const cut = limit === undefined ? query : { ...query, limit: String(limit) };
   const closed = range.from === null || range.to === null ? null : { from: range.from, to: range.to };
@@ -46,27 +49,49 @@ export function aboutRange({ from, to }: Bounds, limit?: number): readonly Quest
           {
             path: 'sessions/overview/kpis',
             query,
-            expected: (oracle: Oracle, app: AppId) => oracle.kpis(app, closed),
+            expected: (oracle: Oracle, app: AppId) => oracle.kpis(app, closed, segment),
           },
         ]),
-    { path: 'sessions/overview/extended', query, expected: (oracle, app) => oracle.overview(app, range) },
+    {
+      path: 'sessions/overview/extended',
+      query,
+      expected: (oracle, app) => oracle.overview(app, range, segment),
+    },
     {
       path: 'sessions/pageviews',
       query: cut,
-      expected: (oracle, app) => oracle.pageviews(app, range, limit),
+      expected: (oracle, app) => oracle.pageviews(app, range, limit, segment),
     },
     {
       path: 'sessions/timespent',
       query: cut,
-      expected: (oracle, app) => oracle.timeSpent(app, range, limit),
+      expected: (oracle, app) => oracle.timeSpent(app, range, limit, segment),
     },
-    { path: 'sessions/user-growth', query, expected: (oracle, app) => oracle.userGrowth(app, range) },
+    {
+      path: 'sessions/user-growth',
+      query,
+      expected: (oracle, app) => oracle.userGrowth(app, range, segment),
+    },
     {
       path: 'sessions/locations/all',
       query: cut,
-      expected: (oracle, app) => oracle.locations(app, range, limit),
+      expected: (oracle, app) => oracle.locations(app, range, limit, segment),
     },
-    { path: 'growth/utm', query, expected: (oracle, app) => oracle.utmCampaigns(app, range) },
+    { path: 'growth/utm', query, expected: (oracle, app) => oracle.utmCampaigns(app, range, segment) },
+    ...(asked === undefined
+      ? []
+      : [
+          {
+            path: 'sessions/series',
+            query: { ...query, ...asked.series },
+            expected: (oracle: Oracle, app: AppId) => oracle.series(app, range, asked.series, segment),
+          },
+          {
+            path: 'sessions/breakdown',
+            query: { ...cut, by: asked.by },
+            expected: (oracle: Oracle, app: AppId) => oracle.breakdown(app, range, asked.by, limit, segment),
+          },
+        ]),
   ];
 }
 

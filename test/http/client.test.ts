@@ -55,6 +55,9 @@ test('every question, as documented', async () => {
     getAudienceActivity: one.getAudienceActivity({ appId }),
     listLocations: one.listLocations(range),
     listUtmCampaigns: one.listUtmCampaigns(range),
+    getSeries: one.getSeries({ ...range, interval: 'day', timezone: 'Asia/Tehran' }),
+    listBreakdown: one.listBreakdown({ ...range, by: 'country' }),
+    getRealtime: one.getRealtime({ appId }),
   };
   for (const [question, answer] of Object.entries(asked)) {
     expect((await answer).data).toEqual(EXAMPLES[question]);

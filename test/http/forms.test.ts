@@ -12,7 +12,14 @@ import { askRightly, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { endpointOf } from './support.ts';
 
-const LISTS = ['listPageviews', 'listTimeSpent', 'listUserGrowth', 'listLocations', 'listUtmCampaigns'];
+const LISTS = [
+  'listPageviews',
+  'listTimeSpent',
+  'listUserGrowth',
+  'listLocations',
+  'listUtmCampaigns',
+  'listBreakdown',
+];
 const CSV = 'text/csv';
 const NDJSON = 'application/x-ndjson';
 const PARQUET = 'application/vnd.apache.parquet';
@@ -52,7 +59,7 @@ function fetchBytes(
   headers: Record<string, string> = {},
   method = 'GET',
 ): Promise<Bytes> {
-  const url = `${service().url}${endpointOf(operationId).path}?appId=${service().app}`;
+  const url = `${service().url}${endpointOf(operationId).path}?appId=${service().app}${requiredBy(operationId)}`;
   const options = { method, agent: false, headers: { Authorization: `Bearer ${service().key}`, ...headers } };
   return new Promise((resolve, reject) => {
     const req = get(url, options, (res) => {

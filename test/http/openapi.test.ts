@@ -10,7 +10,7 @@ import { EVENT_STREAM } from '../../src/http/forms/event-stream.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
 import { openStream } from '../support/event-stream.ts';
 import { DOCUMENT_TEXT, DOCUMENTED, documentedSchema, formsOf, likeExample } from './openapi-support.ts';
-import { withService } from './operations.ts';
+import { requiredBy, withService } from './operations.ts';
 import { AT_NOON, SAMPLE } from './sample.ts';
 import { type Answer, type Ask, endpointOf, sendRaw } from './support.ts';
 
@@ -62,6 +62,8 @@ const searchOf = (operationId: string): URLSearchParams =>
   new URLSearchParams({
     ...('appId' in parameters(operationId) ? { appId: service().app } : {}),
     ...('from' in parameters(operationId) ? EXAMPLE_RANGE : {}),
+    ...('interval' in parameters(operationId) ? { interval: 'day', timezone: 'Asia/Tehran' } : {}),
+    ...('by' in parameters(operationId) ? { by: 'country' } : {}),
   });
 
 async function askExample(operationId: string, ask: Ask = {}, more = ''): Promise<Answer> {
@@ -105,7 +107,9 @@ const PROVOKE: Readonly<Partial<Record<ErrorCode, Provoke>>> = {
   validation_failed: (operationId) => askExample(operationId, {}, '&form=2026-11-20'),
   unauthorized: (operationId) => askExample(operationId, { key: null }),
   app_access_denied: async (operationId) =>
-    service().ask(`${endpointOf(operationId).path}?appId=${randomUUID()}`, { key: await newKey() }),
+    service().ask(`${endpointOf(operationId).path}?appId=${randomUUID()}${requiredBy(operationId)}`, {
+      key: await newKey(),
+    }),
   plan_blocked: (operationId) =>
     withPlan(operationId, 'appId' in parameters(operationId) ? 'suspended' : 'free'),
   domain_conflict: (operationId) => askExample(operationId),

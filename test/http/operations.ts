@@ -34,6 +34,13 @@ export const OPERATIONS = ENDPOINTS.map(({ operationId }) => operationId);
 export const READING = OPERATIONS.filter((operationId) => endpointOf(operationId).method === 'get');
 export const ABOUT_APP = OPERATIONS.filter(isAboutApp);
 
+/** The other parameters that an operation requires. */
+const REQUIRED: Readonly<Record<string, string>> = {
+  getSeries: '&interval=day',
+  listBreakdown: '&by=country',
+};
+export const requiredBy = (operationId: string): string => REQUIRED[operationId] ?? '';
+
 /** Sends a valid request of the operation, changed by `more`. */
 export function askRightly(
   { app, ask }: Pick<Tenant, 'app' | 'ask'>,
@@ -47,5 +54,8 @@ export function askRightly(
       ? { method: 'POST', body: { name: 'New', domain: `https://${randomUUID()}.example` } }
       : {};
   // The `?` stays without an app, so that callers can append parameters with `&`.
-  return ask(`${path}?${isAboutApp(operationId) ? `appId=${app}` : ''}${query}`, { ...body, ...rest });
+  return ask(`${path}?${isAboutApp(operationId) ? `appId=${app}${requiredBy(operationId)}` : ''}${query}`, {
+    ...body,
+    ...rest,
+  });
 }

@@ -6,7 +6,7 @@ import type { Endpoint } from '../../src/endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { Problem } from '../../src/http/request/problem.ts';
 import type { PlanName } from '../../src/metadata/types.ts';
-import type { Service } from '../../src/service.ts';
+import type { Service } from '../../src/start/service.ts';
 import { openService } from '../../src/testing/in-process.ts';
 import type { Instant, SessionSeed, TestClock } from '../../src/testing/types.ts';
 import { type Answer, type Ask, send } from '../support/http.ts';

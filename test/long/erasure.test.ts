@@ -105,7 +105,7 @@ onOneBackend((on) => {
     await story.send(0.5);
     const visitor = story.busiest();
     await story.seal(3, true);
-    const others = on.db.exclusive ? on.db : await openDatabase(on.store.location);
+    const others = on.db.engine === 'embedded' ? on.db : await openDatabase(on.store.location);
     let isOver = false;
     const erasing = story
       .erasures()

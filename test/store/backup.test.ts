@@ -98,9 +98,8 @@ onEachBackend((on) => {
     const apps: TestedApp[] = [0, 1].map(() => ({ id: appId(randomUUID()), domain: KNOWN_DOMAIN }));
     const first = await subjectOn(on.db);
     // Another process on a server.
-    const second = on.db.exclusive
-      ? first
-      : await subjectOn(await open(on.store, on.store.location.database));
+    const second =
+      on.db.engine === 'embedded' ? first : await subjectOn(await open(on.store, on.store.location.database));
     const backups = createBackups({ db: on.db, ingestion: first.ingestion, clock, log: SILENT });
     const { accountId } = await metadataOn(on.db).createAccount({ name: 'Acme', plan: 'pro' });
     const { apiKey } = await metadataOn(on.db).createKey(accountId, { expiresAt: null });

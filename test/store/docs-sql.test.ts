@@ -32,6 +32,9 @@ const QUESTIONS = {
   'traffic-audience-activity': (of) => of.audienceActivity(APP, NOW),
   'locations-all': (of) => of.locations(APP, RANGE, 3),
   utm: (of) => of.utmCampaigns(APP, RANGE),
+  series: (of) => of.series(APP, RANGE, { interval: 'day', timezone: 'Asia/Kathmandu' }),
+  breakdown: async (of) => [...(await of.breakdown(APP, RANGE, 'country', 3))],
+  realtime: (of) => of.realtime(APP, NOW),
 } as const satisfies Readonly<Record<string, (of: Analytics) => Promise<unknown>>>;
 
 let store: TestStore;

@@ -23,7 +23,8 @@ function flushOf(sessions: number) {
   const valid = validateSessions(sent, { now: NOW, maxAgeDays: null, userAgent: 'x'.repeat(200) }).sessions;
   const columns = valid.map((one) => sessionColumns(one, { app: { id: app, domain }, place: null }));
   const hours = mergedHours(hoursOf(app, valid));
-  return { app, flush: { id: randomUUID(), batches: [batch], hours, rows: journalRows(batch, columns) } };
+  const batches = [{ ...batch, rows: journalRows(batch, columns) }];
+  return { app, flush: { id: randomUUID(), batches, hours } };
 }
 
 test.each([100, 9_000, 30_000])(

@@ -47,7 +47,7 @@ export function flushOf(app: SdkApp, batchId: string): Flush {
   const batch = { app: app.id, batch: batchId };
   const columns = sessions.map((valid) => sessionColumns(valid, { app, place: null }));
   const hours = mergedHours(hoursOf(app.id, sessions));
-  return { id: randomUUID(), batches: [batch], hours, rows: journalRows(batch, columns) };
+  return { id: randomUUID(), batches: [{ ...batch, rows: journalRows(batch, columns) }], hours };
 }
 
 /** Runs `work` as if a minute had passed, by the clock that measures for how long a flush has been open. */

@@ -215,7 +215,7 @@ describe('an import', () => {
           const all: object[] = [];
           for await (const rows of unpacked(piece.name, piece.bytes)) all.push(...rows);
           const [first, ...rows] = all;
-          for (const { bytes } of packed([...rows, { ...first, ...change }])) yield { ...piece, bytes };
+          for await (const { bytes } of packed([...rows, { ...first, ...change }])) yield { ...piece, bytes };
         } else yield piece;
       }
     }

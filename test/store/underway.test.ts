@@ -211,7 +211,7 @@ describe.each([
     expect(answer).toBeLessThanOrEqual(isInRange ? 2 : 1);
     expect(isSent).toBe(true);
     // Computed once: a process that is alone on its store reads one before it and one after it.
-    if (isInRange) expect(snapshots).toHaveBeenCalledTimes(db.exclusive ? 2 : 1);
+    if (isInRange) expect(snapshots).toHaveBeenCalledTimes(db.engine === 'embedded' ? 2 : 1);
     await sending;
   });
 });

@@ -11,7 +11,7 @@ import type { Segment } from '../../src/domain/segment.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { createLog } from '../../src/http/server/log.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/start/service.ts';
 
 /*
  * A store of an earlier version, and its answers: sealed hours, hours with late events, and hours that were not sealed.

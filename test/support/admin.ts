@@ -1,4 +1,4 @@
-import { adminCall } from '../../src/cli/admin-commands.ts';
+import { adminCall } from '../../src/cli/admin-line.ts';
 import { callService } from '../../src/cli/running-service.ts';
 import { readConfig } from '../../src/config.ts';
 

@@ -20,6 +20,8 @@ export interface BridgeProcess {
   /** SIGSTOP and SIGCONT: the server accepts connections and does not answer. */
   hang(): void;
   resume(): void;
+  /** Ends it as a server is stopped. Its folder stays. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -29,10 +31,14 @@ const { loader, path: MAIN } = scriptBeside(import.meta.url, 'bridge-main');
 /**
  * Resolves when the bridge listens, on any free port. `close` ends the process and removes the folder. `cluster`: the
  * name of a cluster of two shards that the bridge then is; none by default, but with `npm run test:cluster`.
- * `zookeeper`: a port.
+ * `zookeeper`: a port. `folder`: that of a bridge that was stopped; a new one by default.
  */
-export async function bridgeProcess(port = 0, cluster = OF_ALL, zookeeper = ''): Promise<BridgeProcess> {
-  const folder = mkdtempSync(join(tmpdir(), 'analytics-bridge-'));
+export async function bridgeProcess(
+  port = 0,
+  cluster = OF_ALL,
+  zookeeper = '',
+  folder = mkdtempSync(join(tmpdir(), 'analytics-bridge-')),
+): Promise<BridgeProcess> {
   const access = { username: 'default', password: 'bridge' };
   const bridge = spawn(process.execPath, [...loader, MAIN, folder, '127.0.0.1', String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -46,6 +52,7 @@ export async function bridgeProcess(port = 0, cluster = OF_ALL, zookeeper = ''):
     },
   });
   const leave = endTogether(bridge);
+  const ended = once(bridge, 'exit');
   const url = await firstLine(bridge);
   return {
     url,
@@ -59,9 +66,13 @@ export async function bridgeProcess(port = 0, cluster = OF_ALL, zookeeper = ''):
     },
     hang: () => void bridge.kill('SIGSTOP'),
     resume: () => void bridge.kill('SIGCONT'),
+    stop: async () => {
+      leave();
+      bridge.kill('SIGTERM');
+      await ended;
+    },
     close: async () => {
       leave();
-      const ended = once(bridge, 'exit');
       bridge.kill('SIGKILL');
       await ended;
       removeFolder(folder);

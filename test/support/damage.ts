@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +18,8 @@ import { wallClock } from '../../src/cli/wall-clock.ts';
 import { readConfig } from '../../src/config.ts';
 import { removeFolder } from '../../src/remove-folder.ts';
 import { type Running, running, SECRET, type Tenant } from '../faults/support.ts';
+import { bridgeProcess } from './bridge-process.ts';
+import { localRedis } from './redis.ts';
 
 /*
  * A store whose parts are damaged on the disk, file by file, and what the service makes of it.
@@ -16,11 +27,77 @@ import { type Running, running, SECRET, type Tenant } from '../faults/support.ts
 
 const HOUR = 3_600_000;
 
+/** Where a store is. */
+export interface Place {
+  /** Opens the store in a folder. Returns the service's settings. */
+  open(folder: string): Promise<{
+    readonly settings: Readonly<Record<string, string>>;
+    /** The service has ended. */
+    close(): Promise<void>;
+  }>;
+  /** Ends what all stores have in common. */
+  end(): Promise<void>;
+}
+
+export const EMBEDDED: Place = {
+  open: async (folder) => ({ settings: { DATA_DIR: folder }, close: async () => undefined }),
+  end: async () => undefined,
+};
+
+/** A server, which is not the service's: it does not compare the small files of parts before it opens them. */
+export async function onServer(): Promise<Place> {
+  const redis = await localRedis();
+  const dataDir = mkdtempSync(join(tmpdir(), 'analytics-of-server-'));
+  return {
+    open: async (folder) => {
+      // No answer of another store.
+      await redis.flush();
+      const bridge = await bridgeProcess(0, '', '', folder);
+      const settings = { ...bridge.settings, REDIS_URL: redis.url, DATA_DIR: dataDir };
+      return { settings, close: bridge.stop };
+    },
+    end: async () => {
+      await redis.close();
+      removeFolder(dataDir);
+    },
+  };
+}
+
+/** A service on a store. */
+interface Opened extends Running {
+  /** Ends both as they are ended usually. */
+  end(): Promise<void>;
+  /** Kills the service. */
+  abort(): Promise<void>;
+}
+
+async function opened({ open }: Place, folder: string): Promise<Opened> {
+  const { settings, close } = await open(folder);
+  try {
+    const service = await running(settings);
+    const end = async (): Promise<void> => {
+      await service.stop();
+      await close();
+    };
+    const abort = async (): Promise<void> => {
+      await service.kill();
+      await close();
+    };
+    return { ...service, end, abort };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
 export interface Sound {
+  readonly place: Place;
   readonly dataDir: string;
   readonly tenant: Tenant;
   /** A batch that is stored. */
   readonly batch: object;
+  /** The beginning of the hour of `answers`, in ms: a try may come in the next one. */
+  readonly hour: number;
   /** What a whole store answers. */
   readonly answers: string;
   remove(): void;
@@ -32,6 +109,8 @@ export const WAYS: Readonly<Record<string, (path: string, bytes: Buffer) => void
   truncated: (path, bytes) => truncateSync(path, bytes.length >> 1),
   zeroed: (path, bytes) => writeFileSync(path, Buffer.alloc(bytes.length)),
   flipped: (path, bytes) => {
+    // An empty part has empty files.
+    if (bytes.length === 0) return writeFileSync(path, '\0');
     const changed = Buffer.from(bytes);
     const at = Math.floor(Math.random() * bytes.length);
     changed.writeUInt8(changed.readUInt8(at) ^ (1 << Math.floor(Math.random() * 8)), at);
@@ -71,9 +150,9 @@ async function importFirstHour(service: Running, { app }: Tenant): Promise<void>
 }
 
 /** Makes a store with rows in its tables, sealed and not. Some are late, and some of an account that was deleted. */
-export async function soundStore(settings: Readonly<Record<string, string>> = {}): Promise<Sound> {
+export async function soundStore(place = EMBEDDED): Promise<Sound> {
   const dataDir = mkdtempSync(join(tmpdir(), 'analytics-sound-'));
-  const first = await running({ DATA_DIR: dataDir, ...settings });
+  const first = await opened(place, dataDir);
   const tenant = await first.newTenant();
   const doomed = await first.newTenant();
   const send = (service: Running, body: object) => service.ask('/sdk/v1/events', { method: 'POST', body });
@@ -81,9 +160,9 @@ export async function soundStore(settings: Readonly<Record<string, string>> = {}
   for (const body of batches) await send(first, body);
   for (const hours of [100, 2]) await send(first, batchOf(doomed, hours));
   await importFirstHour(first, tenant);
-  await first.stop();
+  await first.end();
   // It seals at its start.
-  const second = await running({ DATA_DIR: dataDir, ...settings });
+  const second = await opened(place, dataDir);
   const other = z
     .object({ accountId: z.string() })
     .parse(await second.admin('account', 'create', '--name', 'B', '--plan', 'pro'));
@@ -91,12 +170,13 @@ export async function soundStore(settings: Readonly<Record<string, string>> = {}
   await sealed(second);
   await second.admin('account', 'delete', '--account', doomed.account, '--yes');
   for (const hours of [131, 100, 51]) await send(second, batchOf(tenant, hours));
-  await second.stop();
-  const third = await running({ DATA_DIR: dataDir, ...settings });
+  await second.end();
+  const third = await opened(place, dataDir);
   await sealed(third);
-  const sound = { dataDir, tenant, batch: batches[4] as object };
+  const hour = Math.floor(Date.now() / HOUR) * HOUR;
+  const sound = { place, dataDir, tenant, batch: batches[4] as object, hour };
   const answers = await answersOf(third, sound);
-  await third.stop();
+  await third.end();
   return { ...sound, answers, remove: () => removeFolder(dataDir) };
 }
 
@@ -114,7 +194,7 @@ const QUESTIONS = [
 /** What the store answers, as text; null if it refuses anything. */
 export async function answersOf(
   service: Running,
-  { tenant, batch }: Pick<Sound, 'tenant' | 'batch'>,
+  { tenant, batch, hour }: Pick<Sound, 'tenant' | 'batch' | 'hour'>,
 ): Promise<string> {
   const found: unknown[] = [];
   const asked = async (path: string, ask: object): Promise<void> => {
@@ -122,7 +202,6 @@ export async function answersOf(
     if (status >= 500 || status === 404) throw new RefusedAnswer(`${path}: ${status}`);
     found.push([path, status, json]);
   };
-  const hour = Math.floor(Date.now() / HOUR) * HOUR;
   const ranges = [[0, 24 * HOUR], ...[6, 3, 1].map((days) => [hour - days * 24 * HOUR, hour])];
   for (const question of QUESTIONS) {
     for (const range of ranges) {
@@ -150,9 +229,13 @@ export interface PartFile {
   readonly name: string;
 }
 
+/** The engine's folder of parts. The service's data folder has it below another one. */
+const storeIn = (dataDir: string): string =>
+  existsSync(join(dataDir, 'clickhouse')) ? join('clickhouse', 'store') : 'store';
+
 /** The files of all parts of the service's tables. */
 export function partFiles(dataDir: string): PartFile[] {
-  const store = join(dataDir, 'clickhouse', 'store');
+  const store = join(dataDir, storeIn(dataDir));
   const files = readdirSync(store, { recursive: true, encoding: 'utf8' });
   const names = new Map<string, string>();
   for (const file of files.filter((name) => name.endsWith('.sql'))) {
@@ -163,7 +246,7 @@ export function partFiles(dataDir: string): PartFile[] {
   return files.flatMap((file) => {
     const [, id = '', name = ''] = /^[^/]+\/([^/]+)\/[0-9a-z]+(?:_\d+){3,4}\/([^/]+)$/.exec(file) ?? [];
     const table = names.get(id);
-    return table === undefined ? [] : [{ table, path: join('clickhouse', 'store', file), name }];
+    return table === undefined ? [] : [{ table, path: join(storeIn(dataDir), file), name }];
   });
 }
 
@@ -176,7 +259,7 @@ export interface Outcome {
 
 /** The parts in `detached`. */
 function detachedParts(dataDir: string): string[] {
-  const store = join(dataDir, 'clickhouse', 'store');
+  const store = join(dataDir, storeIn(dataDir));
   return readdirSync(store, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /\/detached\/[^/]+$/.test(path),
   );
@@ -185,12 +268,12 @@ function detachedParts(dataDir: string): string[] {
 /** Damages a copy of the store, and tells what the service does with it. Another `way` than those of `WAYS` damages nothing. */
 export async function outcomeOf(sound: Sound, file: PartFile, way: string): Promise<Outcome> {
   const dataDir = mkdtempSync(join(tmpdir(), 'analytics-damaged-'));
-  let service: Running | undefined;
+  let service: Opened | undefined;
   try {
     cpSync(sound.dataDir, dataDir, { recursive: true });
     const path = join(dataDir, file.path);
     WAYS[way]?.(path, readFileSync(path));
-    service = await running({ DATA_DIR: dataDir });
+    service = await opened(sound.place, dataDir);
     const { status, text } = await service.ask('/readyz');
     if (status === 503) {
       const isNamed =
@@ -201,7 +284,7 @@ export async function outcomeOf(sound: Sound, file: PartFile, way: string): Prom
     if (found !== sound.answers) return { kind: 'wrong', what: difference(sound.answers, found) };
     const kind = /computed again what was lost/.test(service.output()) ? 'rebuilt' : 'right';
     // The engine must not remove folders while they are listed.
-    await service.kill();
+    await service.abort();
     return { kind, what: '', detached: detachedParts(dataDir) };
   } catch (error) {
     const message = (error as Error).message;
@@ -209,7 +292,7 @@ export async function outcomeOf(sound: Sound, file: PartFile, way: string): Prom
     const isSaid = /Cannot open the store|503|500/.test(message);
     return { kind: isSaid ? 'refused' : 'wrong', what: message };
   } finally {
-    await service?.kill();
+    await service?.abort();
     removeFolder(dataDir);
   }
 }

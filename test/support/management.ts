@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { managementSecretFile } from '../../src/management/secret.ts';
-import type { Service } from '../../src/service.ts';
+import type { Service } from '../../src/start/service.ts';
 import { openService } from '../../src/testing/in-process.ts';
 import { PROGRAM } from './program.ts';
 import { clusterSettings } from './store.ts';

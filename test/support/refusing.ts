@@ -1,4 +1,5 @@
 import type { Database } from '../../src/clickhouse/database.ts';
+import { deferred } from './deferred.ts';
 
 /** Statements that name neither an app nor a flush. They are refused whatever they are about. */
 const OF_ANY = /rehears|put aside|set_aside|views on events/;
@@ -12,16 +13,41 @@ export interface Refusing {
   readonly db: Database;
   /** The names of the statements about the app's flushes, in the order in which they were first sent. */
   readonly names: ReadonlySet<string>;
+  /** How often each of them was sent. */
+  readonly counts: ReadonlyMap<string, number>;
   /** The statement that is refused; null for none. */
   refused: string | null;
+  /** Everything about these flushes that follows on a refusal waits until `goOn`. Resolves at the first refusal. */
+  stopAtRefusal(): Promise<void>;
+  goOn(): void;
 }
 
 /** Wraps a store. A statement is about the app if it names the app, or a flush in which the app's rows came. */
 export function refusing(db: Database, app: string): Refusing {
-  const names = new Set<string>();
+  const counts = new Map<string, number>();
   const marks = new Set([app]);
-  const state: Refusing = { db, names, refused: null };
-  const wrapped = new Proxy(db, {
+  let [stopped, gone] = [deferred(), deferred()];
+  let [isStopping, isStopped] = [false, false];
+  const state = {
+    db,
+    counts,
+    get names() {
+      return new Set(counts.keys());
+    },
+    refused: null as string | null,
+    stopAtRefusal: (): Promise<void> => {
+      [stopped, gone] = [deferred(), deferred()];
+      [isStopping, isStopped] = [true, false];
+      return stopped.promise;
+    },
+    goOn: (): void => {
+      [isStopping, isStopped] = [false, false];
+      gone.resolve();
+    },
+  };
+  const isAbout = (name: string, text: string): boolean =>
+    OF_ANY.test(name) || [...marks].some((mark) => text.includes(mark));
+  state.db = new Proxy(db, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
@@ -31,13 +57,16 @@ export function refusing(db: Database, app: string): Refusing {
         const [first] = args;
         const name = nameOf(typeof first === 'string' ? first : first.name);
         const text = JSON.stringify(args);
-        if (!OF_ANY.test(name) && ![...marks].some((mark) => text.includes(mark))) return call(...args);
+        if (!isAbout(name, text)) return call(...args);
         for (const [, flush = ''] of text.matchAll(/\\"flush_id\\":\\"([0-9a-f-]{36})\\"/g)) marks.add(flush);
-        names.add(name);
-        if (name === state.refused) throw Object.assign(new Error('Constraint is violated'), { code: '469' });
-        return call(...args);
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+        if (isStopped) await gone.promise;
+        if (name !== state.refused) return call(...args);
+        if (isStopping) isStopped = true;
+        stopped.resolve();
+        throw Object.assign(new Error('Constraint is violated'), { code: '469' });
       };
     },
   });
-  return Object.assign(state, { db: wrapped });
+  return state;
 }

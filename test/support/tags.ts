@@ -8,6 +8,7 @@ import { type EpochMs, epochMs, type OpenRange } from '../../src/domain/time.ts'
 import { seal } from '../../src/facts/pass.ts';
 import { createSnapshots } from '../../src/snapshots/snapshots.ts';
 import { type Case, caseArbitrary } from './generate.ts';
+import type { Asked } from './generate-segments.ts';
 import { expectAgreement, outcome, type Subject } from './oracle/compare.ts';
 import type { OracleStore } from './oracle/store.ts';
 import { forAll } from './random.ts';
@@ -23,36 +24,88 @@ interface Question {
 const bound = (at: number | null): EpochMs | null => (at === null ? null : epochMs(at));
 
 function questions({ probes }: Case, now: EpochMs): Question[] {
-  const aboutRange = (range: OpenRange): Question[] => {
+  const { basisOf } = scopes;
+  const aboutRange = (range: OpenRange, asked: Asked | undefined): Question[] => {
+    const segment = asked?.segment ?? null;
     const kpis = kpisOf(range, now);
     const about: Question[] = [
-      { name: 'overview', basis: scopes.overviewBasis(range), ask: (of, app) => of.overview(app, range) },
-      { name: 'pageviews', basis: scopes.eventsBasis(range), ask: (of, app) => of.pageviews(app, range) },
-      { name: 'timeSpent', basis: scopes.eventsBasis(range), ask: (of, app) => of.timeSpent(app, range) },
-      { name: 'userGrowth', basis: scopes.growthBasis(range), ask: (of, app) => of.userGrowth(app, range) },
-      { name: 'locations', basis: scopes.sessionsBasis(range), ask: (of, app) => of.locations(app, range) },
-      { name: 'utm', basis: scopes.sessionsBasis(range), ask: (of, app) => of.utmCampaigns(app, range) },
+      {
+        name: 'overview',
+        basis: scopes.overviewBasis(range),
+        ask: (of, app) => of.overview(app, range, segment),
+      },
+      {
+        name: 'pageviews',
+        basis: scopes.eventsBasis(range),
+        ask: (of, app) => of.pageviews(app, range, undefined, segment),
+      },
+      {
+        name: 'timeSpent',
+        basis: scopes.eventsBasis(range),
+        ask: (of, app) => of.timeSpent(app, range, undefined, segment),
+      },
+      {
+        name: 'userGrowth',
+        basis: scopes.growthBasis(range),
+        ask: (of, app) => of.userGrowth(app, range, segment),
+      },
+      {
+        name: 'locations',
+        basis: scopes.sessionsBasis(range),
+        ask: (of, app) => of.locations(app, range, undefined, segment),
+      },
+      {
+        name: 'utm',
+        basis: scopes.sessionsBasis(range),
+        ask: (of, app) => of.utmCampaigns(app, range, segment),
+      },
       ...(kpis === null
         ? []
         : [
             {
               name: 'kpis',
               basis: scopes.kpisBasis(kpis),
-              ask: (of: Analytics, app: AppId) => of.kpis(app, kpis),
+              ask: (of: Analytics, app: AppId) => of.kpis(app, kpis, segment),
             },
           ]),
+      ...(asked === undefined ? [] : more(range, asked)),
     ];
-    return about.map((question) => ({ ...question, name: `${question.name} ${range.from} ${range.to}` }));
+    const label = `${range.from} ${range.to} ${JSON.stringify(segment)}`;
+    return about.map(({ name, basis, ask }) => ({
+      name: `${name} ${label}`,
+      basis: basisOf(basis, segment),
+      ask,
+    }));
   };
+  const segment = probes[0]?.asked?.segment ?? null;
   return [
     { name: 'bounds', basis: scopes.dataBoundsBasis(), ask: (of, app) => of.dataBounds(app) },
     { name: 'heatmap', basis: scopes.heatmapBasis(now), ask: (of, app) => of.trafficHeatmap(app, now) },
     { name: 'activity', basis: scopes.activityBasis(now), ask: (of, app) => of.audienceActivity(app, now) },
+    {
+      name: `realtime ${JSON.stringify(segment)}`,
+      basis: basisOf(scopes.realtimeBasis(now), segment),
+      ask: (of, app) => of.realtime(app, now, segment),
+    },
     ...probes
       .slice(0, 2)
-      .flatMap(({ range }) => aboutRange({ from: bound(range.from), to: bound(range.to) })),
+      .flatMap(({ range, asked }) => aboutRange({ from: bound(range.from), to: bound(range.to) }, asked)),
   ];
 }
+
+/** The questions that came with segments. */
+const more = (range: OpenRange, { segment, series, by }: Asked): Question[] => [
+  {
+    name: `series ${JSON.stringify(series)}`,
+    basis: scopes.seriesBasis(range, series),
+    ask: (of, app) => of.series(app, range, series, segment),
+  },
+  {
+    name: `breakdown ${by}`,
+    basis: scopes.breakdownBasis(range, by),
+    ask: async (of, app) => [...(await of.breakdown(app, range, by, undefined, segment))],
+  },
+];
 
 /** Today's KPIs follow the clock; a range out of order has none. */
 function kpisOf(range: OpenRange, now: EpochMs) {

@@ -12,6 +12,7 @@ import type {
 } from '../../src/client/index.ts';
 import type { ErrorCode as ServiceErrorCode } from '../../src/domain/errors.ts';
 import { audienceActivity } from '../../src/endpoints/audience-activity.ts';
+import { breakdown } from '../../src/endpoints/breakdown.ts';
 import type { createApp } from '../../src/endpoints/create-app.ts';
 import { dataBounds } from '../../src/endpoints/data-bounds.ts';
 import type { Answer } from '../../src/endpoints/endpoint.ts';
@@ -20,6 +21,8 @@ import { locations } from '../../src/endpoints/locations.ts';
 import { overviewExtended } from '../../src/endpoints/overview-extended.ts';
 import { overviewKpis } from '../../src/endpoints/overview-kpis.ts';
 import { pageviews } from '../../src/endpoints/pageviews.ts';
+import { realtime } from '../../src/endpoints/realtime.ts';
+import { series } from '../../src/endpoints/series.ts';
 import { timeSpent } from '../../src/endpoints/time-spent.ts';
 import { trafficHeatmap } from '../../src/endpoints/traffic-heatmap.ts';
 import { userGrowth } from '../../src/endpoints/user-growth.ts';
@@ -40,6 +43,9 @@ const ENDPOINTS = {
   getAudienceActivity: audienceActivity,
   listLocations: locations,
   listUtmCampaigns: utm,
+  getSeries: series,
+  listBreakdown: breakdown,
+  getRealtime: realtime,
 } as const;
 type Endpoints = typeof ENDPOINTS;
 
@@ -67,6 +73,9 @@ const answers: { readonly [Q in Question]: Same<Data<Q>, Output<Q>> } = {
   getAudienceActivity: true,
   listLocations: true,
   listUtmCampaigns: true,
+  getSeries: true,
+  listBreakdown: true,
+  getRealtime: true,
 };
 const parameters: { readonly [Q in Exclude<Question, 'listApps'>]: Equal<keyof Params<Q>, Names<Q>> } = {
   getDataBounds: true,
@@ -79,6 +88,9 @@ const parameters: { readonly [Q in Exclude<Question, 'listApps'>]: Equal<keyof P
   getAudienceActivity: true,
   listLocations: true,
   listUtmCampaigns: true,
+  getSeries: true,
+  listBreakdown: true,
+  getRealtime: true,
 };
 const others: [
   Equal<ErrorCode, ServiceErrorCode>,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { readMigrations } from '../../src/clickhouse/migrate.ts';
-import { FACTS, FACTS_STATE, LOSSES, lossOf, NOTES, ROLL_UPS, remedyOf } from '../../src/damage/losses.ts';
+import { FACTS, FACTS_STATE } from '../../src/clickhouse/tables.ts';
+import { LOSSES, lossOf, NOTES, ROLL_UPS, remedyOf } from '../../src/damage/losses.ts';
 
 const GROUPS: readonly string[] = [...ROLL_UPS, ...FACTS, ...FACTS_STATE, ...NOTES, ...Object.keys(LOSSES)];
 

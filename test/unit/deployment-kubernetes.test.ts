@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { z } from 'zod';
 import { readConfig, SETTINGS } from '../../src/config.ts';
-import { SECRET_SETTINGS } from '../../src/secret-files.ts';
+import { SECRET_SETTINGS } from '../../src/start/secret-files.ts';
 
 /* What can be checked of the manifests without a cluster. */
 

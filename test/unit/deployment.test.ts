@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { SETTINGS } from '../../src/config.ts';
-import { SECRET_SETTINGS } from '../../src/secret-files.ts';
+import { SECRET_SETTINGS } from '../../src/start/secret-files.ts';
 
 /* What can be checked of the image and of docker-compose.yml without a Docker engine. */
 

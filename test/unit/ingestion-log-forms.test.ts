@@ -110,14 +110,18 @@ describe('text before the address never becomes the address', () => {
     ['numbers', `29 10 - - ${REST}`],
     ['two clients', `198.51.100.7 ${line}`],
     ['nothing', ` - - ${REST}`],
-  ])('%s', (_, text) => {
-    for (const read of addresses([text, text, text])) expect(read).toMatch(/^address: /);
+    ['a relay, and a name', `10.0.0.5 nginx: client.isp.example - - ${REST}`, 'user'],
+    ['a relay, a name and a user', `10.0.0.5 nginx: client.isp.example - john ${REST}`, 'user'],
+    ['a proxy, and a name', `10.0.0.5 - client.isp.example - - ${REST}`, 'user'],
+    ['a host, a proxy and a name', `shop.example 10.0.0.5 - client.isp.example - - ${REST}`, 'user'],
+  ])('%s', (_, text, field = 'address') => {
+    for (const read of addresses([text, text, text])) expect(read.split(': ')[0]).toBe(field);
     // Nor where the other lines are fine.
     const mixed = addresses([line, line, text]);
     expect(mixed.slice(0, 2)).toEqual(['198.51.100.1', '198.51.100.1']);
-    expect(mixed[2]).toMatch(/^address: /);
+    expect(mixed[2]?.split(': ')[0]).toBe(field);
     for (const format of ['combined', 'common', 'main'] as const) {
-      expect(addresses([text], format)[0]).toMatch(/^(address|after the size): /);
+      expect(addresses([text], format)[0]).toMatch(/^(address|after the size|user): /);
     }
   });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { addAdminCommands, adminCall } from '../../src/cli/admin-commands.ts';
+import { addAdminCommands, adminCall } from '../../src/cli/admin-line.ts';
 import { CliError } from '../../src/cli/cli-error.ts';
 import { CommandLine } from '../../src/cli/command-line.ts';
 

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Database } from '../../src/clickhouse/database.ts';
-import { type Changes, changesIn } from '../../src/metadata/changes.ts';
+import type { Changes } from '../../src/metadata/changes.ts';
 import { FreshCache } from '../../src/metadata/fresh-cache.ts';
+import { sharingOf } from '../../src/sharing/choose.ts';
 import { deferred } from '../support/deferred.ts';
 
 /** A store with one table of versions by key, and a cache in front of it. */
@@ -23,7 +24,7 @@ const statement = async <T>(name: string, answer: () => T): Promise<T> => {
   return answered;
 };
 const store = {
-  exclusive: false,
+  engine: 'server',
   rows: () =>
     statement('look', () => [...stored].map(([key, version]) => ['key', key.slice(0, 2), String(version)])),
 } as unknown as Database;
@@ -49,7 +50,7 @@ beforeEach(() => {
   delays = [];
   broken = null;
   released = deferred();
-  changes = changesIn(store, () => performance.now());
+  changes = sharingOf(store).changes(() => performance.now());
   cache = new FreshCache({
     kind: 'key',
     changes,
@@ -161,7 +162,7 @@ test('without requests there are no looks', async () => {
 
 test('a process that is alone on its store never looks, and caches values until it writes', async () => {
   await changes.close();
-  changes = changesIn({ exclusive: true } as Database, () => performance.now());
+  changes = sharingOf({ engine: 'embedded' } as Database).changes(() => performance.now());
   const alone = new FreshCache({
     kind: 'key',
     changes,

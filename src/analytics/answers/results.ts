@@ -40,10 +40,6 @@ export interface Analytics {
   locations(app: AppId, range: OpenRange, limit?: number, segment?: Segment | null): Promise<Location[]>;
   /** At most 100, sorted by sessions descending, then names. */
   utmCampaigns(app: AppId, range: OpenRange, segment?: Segment | null): Promise<UtmCampaign[]>;
-}
-
-/** The questions that no `Analytics` answers yet. */
-export interface MoreQuestions {
   /** The local hours, days, weeks or months of a zone that meet the range; rejects with `validation_failed` beyond 4,000. */
   series(app: AppId, range: OpenRange, question: SeriesQuestion, segment?: Segment | null): Promise<Series>;
   /** Sorted by sessions descending, then name; `limit` applies after sorting. */
@@ -54,6 +50,12 @@ export interface MoreQuestions {
     limit?: number,
     segment?: Segment | null,
   ): Promise<Iterable<BreakdownRow>>;
+  /** The 30 minutes that end with the current one. */
+  realtime(app: AppId, now: EpochMs, segment?: Segment | null): Promise<Realtime>;
+}
+
+/** The questions that no `Analytics` answers yet. */
+export interface MoreQuestions {
   /** Sorted by count descending, then name; `limit` applies after sorting. */
   events(
     app: AppId,
@@ -62,8 +64,6 @@ export interface MoreQuestions {
     limit?: number,
     segment?: Segment | null,
   ): Promise<Iterable<EventRow>>;
-  /** The 30 minutes that end with the current one. */
-  realtime(app: AppId, now: EpochMs, segment?: Segment | null): Promise<Realtime>;
 }
 
 export interface DataBounds {

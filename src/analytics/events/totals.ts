@@ -1,4 +1,4 @@
-import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
+import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, hourOf, type Range } from '../../domain/time.ts';
 import { EVENT_SUMS } from '../answers/figures.ts';
@@ -7,7 +7,7 @@ import { planEvents } from '../input/plan-events.ts';
 import { keptRows, ROW, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne, byPeriod, type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { type Plan, plan, spanOf } from '../range/plan.ts';
-import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, isEmpty, ofApp, UTC } from '../range/sql.ts';
+import { edgeRanges, eventsIn, hoursPeriodOf, inGrains, int, isEmpty, ofApp, UTC } from '../range/sql.ts';
 import { matchingSessions } from '../segments/matching.ts';
 import { EVENT_SUM_NAMES, type EventSum, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
@@ -44,7 +44,7 @@ export async function eventSums(
   grid: Grid,
   sliceOfBucket: (plans: readonly Plan[]) => Sql,
 ): Promise<readonly Row[]> {
-  if (app.segment !== null) return matchingEvents(app, grid, ranges);
+  if (app.segment !== null) return matchingEvents(app, grid, gridSlice(grid), ranges);
   const facts = app.events;
   const plans = planEvents(facts, ranges, facts.until, 'day');
   const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
@@ -104,23 +104,41 @@ async function fromStore(facts: EventFacts, parts: readonly Range[], grid: Grid)
     facts.db,
     facts.of(parts.map(spanOf)),
     'parts of hours, events',
-    countsOf(grid, sql`${ofApp(facts.app)} AND ${eventsIn(parts)}`),
+    countsOf(gridSlice(grid), sql`${ofApp(facts.app)} AND ${eventsIn(parts)}`),
   );
 }
 
 /** SQL of the numbers of events of each type, by slice. */
-const countsOf = (grid: Grid, where: Sql): Sql =>
-  sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
+const countsOf = (slice: Slice, where: Sql): Sql =>
+  sql`SELECT toString(${slice(sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
 FROM events WHERE ${where} GROUP BY slice`;
 
-/** Returns the sums of the events of matching sessions by slice. `asked`: see `Matching`. */
+/** SQL of the number of the slice that contains an instant, epoch ms. */
+type Slice = (at: Sql) => Sql;
+
+const gridSlice =
+  (grid: Grid): Slice =>
+  (at) =>
+    sliceSql(grid, at);
+
+/**
+ * Returns the sums of the events of matching sessions by slice. A session within one slice tells its numbers itself. The events
+ * of the others are counted one by one, in their hours. `asked`: see `Matching`.
+ */
 export async function matchingEvents(
   facts: AppFacts,
-  grid: Grid,
-  asked: readonly Range[] = [grid],
+  range: Range,
+  slice: Slice,
+  asked: readonly Range[] = [range],
 ): Promise<readonly Row[]> {
   const matching = await matchingSessions(facts, facts.segment);
-  const statement = countsOf(grid, sql`${matching.isEvent(grid, asked)} AND type IN (${join(TYPES)})`);
+  const end = sql`started_at + duration_ms`;
+  const isWithin = sql`(started_at >= ${int(range.from)} AND ${end} <= ${int(range.to)} AND ${slice(sql`started_at`)} = ${slice(end)})`;
+  const crossing = matching.isEvent(range, asked, sql`NOT ${isWithin}`);
+  const statement = sql`SELECT toString(${slice(sql`started_at`)}) AS slice, ${join(EVENT_SUM_NAMES.map((name) => sql`toUInt64(sum(${identifier(name)}))`))}
+FROM (${matching.rows(range, ['duration_ms', ...EVENT_SUM_NAMES], asked)}) WHERE ${isWithin} GROUP BY slice
+UNION ALL
+${countsOf(slice, sql`${crossing} AND type IN (${join(TYPES)})`)}`;
   const query = { name: 'segment, events', sql: statement, row: ROW };
-  return facts.db.rows(query, { parallel: true }, matching.params);
+  return facts.db.rows(query, { parallel: true, searches: true }, matching.params);
 }

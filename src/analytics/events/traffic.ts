@@ -17,11 +17,11 @@ export const SUMS_OF_TRAFFIC = join(EVENT_SUM_NAMES.map((name) => sql`sum(t.${id
 /**
  * The hours of UTC and of Tehran. `code`: in `traffic`. `earlierMs`: how much earlier than UTC's they begin.
  */
-const HOURS = {
+export const HOURS = {
   utc: { code: 1, earlierMs: 0 },
   tehran: { code: 3, earlierMs: HOUR_MS / 2 },
 } as const;
-type HoursOf = keyof typeof HOURS;
+export type HoursOf = keyof typeof HOURS;
 
 /** The start of the first hour that is not sealed as a whole, epoch ms. */
 export const firstUnsealed = ({ until }: EventFacts, of: HoursOf): number => until - HOURS[of].earlierMs;

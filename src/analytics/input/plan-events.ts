@@ -57,7 +57,12 @@ const beyond = ({ from, to }: Range, message: string): AppError =>
  * Throws `beyond_retention` if one of the adjacent ranges begins before `kept`, for a question that facts alone cannot
  * answer. Ranges without data need nothing.
  */
-export function assertKept(extent: Range | null, ranges: readonly Range[], kept: EpochMs): void {
+export function assertKept(
+  extent: Range | null,
+  ranges: readonly Range[],
+  kept: EpochMs,
+  why = 'This segment needs single sessions and events of this app, which are',
+): void {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (extent === null || first === undefined || last === undefined) return;
   if (Math.max(first.from, extent.from) >= kept || last.to < extent.from) return;
@@ -65,6 +70,6 @@ export function assertKept(extent: Range | null, ranges: readonly Range[], kept:
   const earliest = ranges.length === 1 ? kept : Math.ceil((kept + to + 1) / 2);
   throw beyond(
     { from: epochMs(Math.max(last.from, earliest)), to },
-    `This segment needs single sessions and events of this app, which are kept from ${toIso(kept)} on; the nearest range is named.`,
+    `${why} kept from ${toIso(kept)} on; the nearest range is named.`,
   );
 }

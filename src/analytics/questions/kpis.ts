@@ -26,16 +26,20 @@ function period(
   return {
     from: toIso(range.from),
     to: toIso(range.to),
-    sessions: sessions.sessions,
-    visitors: sessions.visitors,
-    pageviews: events.pageviews,
-    clicks: events.clicks,
-    errors: events.errors,
-    bounceRate: figureOf('bounceRate', sessions.bounces, sessions.sessions),
-    averageSessionDurationMs: figureOf('averageSessionDurationMs', sessions.durationMs, sessions.sessions),
-    pagesPerSession: figureOf('pagesPerSession', sessions.pageviews, sessions.sessions),
+    ...metricsOf(sessions, events),
   };
 }
+
+export const metricsOf = (sessions: SessionTotals, events: EventTotals): KpiMetrics => ({
+  sessions: sessions.sessions,
+  visitors: sessions.visitors,
+  pageviews: events.pageviews,
+  clicks: events.clicks,
+  errors: events.errors,
+  bounceRate: figureOf('bounceRate', sessions.bounces, sessions.sessions),
+  averageSessionDurationMs: figureOf('averageSessionDurationMs', sessions.durationMs, sessions.sessions),
+  pagesPerSession: figureOf('pagesPerSession', sessions.pageviews, sessions.sessions),
+});
 
 /**
  * Computes differences and percentages of the rounded figures, in integer units of the last decimal, so that

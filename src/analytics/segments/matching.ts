@@ -28,10 +28,10 @@ export interface Matching {
    */
   rows(range: Range, columns?: readonly SegmentColumn[], asked?: readonly Range[]): Sql;
   /**
-   * SQL condition on raw events: they are events of the app in the range, of matching sessions. Throws `beyond_retention` if
-   * events of the range may have expired.
+   * SQL condition on raw events: they are events of the app in the range, of matching sessions; `those` of them that fulfil a
+   * condition on `started_at` and `duration_ms`. Throws `beyond_retention` if events of the range may have expired.
    */
-  isEvent(range: Range, asked?: readonly Range[]): Sql;
+  isEvent(range: Range, asked?: readonly Range[], those?: Sql): Sql;
   /** SQL of the visitors whose first ever session, matching or not, started in the range: one row each. */
   newcomers(range: Range): Sql;
   readonly params: Params;
@@ -55,17 +55,25 @@ export async function matchingSessions(
       if (needsEvents(own.segment)) assertKept(extent, asked, events.horizon);
       return rows(range, columns, asked);
     },
-    isEvent: (range, asked = [range]) => {
+    isEvent: (range, asked = [range], those) => {
       assertKept(extent, asked, events.horizon);
       const all = sql`${ofApp(facts.app)} AND ${eventsIn([range])}`;
-      if (segment === null) return all;
+      if (segment === null && those === undefined) return all;
       // A session lasts at most 24 h. The day before the horizon is kept, too.
       const began = { from: epochMs(range.from - DAY_MS), to: range.to };
-      return sql`${all} AND (toUnixTimestamp64Milli(started_at), sipHash64(session_id)) IN (SELECT started_at, session FROM (${rows(began, [], asked)}))`;
+      const sessions = sql`FROM (${rows(began, ['duration_ms'], asked)}) WHERE started_at + duration_ms >= ${int(range.from)} AND ${those ?? sql`true`}`;
+      const hours =
+        those === undefined
+          ? sql``
+          : sql` AND toStartOfHour(timestamp) IN (SELECT DISTINCT ${HOURS} ${sessions})`;
+      return sql`${all}${hours} AND (toUnixTimestamp64Milli(started_at), sipHash64(session_id)) IN (SELECT started_at, session ${sessions})`;
     },
     newcomers: (range) => newcomers(facts, pending, storedPart(range)),
   };
 }
+
+/** SQL of the hours of a session, from its start to its last event. */
+const HOURS = sql`toStartOfHour(fromUnixTimestamp64Milli(toInt64(arrayJoin(range(toUInt64(intDiv(started_at, ${HOUR_MS})), toUInt64(intDiv(started_at + duration_ms, ${HOUR_MS}) + 1))) * ${HOUR_MS}), 'UTC'))`;
 
 interface Own {
   readonly facts: SessionFacts;

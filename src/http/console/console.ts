@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import type { ConsoleConfig } from '../../config.ts';
+import { once } from '../../domain/once.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
 import type { Principal } from '../../metadata/types.ts';
@@ -46,16 +47,4 @@ export function createConsole(deps: ConsoleDeps): ConsoleParts {
   const router = Router({ caseSensitive: true, strict: true });
   router.use(consoleRoutes(routes), consolePages());
   return { router, authentication: people, count: (caller) => count(windowOfCaller(caller)) };
-}
-
-/** Does the work once; again only after a failure. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let done: Promise<T> | undefined;
-  return () => {
-    done ??= work().catch((error: unknown) => {
-      done = undefined;
-      throw error;
-    });
-    return done;
-  };
 }

@@ -3,6 +3,7 @@ import * as client from 'openid-client';
 import type { OidcConfig } from '../../config.ts';
 import { AppError } from '../../domain/errors.ts';
 import { parseUrl } from '../../domain/host.ts';
+import { once } from '../../domain/once.ts';
 import { isError } from '../../domain/thrown.ts';
 import { Email } from '../../management/schemas.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
@@ -34,7 +35,6 @@ type Handle = (req: Request, res: Response) => Promise<void>;
  */
 export class Oidc {
   readonly #deps: OidcDeps;
-  #provider: Promise<client.Configuration> | undefined;
 
   constructor(deps: OidcDeps) {
     this.#deps = deps;
@@ -151,9 +151,9 @@ export class Oidc {
   }
 
   /** Asks the provider for its addresses and keys once. After a failure, the next person's attempt asks again. */
-  #discovered(): Promise<client.Configuration> {
+  readonly #discovered = once((): Promise<client.Configuration> => {
     const { issuer, clientId, clientSecret } = this.#deps.config;
-    this.#provider ??= client
+    return client
       .discovery(new URL(issuer), clientId, clientSecret, undefined, {
         timeout: PROVIDER_SECONDS,
         [client.customFetch]: boundedFetch,
@@ -164,14 +164,12 @@ export class Oidc {
         ],
       })
       .catch((cause: unknown) => {
-        this.#provider = undefined;
         throw new AppError('overloaded', 'The sign-in provider does not answer. Try again shortly.', {
           retryAfterSeconds: 5,
           cause,
         });
       });
-    return this.#provider;
-  }
+  });
 
   #addressOf(req: Request, path: string): string {
     const scheme = req.isSecure ? 'https' : 'http';

@@ -37,6 +37,7 @@ export const publicLibrary = (more: Library['references'] = []): Library => ({
   ],
   guides: [
     ERRORS_GUIDE,
+    guideOf('segments', 'Segments'),
     guideOf('polling', 'Polling and streams'),
     guideOf('examples', 'Examples'),
     guideOf('ingestion', 'Ingestion'),

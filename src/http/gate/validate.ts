@@ -16,12 +16,35 @@ export function parseQuery<Schema extends QuerySchema>(schema: Schema, search: s
     message: 'Given more than once.',
   }));
   const result = schema.safeParse(Object.fromEntries(parameters));
-  const errors = [
+  const wrong = [
     ...repeated,
     ...(result.success ? [] : fieldErrors(result.error, 'Unknown parameter.', 'query')),
   ];
+  const broken = brokenIn(search)
+    .filter((name) => Object.hasOwn(listed, name) && !wrong.some(({ field }) => field === echo(name)))
+    .map((name) => ({
+      field: echo(name),
+      message: 'Its percent-encoding is broken: % begins the hex code of a byte of UTF-8.',
+    }));
+  const errors = [...wrong, ...broken];
   if (errors.length > 0) throw invalid(errors);
   return result.data as z.output<Schema>;
+}
+
+/** The names of parameters whose value is not percent-encoded UTF-8. Decoding would put other characters in it. */
+function brokenIn(search: string): string[] {
+  const parts = search
+    .replace(/^\?/, '')
+    .split('&')
+    .filter((part) => part.includes('%'));
+  return parts.flatMap((part) => {
+    try {
+      decodeURIComponent(part);
+      return [];
+    } catch {
+      return [...new URLSearchParams(part).keys()];
+    }
+  });
 }
 
 function repeatedIn(names: Iterable<string>): Set<string> {

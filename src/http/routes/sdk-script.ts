@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { Router } from 'express';
+import { once } from '../../domain/once.ts';
 import { digest, etag, matchesEtag } from '../answer/etag.ts';
 import { pick } from '../request/methods.ts';
 
@@ -36,15 +37,7 @@ async function load(): Promise<Script> {
  */
 export function sdkScriptRouter(): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  let script: Promise<Script> | undefined;
-  const loaded = (): Promise<Script> => {
-    script ??= load().catch((error: unknown) => {
-      script = undefined;
-      throw error;
-    });
-    return script;
-  };
-  const methods = new Map([['GET', loaded]]);
+  const methods = new Map([['GET', once(load)]]);
   router.all('/sdk.js', async (req, res) => {
     const answer = pick(methods, req, res);
     const zipped = req.acceptsEncodings('gzip', 'identity') === 'gzip';

@@ -1,3 +1,5 @@
+/// <reference path="../request/context.ts" />
+// Read first: pino-http declares the id of a request as another type.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Response } from 'express';
 import type { Logger } from 'pino';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { askRightly, isAboutApp, parameters, READING, withService } from '../operations.ts';
+import { askRightly, isAboutApp, parameters, READING, requiredBy, withService } from '../operations.ts';
 import { endpointOf, expectInvalid } from '../support.ts';
 
 const service = withService({ env: { PUBLIC_API_REQUESTS_PER_MINUTE: '10000' } });
@@ -18,8 +18,8 @@ describe.each(READING)('%s', (operationId) => {
     test('appId missing, not a UUID, twice', async () => {
       const { path } = endpointOf(operationId);
       const { app } = service();
-      for (const search of ['', '?', '?appId=', '?appId=1234', `?appId=${app}x`, `?appId={${app}}`]) {
-        const errors = expectInvalid(await service().ask(path + search));
+      for (const search of ['', 'appId=', 'appId=1234', `appId=${app}x`, `appId={${app}}`]) {
+        const errors = expectInvalid(await service().ask(`${path}?${search}${requiredBy(operationId)}`));
         expect(errors.map(({ field }) => field)).toEqual(['appId']);
       }
       expect(await fields(`&appId=${app}`)).toEqual(['appId']);
@@ -55,6 +55,30 @@ describe.each(READING)('%s', (operationId) => {
         expect(await fields(`&limit=${wrong}`)).toEqual(['limit']);
       }
       expect((await askRightly(service(), operationId, { query: '&limit=10000' })).status).toBe(200);
+    });
+
+  if ('segment' in listed)
+    test('segment: empty, unknown, broken in the segment and in the query, twice', async () => {
+      for (const wrong of [
+        '',
+        'os',
+        'os=x',
+        'os==a;',
+        'colour==red',
+        'os=@',
+        'os==%25',
+        'os==%zz',
+        'os==%FF',
+      ]) {
+        expect(await fields(`&segment=${wrong}`)).toEqual(['segment']);
+      }
+      expect(await fields('&segment=os==a&segment=os==b')).toEqual(['segment']);
+      const [error] = expectInvalid(
+        await askRightly(service(), operationId, { query: '&segment=os==a;devise==b' }),
+      );
+      expect(error?.message).toBe(
+        'The condition at character 7, "devise==b", has an unknown dimension. Did you mean device? Possible: browser, os, device, screen, language, channel, referrer, country, region, city, source, medium, campaign, term, content, entryPage, exitPage, visitorType, page, event, target, error.',
+      );
     });
 
   if (!('limit' in listed))

@@ -6,7 +6,7 @@ import { wallClock } from '../../../src/cli/wall-clock.ts';
 import { readConfig } from '../../../src/config.ts';
 import { createLog } from '../../../src/http/server/log.ts';
 import { removeFolder } from '../../../src/remove-folder.ts';
-import { type Service, startService } from '../../../src/service.ts';
+import { type Service, startService } from '../../../src/start/service.ts';
 
 test('a key says when it was last used, also after a restart', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'analytics-uses-'));

@@ -39,7 +39,9 @@ test('the disk of the data folder, and late events of all apps by kind', async (
   const service = await started();
   await expect.poll(() => gauge(service, LATE)).toEqual({ page: 0, session: 0 });
   const [free, size] = [await gauge(service, FREE), await gauge(service, SIZE)];
-  expect(Object.keys(size)).toEqual(service.db.exclusive ? ['data_dir'] : ['data_dir', 'clickhouse:default']);
+  expect(Object.keys(size)).toEqual(
+    service.db.engine === 'embedded' ? ['data_dir'] : ['data_dir', 'clickhouse:default'],
+  );
   expect(free['data_dir']).toBeGreaterThan(0);
   expect(free['data_dir']).toBeLessThanOrEqual(size['data_dir'] ?? 0);
 

@@ -3,8 +3,8 @@ import type { SeriesQuestion } from '../../../src/analytics/answers/results.ts';
 const SECOND = 1_000;
 const HOUR = 3_600_000;
 const DAY = 86_400_000;
-/** No zone is further ahead of UTC. */
-const MOST_AHEAD = 15 * HOUR;
+/** No clock is further ahead of UTC. */
+const MOST_AHEAD = DAY;
 
 /** From its first instant (inclusive) to that of the next unit (exclusive), epoch ms. */
 export interface Unit {

@@ -179,6 +179,7 @@ const aboutNow = (segment: Segment | null): Question[] =>
   labelled(segment, '', [
     { name: 'trafficHeatmap', ask: (source, app, now) => source.trafficHeatmap(app, now, segment) },
     { name: 'audienceActivity', ask: (source, app, now) => source.audienceActivity(app, now, segment) },
+    { name: 'realtime', ask: (source, app, now) => source.realtime(app, now, segment) },
   ]);
 
 export const ABOUT_ALL: readonly Question[] = [
@@ -190,6 +191,19 @@ export function aboutRange({ range, limit, asked }: Probe): Question[] {
   const open: OpenRange = { from: bound(range.from), to: bound(range.to) };
   const { from, to } = open;
   const segment = asked?.segment ?? null;
+  const more: Question[] =
+    asked === undefined
+      ? []
+      : [
+          {
+            name: `series by ${asked.series.interval} in ${asked.series.timezone}`,
+            ask: (source, app) => source.series(app, open, asked.series, segment),
+          },
+          {
+            name: `breakdown by ${asked.by}`,
+            ask: (source, app) => source.breakdown(app, open, asked.by, limit, segment),
+          },
+        ];
   const closed: Question[] =
     from === null || to === null
       ? []
@@ -202,6 +216,7 @@ export function aboutRange({ range, limit, asked }: Probe): Question[] {
     { name: 'userGrowth', ask: (source, app) => source.userGrowth(app, open, segment) },
     { name: 'locations', ask: (source, app) => source.locations(app, open, limit, segment) },
     { name: 'utmCampaigns', ask: (source, app) => source.utmCampaigns(app, open, segment) },
+    ...more,
   ]);
 }
 

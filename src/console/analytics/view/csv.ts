@@ -7,7 +7,7 @@ type Cell = string | number | null;
 
 /**
  * Writes RFC 4180: texts are quoted, null is empty. A text that a spreadsheet would run as a formula begins with an
- * apostrophe, because visitors choose paths and names. Some take the full-width forms of the signs for the signs.
+ * apostrophe, because visitors choose paths and names. Some take the full-width and small forms of the signs for the signs.
  */
 export function csvOf(head: readonly string[], rows: readonly (readonly Cell[])[]): string {
   return [head, ...rows].map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');
@@ -16,7 +16,7 @@ export function csvOf(head: readonly string[], rows: readonly (readonly Cell[])[
 function fieldOf(cell: Cell): string {
   if (cell === null) return '';
   if (typeof cell === 'number') return String(cell);
-  const safe = /^[=+\-@\t\r＝＋－＠]/.test(cell) ? `'${cell}` : cell;
+  const safe = /^[=+\-@\t\r＝＋－＠﹦﹢﹣﹫]/.test(cell) ? `'${cell}` : cell;
   return `"${safe.replaceAll('"', '""')}"`;
 }
 

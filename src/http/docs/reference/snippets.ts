@@ -44,6 +44,9 @@ export const givenOf = (parameters: readonly Parameter[] = []): Given[] =>
 const VALUES: Readonly<Record<string, string>> = {
   appId: EXAMPLE_APP,
   email: 'ada@example.com',
+  interval: 'day',
+  timezone: 'Asia/Tehran',
+  by: 'country',
   ...EXAMPLE_RANGE,
 };
 

@@ -1,14 +1,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ClusterUnfit } from './clickhouse/cluster.ts';
-import { EngineUnusable, type StoreLocation } from './clickhouse/connect.ts';
-import { type Database, type DatabaseOptions, openDatabase } from './clickhouse/database.ts';
-import type { Listener } from './config.ts';
-import { detachDamaged } from './damage/part-files.ts';
-import { AppError } from './domain/errors.ts';
-import { isNoRoom } from './domain/no-room.ts';
-import { codeOf, messageOf } from './domain/thrown.ts';
-import { makeFolder } from './make-folder.ts';
+import { ClusterUnfit } from '../clickhouse/cluster.ts';
+import { EngineUnusable, type StoreLocation } from '../clickhouse/connect.ts';
+import { type Database, type DatabaseOptions, openDatabase } from '../clickhouse/database.ts';
+import type { Listener } from '../config.ts';
+import { detachDamaged } from '../damage/part-files.ts';
+import { AppError } from '../domain/errors.ts';
+import { isNoRoom } from '../domain/no-room.ts';
+import { codeOf, messageOf } from '../domain/thrown.ts';
+import { makeFolder } from '../make-folder.ts';
 
 /** The size that the engine needs for its first files. */
 const PROBE_BYTES = 64 * 1024;

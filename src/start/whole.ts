@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import type { Damage } from '../damage/watch.ts';
+import type { Clock } from '../domain/time.ts';
+import { createHttpServer, type HttpServer } from '../http/server/server.ts';
+import { managementAppOf } from '../management/app.ts';
+import { damageRouter } from '../management/damage.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { createRefusingApp } from './app.ts';
-import type { Config } from './config.ts';
-import type { Damage } from './damage/watch.ts';
-import type { Clock } from './domain/time.ts';
-import { createHttpServer, type HttpServer } from './http/server/server.ts';
-import { managementAppOf } from './management/app.ts';
-import { damageRouter } from './management/damage.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import { listenFailure } from './start-errors.ts';
+import { listenFailure } from './errors.ts';
 
 export interface WholeDeps {
   readonly config: Config;

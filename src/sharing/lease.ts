@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { z } from 'zod';
 import type { Database, Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
+import type { Lease } from './sharing.ts';
 
 /** A process that has not renewed its lease for this long counts as dead. Measured by the store's clock. */
 const LEASE_SECONDS = 60;
@@ -18,9 +19,9 @@ WHERE seen_at > now64(3) - INTERVAL ${LEASE_SECONDS} SECOND AND seen_at <= now64
 
 /**
  * Keeps several processes from doing the same work: the process that seals renews its row every few seconds.
- * Two that seal at once do no harm (see runs.ts); the first that notices ends its pass.
+ * Two that seal at once do no harm (see facts/runs.ts); the first that notices ends its pass.
  */
-export class Lease {
+export class StoreLease implements Lease {
   readonly #db: Database;
   readonly #holder = randomInt(1, 2 ** 47);
 
@@ -28,15 +29,7 @@ export class Lease {
     this.#db = db;
   }
 
-  /**
-   * Runs `work` unless another process holds the lease; resolves to false then. Aborts `work` if the lease is
-   * lost.
-   */
   async hold(work: (signal: AbortSignal) => Promise<void>): Promise<boolean> {
-    if (this.#db.exclusive) {
-      await work(new AbortController().signal);
-      return true;
-    }
     if (!(await this.#isOurs([NOBODY, this.#holder]))) return false;
     await this.#say(this.#holder);
     const lost = new AbortController();

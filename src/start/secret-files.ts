@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { codeOf } from './domain/thrown.ts';
+import { codeOf } from '../domain/thrown.ts';
 
 /** The settings that may hold a secret. Each can be read from a file instead, which `…_FILE` names. */
 export const SECRET_SETTINGS = [

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { ClusterUnfit } from './clickhouse/cluster.ts';
-import type { Database } from './clickhouse/database.ts';
-import { engineCode } from './clickhouse/errors.ts';
-import { isError, messageOf } from './domain/thrown.ts';
-import type { RedisLink } from './redis/link.ts';
+import { ClusterUnfit } from '../clickhouse/cluster.ts';
+import type { Database } from '../clickhouse/database.ts';
+import { engineCode } from '../clickhouse/errors.ts';
+import { isError, messageOf } from '../domain/thrown.ts';
+import type { RedisLink } from '../redis/link.ts';
 
 const LINE_MS = 1_000;
 /** From a failed attempt to the next one. */

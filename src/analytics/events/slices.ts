@@ -1,0 +1,113 @@
+import { inEachHour } from '../../clickhouse/literals.ts';
+import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
+import { floorTo, HOUR_MS } from '../../domain/time.ts';
+import { EVENT_SUMS } from '../answers/figures.ts';
+import type { EventFacts } from '../input/app-facts.ts';
+import { assertKept, planEvents } from '../input/plan-events.ts';
+import { keptRows, type Row } from '../memory/rows.ts';
+import { type Grid, sliceOf, sliceSql } from '../range/grid.ts';
+import { rangeOf, type Span } from '../range/plan.ts';
+import { bucket, eventsIn, inRanges, int, isEmpty, ofApp } from '../range/sql.ts';
+import { firstUnsealed, HOURS, type HoursOf, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
+
+/** From here on, Tehran's hours begin at UTC :30. */
+const HALF_HOURS_FROM = Date.UTC(1980, 0, 1);
+
+/**
+ * Returns the sums of events by slice of a grid of any slices. `traffic` has the sums of hours that lie in one slice. Raw events
+ * are counted of the others, which a slice or the range cuts. Throws `beyond_retention` if such an hour lies before the horizon.
+ */
+export async function sliceSums(facts: EventFacts, grid: Grid): Promise<Row[]> {
+  planEvents(facts, [grid], facts.until);
+  const of = hoursOf(grid);
+  const cut = cutHours(grid, of);
+  if (cut.some(({ start }) => start < facts.horizon)) {
+    assertKept(
+      facts.extent,
+      [grid],
+      facts.horizon,
+      'Points of this time zone do not begin at whole hours, UTC. They need single events of this app, which are',
+    );
+  }
+  const hours = { start: hourAfter(grid.from, of), end: hourBefore(grid.to + 1, of) };
+  const until = Math.min(Math.max(hours.start, firstUnsealed(facts, of)), hours.end);
+  const [sealed, unsealed, raw] = await Promise.all([
+    sealedHours(facts, grid, of, { start: hours.start, end: until }, cut),
+    unsealedHours(facts, of, [{ start: until, end: hours.end }]),
+    rawHours(facts, grid, cut),
+  ]);
+  const isCut = new Set(cut.map(({ start }) => start));
+  const whole = unsealed.filter(({ at }) => !isCut.has(at));
+  return [...sealed, ...whole.map(({ at, sums }): Row => [`${sliceOf(grid, at)}`, ...sums]), ...raw];
+}
+
+const hourBefore = (at: number, of: HoursOf): number =>
+  floorTo(at + HOURS[of].earlierMs, HOUR_MS) - HOURS[of].earlierMs;
+const hourAfter = (at: number, of: HoursOf): number => hourBefore(at + HOUR_MS - 1, of);
+const isHour = (at: number, of: HoursOf): boolean => hourBefore(at, of) === at;
+
+/** The hours of `traffic` of which the slices cut fewer. */
+const hoursOf = ({ from, starts = [] }: Grid): HoursOf =>
+  from >= HALF_HOURS_FROM && starts.some((at) => isHour(at, 'tehran')) ? 'tehran' : 'utc';
+
+/** Hours that lie in several slices, or partly outside of the range, in order. */
+function cutHours({ from, to, starts = [] }: Grid, of: HoursOf): Span[] {
+  const bounds = [from, ...starts.filter((at) => at > from && at <= to), to + 1];
+  const hours = bounds.filter((at) => !isHour(at, of)).map((at) => hourBefore(at, of));
+  return [...new Set(hours)].map((start) => ({ start, end: start + HOUR_MS }));
+}
+
+/** Sums of sealed hours, without those that are cut. */
+async function sealedHours(
+  facts: EventFacts,
+  grid: Grid,
+  of: HoursOf,
+  hours: Span,
+  cut: readonly Span[],
+): Promise<readonly Row[]> {
+  const others = cut.filter(({ start }) => start >= hours.start && start < hours.end);
+  if (isEmpty(hours) || others.length * HOUR_MS === hours.end - hours.start) return [];
+  const without =
+    others.length === 0 ? sql`` : sql` AND bucket NOT IN (${join(others.map(({ start }) => bucket(start)))})`;
+  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp(bucket) * 1000`)}) AS slice, ${SUMS_OF_TRAFFIC} FROM traffic AS t
+WHERE ${ofApp(facts.app)} AND grain = ${int(HOURS[of].code)} AND bucket >= ${bucket(hours.start)} AND bucket < ${bucket(hours.end)}${without} GROUP BY slice`;
+  return sealedSums(facts, [hours], 'slices, sums of events', statement);
+}
+
+const COUNTS = join(Object.values(EVENT_SUMS).map((type) => sql`countIf(type = ${quoted(type)})`));
+
+/** Up to this many ranges are compared one by one. */
+const FEW_RANGES = 4;
+
+/** Counts the raw events of the parts of these hours that lie in the range. */
+async function rawHours(facts: EventFacts, grid: Grid, cut: readonly Span[]): Promise<readonly Row[]> {
+  const parts = joinedSpans(cut).map(({ start, end }) => ({
+    start: Math.max(start, grid.from),
+    end: Math.min(end, grid.to + 1),
+  }));
+  if (parts.length === 0) return [];
+  const ranges = parts.map(rangeOf);
+  const where: Sql =
+    parts.length <= FEW_RANGES ? eventsIn(ranges) : sql`${inEachHour(ranges)} AND ${isPart(grid, cut)}`;
+  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${COUNTS}
+FROM events WHERE ${ofApp(facts.app)} AND ${where} GROUP BY slice`;
+  return keptRows(facts.db, facts.of(parts), 'slices, raw events', statement, { parallel: true });
+}
+
+/** SQL condition: the event lies in the range and in one of these hours. */
+function isPart(grid: Grid, cut: readonly Span[]): Sql {
+  const beside = (cut[0]?.start ?? 0) % HOUR_MS;
+  const numbers = cut.map(({ start }) => int((start - beside) / HOUR_MS));
+  return sql`${inRanges(sql`timestamp`, [grid])} AND intDiv(toUnixTimestamp64Milli(timestamp) - ${int(beside)}, ${int(HOUR_MS)}) IN (${join(numbers)})`;
+}
+
+/** Joins spans, which are in order, with those that follow at once. */
+function joinedSpans(spans: readonly Span[]): Span[] {
+  const found: Span[] = [];
+  for (const span of spans) {
+    const last = found.at(-1);
+    if (last?.end === span.start) found[found.length - 1] = { start: last.start, end: span.end };
+    else found.push(span);
+  }
+  return found;
+}

@@ -1,0 +1,89 @@
+import { number, rowOf, text } from '../../clickhouse/row.ts';
+import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { type EpochMs, epochMs, floorTo, MINUTE_MS, type Range, toIso } from '../../domain/time.ts';
+import { byText, descending } from '../answers/order.ts';
+import type { NamedSessions, Realtime } from '../answers/results.ts';
+import type { AppFacts } from '../input/app-facts.ts';
+import { eventsIn, int, ofApp } from '../range/sql.ts';
+import { matchingSessions } from '../segments/matching.ts';
+import { pageviews } from './pageviews.ts';
+
+const MINUTES = 30;
+const ACTIVE_MINUTES = 5;
+const TOP = 10;
+
+/** The 30 minutes that end with the current one. */
+export function realtimeWindow(now: EpochMs): Range {
+  const end = floorTo(now, MINUTE_MS) + MINUTE_MS;
+  return { from: epochMs(end - MINUTES * MINUTE_MS), to: epochMs(end - 1) };
+}
+
+/** What is grouped, the group, and its sessions, visitors, active visitors and pageviews. */
+const ROW = rowOf([text, text], number);
+type Row = ReturnType<typeof ROW.parse>;
+
+export async function realtime(facts: AppFacts, now: EpochMs): Promise<Realtime> {
+  const range = realtimeWindow(now);
+  const [rows, pages] = await Promise.all([counted(facts, range), pageviews(facts, range, TOP)]);
+  const [, , sessions = 0, visitors = 0, activeVisitors = 0, views = 0] =
+    rows.find(([of]) => of === 'all') ?? [];
+  const minutes = new Map(rows.filter(([of]) => of === 'minute').map((row) => [row[1], row]));
+  return {
+    from: toIso(range.from),
+    to: toIso(range.to),
+    visitors,
+    sessions,
+    pageviews: views,
+    activeVisitors,
+    minutes: Array.from({ length: MINUTES }, (_, i) => {
+      const [, , , own = 0, , seen = 0] = minutes.get(`${i}`) ?? [];
+      return { start: toIso(epochMs(range.from + i * MINUTE_MS)), visitors: own, pageviews: seen };
+    }),
+    pages: [...pages],
+    channels: topNames(rows, 'channel'),
+    countries: topNames(rows, 'country'),
+  };
+}
+
+const topNames = (rows: readonly Row[], group: string): NamedSessions[] =>
+  rows
+    .filter(([of]) => of === group)
+    .map(([, name, sessions = 0]) => ({ name: name === '' ? '(none)' : name, sessions: sessions as number }))
+    .sort((a, b) => descending(a.sessions, b.sessions) || byText(a.name, b.name))
+    .slice(0, TOP);
+
+const SESSION = sql`toUnixTimestamp64Milli(started_at) AS started_at, sipHash64(session_id) AS session`;
+
+/** Counts the events of the range, and the sessions and visitors of these events, by minute, channel and country. */
+async function counted(facts: AppFacts, range: Range): Promise<Row[]> {
+  const inRange = sql`${ofApp(facts.app)} AND ${eventsIn([range])}`;
+  const [first] = await facts.db.rows({
+    name: 'realtime, first start',
+    sql: sql`SELECT toUnixTimestamp64Milli(min(e.started_at)) FROM events AS e WHERE ${inRange} HAVING count() > 0`,
+    row: rowOf([number]),
+  });
+  if (first === undefined) return [];
+  const matching = await matchingSessions(facts, facts.segment);
+  const sessions = matching.rows({ from: epochMs(first[0]), to: range.to }, ['channel', 'country']);
+  const events = sql`SELECT ${SESSION}, intDiv(toUnixTimestamp64Milli(timestamp) - ${int(range.from)}, ${MINUTE_MS}) AS minute, countIf(type = 'pageview') AS views
+FROM events AS e WHERE ${inRange} GROUP BY 1, 2, 3`;
+  const grouped = (of: Sql, name: Sql): Sql => sql`(${of}, ${name})`;
+  const groups = join([
+    grouped(sql`'all'`, sql`''`),
+    grouped(sql`'minute'`, sql`toString(minute)`),
+    grouped(sql`'channel'`, sql`toString(channel)`),
+    grouped(sql`'country'`, sql`toString(country)`),
+  ]);
+  const statement = sql`SELECT g.1 AS of, g.2 AS name, uniqExact(started_at, session), uniqExact(visitor), uniqExactIf(visitor, minute >= ${MINUTES - ACTIVE_MINUTES}), sum(views)
+FROM
+(
+    SELECT s.started_at AS started_at, s.session AS session, visitor, minute, views, arrayJoin([${groups}]) AS g
+    FROM (${sessions}) AS s INNER JOIN (${events}) AS e ON s.started_at = e.started_at AND s.session = e.session
+)
+GROUP BY of, name`;
+  return facts.db.rows(
+    { name: 'realtime', sql: statement, row: ROW },
+    { parallel: true, searches: true },
+    matching.params,
+  );
+}

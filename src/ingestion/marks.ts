@@ -1,0 +1,80 @@
+import type { BatchKey } from './batch-key.ts';
+import type { Journal } from './journal.ts';
+import { type Persistence, Refused } from './retry.ts';
+
+/** The delay and the number of batches after which marks are written together. */
+const AFTER_MS = 100;
+const MOST_UNMARKED = 5_000;
+
+/** A flush that lacks only its marks. */
+export interface Unmarked {
+  readonly id: string;
+  readonly batches: readonly BatchKey[];
+}
+
+/** Marks the batches of stored flushes. Nobody waits for these marks: only later processes need them. */
+export class Marks {
+  readonly #options: { readonly journal: Journal; readonly persistence: Persistence };
+  readonly #hold: (flush: Unmarked, refusal: Refused) => void;
+  readonly #unmarked: Unmarked[] = [];
+  #batches = 0;
+  #marking: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+
+  /** `hold`: called with a flush of which the store refuses the marks. */
+  constructor(
+    options: { readonly journal: Journal; readonly persistence: Persistence },
+    hold: (flush: Unmarked, refusal: Refused) => void,
+  ) {
+    this.#options = options;
+    this.#hold = hold;
+  }
+
+  later(flush: Unmarked): void {
+    this.#unmarked.push(flush);
+    this.#batches += flush.batches.length;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null;
+      // A mark that fails for good is written at the next start.
+      this.all().catch(() => undefined);
+    }, AFTER_MS).unref();
+  }
+
+  /** Limits the marks that are known to this process only. Call it before the next flush. */
+  async keepUp(): Promise<void> {
+    if (this.#batches > MOST_UNMARKED) await this.all();
+  }
+
+  /** Resolves when every stored flush is marked. */
+  all(): Promise<void> {
+    this.#marking ??= this.#mark().finally(() => {
+      this.#marking = null;
+    });
+    return this.#marking;
+  }
+
+  async #mark(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    for (let [first, ...more] = this.#unmarked; first !== undefined; [first, ...more] = this.#unmarked) {
+      const batches = this.#batches;
+      await this.#together([first, ...more]);
+      this.#unmarked.splice(0, more.length + 1);
+      this.#batches -= batches;
+    }
+  }
+
+  /** Marks flushes. If the store refuses that, each is marked alone, and those that are refused then are held. */
+  async #together(flushes: readonly [Unmarked, ...Unmarked[]]): Promise<void> {
+    const { journal, persistence } = this.#options;
+    const [first, ...more] = flushes;
+    const ids: readonly [string, ...string[]] = [first.id, ...more.map(({ id }) => id)];
+    try {
+      await persistence.until('mark flushes', () => journal.markStored(ids));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (more.length === 0) return this.#hold(first, error);
+      for (const flush of flushes) await this.#together([flush]);
+    }
+  }
+}
