@@ -1,68 +1,68 @@
 import { SegmentedControl } from '@mantine/core';
-import type { KpiComparison } from '../../../client/index.ts';
+import type { KpiComparison, Series } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { LineChart } from '../../chart/line-chart.tsx';
-import { useBuckets } from '../buckets.ts';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
-import { isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
-import { type Bucket, bucketsOf } from '../view/buckets.ts';
+import { type Moment, momentsOf, seriesParams } from '../series.ts';
 import { csvOf } from '../view/csv.ts';
-import { lengthOf, type Range } from '../view/range.ts';
-import { cutsOf, unitOf, unitsOf } from '../view/units.ts';
+import { type Interval, intervalsOf } from '../view/interval.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
-import { UTC } from '../view/zone.ts';
 import { useWords } from '../words.ts';
 import { Figures, Panel } from './panel.tsx';
 
 const FIGURES = {
-  sessions: 'daySessions',
-  visitors: 'dayVisitors',
-  pageviews: 'dayPageviews',
-  clicks: 'dayClicks',
+  sessions: 'pointSessions',
+  visitors: 'pointVisitors',
+  pageviews: 'pointPageviews',
+  clicks: 'pointClicks',
 } as const;
 
-/** Sessions, visitors, page views and clicks over time. */
-export function Growth({
-  buckets,
-  kpis,
-}: {
-  readonly buckets: Loaded<readonly Bucket[]>;
+interface Cuts {
+  readonly first: boolean;
+  readonly last: boolean;
+}
+
+interface GrowthProps {
+  readonly series: Loaded<Series>;
+  readonly interval: Interval;
+  readonly cuts: Cuts;
   readonly kpis: Loaded<KpiComparison>;
-}) {
-  const { range, before, params, now, view, change } = useAnalytics();
+}
+
+/** Sessions, visitors, page views and clicks over time, by the clock of the zone. */
+export function Growth({ series, interval, cuts, kpis }: GrowthProps) {
+  const { before, params, now, version, view } = useAnalytics();
+  const oldest = useAnalytics().oldest ?? 0;
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
-  const { current, previous, unit } = useGrowth(buckets, isInView);
-  const previousData = before === null ? undefined : previous.data;
-  const cuts = unit === 'part' ? { first: false, last: range.to > now } : cutsOf(range, unit, view.zone, now);
-  const isDaily = view.zone === UTC && unit === 'day';
-  const note = useNote(unit, cuts);
+  const paramsBefore = before === null ? null : seriesParams(before.params, interval, view.zone);
+  const previous = useFigures('getSeries', paramsBefore, version, { isAsked: isInView, like: before?.like });
+  const current: Loaded<readonly Moment[]> = {
+    ...series,
+    data: series.data === undefined ? undefined : momentsOf(series.data, now, oldest),
+  };
+  const previousData =
+    before === null || previous.data === undefined ? undefined : momentsOf(previous.data, now, oldest);
+  const note = useNote(interval, cuts);
   return (
     <div ref={ref}>
       <Panel
         title={text.growth}
         note={note}
-        about={
-          isDaily
-            ? { question: 'listUserGrowth', params, figures: [FIGURES[view.growth]] }
-            : { question: 'getOverviewKpis', params, figures: [view.growth] }
-        }
+        about={{
+          question: 'getSeries',
+          params: seriesParams(params, interval, view.zone),
+          figures: [FIGURES[view.growth]],
+        }}
         csv={{ name: 'growth', text: () => csvOfMoments(current.data ?? [], previousData) }}
-        controls={
-          <SegmentedControl
-            size="xs"
-            aria-label={text.growthMetric}
-            value={view.growth}
-            onChange={(growth) => change({ growth: growth as GrowthMetric })}
-            data={GROWTH_METRICS.map((value) => ({ value, label: text.labels[value] }))}
-          />
-        }
-        table={() => <GrowthTable moments={current.data ?? []} previous={previousData} />}
+        controls={<GrowthControls interval={interval} />}
+        table={() => <GrowthTable interval={interval} moments={current.data ?? []} previous={previousData} />}
         isBusy={current.isLoading}
       >
         <Figures of={current} lines={9}>
           {(moments) => (
             <GrowthChart
+              interval={interval}
               cuts={cuts}
               moments={moments}
               previous={previousData}
@@ -75,78 +75,67 @@ export function Growth({
   );
 }
 
-/** The course of the range and of the other period, by one calendar: that of the zone. */
-function useGrowth(parts: Loaded<readonly Bucket[]>, isInView: boolean) {
-  const { appId, range, before, params, now, version, view } = useAnalytics();
-  const oldest = useAnalytics().oldest ?? 0;
-  const unit: Moment['kind'] = isByDay(range) ? unitOf(range, view.zone) : 'part';
-  const isDaily = view.zone === UTC && unit === 'day';
-  const divided = (of: Range): readonly Range[] =>
-    unit === 'part' ? bucketsOf(of) : unitsOf(of, unit, view.zone);
-  const days = useFigures('listUserGrowth', isDaily ? params : null, version);
-  const units = useBuckets(appId, isDaily || unit === 'part' ? null : divided(range), now, version);
-  const isCompared = before !== null && isInView;
-  const daysBefore = useFigures('listUserGrowth', isDaily ? (before?.params ?? null) : null, version, {
-    isAsked: isCompared,
-    like: before?.like,
-  });
-  const whole =
-    before === null ? null : { from: before.range.from, to: before.range.from + lengthOf(range) - 1 };
-  const unitsBefore = useBuckets(
-    appId,
-    isCompared && !isDaily && whole !== null ? divided(whole) : null,
-    now,
-    version,
-    before?.range.to,
+/** The figure of the chart, and its unit. */
+function GrowthControls({ interval }: { readonly interval: Interval }) {
+  const { view, change, range } = useAnalytics();
+  const { text } = useWords();
+  return (
+    <div className="growth-controls">
+      <SegmentedControl
+        size="xs"
+        aria-label={text.growthMetric}
+        value={view.growth}
+        onChange={(growth) => change({ growth: growth as GrowthMetric })}
+        data={GROWTH_METRICS.map((value) => ({ value, label: text.labels[value] }))}
+      />
+      <SegmentedControl
+        size="xs"
+        aria-label={text.growthInterval}
+        value={interval}
+        onChange={(each) => change({ interval: each as Interval })}
+        data={intervalsOf(range).map((value) => ({ value, label: text.intervals[value] }))}
+      />
+    </div>
   );
-  const ofDays = (loaded: typeof days) => mapped(loaded, (data) => momentsOfDays(data, now, oldest));
-  const ofUnits = (loaded: typeof units) => mapped(loaded, (data) => momentsOfBuckets(data, unit, oldest));
-  const current = isDaily ? ofDays(days) : ofUnits(unit === 'part' ? parts : units);
-  return { current, previous: isDaily ? ofDays(daysBefore) : ofUnits(unitsBefore), unit };
 }
 
-/** The same with its data as moments. */
-const mapped = <T, U>(loaded: Loaded<T>, map: (data: T) => U): Loaded<U> => ({
-  ...loaded,
-  data: loaded.data === undefined ? undefined : map(loaded.data),
-});
-
 /** The calendar of the chart, and which of its units are not whole. */
-function useNote(unit: Moment['kind'], cuts: { readonly first: boolean; readonly last: boolean }): string {
+function useNote(interval: Interval, cuts: Cuts): string {
   const { view } = useAnalytics();
   const { text } = useWords();
-  if (unit === 'part') return text.growthBy.part;
   return [
-    text.growthBy[unit](text.range.zones[view.zone] ?? view.zone),
+    text.growthBy[interval](text.range.zones[view.zone] ?? view.zone),
     ...(cuts.first ? [text.growthCut] : []),
     ...(cuts.last ? [text.growthOpen] : []),
   ].join(' ');
 }
 
-function useMomentName(): (moment: Moment) => string {
+function useMomentName(interval: Interval): (moment: Moment) => string {
   const { day, minute, month } = useWords();
   const { view } = useAnalytics();
-  return ({ at, kind }) => {
-    if (kind === 'month') return month(at, view.zone);
-    return kind === 'part' ? minute(at, view.zone) : day(at, view.zone);
+  return ({ at }) => {
+    if (interval === 'month') return month(at, view.zone);
+    return interval === 'hour' ? minute(at, view.zone) : day(at, view.zone);
   };
 }
 
 /** A first day that is partly in the range would look like a fall, so the picture begins with the next one. */
 function GrowthChart({
+  interval,
   cuts,
   moments: all,
   previous: allBefore,
   total,
 }: {
-  readonly cuts: { readonly first: boolean; readonly last: boolean };
+  readonly interval: Interval;
+  readonly cuts: Cuts;
   readonly moments: readonly Moment[];
   readonly previous: readonly Moment[] | undefined;
   readonly total: number | undefined;
 }) {
   const { view, isRtl } = useAnalytics();
   const { text, figure, format, clock } = useWords();
-  const nameOf = useMomentName();
+  const nameOf = useMomentName(interval);
   const metric = view.growth;
   const moments = cuts.first ? all.slice(1) : all;
   const previous = cuts.first ? allBefore?.slice(1) : allBefore;
@@ -154,8 +143,8 @@ function GrowthChart({
     (best, moment) => ((moment.values?.[metric] ?? -1) > (best?.values?.[metric] ?? -1) ? moment : best),
     undefined,
   );
-  const short = ({ at, kind }: Moment): string =>
-    kind !== 'part'
+  const short = ({ at }: Moment): string =>
+    interval !== 'hour'
       ? format.dateWith(at, { day: 'numeric', month: 'short', timeZone: view.zone })
       : clock(at, view.zone);
   return (
@@ -185,19 +174,21 @@ function GrowthChart({
 }
 
 function GrowthTable({
+  interval,
   moments,
   previous,
 }: {
+  readonly interval: Interval;
   readonly moments: readonly Moment[];
   readonly previous: readonly Moment[] | undefined;
 }) {
   const { text, figure } = useWords();
-  const nameOf = useMomentName();
+  const nameOf = useMomentName(interval);
   return (
     <table className="grid">
       <thead>
         <tr>
-          <th scope="col">{moments[0]?.kind === 'part' ? text.time : text.date}</th>
+          <th scope="col">{interval === 'hour' ? text.time : text.date}</th>
           {GROWTH_METRICS.map((metric) => (
             <th scope="col" key={metric} className="number">
               {text.labels[metric]}

@@ -42,6 +42,18 @@ const labels: Readonly<Record<FigureName, string>> = {
   averageSessions: 'Sessions',
   averageVisitors: 'Visitors',
   averagePageviews: 'Page views',
+  pointSessions: 'Sessions',
+  pointVisitors: 'Visitors',
+  pointPageviews: 'Page views',
+  pointClicks: 'Clicks',
+  pointErrors: 'Errors',
+  pageviewsListed: 'Page views',
+  visitorsNow: 'Visitors',
+  sessionsNow: 'Sessions',
+  activeVisitors: 'Active visitors',
+  minuteVisitors: 'Visitors',
+  minutePageviews: 'Page views',
+  sessionsNowListed: 'Sessions',
 };
 
 /** The meanings of figures.ts and docs/figures.md. */
@@ -126,11 +138,13 @@ export const analytics = {
   more: 'More figures',
   growth: 'Growth',
   growthMetric: 'Figure of the chart',
+  growthInterval: 'Unit of the chart',
+  intervals: { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' },
   growthBy: {
+    hour: (zone: string) => `By hour, ${zone}.`,
     day: (zone: string) => `By day, ${zone}.`,
     week: (zone: string) => `By week from Monday, ${zone}.`,
     month: (zone: string) => `By month, ${zone}.`,
-    part: 'By parts of the range.',
   },
   growthCut: 'The first one is only partly in the range: it is in the table, and not in the picture.',
   growthOpen: 'The last one is not whole yet.',
