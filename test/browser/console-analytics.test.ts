@@ -7,8 +7,8 @@ import type {
   ExtendedOverview,
   KpiComparison,
   PageView,
+  Series,
   TrafficHeatmap,
-  UserGrowthPoint,
 } from '../../src/client/index.ts';
 import { formatOf } from '../../src/console/i18n/format.ts';
 import { visits } from '../../src/demo/visits.ts';
@@ -139,7 +139,7 @@ describe('figures are those of the API', () => {
     const visitor = await analytics();
     const { page } = visitor;
     await panel(page, 'Growth').getByRole('button', { name: 'Table' }).click();
-    const days = await answer<UserGrowthPoint[]>(visitor, '/sessions/user-growth');
+    const { points: days } = await answer<Series>(visitor, '/sessions/series');
     await eventually(async () => (await rowsOf(page, 'Growth')).map(([, ...values]) => values)).toEqual(
       days.map((day) =>
         [day.sessions, day.visitors, day.pageviews, day.clicks].map((value) => format.number(value)),
@@ -157,16 +157,23 @@ describe('figures are those of the API', () => {
     );
   });
 
-  test('each part of a sparkline is one exact answer', async () => {
-    const { requests, page } = await analytics('?range=yesterday');
-    await page.locator('.sparkline .line-first').first().waitFor();
-    const asked = requests.filter((url) => url.includes(KPIS)).map((url) => new URL(url).searchParams);
-    // The first two are the range and the period before it.
-    const parts = asked
-      .slice(2)
-      .map((params) => Date.parse(params.get('to') ?? '') - Date.parse(params.get('from') ?? '') + 1);
-    // Twelve parts of two hours, of which each answer has two.
-    expect(parts).toEqual(Array(6).fill(2 * 3_600_000));
+  test('a chart by hour, day, week and month has the answer of the series', async () => {
+    const visitor = await analytics('?range=28d&zone=tehran');
+    const { page } = visitor;
+    await panel(page, 'Growth').getByRole('button', { name: 'Table' }).click();
+    for (const [name, interval] of [
+      ['Week', 'week'],
+      ['Hour', 'hour'],
+      ['Day', 'day'],
+    ] as const) {
+      await panel(page, 'Growth').getByText(name, { exact: true }).click();
+      await eventually(() => new URL(page.url()).searchParams.get('by')).toBe(interval);
+      await page.locator('section[aria-label="Growth"][aria-busy="false"]').waitFor();
+      const { points, ...asked } = await answer<Series>(visitor, '/sessions/series');
+      expect(asked).toEqual({ interval, timezone: 'Asia/Tehran' });
+      const shown = (await rowsOf(page, 'Growth')).map(([, sessions]) => (sessions === '–' ? '0' : sessions));
+      expect(shown).toEqual(points.map(({ sessions }) => format.number(sessions)));
+    }
   });
 });
 
@@ -240,7 +247,7 @@ test('everything stands beside the period before', async () => {
   await panel(page, 'Growth').getByRole('button', { name: 'Table' }).click();
   expect((await rowsOf(page, 'Growth'))[0]).toHaveLength(9);
   const asked = requests.filter((url) => url.includes(`to=${encodeURIComponent(to)}`)).join('\n');
-  for (const path of ['user-growth', 'pageviews', 'overview/extended']) expect(asked).toContain(path);
+  for (const path of ['series', 'pageviews', 'overview/extended']) expect(asked).toContain(path);
 });
 
 describe('exports', () => {
@@ -360,7 +367,7 @@ describe('live', () => {
     const { requests } = visitor;
     const [kpis = ''] = requests.filter((url) => url.includes(KPIS));
     expect(requests.filter((url) => url === kpis)).toHaveLength(1);
-    expect(requests.filter((url) => url.includes('/sessions/user-growth'))).toHaveLength(1);
+    expect(requests.filter((url) => url.includes('/sessions/series'))).toHaveLength(1);
     // The page asks for its name once it is shown to somebody.
     expect(requests.indexOf(kpis)).toBeLessThan(requests.findIndex((url) => url.endsWith('/api/v1/apps')));
   });
@@ -403,7 +410,7 @@ describe('states', () => {
     open.push(visitor);
     await visitor.visit(`/apps/${empty.app}`);
     await visitor.page.getByText('There are no visits yet').waitFor();
-    await visitor.page.getByRole('main').getByRole('link', { name: 'Settings', exact: true }).click();
+    await visitor.page.locator('.state').getByRole('link', { name: 'Settings', exact: true }).click();
     await eventually(() => new URL(visitor.page.url()).pathname).toMatch(/\/settings$/);
   });
 

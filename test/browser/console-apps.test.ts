@@ -37,6 +37,10 @@ test('an app is created, its first event turns the light green, its secret rotat
   await page.getByText('There is no app yet').waitFor();
   await page.getByRole('button', { name: 'Create an app' }).click();
   await page.getByLabel('Name').fill('Web shop');
+  // A scheme is offered to a bare domain.
+  await page.getByLabel('Domain').fill('yalda.ir');
+  await page.getByRole('button', { name: 'Use https://yalda.ir' }).click();
+  expect(await page.getByLabel('Domain').inputValue()).toBe('https://yalda.ir');
   await page.getByLabel('Domain').fill('http://shop.test');
   await page.getByRole('dialog').getByRole('button', { name: 'Create an app' }).click();
 
@@ -51,6 +55,12 @@ test('an app is created, its first event turns the light green, its secret rotat
 
   await page.getByLabel('The old secret works on').selectOption('hour');
   await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  const asked = page.getByRole('dialog', { name: 'Rotate the secret' });
+  await asked.getByText('stops working at the end of the time').waitFor();
+  await asked.getByRole('button', { name: 'Cancel' }).click();
+  expect(await snippet(page), 'nothing is done before it is confirmed').toBe(first);
+  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  await asked.getByRole('button', { name: 'Rotate now' }).click();
   await page.getByText('The secret is rotated.').waitFor();
   const second = await snippet(page);
   expect(second).not.toBe(first);

@@ -21,6 +21,10 @@ const statusWith = async (key: string): Promise<number> => {
 /** The key that the open window shows, once its button has copied it. */
 async function shownKey(page: Page): Promise<string> {
   const window = page.getByRole('dialog', { name: 'Your new key' });
+  await window.waitFor();
+  expect(await page.evaluate('document.activeElement.textContent'), 'the focus is in the window').toBe(
+    'Done',
+  );
   await window.getByRole('button', { name: 'Copy: Your new key' }).click();
   const key = String(await page.evaluate('navigator.clipboard.readText()'));
   expect(await window.getByRole('region', { name: 'Your new key' }).textContent()).toBe(key);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { domainToASCII } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -21,7 +22,7 @@ const open: Visitor[] = [];
 beforeAll(async () => {
   browser = await openBrowser();
   const now = service().clock.now().getTime();
-  await service().record([...visits(epochMs(now - 9 * DAY_MS), epochMs(now))] as SessionSeed[]);
+  await service().record([...visits(epochMs(now - 15 * DAY_MS), epochMs(now))] as SessionSeed[]);
   const startedAt = new Date(now - 3 * DAY_MS).toISOString();
   await service().record([
     {
@@ -46,7 +47,7 @@ async function analytics(search: string, viewing: Viewing = {}): Promise<Visitor
   open.push(visitor);
   await visitor.context.addCookies(cookies);
   await visitor.visit(`/apps/${service().app}${search}`);
-  await visitor.page.locator('.tile-value').first().waitFor();
+  await visitor.page.locator('.tile-value, .state').first().waitFor();
   return visitor;
 }
 
@@ -94,10 +95,12 @@ describe('names are shown as people write them', () => {
     expect(left('س')).toBeLessThan(left('ک'));
   });
 
-  test('countries have their Persian names', async () => {
+  test('countries have their Persian names, and cities where CLDR has one', async () => {
     const { page } = await analytics('?range=7d&places=countries');
     await panel(page, 'مکان‌ها').scrollIntoViewIfNeeded();
     await eventually(async () => (await rowsOf(page, 'مکان‌ها'))[0]?.[0]).toBe('ایران');
+    await panel(page, 'مکان‌ها').getByRole('tab', { name: 'مکان‌ها' }).click();
+    await eventually(async () => (await rowsOf(page, 'مکان‌ها'))[0]?.[0]).toContain('تهران');
   });
 });
 
@@ -168,6 +171,30 @@ test('Persian begins in Tehran; the zone is any of the IANA database, kept for e
   await eventually(() => new URL(again.url()).search).toBe('?zone=Asia/Kabul');
   await page.goBack();
   await eventually(() => page.getByLabel('منطقهٔ زمانی').inputValue()).toBe('Asia/Tehran');
+});
+
+test('with Tehran chosen the card, the chart, its table and its export have one calendar', async () => {
+  const { page } = await analytics('?range=7d&zone=tehran', { language: 'en' });
+  const growth = panel(page, 'Growth');
+  await growth.getByText('By day, Tehran.').waitFor();
+  await growth.getByRole('button', { name: 'Table' }).click();
+  await eventually(async () => (await rowsOf(page, 'Growth')).length).toBe(7);
+  const sum = (await rowsOf(page, 'Growth')).reduce(
+    (all, [, sessions = '']) => all + Number(sessions.replace(',', '')),
+    0,
+  );
+  expect(sum.toLocaleString('en')).toBe(await textOf(page, '[data-figure=sessions] .tile-value'));
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    growth.getByRole('button', { name: 'Export Growth as CSV' }).click(),
+  ]);
+  const lines = readFileSync(await download.path(), 'utf8')
+    .trim()
+    .split('\r\n')
+    .slice(1);
+  expect(lines.map((line) => line.slice(0, 26).replace(/^"[\d-]{10}/, ''))).toEqual(
+    Array(7).fill('T20:30:00.000Z"'),
+  );
 });
 
 describe('the look of the page', () => {

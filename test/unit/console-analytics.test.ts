@@ -1,22 +1,17 @@
 import { domainToASCII, domainToUnicode } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Series } from '../../src/client/index.ts';
 import { changeOf, changeOfFigure, moodOf } from '../../src/console/analytics/changes.ts';
 import { curlOf } from '../../src/console/analytics/curl.ts';
-import {
-  cutsOf,
-  isByDay,
-  momentsOfBuckets,
-  momentsOfDays,
-} from '../../src/console/analytics/growth-series.ts';
 import { compared, keyOf, listOf, mostRows, rowsOf } from '../../src/console/analytics/lists.ts';
 import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
+import { momentsOf } from '../../src/console/analytics/series.ts';
 import { AGAINST, periodAgainst } from '../../src/console/analytics/view/against.ts';
-import { bucketsOf, pairsOf } from '../../src/console/analytics/view/buckets.ts';
 import { csvOf, daysOf, fileNameOf } from '../../src/console/analytics/view/csv.ts';
+import { cutsOf, INTERVALS, intervalOf, intervalsOf } from '../../src/console/analytics/view/interval.ts';
 import {
   isLive,
-  lengthOf,
   type Minutes,
   minutesOf,
   PRESETS,
@@ -214,6 +209,7 @@ describe('the address', () => {
     againstMinutes: fc.constant(null),
     isCompared: fc.boolean(),
     growth: fc.constantFrom(...GROWTH_METRICS),
+    interval: fc.constantFrom(null, ...INTERVALS),
     hours: fc.constantFrom(...HOUR_METRICS),
     tabs: fc.record({
       pages: fc.constantFrom(...TABS.pages),
@@ -250,72 +246,48 @@ describe('the address', () => {
   ])('%s counts as the default', (search) => expect(viewOf(search)).toEqual(DEFAULT_VIEW));
 });
 
-describe('parts of a range', () => {
-  test('are days, or twelve parts; they cover the range without gaps', () => {
-    const minutes = fc.integer({ min: 1, max: 600_000 });
-    fc.assert(
-      fc.property(minutes, (length) => {
-        const range = { from: NOON, to: NOON + length * 60_000 - 1 };
-        const buckets = bucketsOf(range);
-        expect([buckets[0]?.from, buckets.at(-1)?.to]).toEqual([range.from, range.to]);
-        buckets.forEach((bucket, i) => {
-          expect(Number.isInteger(bucket.from)).toBe(true);
-          expect(bucket.from).toBe((buckets[i - 1]?.to ?? NOON - 1) + 1);
-        });
-      }),
-    );
-    expect(bucketsOf(rangeOf('7d', 'Asia/Tehran', NOON)).map(lengthOf)).toEqual(Array(7).fill(DAY_MS));
-    expect(bucketsOf(rangeOf('today', 'UTC', NOON))).toHaveLength(12);
+describe('units of a chart', () => {
+  test('a short range by hour, others by day; the chosen one if the range has room for it', () => {
+    const unit = (preset: (typeof PRESETS)[number]) => intervalOf(rangeOf(preset, 'UTC', NOON), null);
+    expect([unit('today'), unit('24h'), unit('7d'), unit('365d')]).toEqual(['hour', 'hour', 'day', 'day']);
+    const today = rangeOf('today', 'UTC', NOON);
+    expect(intervalsOf(today)).toEqual(['hour']);
+    expect(intervalOf(today, 'month')).toBe('hour');
+    const year = rangeOf('365d', 'UTC', NOON);
+    expect(intervalsOf(year)).toEqual(['day', 'week', 'month']);
+    expect([intervalOf(year, 'month'), intervalOf(year, 'hour')]).toEqual(['month', 'day']);
   });
 
-  test('each begun part is asked for once, with the one before it', () => {
-    const buckets = bucketsOf(rangeOf('7d', 'UTC', NOON));
-    expect(pairsOf(buckets, NOON).map(({ current, previous }) => [current, previous])).toEqual([
-      [6, 5],
-      [4, 3],
-      [2, 1],
-      [0, null],
-    ]);
-    // Noon begins the seventh of twelve parts.
-    const today = bucketsOf(rangeOf('today', 'UTC', NOON));
-    expect(pairsOf(today, NOON).map(({ current, previous }) => [current, previous])).toEqual([
-      [6, 5],
-      [4, 3],
-      [2, 1],
-      [0, null],
-    ]);
-    for (const { range, previous } of pairsOf(today, NOON)) {
-      if (previous !== null) {
-        expect({ from: range.from - lengthOf(range), to: range.from - 1 }).toEqual(today[previous]);
-      }
+  test('units that are cut, or not over yet', () => {
+    const cuts = (
+      preset: (typeof PRESETS)[number],
+      zone: Zone,
+      interval: (typeof INTERVALS)[number] = 'day',
+    ) => cutsOf(rangeOf(preset, zone, NOON), interval, zone, NOON);
+    expect(cuts('7d', 'UTC')).toEqual({ first: false, last: true });
+    expect(cuts('7d', 'Asia/Tehran')).toEqual({ first: false, last: true });
+    expect(cuts('yesterday', 'Asia/Tehran')).toEqual({ first: false, last: false });
+    expect(cuts('24h', 'UTC')).toEqual({ first: true, last: true });
+    // The 14th is a Saturday.
+    expect(cuts('7d', 'UTC', 'week')).toEqual({ first: true, last: true });
+    const october = { from: minute('2026-10-01T00:00'), to: minute('2026-10-31T23:59') };
+    for (const zone of ZONES) {
+      expect(cutsOf(rangeOf(october, zone, NOON), 'month', zone, NOON)).toEqual({
+        first: false,
+        last: false,
+      });
     }
-    expect(pairsOf(today, at('2026-11-19T00:00Z'))).toEqual([]);
-    // A part that is cut is asked for alone.
-    const cut = pairsOf(today, NOON, at('2026-11-20T05:00Z') - 1);
-    expect(cut.map(({ current, previous }) => [current, previous])).toEqual([
-      [2, null],
-      [1, 0],
-    ]);
-    expect(cut[0] && lengthOf(cut[0].range)).toBe(HOUR_MS);
   });
 
   test('times to come have no value, nor have those before the first session', () => {
-    const day = (date: string) => ({ date, sessions: 1, visitors: 2, pageviews: 3, clicks: 4 });
-    expect(momentsOfDays([day('2026-11-19'), day('2026-11-20'), day('2026-11-21')], NOON, NOON)).toEqual([
-      { at: at('2026-11-19'), kind: 'day', values: null },
-      { at: at('2026-11-20'), kind: 'day', values: { sessions: 1, visitors: 2, pageviews: 3, clicks: 4 } },
-      { at: at('2026-11-21'), kind: 'day', values: null },
-    ]);
-    expect(cutsOf(rangeOf('7d', 'UTC', NOON), NOON)).toEqual({ first: false, last: true });
-    expect(cutsOf(rangeOf('7d', 'Asia/Tehran', NOON), NOON)).toEqual({ first: true, last: true });
-    expect(cutsOf(rangeOf('yesterday', 'UTC', NOON), NOON)).toEqual({ first: false, last: false });
-    expect([isByDay(rangeOf('yesterday', 'UTC', NOON)), isByDay(rangeOf('7d', 'UTC', NOON))]).toEqual([
-      false,
-      true,
-    ]);
-    expect(momentsOfBuckets([{ range: { from: 5, to: 9 }, figures: null }], 0)).toEqual([
-      { at: 5, kind: 'part', values: null },
-    ]);
+    const figures = { sessions: 1 } as Series['points'][number];
+    const points = ['2026-11-18', '2026-11-19', '2026-11-20', '2026-11-21'].map((date) => ({
+      ...figures,
+      start: `${date}T00:00:00.000Z`,
+    }));
+    const series: Series = { interval: 'day', timezone: 'UTC', points };
+    const known = momentsOf(series, NOON, at('2026-11-19T23:00Z')).map(({ values }) => values !== null);
+    expect(known).toEqual([false, true, true, false]);
   });
 });
 

@@ -6,7 +6,6 @@ import { useApps } from '../apps/apps.ts';
 import { useSpeech } from '../i18n/use-text.ts';
 import { go, usePath, useSearch } from '../shell/router.tsx';
 import { NoAccessState } from '../states.tsx';
-import { useBuckets } from './buckets.ts';
 import { useNow } from './clock.ts';
 import { type Analytics, AnalyticsProvider, type Period, useAnalytics, useFigures } from './context.ts';
 import { listOf } from './lists.ts';
@@ -21,7 +20,9 @@ import { More } from './panels/more.tsx';
 import { NoVisits } from './panels/no-visits.tsx';
 import { Toolbar } from './panels/toolbar.tsx';
 import { usePrint } from './print.ts';
+import { momentsOf, seriesParams } from './series.ts';
 import { periodAgainst } from './view/against.ts';
+import { cutsOf, intervalOf } from './view/interval.ts';
 import { keepZone, zoneOf } from './view/kept-zone.ts';
 import { isLive, paramsOf, type Range, rangeOf } from './view/range.ts';
 import { searchOf, type View, viewOf, zoneIn } from './view/view.ts';
@@ -108,11 +109,15 @@ const isEmpty = ({ data }: Loaded<KpiComparison>): boolean =>
   data !== undefined && data.current.sessions === 0 && data.current.pageviews === 0;
 
 function Page({ live, print }: { readonly live: Live; readonly print: () => void }) {
-  const { appId, range, params, against, now, version } = useAnalytics();
+  const { view, range, params, against, now, version } = useAnalytics();
   const { text } = useWords();
   const kpis = useFigures('getOverviewKpis', params, version);
   const kpisBefore = useFigures('getOverviewKpis', against?.params ?? null, version, { like: against?.like });
-  const buckets = useBuckets(appId, kpis.data === undefined ? null : range, now, version);
+  const oldest = useAnalytics().oldest ?? 0;
+  const interval = intervalOf(range, view.interval);
+  const series = useFigures('getSeries', seriesParams(params, interval, view.zone), version);
+  const moments = series.data === undefined ? [] : momentsOf(series.data, now, oldest);
+  const cuts = cutsOf(range, interval, view.zone, now);
   if (isNoAccess(kpis.error) || isNoAccess(live.overview.error)) return <NoAccessState isPage />;
   return (
     <div className="analytics">
@@ -122,8 +127,8 @@ function Page({ live, print }: { readonly live: Live; readonly print: () => void
         <NoVisits />
       ) : (
         <>
-          <Kpis of={kpis} before={kpisBefore.data?.current} buckets={buckets.data ?? []} />
-          <Growth buckets={buckets} kpis={kpis} />
+          <Kpis of={kpis} before={kpisBefore.data?.current} moments={moments} isLastPartial={cuts.last} />
+          <Growth series={series} interval={interval} cuts={cuts} kpis={kpis} />
           <div className="pair">
             <ListGroup group="pages" />
             <ListGroup group="sources" />

@@ -18,7 +18,9 @@ export function usePrint(): { readonly isWhole: boolean; readonly print: () => v
     const begun = performance.now();
     const timer = setInterval(() => {
       const now = performance.now();
-      const isReady = now - begun > 2 * LOOK_MS && longestWait(now) === 0;
+      // The map is drawn from a file that no question brings.
+      const isLoading = longestWait(now) > 0 || document.querySelector('.panel .loading') !== null;
+      const isReady = now - begun > 2 * LOOK_MS && !isLoading;
       if (!isReady && now - begun < LONGEST_MS) return;
       clearInterval(timer);
       window.print();

@@ -21,6 +21,7 @@ export interface Words {
   readonly period: (range: Range, zone: Zone) => string;
   /** A day in both calendars, if the language has another one. */
   readonly day: (at: number | string, zone?: Zone) => string;
+  readonly month: (at: number, zone: Zone) => string;
   readonly minute: (at: number, zone: Zone) => string;
   readonly clock: (at: number, zone: Zone) => string;
   readonly hour: (hour: number) => string;
@@ -66,6 +67,8 @@ function wordsOf(text: Text, format: Format, locale: string): Words {
       return beside(spanOf(format.date(from, zone), format.date(to, zone)), gregorian);
     },
     day,
+    month: (at, timeZone) =>
+      format.dateWith(at, { month: 'long', year: 'numeric', timeZone, calendar: 'gregory' }),
     minute,
     clock: (at, zone) => format.dateWith(at, { ...CLOCK, timeZone: zone }),
     hour: (hour) => format.number(hour, { minimumIntegerDigits: 2 }),
@@ -99,6 +102,8 @@ function nameOf(text: Text, format: Format, locale: string, kind: NameKind, name
       return readablePath(name);
     case 'host':
       return readableHost(name);
+    case 'place':
+      return text.cities[name] ?? name;
     case 'country':
       return format.country(name);
     case 'language':

@@ -1,91 +1,69 @@
 import { SegmentedControl } from '@mantine/core';
-import type { KpiComparison } from '../../../client/index.ts';
+import type { KpiComparison, Series } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { LineChart } from '../../chart/line-chart.tsx';
-import { useBuckets } from '../buckets.ts';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
-import { cutsOf, isByDay, type Moment, momentsOfBuckets, momentsOfDays } from '../growth-series.ts';
-import type { Bucket } from '../view/buckets.ts';
+import { type Moment, momentsOf, seriesParams } from '../series.ts';
 import { csvOf } from '../view/csv.ts';
-import { lengthOf } from '../view/range.ts';
+import { type Interval, intervalsOf } from '../view/interval.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
 import { useWords } from '../words.ts';
 import { Figures, Panel } from './panel.tsx';
 
 const FIGURES = {
-  sessions: 'daySessions',
-  visitors: 'dayVisitors',
-  pageviews: 'dayPageviews',
-  clicks: 'dayClicks',
+  sessions: 'pointSessions',
+  visitors: 'pointVisitors',
+  pageviews: 'pointPageviews',
+  clicks: 'pointClicks',
 } as const;
 
-/** Sessions, visitors, page views and clicks over time. */
-export function Growth({
-  buckets,
-  kpis,
-}: {
-  readonly buckets: Loaded<readonly Bucket[]>;
+interface Cuts {
+  readonly first: boolean;
+  readonly last: boolean;
+}
+
+interface GrowthProps {
+  readonly series: Loaded<Series>;
+  readonly interval: Interval;
+  readonly cuts: Cuts;
   readonly kpis: Loaded<KpiComparison>;
-}) {
-  const { appId, range, before, params, now, version, view, change } = useAnalytics();
+}
+
+/** Sessions, visitors, page views and clicks over time, by the clock of the zone. */
+export function Growth({ series, interval, cuts, kpis }: GrowthProps) {
+  const { before, params, now, version, view } = useAnalytics();
   const oldest = useAnalytics().oldest ?? 0;
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
-  const byDay = isByDay(range);
-  const days = useFigures('listUserGrowth', byDay ? params : null, version);
-  const isCompared = before !== null && isInView;
-  const daysBefore = useFigures('listUserGrowth', isCompared && byDay ? before.params : null, version, {
-    like: before?.like,
-  });
-  const partsBefore = useBuckets(
-    appId,
-    isCompared && !byDay ? { from: before.range.from, to: before.range.from + lengthOf(range) - 1 } : null,
-    now,
-    version,
-    before?.range.to,
-  );
-  const current: Loaded<readonly Moment[]> = byDay
-    ? mapped(days, (answer) => momentsOfDays(answer, now, oldest))
-    : mapped(buckets, (answer) => momentsOfBuckets(answer, oldest));
-  const previous: Loaded<readonly Moment[]> = byDay
-    ? mapped(daysBefore, (answer) => momentsOfDays(answer, now, oldest))
-    : mapped(partsBefore, (answer) => momentsOfBuckets(answer, oldest));
-  const previousData = before === null ? undefined : previous.data;
-  const cuts = cutsOf(range, now);
-  const notes = byDay
-    ? cuts.first
-      ? text.growthCut
-      : cuts.last
-        ? text.growthOpen
-        : text.growthDays
-    : text.growthParts;
+  const paramsBefore = before === null ? null : seriesParams(before.params, interval, view.zone);
+  const previous = useFigures('getSeries', paramsBefore, version, { isAsked: isInView, like: before?.like });
+  const current: Loaded<readonly Moment[]> = {
+    ...series,
+    data: series.data === undefined ? undefined : momentsOf(series.data, now, oldest),
+  };
+  const previousData =
+    before === null || previous.data === undefined ? undefined : momentsOf(previous.data, now, oldest);
+  const note = useNote(interval, cuts);
   return (
     <div ref={ref}>
       <Panel
         title={text.growth}
-        note={notes}
-        about={
-          byDay
-            ? { question: 'listUserGrowth', params, figures: [FIGURES[view.growth]] }
-            : { question: 'getOverviewKpis', params, figures: [view.growth] }
-        }
+        note={note}
+        about={{
+          question: 'getSeries',
+          params: seriesParams(params, interval, view.zone),
+          figures: [FIGURES[view.growth]],
+        }}
         csv={{ name: 'growth', text: () => csvOfMoments(current.data ?? [], previousData) }}
-        controls={
-          <SegmentedControl
-            size="xs"
-            aria-label={text.growthMetric}
-            value={view.growth}
-            onChange={(growth) => change({ growth: growth as GrowthMetric })}
-            data={GROWTH_METRICS.map((value) => ({ value, label: text.labels[value] }))}
-          />
-        }
-        table={() => <GrowthTable moments={current.data ?? []} previous={previousData} />}
+        controls={<GrowthControls interval={interval} />}
+        table={() => <GrowthTable interval={interval} moments={current.data ?? []} previous={previousData} />}
         isBusy={current.isLoading}
       >
         <Figures of={current} lines={9}>
           {(moments) => (
             <GrowthChart
-              cuts={byDay ? cuts : { first: false, last: range.to > now }}
+              interval={interval}
+              cuts={cuts}
               moments={moments}
               previous={previousData}
               total={kpis.data?.current[view.growth]}
@@ -97,33 +75,67 @@ export function Growth({
   );
 }
 
-/** The same with its data as moments. */
-const mapped = <T, U>(loaded: Loaded<T>, map: (data: T) => U): Loaded<U> => ({
-  ...loaded,
-  data: loaded.data === undefined ? undefined : map(loaded.data),
-});
+/** The figure of the chart, and its unit. */
+function GrowthControls({ interval }: { readonly interval: Interval }) {
+  const { view, change, range } = useAnalytics();
+  const { text } = useWords();
+  return (
+    <div className="growth-controls">
+      <SegmentedControl
+        size="xs"
+        aria-label={text.growthMetric}
+        value={view.growth}
+        onChange={(growth) => change({ growth: growth as GrowthMetric })}
+        data={GROWTH_METRICS.map((value) => ({ value, label: text.labels[value] }))}
+      />
+      <SegmentedControl
+        size="xs"
+        aria-label={text.growthInterval}
+        value={interval}
+        onChange={(each) => change({ interval: each as Interval })}
+        data={intervalsOf(range).map((value) => ({ value, label: text.intervals[value] }))}
+      />
+    </div>
+  );
+}
 
-function useMomentName(): (moment: Moment) => string {
-  const { day, minute } = useWords();
+/** The calendar of the chart, and which of its units are not whole. */
+function useNote(interval: Interval, cuts: Cuts): string {
   const { view } = useAnalytics();
-  return ({ at, kind }) => (kind === 'day' ? day(at) : minute(at, view.zone));
+  const { text } = useWords();
+  return [
+    text.growthBy[interval](text.range.zones[view.zone] ?? view.zone),
+    ...(cuts.first ? [text.growthCut] : []),
+    ...(cuts.last ? [text.growthOpen] : []),
+  ].join(' ');
+}
+
+function useMomentName(interval: Interval): (moment: Moment) => string {
+  const { day, minute, month } = useWords();
+  const { view } = useAnalytics();
+  return ({ at }) => {
+    if (interval === 'month') return month(at, view.zone);
+    return interval === 'hour' ? minute(at, view.zone) : day(at, view.zone);
+  };
 }
 
 /** A first day that is partly in the range would look like a fall, so the picture begins with the next one. */
 function GrowthChart({
+  interval,
   cuts,
   moments: all,
   previous: allBefore,
   total,
 }: {
-  readonly cuts: { readonly first: boolean; readonly last: boolean };
+  readonly interval: Interval;
+  readonly cuts: Cuts;
   readonly moments: readonly Moment[];
   readonly previous: readonly Moment[] | undefined;
   readonly total: number | undefined;
 }) {
   const { view, isRtl } = useAnalytics();
   const { text, figure, format, clock } = useWords();
-  const nameOf = useMomentName();
+  const nameOf = useMomentName(interval);
   const metric = view.growth;
   const moments = cuts.first ? all.slice(1) : all;
   const previous = cuts.first ? allBefore?.slice(1) : allBefore;
@@ -131,9 +143,9 @@ function GrowthChart({
     (best, moment) => ((moment.values?.[metric] ?? -1) > (best?.values?.[metric] ?? -1) ? moment : best),
     undefined,
   );
-  const short = ({ at, kind }: Moment): string =>
-    kind === 'day'
-      ? format.dateWith(at, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+  const short = ({ at }: Moment): string =>
+    interval !== 'hour'
+      ? format.dateWith(at, { day: 'numeric', month: 'short', timeZone: view.zone })
       : clock(at, view.zone);
   return (
     <LineChart
@@ -162,19 +174,21 @@ function GrowthChart({
 }
 
 function GrowthTable({
+  interval,
   moments,
   previous,
 }: {
+  readonly interval: Interval;
   readonly moments: readonly Moment[];
   readonly previous: readonly Moment[] | undefined;
 }) {
   const { text, figure } = useWords();
-  const nameOf = useMomentName();
+  const nameOf = useMomentName(interval);
   return (
     <table className="grid">
       <thead>
         <tr>
-          <th scope="col">{moments[0]?.kind === 'part' ? text.time : text.date}</th>
+          <th scope="col">{interval === 'hour' ? text.time : text.date}</th>
           {GROWTH_METRICS.map((metric) => (
             <th scope="col" key={metric} className="number">
               {text.labels[metric]}

@@ -146,7 +146,7 @@ interface HoursProps {
 
 function HoursPicture({ rows, figure: name, usual }: HoursProps) {
   const { view, isRtl } = useAnalytics();
-  const { text, figure, hour, hourSpan } = useWords();
+  const { text, format, figure, hour, hourSpan } = useWords();
   const cells = rows.flatMap((row, i) => row.values.map((value, at) => ({ i, at, value: value ?? -1 })));
   const most = cells.reduce((best, cell) => (cell.value > best.value ? cell : best), {
     i: 0,
@@ -172,7 +172,7 @@ function HoursPicture({ rows, figure: name, usual }: HoursProps) {
       rows={rows}
       hour={hour}
       span={hourSpan}
-      scale={[figure(name, 0), figure(name, most.value)]}
+      scale={[format.number(0), figure(name, most.value)]}
       describe={describe}
       isRtl={isRtl}
     />

@@ -6,7 +6,7 @@ import { Sparkline } from '../../chart/sparkline.tsx';
 import { useText } from '../../i18n/use-text.ts';
 import { changeOfFigure } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
-import type { Bucket } from '../view/buckets.ts';
+import type { Moment } from '../series.ts';
 import { useWords } from '../words.ts';
 import { About } from './about.tsx';
 import { ChangeMark, useLack } from './change-mark.tsx';
@@ -18,11 +18,13 @@ interface KpisProps {
   readonly of: Loaded<KpiComparison>;
   /** The figures of the other period. */
   readonly before: KpiMetrics<number> | undefined;
-  readonly buckets: readonly Bucket[];
+  readonly moments: readonly Moment[];
+  /** Whether the last of them is not over, or only partly in the range. */
+  readonly isLastPartial: boolean;
 }
 
 /** The key figures, each with its change and its course. */
-export function Kpis({ of, before, buckets }: KpisProps) {
+export function Kpis({ of, before, moments, isLastPartial }: KpisProps) {
   const { text } = useWords();
   const { states } = useText();
   return (
@@ -33,7 +35,14 @@ export function Kpis({ of, before, buckets }: KpisProps) {
       {of.error === null ? (
         <ul className="tiles">
           {KPI_FIGURES.map((name) => (
-            <Tile key={name} name={name} current={of.data?.current} before={before} buckets={buckets} />
+            <Tile
+              key={name}
+              name={name}
+              current={of.data?.current}
+              before={before}
+              moments={moments}
+              isLastPartial={isLastPartial}
+            />
           ))}
         </ul>
       ) : (
@@ -52,13 +61,13 @@ interface TileProps {
   readonly name: Kpi;
   readonly current: KpiMetrics<number> | undefined;
   readonly before: KpiMetrics<number> | undefined;
-  readonly buckets: readonly Bucket[];
+  readonly moments: readonly Moment[];
+  readonly isLastPartial: boolean;
 }
 
-function Tile({ name, current, before, buckets }: TileProps) {
+function Tile({ name, current, before, moments, isLastPartial }: TileProps) {
   const { text, figure } = useWords();
-  const { params, now, oldest, isRtl } = useAnalytics();
-  const last = buckets.findLast(({ figures }) => figures !== null);
+  const { params, isRtl } = useAnalytics();
   return (
     <li className="tile" data-figure={name}>
       <div className="tile-head">
@@ -78,10 +87,8 @@ function Tile({ name, current, before, buckets }: TileProps) {
         )}
       </div>
       <Sparkline
-        values={buckets.map(({ range, figures }) =>
-          range.to < (oldest ?? 0) ? null : (figures?.[name] ?? null),
-        )}
-        isLastPartial={last !== undefined && last.range.to >= now}
+        values={moments.map(({ values }) => values?.[name] ?? null)}
+        isLastPartial={isLastPartial}
         isRtl={isRtl}
       />
     </li>

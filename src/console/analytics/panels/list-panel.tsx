@@ -61,7 +61,10 @@ export function ListPanel({ list, title, controls, picture }: ListPanelProps) {
   const { current, rows, mostListed } = useRows(list, isInView);
   const exported = useExport(list);
   const isOverview = list.question === 'getExtendedOverview';
-  const written = (row: ListedRow): string => row.names.map((part) => name(list.kind, part)).join(' ');
+  const written = (row: ListedRow): string =>
+    row.names
+      .map((part, i) => name(list.kind === 'place' && i === 2 ? 'country' : list.kind, part))
+      .join(' ');
   const wish = folded(view.find.trim());
   const found =
     wish === ''

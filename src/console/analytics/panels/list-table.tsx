@@ -146,7 +146,9 @@ function Names({
   const bar = { '--share': `${(share * 100).toFixed(1)}%` } as React.CSSProperties;
   if (list.kind === 'place') {
     const [city, region, country] = names;
-    const place = [...new Set([city, region])].filter((part) => typeof part === 'string' && part !== '');
+    const place = [...new Set([city, region])]
+      .filter((part): part is string => typeof part === 'string' && part !== '')
+      .map((part) => name('place', part));
     return (
       <th {...ROLES.name} className="name" style={bar}>
         <bdi>{place.length === 0 ? text.none : place.join(', ')}</bdi>{' '}

@@ -67,7 +67,8 @@ function LocationMap({ rows }: { readonly rows: readonly ListedRow[] }) {
   }));
   const titleOf = ({ key }: Place): string => {
     const [city, region, country] = byKey.get(key)?.names ?? [];
-    return city ?? region ?? name('country', country ?? null);
+    const place = city ?? region;
+    return place === null || place === undefined ? name('country', country ?? null) : name('place', place);
   };
   const describe = ({ key, value }: Place): string => {
     const { names, before } = byKey.get(key) ?? { names: [] };

@@ -1,4 +1,5 @@
 import { AGAINST, type Against } from './against.ts';
+import { INTERVALS, type Interval } from './interval.ts';
 import { type Choice, type Minutes, PRESETS, type Preset, rangeProblem } from './range.ts';
 import { TEHRAN, UTC, wallMinute, type Zone, zoneNamed } from './zone.ts';
 
@@ -34,6 +35,8 @@ export interface View {
   /** Whether its values stand beside those of the range. */
   readonly isCompared: boolean;
   readonly growth: GrowthMetric;
+  /** The unit of the charts; null for the one that suits the range. */
+  readonly interval: Interval | null;
   readonly hours: HourMetric;
   readonly tabs: Tabs;
   /** Whether the map shows the places alone, or the whole world. */
@@ -49,6 +52,7 @@ export const DEFAULT_VIEW: View = {
   againstMinutes: null,
   isCompared: false,
   growth: 'sessions',
+  interval: null,
   hours: 'sessions',
   tabs: {
     pages: 'pages',
@@ -79,6 +83,7 @@ export function viewOf(search: string, zone: Zone = UTC): View {
     againstMinutes: minutesIn(params, 'against-from', 'against-to'),
     isCompared: params.get('compare') === '1',
     growth: among('growth', GROWTH_METRICS, DEFAULT_VIEW.growth),
+    interval: INTERVALS.find((each) => each === params.get('by')) ?? null,
     hours: among('hours', HOUR_METRICS, DEFAULT_VIEW.hours),
     tabs: Object.fromEntries(
       GROUPS.map((group) => [group, among<ListId>(group, TABS[group], DEFAULT_VIEW.tabs[group])]),
@@ -111,7 +116,7 @@ const shortOf = (zone: Zone): string =>
 
 /** The part of an address that `viewOf` reads. Defaults are left out, but for the zone: others may have another default. */
 export function searchOf(view: View): string {
-  const { choice, against, againstMinutes, isCompared, growth, hours, tabs, map, find } = view;
+  const { choice, against, againstMinutes, isCompared, growth, interval, hours, tabs, map, find } = view;
   const params = new URLSearchParams();
   const set = (name: string, value: string, other = ''): void => {
     if (value !== other) params.set(name, value);
@@ -128,6 +133,7 @@ export function searchOf(view: View): string {
   }
   set('compare', isCompared ? '1' : '');
   set('growth', growth, DEFAULT_VIEW.growth);
+  set('by', interval ?? '');
   set('hours', hours, DEFAULT_VIEW.hours);
   for (const group of GROUPS) set(group, tabs[group], DEFAULT_VIEW.tabs[group]);
   set('map', map, DEFAULT_VIEW.map);

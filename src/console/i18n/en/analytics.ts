@@ -42,6 +42,18 @@ const labels: Readonly<Record<FigureName, string>> = {
   averageSessions: 'Sessions',
   averageVisitors: 'Visitors',
   averagePageviews: 'Page views',
+  pointSessions: 'Sessions',
+  pointVisitors: 'Visitors',
+  pointPageviews: 'Page views',
+  pointClicks: 'Clicks',
+  pointErrors: 'Errors',
+  pageviewsListed: 'Page views',
+  visitorsNow: 'Visitors',
+  sessionsNow: 'Sessions',
+  activeVisitors: 'Active visitors',
+  minuteVisitors: 'Visitors',
+  minutePageviews: 'Page views',
+  sessionsNowListed: 'Sessions',
 };
 
 /** The meanings of figures.ts and docs/figures.md. */
@@ -126,11 +138,16 @@ export const analytics = {
   more: 'More figures',
   growth: 'Growth',
   growthMetric: 'Figure of the chart',
-  growthDays: 'By UTC day.',
-  growthCut:
-    'By UTC day. The first day is only partly in the range: it is in the table, and not in the picture.',
-  growthOpen: 'By UTC day. The last day is not whole yet.',
-  growthParts: 'By parts of the range.',
+  growthInterval: 'Unit of the chart',
+  intervals: { hour: 'Hour', day: 'Day', week: 'Week', month: 'Month' },
+  growthBy: {
+    hour: (zone: string) => `By hour, ${zone}.`,
+    day: (zone: string) => `By day, ${zone}.`,
+    week: (zone: string) => `By week from Monday, ${zone}.`,
+    month: (zone: string) => `By month, ${zone}.`,
+  },
+  growthCut: 'The first one is only partly in the range: it is in the table, and not in the picture.',
+  growthOpen: 'The last one is not whole yet.',
   growthLabel: (figure: string, total: string, most: string, when: string) =>
     `${figure} over time. ${total} in total. The most, ${most}, at ${when}. The table has every value.`,
   date: 'Date',
@@ -207,6 +224,8 @@ export const analytics = {
     tablet: 'Tablet',
     desktop: 'Computer',
   } as Readonly<Record<string, string>>,
+  /** By their English names; a city that is not here keeps its name. */
+  cities: {} as Readonly<Record<string, string>>,
   none: '(none)',
   raw: 'raw',
   rawOf: (name: string) => `The raw text of ${name}`,

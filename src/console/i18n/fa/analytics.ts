@@ -1,4 +1,5 @@
 import type { AnalyticsTexts } from '../texts.ts';
+import cities from './cities.json' with { type: 'json' };
 
 export const analytics: AnalyticsTexts = {
   title: 'تحلیل‌ها',
@@ -44,6 +45,18 @@ export const analytics: AnalyticsTexts = {
     averageSessions: 'نشست‌ها',
     averageVisitors: 'بازدیدکنندگان',
     averagePageviews: 'نمایش صفحه',
+    pointSessions: 'نشست‌ها',
+    pointVisitors: 'بازدیدکنندگان',
+    pointPageviews: 'نمایش صفحه',
+    pointClicks: 'کلیک‌ها',
+    pointErrors: 'خطاها',
+    pageviewsListed: 'نمایش صفحه',
+    visitorsNow: 'بازدیدکنندگان',
+    sessionsNow: 'نشست‌ها',
+    activeVisitors: 'بازدیدکنندگان فعال',
+    minuteVisitors: 'بازدیدکنندگان',
+    minutePageviews: 'نمایش صفحه',
+    sessionsNowListed: 'نشست‌ها',
   },
   meanings: {
     sessions: 'نشست‌هایی که در بازه آغاز شده‌اند.',
@@ -87,6 +100,18 @@ export const analytics: AnalyticsTexts = {
     averageSessions: 'میانگین نشست‌هایی که در این ساعت از این روز هفته آغاز می‌شوند.',
     averageVisitors: 'میانگین بازدیدکنندگان متفاوت در این ساعت از این روز هفته.',
     averagePageviews: 'میانگین نمایش‌های صفحه در این ساعت از این روز هفته.',
+    pointSessions: 'نشست‌هایی که در این واحد زمان و در بازه آغاز شده‌اند.',
+    pointVisitors: 'بازدیدکنندگان متفاوت نشست‌های این واحد زمان.',
+    pointPageviews: 'نمایش‌های صفحه در این واحد زمان و در بازه.',
+    pointClicks: 'کلیک‌ها در این واحد زمان و در بازه.',
+    pointErrors: 'خطاها در این واحد زمان و در بازه.',
+    pageviewsListed: 'نمایش‌های صفحهٔ نشست‌های این سطر.',
+    visitorsNow: 'بازدیدکنندگان متفاوتی که در این ۳۰ دقیقه رویدادی داشته‌اند.',
+    sessionsNow: 'نشست‌هایی که در این ۳۰ دقیقه رویدادی داشته‌اند.',
+    activeVisitors: 'بازدیدکنندگان متفاوتی که در ۵ دقیقهٔ آخر رویدادی داشته‌اند.',
+    minuteVisitors: 'بازدیدکنندگان متفاوتی که در این دقیقه رویدادی داشته‌اند.',
+    minutePageviews: 'نمایش‌های صفحه در این دقیقه.',
+    sessionsNowListed: 'نشست‌های این ۳۰ دقیقه که به این سطر تعلق دارند.',
   },
   range: {
     label: 'بازه',
@@ -161,10 +186,16 @@ export const analytics: AnalyticsTexts = {
   more: 'ارقام بیشتر',
   growth: 'رشد',
   growthMetric: 'رقم نمودار',
-  growthDays: 'به تفکیک روز UTC.',
-  growthCut: 'به تفکیک روز UTC. تنها بخشی از روز نخست در بازه است؛ این روز در جدول هست و در تصویر نیست.',
-  growthOpen: 'به تفکیک روز UTC. روز آخر هنوز تمام نشده است.',
-  growthParts: 'به تفکیک بخش‌های بازه.',
+  growthInterval: 'واحد نمودار',
+  intervals: { hour: 'ساعت', day: 'روز', week: 'هفته', month: 'ماه' },
+  growthBy: {
+    hour: (zone) => `به تفکیک ساعت، ${zone}.`,
+    day: (zone) => `به تفکیک روز، ${zone}.`,
+    week: (zone) => `به تفکیک هفته از دوشنبه، ${zone}.`,
+    month: (zone) => `به تفکیک ماه میلادی، ${zone}.`,
+  },
+  growthCut: 'تنها بخشی از نخستین آن‌ها در بازه است؛ در جدول هست و در تصویر نیست.',
+  growthOpen: 'آخرین آن‌ها هنوز کامل نیست.',
   growthLabel: (figure, total, most, when) =>
     `${figure} در گذر زمان. در مجموع ${total}. بیشترین، ${most}، در ${when}. جدول همهٔ مقدارها را دارد.`,
   date: 'تاریخ',
@@ -241,6 +272,8 @@ export const analytics: AnalyticsTexts = {
     tablet: 'تبلت',
     desktop: 'رایانه',
   },
+  // The exemplar cities of time zones in CLDR 48.2, under the Unicode License V3 (https://www.unicode.org/license.txt).
+  cities,
   none: '(هیچ)',
   raw: 'خام',
   rawOf: (name) => `متن خام ${name}`,
