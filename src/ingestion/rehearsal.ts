@@ -5,8 +5,14 @@ import { isOfContent } from '../clickhouse/errors.ts';
 import { identifier, join, type Sql, sql, unchecked } from '../clickhouse/sql.ts';
 import { sharingOf } from '../sharing/choose.ts';
 import type { BatchKey } from './batch-key.ts';
-import type { Flush } from './journal.ts';
-import { BATCH_COLUMNS, EVENT_COLUMNS, EVENTS_OF_FLUSH, SENT_COLUMNS, timesOfFlush } from './journal-rows.ts';
+import {
+  BATCH_COLUMNS,
+  type BatchRows,
+  EVENT_COLUMNS,
+  EVENTS_OF_FLUSH,
+  SENT_COLUMNS,
+  timesOfFlush,
+} from './journal-rows.ts';
 import { BATCHES_OF_FLUSHES } from './journal-sql.ts';
 import { LEDGER_COLUMNS, ledgerRows } from './ledger-rows.ts';
 
@@ -37,6 +43,12 @@ export type FlushRefusal =
 
 /** The most inserts that search for the batches that are the reason. If it takes more, all that are left are suspected. */
 const MOST_SEARCHED = 100;
+
+/** A flush, in the form of the journal's. */
+interface Flush {
+  readonly id: string;
+  readonly batches: readonly (BatchKey & Pick<BatchRows, 'rows'>)[];
+}
 
 /** A batch, and the place of its rows in its flush. */
 interface Placed {

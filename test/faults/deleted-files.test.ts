@@ -56,7 +56,7 @@ test.each(['while it runs', 'after a stop and a start'])(
     }
     const before = partsOnDisk(dataDir);
     await service.admin('app', 'delete', '--app', tenant.app.id, '--yes');
-    await service.admin('visitor', 'erase', '--app', other.app.id, '--visitor', `${WORD}visitor`, '--yes');
+    await service.admin('visitor', 'erase', '--app', other.app.id, '--visitor', `${WORD}visitor`);
     let last = service;
     if (when !== 'while it runs') {
       await service.stop();

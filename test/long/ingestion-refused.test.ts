@@ -261,7 +261,7 @@ onEachBackend((on) => {
     }
     // No name is one that the service does not use any more.
     expect([...seen]).toEqual(expect.arrayContaining(NEXT.slice(0, 7)));
-  }, 240_000);
+  }, 1_200_000);
 
   test('whichever statement of a flush is refused, others are stored before anything follows, and it is counted once', async () => {
     const probe = newApp();
@@ -290,7 +290,7 @@ onEachBackend((on) => {
       expect(await totalsOf(on.db, other.id), name).toEqual(stored(4, 12));
       await ingestion.drain();
     }
-  }, 240_000);
+  }, 1_200_000);
 
   test.each(['ingest_journal', 'events'])(
     'the batches that share a flush with one that %s refuses are stored by the next one',

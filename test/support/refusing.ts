@@ -1,7 +1,7 @@
 import type { Database } from '../../src/clickhouse/database.ts';
 import { deferred } from './deferred.ts';
 
-/** Statements that name neither an app nor a flush. They are refused whatever they are about. */
+/** Statements that name neither an app nor a flush. They are about the app if a statement about it was refused before. */
 const OF_ANY = /rehears|put aside|set_aside|views on events/;
 /** A copy of a table is named by chance. */
 const nameOf = (name: string): string => name.replace(/^rehearsal_\w+$/, 'rehearsal_');
@@ -45,8 +45,17 @@ export function refusing(db: Database, app: string): Refusing {
       gone.resolve();
     },
   };
+  let hasRefused = false;
   const isAbout = (name: string, text: string): boolean =>
-    OF_ANY.test(name) || [...marks].some((mark) => text.includes(mark));
+    [...marks].some((mark) => text.includes(mark)) || (hasRefused && OF_ANY.test(name));
+  const called = async (call: () => unknown): Promise<unknown> => {
+    try {
+      return await call();
+    } catch (error) {
+      hasRefused = true;
+      throw error;
+    }
+  };
   state.db = new Proxy(db, {
     get(target, key) {
       const value: unknown = Reflect.get(target, key, target);
@@ -61,7 +70,8 @@ export function refusing(db: Database, app: string): Refusing {
         for (const [, flush = ''] of text.matchAll(/\\"flush_id\\":\\"([0-9a-f-]{36})\\"/g)) marks.add(flush);
         counts.set(name, (counts.get(name) ?? 0) + 1);
         if (isStopped) await gone.promise;
-        if (name !== state.refused) return call(...args);
+        if (name !== state.refused) return called(() => call(...args));
+        hasRefused = true;
         if (isStopping) isStopped = true;
         stopped.resolve();
         throw Object.assign(new Error('Constraint is violated'), { code: '469' });
