@@ -175,7 +175,7 @@ export interface Question {
 }
 
 /** The questions whose window follows the clock. */
-const aboutNow = (segment: Segment | null): Question[] =>
+export const aboutNow = (segment: Segment | null): Question[] =>
   labelled(segment, '', [
     { name: 'trafficHeatmap', ask: (source, app, now) => source.trafficHeatmap(app, now, segment) },
     { name: 'audienceActivity', ask: (source, app, now) => source.audienceActivity(app, now, segment) },
