@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Analytics } from '../src/analytics/answers/results.ts';
 import type { Database, StatementStats } from '../src/clickhouse/database.ts';
 import type { Case } from './cases.ts';
+import type { RawAnalytics } from './raw/analytics.ts';
 import { type Reads, statementsOf } from './reads.ts';
 import type { Recording } from './recording.ts';
 import { timed } from './statistics.ts';
@@ -41,7 +42,7 @@ export interface MeasureDeps {
   readonly fresh: Analytics;
   /** Empties the caches of `fresh`. */
   readonly forget: () => void;
-  readonly raw: Analytics;
+  readonly raw: RawAnalytics;
   readonly countReads: (statements: Awaited<ReturnType<typeof statementsOf>>) => Promise<Reads>;
   /** Returns the statements that have ended since the last call. */
   readonly takeStatements: () => StatementStats[];

@@ -12,8 +12,8 @@ import {
 } from '../domain/time.ts';
 import type { SeriesQuestion } from './answers/results.ts';
 import { closed } from './input/app-facts.ts';
-import { realtimeWindow } from './questions/realtime.ts';
 import { unitAt } from './range/calendar.ts';
+import { realtimeWindow } from './range/ranges.ts';
 import { activityWindow, heatmapWindow } from './range/tehran.ts';
 
 /**
