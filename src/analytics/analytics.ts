@@ -15,6 +15,7 @@ import { Memory } from './memory/memory.ts';
 import { audienceActivity } from './questions/audience-activity.ts';
 import { breakdown } from './questions/breakdown.ts';
 import { dataBounds } from './questions/data-bounds.ts';
+import { events } from './questions/events.ts';
 import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
 import { overview } from './questions/overview.ts';
@@ -107,6 +108,8 @@ const questions = (
     asked(app, segment, (facts) => pageviews(facts, range, limit), range.to),
   timeSpent: (app, range, limit, segment = null) =>
     asked(app, segment, (facts) => timeSpent(facts, range, limit), range.to),
+  events: (app, range, question, limit, segment = null) =>
+    asked(app, segment, (facts) => events(facts, range, question, limit), range.to),
   userGrowth: (app, range, segment = null) =>
     asked(app, segment, (facts) => userGrowth(facts, range), range.to),
   trafficHeatmap: (app, now, segment = null) => asked(app, segment, (facts) => trafficHeatmap(facts, now)),

@@ -43,6 +43,12 @@ export const dataBoundsBasis = (): Basis => basis(null, EVER);
 /** Pages and time spent: events only. */
 export const eventsBasis = (range: OpenRange): Basis => basis(closed(range), null);
 
+/** Events with the visitors of their sessions, which began up to 24 h before them. */
+export function eventListBasis(range: OpenRange): Basis {
+  const { from, to } = closed(range);
+  return basis({ from, to }, { from: epochMs(from - DAY_MS), to });
+}
+
 /** Locations and UTM: sessions that started in the range, with all their events. */
 export const sessionsBasis = (range: OpenRange): Basis => basis(null, closed(range));
 

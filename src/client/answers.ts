@@ -67,6 +67,16 @@ export interface Location {
   count: number;
 }
 
+export interface EventCount {
+  /** Target, message or name, or the value of the property; null if it is absent. */
+  name: string | null;
+  count: number;
+  /** Of these events. */
+  sessions: number;
+  /** Of these sessions. */
+  visitors: number;
+}
+
 export interface UtmCampaign {
   source: string;
   medium: string | null;

@@ -15,6 +15,7 @@ export const PATHS: Readonly<Record<Question, string>> = {
   getOverviewKpis: '/api/v1/sessions/overview/kpis',
   listPageviews: '/api/v1/sessions/pageviews',
   listTimeSpent: '/api/v1/sessions/timespent',
+  listEvents: '/api/v1/sessions/events',
   listUserGrowth: '/api/v1/sessions/user-growth',
   getTrafficHeatmap: '/api/v1/sessions/traffic-heatmap',
   getAudienceActivity: '/api/v1/sessions/traffic-audience-activity',

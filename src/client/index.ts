@@ -25,6 +25,7 @@ export type {
   Data,
   Dimension,
   DownloadOptions,
+  EventsParams,
   Format,
   Instant,
   Limits,

@@ -4,6 +4,7 @@ import type {
   BreakdownRow,
   CreatedApp,
   DataBounds,
+  EventCount,
   ExtendedOverview,
   KpiComparison,
   Location,
@@ -74,6 +75,14 @@ export interface BreakdownParams extends ListParams {
   readonly by: Dimension;
 }
 
+export interface EventsParams extends ListParams {
+  readonly type: 'click' | 'error' | 'custom';
+  /** Only the custom events with this name. Goes with `property`. */
+  readonly name?: string | undefined;
+  /** The rows are the values of this property. */
+  readonly property?: string | undefined;
+}
+
 export type NoParams = Readonly<Record<string, never>>;
 
 /** The parameters and the answer of each question. */
@@ -84,6 +93,7 @@ interface Questions {
   getOverviewKpis: [RangeParams, KpiComparison];
   listPageviews: [ListParams, PageView[]];
   listTimeSpent: [ListParams, TimeSpent[]];
+  listEvents: [EventsParams, EventCount[]];
   listUserGrowth: [RangeParams, UserGrowthPoint[]];
   getTrafficHeatmap: [SegmentParams, TrafficHeatmap];
   getAudienceActivity: [SegmentParams, AudienceActivity];
@@ -103,6 +113,7 @@ export type LiveQuestion = Exclude<Question, 'listApps'>;
 /** A list that can be downloaded. */
 export type ListQuestion =
   | 'listPageviews'
+  | 'listEvents'
   | 'listTimeSpent'
   | 'listUserGrowth'
   | 'listLocations'

@@ -41,9 +41,33 @@ export const PAGES: readonly Page[] = [
 ];
 
 /** Custom events on a page, besides clicks. */
-export const ACTIONS: Readonly<Record<string, { readonly name: string; readonly chance: number }>> = {
-  '/signup': { name: 'signup', chance: 0.3 },
-  '/checkout': { name: 'purchase', chance: 0.35 },
+export interface Action {
+  readonly name: string;
+  readonly chance: number;
+  /** Its custom event has one of these. */
+  readonly properties?: readonly Properties[];
+}
+
+export type Properties = Readonly<Record<string, string | number | boolean>>;
+
+const PLANS: readonly Properties[] = [
+  { plan: 'free' },
+  { plan: 'free' },
+  { plan: 'pro' },
+  { plan: 'pro', invited: true },
+  { plan: 'team', invited: true },
+];
+const PURCHASES: readonly Properties[] = [
+  { plan: 'pro', seats: 1, coupon: 'نوروز' },
+  { plan: 'pro', seats: 1 },
+  { plan: 'pro', seats: 3 },
+  { plan: 'team', seats: 10 },
+  { plan: 'team', seats: 25, coupon: 'LAUNCH' },
+];
+
+export const ACTIONS: Readonly<Record<string, Action>> = {
+  '/signup': { name: 'signup', chance: 0.3, properties: PLANS },
+  '/checkout': { name: 'purchase', chance: 0.35, properties: PURCHASES },
   '/contact': { name: 'message_sent', chance: 0.2 },
   '/pricing': { name: 'plan_compared', chance: 0.15 },
 };

@@ -10,6 +10,7 @@ import {
   type Page,
   PLACES,
   type Place,
+  type Properties,
   SOURCES,
   type Source,
 } from './site.ts';
@@ -31,6 +32,7 @@ export interface VisitEvent {
   readonly message?: string;
   readonly name?: string;
   readonly durationMs?: number;
+  readonly properties?: Properties;
 }
 
 interface Visitor {
@@ -173,7 +175,16 @@ function* onPage(page: Page, at: number, stay: number, random: Random): Generato
   }
   const action = ACTIONS[path];
   if (action !== undefined && random.chance(action.chance)) {
-    yield { type: 'custom', timestamp: within(), path, name: action.name };
+    const { name, properties = [] } = action;
+    // Not by the random source: an interrupted demo of an earlier version goes on with the same visits.
+    const own = properties[at % properties.length];
+    yield {
+      type: 'custom',
+      timestamp: within(),
+      path,
+      name,
+      ...(own === undefined ? {} : { properties: own }),
+    };
   }
   if (random.chance(0.012)) {
     yield { type: 'error', timestamp: within(), path, message: random.weighted(ERRORS).message };

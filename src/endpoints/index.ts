@@ -3,6 +3,7 @@ import { breakdown } from './breakdown.ts';
 import { createApp } from './create-app.ts';
 import { dataBounds } from './data-bounds.ts';
 import type { Endpoint } from './endpoint.ts';
+import { events } from './events.ts';
 import { listApps } from './list-apps.ts';
 import { locations } from './locations.ts';
 import { overviewExtended } from './overview-extended.ts';
@@ -24,6 +25,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   overviewKpis,
   pageviews,
   timeSpent,
+  events,
   userGrowth,
   trafficHeatmap,
   audienceActivity,

@@ -9,7 +9,7 @@ import { flushesEnd } from './flushes-end.ts';
 import { piecesOf } from './history-pieces.ts';
 import { batchRows, sessionColumns } from './journal-rows.ts';
 import { type BatchStore, unavailable } from './once.ts';
-import { countStored, eventIdentity, storedVisits } from './stored-events.ts';
+import { countStored, eventIdentity, type StoredCounts, storedTimes, storedVisits } from './stored-events.ts';
 import { type Rejection, type ValidSession, validateSessions } from './validate.ts';
 import { type SentVisitEvent, settleVisits } from './visits.ts';
 import { countEvents } from './wire.ts';
@@ -150,13 +150,13 @@ function indexesOf(sessions: readonly ValidSession[]): number[] {
 
 function withoutStored(
   sessions: readonly ValidSession[],
-  there: ReadonlyMap<string, number>,
+  there: StoredCounts,
   occurrences: Occurrences,
 ): ValidSession[] {
   return sessions.flatMap((session) => {
     const events = session.events.filter((event) => {
       const identity = eventIdentity(session, event);
-      return (there.get(identity) ?? 0) < occurrences.of(session, event.position, identity);
+      return storedTimes(there, session, event) < occurrences.of(session, event.position, identity);
     });
     return events.length === 0 ? [] : [{ ...session, events }];
   });

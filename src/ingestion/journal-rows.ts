@@ -8,7 +8,7 @@ import { hoursOf } from './ledger-rows.ts';
 import { hostOf, referrerHost } from './referrer.ts';
 import { technologyOf } from './user-agent.ts';
 import type { ValidSession } from './validate.ts';
-import type { EventType } from './validate-event.ts';
+import type { EventType, ValidEvent } from './validate-event.ts';
 import { countEvents } from './wire.ts';
 
 /** Finds the place of an address in a GeoIP database; null if the database has none. */
@@ -78,6 +78,7 @@ export interface BatchRows {
 /** The columns of `ingest_journal` that hold what was sent. */
 export const SENT_COLUMNS = [
   ...['app_id', 'batch_id', 'session_id', 'started_at', 'offsets', 'types', 'paths', 'labels', 'durations'],
+  'properties',
   'context_at',
   ...CONTEXT_TEXTS,
   ...CONTEXT_NUMBERS,
@@ -93,6 +94,7 @@ export const EVENT_COLUMNS = [
     'path',
     'label',
     'duration_ms',
+    'properties',
     'has_context',
   ],
   ...CONTEXT_TEXTS,
@@ -116,12 +118,13 @@ export const EVENTS_OF_FLUSH: Sql = sql`
     path,
     label,
     duration_ms,
+    event_properties,
     number = context_at,
     ${join(CONTEXT, sql`,\n    `)}
   FROM ingest_journal
   ARRAY JOIN
     arrayEnumerate(offsets) AS number, offsets AS offset, types AS type, paths AS path, labels AS label,
-    durations AS duration_ms
+    durations AS duration_ms, arrayResize(properties, length(offsets)) AS event_properties
   WHERE flush_id = {flush:UUID}`;
 
 /** Selects the times of a flush's events, for `ledgerRows` and `begunRows`. */
@@ -186,11 +189,14 @@ export function sessionColumns(session: ValidSession, context: RowContext): stri
     paths,
     labels,
     durations,
+    ...(events.some(hasProperties) ? { properties: events.map(({ properties }) => properties) } : {}),
     context_at: earliest + 1,
     ...withoutDefaults(contextColumns(session, context)),
   };
   return JSON.stringify(columns).slice(1);
 }
+
+const hasProperties = ({ properties }: ValidEvent): boolean => properties !== '';
 
 function withoutDefaults(columns: ContextColumns): Partial<ContextColumns> {
   return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== '' && value !== 0));

@@ -14,7 +14,7 @@ import { countEvents } from './wire.ts';
 /** Imports use the writer's lane: a reader's time limit is too short for them. */
 const IMPORT = { lane: 'write' } as const;
 
-type Identity = Pick<ValidEvent, 'timestamp' | 'type' | 'path' | 'label' | 'durationMs'>;
+type Identity = Pick<ValidEvent, 'timestamp' | 'type' | 'path' | 'label' | 'durationMs' | 'properties'>;
 
 /** The identity of an event within an app: its stored fields except the context. */
 export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event: Identity): string =>
@@ -26,9 +26,13 @@ export const eventIdentity = (session: { id: string; startedAt: EpochMs }, event
     event.path,
     event.label,
     event.durationMs,
+    event.properties,
   ]);
 
-const instant = (name: 'from' | 'to' | 'first' | 'last'): Sql =>
+/** The properties of custom events that a version without properties stored: nobody knows whether they were sent with some. */
+const UNKNOWN = sql`?`;
+
+const instant = (name: 'from' | 'to' | 'first' | 'last' | 'kept'): Sql =>
   sql`fromUnixTimestamp64Milli({${identifier(name)}:Int64}, 'UTC')`;
 /**
  * The raw table is sorted by hour. The engine does not infer a bound on the hour from a bound on the time.
@@ -48,6 +52,13 @@ const HAS_SESSIONS: Query<{ events: number }> = {
   row: z.object({ events: z.number() }),
 };
 
+/** When properties began to be stored, by the store's clock. */
+const KEPT: Query<{ kept: number }> = {
+  name: 'import: since when properties are stored',
+  sql: sql`SELECT toUnixTimestamp64Milli(max(applied_at)) AS kept FROM schema_migrations WHERE name = 'properties'`,
+  row: z.object({ kept: z.number() }),
+};
+
 type StoredRow = Identity & { id: string; startedAt: EpochMs; events: number };
 
 const storedWhere = (name: string, ofSessions: Sql): Query<StoredRow> => ({
@@ -61,6 +72,7 @@ const storedWhere = (name: string, ofSessions: Sql): Query<StoredRow> => ({
       toString(path) AS page,
       toString(label) AS name,
       duration_ms AS ms,
+      if(type = 'custom' AND inserted_at < ${instant('kept')}, '${UNKNOWN}', properties) AS more,
       toUInt32(count()) AS events
     FROM events
     WHERE ${OF_APP_IN_RANGE}
@@ -75,9 +87,10 @@ const storedWhere = (name: string, ofSessions: Sql): Query<StoredRow> => ({
       page: z.string(),
       name: z.string(),
       ms: z.number(),
+      more: z.string(),
       events: z.number(),
     })
-    .transform(({ id, startedAt, at, kind, page, name, ms, events }) => ({
+    .transform(({ id, startedAt, at, kind, page, name, ms, more, events }) => ({
       id,
       startedAt: startedAt as EpochMs,
       timestamp: at as EpochMs,
@@ -85,6 +98,7 @@ const storedWhere = (name: string, ofSessions: Sql): Query<StoredRow> => ({
       path: page,
       label: name,
       durationMs: ms,
+      properties: more,
       events,
     })),
 });
@@ -111,21 +125,33 @@ async function hasSessions(db: Database, app: SdkApp, events: Range, starts: Ran
   return (await db.queryOne(HAS_SESSIONS, params, IMPORT)).events > 0;
 }
 
-/** Counts how often each event of `sessions` is stored. Events that are not stored are left out. */
+/** How often an event is stored, by `eventIdentity`. Events that are not stored are left out. */
+export type StoredCounts = ReadonlyMap<string, number>;
+
+/** Returns how often an event is stored. One with unknown properties counts as one with these. */
+export function storedTimes(there: StoredCounts, session: ValidSession, event: ValidEvent): number {
+  const own = there.get(eventIdentity(session, event)) ?? 0;
+  if (event.type !== 'custom') return own;
+  return own + (there.get(eventIdentity(session, { ...event, properties: UNKNOWN })) ?? 0);
+}
+
+/** Counts how often each event of `sessions` is stored. */
 export async function countStored(
   db: Database,
   app: SdkApp,
   sessions: readonly ValidSession[],
-): Promise<Map<string, number>> {
+): Promise<StoredCounts> {
   const counts = new Map<string, number>();
   if (countEvents(sessions) === 0) return counts;
   const starts = extentOf(sessions.map(({ startedAt }) => startedAt));
   if (!(await hasSessions(db, app, extentOfEvents(sessions), starts))) return counts;
+  const { kept } = await db.queryOne(KEPT, {}, IMPORT);
   const size = sizeOf(db, IDS_PER_QUERY);
   for (let i = 0; i < sessions.length; i += size) {
     const asked = sessions.slice(i, i + size);
     const ids = [...new Set(asked.map(({ id }) => id))];
-    for (const row of await db.query(STORED, { app: app.id, ...extentOfEvents(asked), ids }, IMPORT)) {
+    const params = { app: app.id, ...extentOfEvents(asked), ids, kept };
+    for (const row of await db.query(STORED, params, IMPORT)) {
       counts.set(eventIdentity(row, row), row.events);
     }
   }
@@ -152,7 +178,8 @@ export async function storedVisits(
   const tags = [...new Set([...visitors.keys()].map(tagOf))];
   const size = sizeOf(db, TAGS_PER_QUERY);
   for (let i = 0; i < tags.length; i += size) {
-    const params = { app: app.id, from, to, tags: tags.slice(i, i + size) };
+    // Visits are pageviews, which have no properties.
+    const params = { app: app.id, from, to, tags: tags.slice(i, i + size), kept: 0 };
     for (const row of await db.query(STORED_VISITS, params, IMPORT)) {
       const visitor = visitors.get(row.id);
       if (visitor === undefined) continue;

@@ -1,6 +1,7 @@
 import { DAY_MS, type EpochMs, epochMs, MINUTE_MS } from '../domain/time.ts';
 import { MAX_LENGTH } from './context.ts';
 import { parseInstant } from './instant.ts';
+import { readProperties } from './properties.ts';
 import { cleanText, cutText, wellFormed } from './text.ts';
 
 /** The reason why a part of a batch was left out. */
@@ -31,6 +32,8 @@ export interface ValidEvent {
   readonly label: string;
   /** For engagement only; otherwise 0. */
   readonly durationMs: number;
+  /** Of a custom event, in the form of `readProperties`; otherwise ''. */
+  readonly properties: string;
 }
 
 /** The context of an event's rules. */
@@ -60,28 +63,30 @@ export function validateEvent(sent: unknown, position: number, rules: EventRules
   if (path === null) return wrong('path: must be a string that starts with "/".');
   switch (event['type']) {
     case 'pageview':
-      return { position, timestamp, path, type: 'pageview', label: '', durationMs: 0 };
+      return { position, timestamp, path, type: 'pageview', label: '', durationMs: 0, properties: '' };
     case 'click': {
       const target = event['target'] ?? '';
       if (typeof target !== 'string') return wrong('target: must be a string.');
       const label = cleanText(target, MAX_LENGTH.target);
-      return { position, timestamp, path, type: 'click', label, durationMs: 0 };
+      return { position, timestamp, path, type: 'click', label, durationMs: 0, properties: '' };
     }
     case 'error': {
       const label = requiredText(event['message'], MAX_LENGTH.message);
       if (label === '') return wrong(TEXT_NEEDED('message'));
-      return { position, timestamp, path, type: 'error', label, durationMs: 0 };
+      return { position, timestamp, path, type: 'error', label, durationMs: 0, properties: '' };
     }
     case 'custom': {
       const label = requiredText(event['name'], MAX_LENGTH.name);
       if (label === '') return wrong(TEXT_NEEDED('name'));
-      return { position, timestamp, path, type: 'custom', label, durationMs: 0 };
+      const properties = readProperties(event['properties']);
+      if (typeof properties !== 'string') return wrong(properties.message);
+      return { position, timestamp, path, type: 'custom', label, durationMs: 0, properties };
     }
     case 'engagement': {
       const durationMs = event['durationMs'];
       if (!isDuration(durationMs))
         return wrong(`durationMs: must be a whole number from 0 to ${MAX_DURATION_MS}.`);
-      return { position, timestamp, path, type: 'engagement', label: '', durationMs };
+      return { position, timestamp, path, type: 'engagement', label: '', durationMs, properties: '' };
     }
     default:
       return wrong('type: must be pageview, click, error, engagement or custom.');

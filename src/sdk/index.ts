@@ -3,8 +3,10 @@ import { observe } from './observe.ts';
 import { problemOf, refused, type Settings } from './settings.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 import { debug, openUp, warn } from './voice.ts';
+import type { Properties } from './wire.ts';
 
 export type { Settings } from './settings.ts';
+export type { Properties } from './wire.ts';
 
 let initialised = false;
 let tracker: Tracker | undefined;
@@ -37,8 +39,21 @@ export function init(settings: Settings): void {
   } else start(settings);
 }
 
-/** Counts a custom event, such as `track('signup')`. Cuts the name at 512 characters. Does nothing before `init`. */
-export function track(name: string): void {
+/** Copies properties: the page may change its object before they are sent. They may come from JavaScript. */
+function copyOf(properties: Properties | undefined): Properties | undefined {
+  try {
+    return properties && JSON.parse(JSON.stringify(properties));
+  } catch {
+    warn('the properties of an event are no JSON and are left out');
+    return undefined;
+  }
+}
+
+/**
+ * Counts a custom event, such as `track('signup', { plan: 'pro' })`. Cuts the name at 512 characters. Does nothing before
+ * `init`.
+ */
+export function track(name: string, properties?: Properties): void {
   const text = String(name).trim().slice(0, 512);
-  if (text) tracker?.record('custom', { name: text });
+  if (text) tracker?.record('custom', { name: text, properties: copyOf(properties) });
 }

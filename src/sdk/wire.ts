@@ -7,7 +7,11 @@ export interface Detail {
   readonly message?: string;
   readonly durationMs?: number;
   readonly name?: string;
+  readonly properties?: Properties | undefined;
 }
+
+/** Of a custom event. */
+export type Properties = Readonly<Record<string, string | number | boolean>>;
 
 export interface WireEvent extends Detail {
   readonly type: EventType;

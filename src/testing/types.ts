@@ -20,6 +20,8 @@ export interface EventSeed {
   readonly durationMs?: number | undefined;
   /** Of a custom event. */
   readonly name?: string | undefined;
+  /** Of a custom event: at most 20. */
+  readonly properties?: Readonly<Record<string, string | number | boolean>> | undefined;
 }
 
 /** A session in the form in which an SDK sends it. All but its start and its events has a default. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { accountId, appId, isUuid } from '../domain/ids.ts';
 import { DAY_MS, EVER, epochMs } from '../domain/time.ts';
 import { CONTEXT_TEXTS, EVENT_COLUMNS, NO_COORDINATE, TYPES } from '../ingestion/journal-rows.ts';
+import { areProperties } from '../ingestion/properties.ts';
 import { AppDomain, AppName } from '../metadata/names.ts';
 import { BrokenArchive } from './archive.ts';
 
@@ -83,6 +84,7 @@ export const EventRow = z
     path: text,
     label: text.optional(),
     duration_ms: whole(2 ** 32 - 1),
+    properties: text.refine(areProperties).optional(),
     has_context: whole(1),
     ...Object.fromEntries(CONTEXT_TEXTS.map((column) => [column, text.optional()])),
     referrer_signal: whole(255),

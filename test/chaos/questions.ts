@@ -73,6 +73,11 @@ export function aboutRange({ from, to }: Bounds, limit?: number, asked?: Asked):
       expected: (oracle, app) => oracle.userGrowth(app, range, segment),
     },
     {
+      path: 'sessions/events',
+      query: { ...cut, type: 'click' },
+      expected: (oracle, app) => oracle.events(app, range, { type: 'click', property: null }, limit, segment),
+    },
+    {
       path: 'sessions/locations/all',
       query: cut,
       expected: (oracle, app) => oracle.locations(app, range, limit, segment),

@@ -36,6 +36,7 @@ export const ABOUT_APP = OPERATIONS.filter(isAboutApp);
 
 /** The other parameters that an operation requires. */
 const REQUIRED: Readonly<Record<string, string>> = {
+  listEvents: '&type=custom',
   getSeries: '&interval=day',
   listBreakdown: '&by=country',
 };

@@ -27,6 +27,7 @@ const QUESTIONS = {
   'overview-kpis': (of) => of.kpis(APP, RANGE),
   pageviews: async (of) => [...(await of.pageviews(APP, RANGE, 3))],
   timespent: async (of) => [...(await of.timeSpent(APP, RANGE, 3))],
+  events: async (of) => [...(await of.events(APP, RANGE, { type: 'click', property: null }, 3))],
   'user-growth': (of) => of.userGrowth(APP, RANGE),
   'traffic-heatmap': (of) => of.trafficHeatmap(APP, NOW),
   'traffic-audience-activity': (of) => of.audienceActivity(APP, NOW),

@@ -29,6 +29,17 @@ const durationMs = fc.oneof(
   fc.integer({ min: 0, max: 86_400_000 }),
 );
 
+/** Keys of properties, with what a statement or JSON could stumble over. */
+export const PROPERTY_KEYS = ['plan', 'plan', '10', "it's", '"\\', '{x:String}', WIDE_A, BLOSSOM];
+const properties: fc.Arbitrary<Readonly<Record<string, string | number | boolean>>> = fc.dictionary(
+  fc.constantFrom(...PROPERTY_KEYS),
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...LABELS, '', '1', 'true', ...MORE_LABELS) },
+    { weight: 1, arbitrary: fc.constantFrom(0, 1, -1.5, 1e21, 1e-7, true, false) },
+  ),
+  { maxKeys: 3 },
+);
+
 /** An event without its time. */
 export const eventArbitrary: fc.Arbitrary<Omit<SentEvent, 'timestamp'>> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ type: fc.constant('pageview' as const), path }) },
@@ -41,7 +52,13 @@ export const eventArbitrary: fc.Arbitrary<Omit<SentEvent, 'timestamp'>> = fc.one
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('error' as const), path, message: label }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('engagement' as const), path, durationMs }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant('custom' as const), path, name: label }) },
+  {
+    weight: 2,
+    arbitrary: fc.record(
+      { type: fc.constant('custom' as const), path, name: label, properties },
+      { requiredKeys: ['type', 'path', 'name'] },
+    ),
+  },
 );
 
 const word = (...words: readonly string[]): fc.Arbitrary<string> => fc.constantFrom(...words);
@@ -110,6 +127,9 @@ export const contextArbitrary: fc.Arbitrary<SentContext> = fc.record(
 const technologies = [...USER_AGENTS.values()];
 const paths = [...PATHS, ...PATHS, ...MORE_PATHS];
 const labels = [...LABELS, ...LABELS, ...MORE_LABELS];
+
+/** Names of custom events. */
+export const EVENT_NAMES = labels;
 
 /** Values that the sessions above can have, by what a condition is about. */
 export const VALUES: Readonly<Record<Condition['dimension'], readonly string[]>> = {

@@ -8,7 +8,7 @@ import {
   OPERATORS,
   type Segment,
 } from '../../src/domain/segment.ts';
-import { VALUES } from './generate-events.ts';
+import { EVENT_NAMES, PROPERTY_KEYS, VALUES } from './generate-events.ts';
 
 /** What a question asks, besides its range. */
 export interface Asked {
@@ -127,14 +127,26 @@ export const ZONES = [
   '-23:59',
 ];
 
+const word = (words: readonly string[]): fc.Arbitrary<string> =>
+  fc.constantFrom(...words.filter((each) => each !== ''));
+
 export const askedArbitrary: fc.Arbitrary<Asked> = fc.record({
   segment: fc.option(segmentArbitrary, { nil: null, freq: 2 }),
   series: fc.record({ interval: fc.constantFrom(...INTERVALS), timezone: fc.constantFrom(...ZONES) }),
   by: fc.constantFrom(...DIMENSIONS),
-  events: fc.record({
-    type: fc.constantFrom('click' as const, 'error' as const, 'custom' as const),
-    property: fc.constant(null),
-  }),
+  events: fc.oneof(
+    fc.record({
+      type: fc.constantFrom('click' as const, 'error' as const, 'custom' as const),
+      property: fc.constant(null),
+    }),
+    fc.record({
+      type: fc.constant('custom' as const),
+      property: fc.record({
+        name: fc.oneof({ weight: 4, arbitrary: word(EVENT_NAMES) }, word(ABSENT)),
+        key: fc.oneof({ weight: 4, arbitrary: word(PROPERTY_KEYS) }, word(ABSENT)),
+      }),
+    }),
+  ),
 });
 
 /** Spells a segment as a request does, before the encoding of the query. */

@@ -78,6 +78,12 @@ const QUESTIONS: readonly Question[] = [
   },
   { path: 'sessions/pageviews', query: {}, isList: true, expected: (of, app) => of.pageviews(app, OPEN) },
   { path: 'sessions/timespent', query: {}, isList: true, expected: (of, app) => of.timeSpent(app, OPEN) },
+  {
+    path: 'sessions/events',
+    query: { type: 'click' },
+    isList: true,
+    expected: (of, app) => of.events(app, OPEN, { type: 'click', property: null }),
+  },
   { path: 'sessions/user-growth', query: {}, isList: true, expected: (of, app) => of.userGrowth(app, OPEN) },
   {
     path: 'sessions/traffic-heatmap',

@@ -45,6 +45,19 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
         ask: (of, app) => of.timeSpent(app, range, undefined, segment),
       },
       {
+        name: `events ${JSON.stringify(asked?.events)}`,
+        basis: scopes.eventListBasis(range),
+        ask: async (of, app) => [
+          ...(await of.events(
+            app,
+            range,
+            asked?.events ?? { type: 'custom', property: null },
+            undefined,
+            segment,
+          )),
+        ],
+      },
+      {
         name: 'userGrowth',
         basis: scopes.growthBasis(range),
         ask: (of, app) => of.userGrowth(app, range, segment),

@@ -16,6 +16,7 @@ import { breakdown } from '../../src/endpoints/breakdown.ts';
 import type { createApp } from '../../src/endpoints/create-app.ts';
 import { dataBounds } from '../../src/endpoints/data-bounds.ts';
 import type { Answer } from '../../src/endpoints/endpoint.ts';
+import { events } from '../../src/endpoints/events.ts';
 import { listApps } from '../../src/endpoints/list-apps.ts';
 import { locations } from '../../src/endpoints/locations.ts';
 import { overviewExtended } from '../../src/endpoints/overview-extended.ts';
@@ -38,6 +39,7 @@ const ENDPOINTS = {
   getOverviewKpis: overviewKpis,
   listPageviews: pageviews,
   listTimeSpent: timeSpent,
+  listEvents: events,
   listUserGrowth: userGrowth,
   getTrafficHeatmap: trafficHeatmap,
   getAudienceActivity: audienceActivity,
@@ -68,6 +70,7 @@ const answers: { readonly [Q in Question]: Same<Data<Q>, Output<Q>> } = {
   getOverviewKpis: true,
   listPageviews: true,
   listTimeSpent: true,
+  listEvents: true,
   listUserGrowth: true,
   getTrafficHeatmap: true,
   getAudienceActivity: true,
@@ -83,6 +86,7 @@ const parameters: { readonly [Q in Exclude<Question, 'listApps'>]: Equal<keyof P
   getOverviewKpis: true,
   listPageviews: true,
   listTimeSpent: true,
+  listEvents: true,
   listUserGrowth: true,
   getTrafficHeatmap: true,
   getAudienceActivity: true,

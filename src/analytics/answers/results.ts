@@ -30,6 +30,14 @@ export interface Analytics {
     limit?: number,
     segment?: Segment | null,
   ): Promise<Iterable<TimeSpent>>;
+  /** Sorted by count descending, then name; `limit` applies after sorting. */
+  events(
+    app: AppId,
+    range: OpenRange,
+    question: EventsQuestion,
+    limit?: number,
+    segment?: Segment | null,
+  ): Promise<Iterable<EventRow>>;
   /** Every UTC day of the range; rejects with `validation_failed` beyond 4,000 days. */
   userGrowth(app: AppId, range: OpenRange, segment?: Segment | null): Promise<GrowthPoint[]>;
   /** The last 7 Tehran calendar days, today included. */
@@ -52,18 +60,6 @@ export interface Analytics {
   ): Promise<Iterable<BreakdownRow>>;
   /** The 30 minutes that end with the current one. */
   realtime(app: AppId, now: EpochMs, segment?: Segment | null): Promise<Realtime>;
-}
-
-/** The questions that no `Analytics` answers yet. */
-export interface MoreQuestions {
-  /** Sorted by count descending, then name; `limit` applies after sorting. */
-  events(
-    app: AppId,
-    range: OpenRange,
-    question: EventsQuestion,
-    limit?: number,
-    segment?: Segment | null,
-  ): Promise<Iterable<EventRow>>;
 }
 
 export interface DataBounds {

@@ -156,6 +156,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     { path: '/pricing', views: 1, uniqueSessions: 1 },
   ],
   listTimeSpent: [{ path: '/', totalMs: 5000, averageMs: 2500 }],
+  listEvents: [{ name: 'signup', count: 1, sessions: 1, visitors: 1 }],
   listUserGrowth: [
     { date: '2026-11-18', sessions: 1, visitors: 1, pageviews: 2, clicks: 1 },
     { date: '2026-11-19', sessions: 1, visitors: 1, pageviews: 1, clicks: 0 },

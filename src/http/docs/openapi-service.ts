@@ -12,6 +12,10 @@ const Path = z.string().regex(/^\//).meta({ description: 'Query and fragment are
 const eventOf = <Type extends string, Fields extends z.ZodRawShape>(type: Type, fields: Fields) =>
   z.object({ type: z.literal(type), timestamp: Instant, path: Path, ...fields });
 const Text = z.string().min(1);
+const Properties = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])).meta({
+  description: 'At most 20, with names of 1 to 64 characters. Texts are cut after 256 characters.',
+  override: { maxProperties: 20 },
+});
 
 /** An event as senders send it. The service checks sessions and events one by one, and names the wrong ones in its answer. */
 const SentEvent = z
@@ -20,7 +24,7 @@ const SentEvent = z
     eventOf('click', { target: z.string().optional() }),
     eventOf('error', { message: Text }),
     eventOf('engagement', { durationMs: z.int().min(0).max(86_400_000) }),
-    eventOf('custom', { name: Text }),
+    eventOf('custom', { name: Text, properties: Properties.optional() }),
   ])
   .meta({ id: 'SentEvent' });
 const texts = <Name extends string>(...names: readonly Name[]) =>

@@ -204,6 +204,7 @@ export function aboutRange({ range, limit, asked }: Probe): Question[] {
             ask: (source, app) => source.breakdown(app, open, asked.by, limit, segment),
           },
         ];
+  const named = asked?.events ?? { type: 'custom', property: null };
   const closed: Question[] =
     from === null || to === null
       ? []
@@ -213,6 +214,10 @@ export function aboutRange({ range, limit, asked }: Probe): Question[] {
     { name: 'overview', ask: (source, app) => source.overview(app, open, segment) },
     { name: 'pageviews', ask: (source, app) => source.pageviews(app, open, limit, segment) },
     { name: 'timeSpent', ask: (source, app) => source.timeSpent(app, open, limit, segment) },
+    {
+      name: `events ${JSON.stringify(named)}`,
+      ask: (source, app) => source.events(app, open, named, limit, segment),
+    },
     { name: 'userGrowth', ask: (source, app) => source.userGrowth(app, open, segment) },
     { name: 'locations', ask: (source, app) => source.locations(app, open, limit, segment) },
     { name: 'utmCampaigns', ask: (source, app) => source.utmCampaigns(app, open, segment) },

@@ -11,6 +11,7 @@ export interface SentEvent {
   readonly message?: string;
   readonly name?: string;
   readonly durationMs?: number;
+  readonly properties?: Readonly<Record<string, string | number | boolean>>;
 }
 
 /** The context as the sender stated it. */
@@ -50,6 +51,8 @@ export interface CountedEvent {
   /** Click target, error message or custom event's name; '' if absent. */
   readonly label: string;
   readonly durationMs: number;
+  /** By key, as texts; without empty ones. */
+  readonly properties: ReadonlyMap<string, string>;
 }
 
 /** A session merged from all its deliveries. Absent texts are ''. */
@@ -122,6 +125,11 @@ const counted = (session: Session, event: SentEvent): CountedEvent => ({
   path: event.path.replace(/[?#].*$/s, ''),
   label: event.target ?? event.message ?? event.name ?? '',
   durationMs: event.durationMs ?? 0,
+  properties: new Map(
+    Object.entries(event.properties ?? {})
+      .map(([key, value]): [string, string] => [key, String(value)])
+      .filter(([, value]) => value !== ''),
+  ),
 });
 
 /** Returns the value with the smallest (time of the delivery's earliest event, value). */

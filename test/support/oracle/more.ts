@@ -99,12 +99,17 @@ export function breakdown(
 export function events(
   sessions: readonly Session[],
   range: Bounds,
-  { type }: EventsQuestion,
+  { type, property }: EventsQuestion,
   limit?: number,
 ): EventRow[] {
-  const groups = groupBy(eventsIn(sessions, range, type), ({ label }) => label);
-  const rows = [...groups].map(([label, own]) => ({
-    name: orNull(label),
+  const found = eventsIn(sessions, range, type).filter(
+    ({ label }) => property === null || label === property.name,
+  );
+  const groups = groupBy(found, ({ label, properties }) =>
+    property === null ? label : (properties.get(property.key) ?? ''),
+  );
+  const rows = [...groups].map(([name, own]) => ({
+    name: orNull(name),
     count: own.length,
     sessions: sessionsAmong(own),
     visitors: distinct(own.map(({ session }) => session.visitor)),

@@ -1,4 +1,4 @@
-import type { Analytics, MoreQuestions } from '../../../src/analytics/answers/results.ts';
+import type { Analytics } from '../../../src/analytics/answers/results.ts';
 import type { AppId } from '../../../src/domain/ids.ts';
 import type { Segment } from '../../../src/domain/segment.ts';
 import type { Lexicon } from './lexicon.ts';
@@ -9,15 +9,13 @@ import { dataBounds, kpis, locations, pageviews, timeSpent, userGrowth, utmCampa
 import { matching } from './segment.ts';
 import { audienceActivity, trafficHeatmap } from './windows.ts';
 
-type All = Analytics & MoreQuestions;
-
 /** The questions of `Analytics`, answered synchronously. Without `now`, the oracle's own clock counts. */
 export type Oracle = {
-  readonly [Question in keyof All]: (
+  readonly [Question in keyof Analytics]: (
     ...args: Question extends 'trafficHeatmap' | 'audienceActivity' | 'realtime'
       ? [app: AppId, now?: number, segment?: Segment | null]
-      : Parameters<All[Question]>
-  ) => Awaited<ReturnType<All[Question]>>;
+      : Parameters<Analytics[Question]>
+  ) => Awaited<ReturnType<Analytics[Question]>>;
 };
 
 /**
