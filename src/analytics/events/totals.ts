@@ -123,7 +123,7 @@ const gridSlice =
 
 /**
  * Returns the sums of the events of matching sessions by slice. A session within one slice tells its numbers itself. The events
- * of the others are counted one by one, in their hours. `asked`: see `Matching`.
+ * of the others are counted one by one, in their hours. A slice can have two rows. `asked`: see `Matching`.
  */
 export async function matchingEvents(
   facts: AppFacts,

@@ -57,8 +57,8 @@ FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [
 }
 
 async function matchingPageviews(facts: AppFacts, grid: Grid): Promise<Map<string, number>> {
-  const rows = await matchingEvents(facts, grid, (at) => sliceSql(grid, at));
-  return new Map(rows.map(([hour, ...sums]) => [hour, eventTotalsOf(sums).pageviews]));
+  const sums = sumByKey(await matchingEvents(facts, grid, (at) => sliceSql(grid, at)));
+  return new Map([...sums].map(([hour, own]) => [hour, eventTotalsOf(own).pageviews]));
 }
 
 async function pageviewsByHour({ events }: AppFacts, grid: Grid): Promise<Map<string, number>> {
