@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Analytics } from '../../../src/analytics/answers/results.ts';
+import type { Analytics, EventsQuestion } from '../../../src/analytics/answers/results.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import { type AppId, appId } from '../../../src/domain/ids.ts';
 import type { Segment } from '../../../src/domain/segment.ts';
@@ -204,7 +204,7 @@ export function aboutRange({ range, limit, asked }: Probe): Question[] {
             ask: (source, app) => source.breakdown(app, open, asked.by, limit, segment),
           },
         ];
-  const named = asked?.events ?? { type: 'custom', property: null };
+  const named: EventsQuestion = asked?.events ?? { type: 'custom', property: null };
   const closed: Question[] =
     from === null || to === null
       ? []
