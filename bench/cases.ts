@@ -1,17 +1,17 @@
 import { kpiRange } from '../src/analytics/range/ranges.ts';
 import { type EpochMs, epochMs, type OpenRange } from '../src/domain/time.ts';
-import type { Compared } from './raw/analytics.ts';
+import type { RawAnalytics } from './raw/analytics.ts';
 import { BIG_APP, NOW, RANGE_NAMES, type RangeName, ranges, type Shape } from './shape.ts';
 
 /** One question with one range. */
 export interface Case {
-  readonly endpoint: keyof Compared;
+  readonly endpoint: keyof RawAnalytics;
   /** 'fixed' for questions with a window of their own. */
   readonly range: RangeName | 'fixed';
   /** True if the range has ends that can move. */
   readonly moves: boolean;
   /** Asks with the movable ends of the range moved by so many ms. An end that is "now" does not move. */
-  ask(analytics: Compared, movedMs?: number): Promise<unknown>;
+  ask(analytics: RawAnalytics, movedMs?: number): Promise<unknown>;
 }
 
 /**
@@ -22,8 +22,8 @@ export function casesOf(shape: Shape): Case[] {
   const ranged = RANGE_NAMES.flatMap((name): Case[] => {
     const moves = name === 'ragged' || name === 'ending now';
     const withRange = (
-      endpoint: keyof Compared,
-      ask: (analytics: Compared, range: OpenRange) => Promise<unknown>,
+      endpoint: keyof RawAnalytics,
+      ask: (analytics: RawAnalytics, range: OpenRange) => Promise<unknown>,
     ): Case => ({
       endpoint,
       range: name,
@@ -41,7 +41,7 @@ export function casesOf(shape: Shape): Case[] {
       withRange('overview', (analytics, range) => analytics.overview(BIG_APP, range)),
     ];
   });
-  const fixed = (endpoint: keyof Compared, ask: (analytics: Compared) => Promise<unknown>): Case => ({
+  const fixed = (endpoint: keyof RawAnalytics, ask: (analytics: RawAnalytics) => Promise<unknown>): Case => ({
     endpoint,
     range: 'fixed',
     moves: false,

@@ -9,7 +9,7 @@ import { createSealer } from '../src/facts/sealer.ts';
 import { removeFolder } from '../src/remove-folder.ts';
 import { arrive } from './arrivals.ts';
 import type { Case } from './cases.ts';
-import { type Compared, createRawAnalytics } from './raw/analytics.ts';
+import { createRawAnalytics, type RawAnalytics } from './raw/analytics.ts';
 import type { Recording } from './recording.ts';
 import { NOW } from './shape.ts';
 import { timed } from './statistics.ts';
@@ -140,7 +140,7 @@ const inTurn = <Entry>(entries: readonly Entry[], round: number): readonly Entry
  * Keeps the process busy, as other pollers would. After a second of sleep the processor is slow at first, and
  * a question takes twice the time.
  */
-async function whileMerging(analytics: Compared, pauseMs: number): Promise<void> {
+async function whileMerging(analytics: RawAnalytics, pauseMs: number): Promise<void> {
   const end = performance.now() + pauseMs;
   while (performance.now() < end) await analytics.overview(SMALL_APP, { from: null, to: null });
 }

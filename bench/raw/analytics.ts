@@ -11,14 +11,14 @@ import { timeSpent } from './time-spent.ts';
 import { userGrowth } from './user-growth.ts';
 import { utmCampaigns } from './utm-campaigns.ts';
 
-/** The questions that are compared with raw events. */
-export type Compared = Omit<Analytics, 'events' | 'series' | 'breakdown' | 'realtime'>;
+/** The questions that are also answered from raw events. */
+export type RawAnalytics = Omit<Analytics, 'series' | 'breakdown' | 'events' | 'realtime'>;
 
 /**
  * Answers the same questions without facts, from raw events and merged sessions alone, as the reference for
  * the facts.
  */
-export function createRawAnalytics(database: Database): Compared {
+export function createRawAnalytics(database: Database): RawAnalytics {
   const db = rawDatabase(database);
   return {
     dataBounds: (app) => dataBounds(db, app),

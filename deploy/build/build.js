@@ -23,7 +23,7 @@ const DIST = join(ROOT, 'dist');
 /** Holds the hash of the sources that dist/ was built from. */
 export const STAMP = 'sources.sha256';
 /** Guides that the service serves at /docs. */
-const GUIDES = ['examples', 'ingestion', 'polling', 'sdk'].map((name) => `docs/${name}.md`);
+const GUIDES = ['examples', 'ingestion', 'polling', 'sdk', 'segments'].map((name) => `docs/${name}.md`);
 const SOURCES = [
   'src',
   'bench',

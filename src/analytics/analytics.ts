@@ -20,12 +20,13 @@ import { kpis } from './questions/kpis.ts';
 import { locations } from './questions/locations.ts';
 import { overview } from './questions/overview.ts';
 import { pageviews } from './questions/pageviews.ts';
-import { realtime, realtimeWindow } from './questions/realtime.ts';
+import { realtime } from './questions/realtime.ts';
 import { series } from './questions/series.ts';
 import { timeSpent } from './questions/time-spent.ts';
 import { trafficHeatmap } from './questions/traffic-heatmap.ts';
 import { userGrowth } from './questions/user-growth.ts';
 import { utmCampaigns } from './questions/utm-campaigns.ts';
+import { realtimeWindow } from './range/ranges.ts';
 import { dataBoundsBasis } from './scopes.ts';
 
 export interface AnalyticsDeps {

@@ -12,8 +12,8 @@ import {
 } from '../domain/time.ts';
 import type { SeriesQuestion } from './answers/results.ts';
 import { closed } from './input/app-facts.ts';
-import { realtimeWindow } from './questions/realtime.ts';
 import { unitAt } from './range/calendar.ts';
+import { realtimeWindow } from './range/ranges.ts';
 import { activityWindow, heatmapWindow } from './range/tehran.ts';
 
 /**
@@ -44,14 +44,10 @@ export const dataBoundsBasis = (): Basis => basis(null, EVER);
 export const eventsBasis = (range: OpenRange): Basis => basis(closed(range), null);
 
 /** Events with the visitors of their sessions, which began up to 24 h before them. */
-export function eventListBasis(range: OpenRange, segment: Segment | null): Basis {
+export function eventListBasis(range: OpenRange): Basis {
   const { from, to } = closed(range);
-  return basis({ from, to }, asksForNew(segment) ? upTo(to) : { from: epochMs(from - DAY_MS), to });
+  return basis({ from, to }, { from: epochMs(from - DAY_MS), to });
 }
-
-/** Whether a visitor is new depends on all earlier sessions. */
-const asksForNew = (segment: Segment | null): boolean =>
-  segment?.some((clause) => clause.some(({ dimension }) => dimension === 'visitorType')) ?? false;
 
 /** Locations and UTM: sessions that started in the range, with all their events. */
 export const sessionsBasis = (range: OpenRange): Basis => basis(null, closed(range));

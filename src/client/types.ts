@@ -65,14 +65,6 @@ export interface ListParams extends RangeParams {
   readonly limit?: number | undefined;
 }
 
-export interface EventsParams extends ListParams {
-  readonly type: 'click' | 'error' | 'custom';
-  /** Only the custom events with this name. Goes with `property`. */
-  readonly name?: string | undefined;
-  /** The rows are the values of this property. */
-  readonly property?: string | undefined;
-}
-
 export interface SeriesParams extends RangeParams {
   readonly interval: 'hour' | 'day' | 'week' | 'month';
   /** An IANA name, or an offset: `+03:30`. UTC by default. */
@@ -81,6 +73,14 @@ export interface SeriesParams extends RangeParams {
 
 export interface BreakdownParams extends ListParams {
   readonly by: Dimension;
+}
+
+export interface EventsParams extends ListParams {
+  readonly type: 'click' | 'error' | 'custom';
+  /** Only the custom events with this name. Goes with `property`. */
+  readonly name?: string | undefined;
+  /** The rows are the values of this property. */
+  readonly property?: string | undefined;
 }
 
 export type NoParams = Readonly<Record<string, never>>;

@@ -1,4 +1,4 @@
-import { nearestName } from './nearest-name.ts';
+import { type NearName, nearestName } from './nearest-name.ts';
 
 /** What a session is. Each has one value for a session; the empty one is absent. */
 export const DIMENSIONS = [
@@ -46,8 +46,6 @@ export const MOST_CONDITIONS = 20;
 
 const NAMES: readonly (Dimension | Happening)[] = [...DIMENSIONS, ...HAPPENINGS];
 const FORM = /^([^=!]*)(.?.?)(.*)$/su;
-/** The names of dimensions, and as many wrong letters, of which a misspelled one is made. */
-const MOST_WRONG = 2;
 const MOST_ECHO = 60;
 
 /** Reads a segment as it was decoded from the query, or says in `problem` where it is wrong and what is possible. */
@@ -101,9 +99,12 @@ const isOperator = (text: string): text is Operator => OPERATORS.some((known) =>
 
 function suggestion(name: string): string {
   const nearest = name === '' ? undefined : nearestName(name.slice(0, MOST_ECHO), NAMES);
-  const meant = nearest !== undefined && nearest.wrong <= MOST_WRONG ? `Did you mean ${nearest.name}? ` : '';
+  const meant = nearest !== undefined && isNear(nearest) ? `Did you mean ${nearest.name}? ` : '';
   return `${meant}Possible: ${NAMES.join(', ')}.`;
 }
+
+/** At most two letters are wrong, and fewer than half of the name's. */
+const isNear = ({ name, wrong }: NearName): boolean => wrong <= 2 && 2 * wrong < name.length;
 
 const echo = (part: string): string => {
   const letters = [...part];

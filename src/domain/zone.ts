@@ -9,7 +9,7 @@ const SECOND_MS = 1_000;
 type Offset = (at: number) => number;
 
 /** The instant from which on the clock has this offset. */
-export interface Change {
+interface Change {
   readonly at: number;
   readonly offset: number;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EventsQuestion } from '../analytics/answers/results.ts';
-import { eventListBasis } from '../analytics/scopes.ts';
+import { basisOf, eventListBasis } from '../analytics/scopes.ts';
 import { defineQuestion } from './endpoint.ts';
 import { figure } from './fields.ts';
 import { inOrder, listParameters, OUT_OF_ORDER, withRange } from './query.ts';
@@ -84,7 +84,7 @@ export const events = defineQuestion({
   response: z.array(EventRow),
   errors: ['beyond_retention'],
   question: ({ appId, range, question, limit, segment }) => ({
-    basis: eventListBasis(range, segment),
+    basis: basisOf(eventListBasis(range), segment),
     compute: (analytics) => analytics.events(appId, range, question, limit, segment),
   }),
 });

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { INTERVALS } from '../analytics/answers/results.ts';
 import { appId, isUuid } from '../domain/ids.ts';
-import { DIMENSIONS, MOST_CHARACTERS, parseSegment, type Segment } from '../domain/segment.ts';
+import { DIMENSIONS, type Segment } from '../domain/segment.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { zoneOf } from '../domain/zone.ts';
+import { SegmentParam } from './segment.ts';
 import { parseTimestamp, type Rounding } from './timestamp.ts';
 
 const MAX_ROWS = 10_000;
@@ -55,22 +56,6 @@ const LimitParam = z
     description: 'Cuts the list after ordering; without it the list is whole.',
     example: '100',
     override: { type: 'integer', minimum: 1, maximum: MAX_ROWS, example: 100 },
-  });
-
-const SegmentParam = z
-  .string()
-  .transform((text, ctx): Segment => {
-    const segment = parseSegment(text);
-    if (!('problem' in segment)) return segment;
-    ctx.addIssue({ code: 'custom', message: segment.problem });
-    return z.NEVER;
-  })
-  .optional()
-  .meta({
-    description:
-      'Narrows the answer to some sessions: conditions, `;` between those that must all hold, `,` between those of which one must. The guide on segments, `/docs/segments`, lists what is possible.',
-    example: 'country==IR;device!=mobile',
-    override: { type: 'string', maxLength: MOST_CHARACTERS },
   });
 
 const TimezoneParam = z
@@ -164,14 +149,10 @@ export const SeriesQuery = z
 /** `appId`, `by`, `from`, `to`, `segment`, `limit`. */
 export const BreakdownQuery = z
   .strictObject({
-    appId: AppIdParam,
     by: z
       .enum(DIMENSIONS, `Must be one of ${DIMENSIONS.join(', ')}.`)
       .meta({ description: 'What the rows are: a dimension of sessions.', example: 'country' }),
-    from: fromParam(),
-    to: toParam(),
-    segment: SegmentParam,
-    limit: LimitParam,
+    ...listParameters,
   })
   .refine(inOrder, OUT_OF_ORDER)
   .transform(withRange);

@@ -182,7 +182,14 @@ export async function unname(db: Database, listed: Listed, horizon: EpochMs): Pr
   const nobody = sql`concat('erased ', toString({erasure:UUID}))`;
   const facts = sql`app_id = {app:UUID} AND visitor = ${visitorOf(visitor)} AND started_at < {horizon:Int64}`;
   const started = sql`started_at < fromUnixTimestamp64Milli({horizon:Int64}, 'UTC')`;
+  const ofVisitor = sql`SELECT started_at, session_id FROM ${beside('events')}
+    WHERE app_id = {app:UUID} AND has_context = 1 AND visitor_id = ${visitor} AND ${started}`;
   for (const [table, change] of [
+    // While the events are found by the visitor.
+    [
+      'events',
+      sql`UPDATE properties = '' WHERE app_id = {app:UUID} AND properties != '' AND ${started} AND (started_at, session_id) IN (${ofVisitor})`,
+    ],
     ['visitor_sessions', sql`DELETE WHERE ${facts}`],
     ['utm_facts', sql`UPDATE visitor = ${visitorOf(nobody)} WHERE ${facts}`],
     [

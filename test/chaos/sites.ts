@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
 import { z } from 'zod';
 import { appId } from '../../src/domain/ids.ts';
+import { askedArbitrary } from '../support/generate-segments.ts';
 import { KNOWN_DOMAIN } from '../support/oracle/known.ts';
 import type { Asker } from './asker.ts';
 import { Book } from './book.ts';
@@ -81,7 +83,7 @@ export async function newSite(world: World, key: string, dice: Dice, latest: num
   return { secretKey, book, traffic, questions: ABOUT_ALL, isGone: false, isSpoiled: false };
 }
 
-const STANDING = 26;
+const STANDING = 32;
 
 /** Adds one more range to the questions; the oldest ranges are dropped. */
 export function askAboutMore(site: Site, dice: Dice): void {
@@ -89,8 +91,9 @@ export function askAboutMore(site: Site, dice: Dice): void {
     [3, undefined],
     [1, dice.one([1, 3, 10_000])],
   ]);
+  const [asked] = fc.sample(askedArbitrary, { seed: dice.whole(2 ** 31), numRuns: 1 });
   const ranged = site.questions.slice(ABOUT_ALL.length);
-  const questions = [...ranged, ...aboutRange(site.traffic.range(), limit)].slice(-STANDING);
+  const questions = [...ranged, ...aboutRange(site.traffic.range(), limit, asked)].slice(-STANDING);
   site.questions = [...ABOUT_ALL, ...questions];
 }
 

@@ -63,6 +63,7 @@ const searchOf = (operationId: string): URLSearchParams =>
     ...('appId' in parameters(operationId) ? { appId: service().app } : {}),
     ...('from' in parameters(operationId) ? EXAMPLE_RANGE : {}),
     ...('interval' in parameters(operationId) ? { interval: 'day', timezone: 'Asia/Tehran' } : {}),
+    ...('type' in parameters(operationId) ? { type: 'custom' } : {}),
     ...('by' in parameters(operationId) ? { by: 'country' } : {}),
   });
 

@@ -37,7 +37,13 @@ export const SAMPLE = [
     context: { userAgent: CHROME },
     events: [
       { type: 'pageview', timestamp: '2026-11-19T22:00:00.000Z', path: '/' },
-      { type: 'custom', timestamp: '2026-11-19T22:01:00.000Z', path: '/', name: 'signup' },
+      {
+        type: 'custom',
+        timestamp: '2026-11-19T22:01:00.000Z',
+        path: '/',
+        name: 'signup',
+        properties: { plan: 'pro' },
+      },
     ],
   },
 ] as const;

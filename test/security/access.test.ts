@@ -6,6 +6,7 @@ import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { signManagementToken } from '../../src/management/token.ts';
 import { newApiKey, newAppSecret } from '../../src/metadata/credentials.ts';
 import { batchOf, type Running, running, SECRET, type Tenant } from '../faults/support.ts';
+import { requiredBy } from '../http/operations.ts';
 import { type Answer, type Ask, expectProblem, send } from '../http/support.ts';
 
 let service: Running;
@@ -42,66 +43,72 @@ const bodyOf = (answer: Answer): object => ({ ...(answer.json as object), reques
 const ABOUT_APPS = ENDPOINTS.filter(({ query }) => 'appId' in parametersOf(query).shape);
 const MALFORMED = ['1', 'null', '../x', `{${randomUUID()}}`, `${randomUUID()}0`, '%00', "' OR 1=1 --"];
 
-describe.each(ABOUT_APPS.map(({ operationId, path }) => [operationId, path] as const))('%s', (_, path) => {
-  const ask = (key: string | null, app: string, more: Ask = {}): Promise<Answer> =>
-    service.ask(`${path}?appId=${encodeURIComponent(app)}`, {
-      key,
-      ...more,
-      headers: { ...elsewhere(), ...more.headers },
+describe.each(ABOUT_APPS.map(({ operationId, path }) => [operationId, path] as const))(
+  '%s',
+  (operationId, path) => {
+    const ask = (key: string | null, app: string, more: Ask = {}): Promise<Answer> =>
+      service.ask(`${path}?appId=${encodeURIComponent(app)}${requiredBy(operationId)}`, {
+        key,
+        ...more,
+        headers: { ...elsewhere(), ...more.headers },
+      });
+
+    test('own and shared apps are answered; unshared, foreign and unknown ones get one body; malformed ids are named', async () => {
+      expect((await ask(owner.key, owner.app.id)).status).toBe(200);
+      expect((await ask(friend.key, owner.app.id)).status).toBe(200);
+      const refused = await Promise.all([
+        ask(former.key, owner.app.id),
+        ask(stranger.key, owner.app.id),
+        ask(owner.key, stranger.app.id),
+        ask(owner.key, randomUUID()),
+        ask(owner.key, '00000000-0000-0000-0000-000000000000'),
+        // Ids of other things.
+        ask(owner.key, owner.account),
+        ask(owner.key, owner.keyId),
+      ]);
+      for (const answer of refused) expectProblem(answer, 'app_access_denied');
+      expect(new Set(refused.map((answer) => JSON.stringify(bodyOf(answer)))).size).toBe(1);
+      for (const wrong of MALFORMED) expectProblem(await ask(owner.key, wrong), 'validation_failed');
     });
 
-  test('own and shared apps are answered; unshared, foreign and unknown ones get one body; malformed ids are named', async () => {
-    expect((await ask(owner.key, owner.app.id)).status).toBe(200);
-    expect((await ask(friend.key, owner.app.id)).status).toBe(200);
-    const refused = await Promise.all([
-      ask(former.key, owner.app.id),
-      ask(stranger.key, owner.app.id),
-      ask(owner.key, stranger.app.id),
-      ask(owner.key, randomUUID()),
-      ask(owner.key, '00000000-0000-0000-0000-000000000000'),
-      // Ids of other things.
-      ask(owner.key, owner.account),
-      ask(owner.key, owner.keyId),
-    ]);
-    for (const answer of refused) expectProblem(answer, 'app_access_denied');
-    expect(new Set(refused.map((answer) => JSON.stringify(bodyOf(answer)))).size).toBe(1);
-    for (const wrong of MALFORMED) expectProblem(await ask(owner.key, wrong), 'validation_failed');
-  });
+    test('no other credential gives access', async () => {
+      for (const wrong of [
+        owner.app.secretKey,
+        newApiKey(),
+        newAppSecret(),
+        token,
+        SECRET,
+        owner.keyId,
+        null,
+      ]) {
+        expectProblem(await ask(wrong, owner.app.id), 'unauthorized');
+      }
+    });
 
-  test('no other credential gives access', async () => {
-    for (const wrong of [
-      owner.app.secretKey,
-      newApiKey(),
-      newAppSecret(),
-      token,
-      SECRET,
-      owner.keyId,
-      null,
-    ]) {
-      expectProblem(await ask(wrong, owner.app.id), 'unauthorized');
-    }
-  });
-
-  test('an ETag belongs to one account, and gives no access', async () => {
-    const own = await ask(owner.key, owner.app.id);
-    const etag = own.headers['etag'] ?? '';
-    const known = { headers: { 'If-None-Match': etag } };
-    expect((await ask(owner.key, owner.app.id, known)).status).toBe(304);
-    expect(own.headers['cache-control']).toContain('private');
-    for (const key of [stranger.key, former.key]) {
-      const answer = await ask(key, owner.app.id, known);
-      expect(answer.headers['etag']).toBeUndefined();
-      expectProblem(answer, 'app_access_denied');
-      expectProblem(await ask(key, owner.app.id, { headers: { 'If-None-Match': '*' } }), 'app_access_denied');
-    }
-    expectProblem(await ask(null, owner.app.id, known), 'unauthorized');
-    // The same question about another app has another answer.
-    const other = await ask(stranger.key, stranger.app.id, known);
-    expect(other.status).toBe(200);
-    expect(other.text).not.toContain('of-the-owner');
-    expect(own.text).not.toContain('of-the-stranger');
-  });
-});
+    test('an ETag belongs to one account, and gives no access', async () => {
+      const own = await ask(owner.key, owner.app.id);
+      const etag = own.headers['etag'] ?? '';
+      const known = { headers: { 'If-None-Match': etag } };
+      expect((await ask(owner.key, owner.app.id, known)).status).toBe(304);
+      expect(own.headers['cache-control']).toContain('private');
+      for (const key of [stranger.key, former.key]) {
+        const answer = await ask(key, owner.app.id, known);
+        expect(answer.headers['etag']).toBeUndefined();
+        expectProblem(answer, 'app_access_denied');
+        expectProblem(
+          await ask(key, owner.app.id, { headers: { 'If-None-Match': '*' } }),
+          'app_access_denied',
+        );
+      }
+      expectProblem(await ask(null, owner.app.id, known), 'unauthorized');
+      // The same question about another app has another answer.
+      const other = await ask(stranger.key, stranger.app.id, known);
+      expect(other.status).toBe(200);
+      expect(other.text).not.toContain('of-the-owner');
+      expect(own.text).not.toContain('of-the-stranger');
+    });
+  },
+);
 
 test('the end of a share also ends its cached answers', async () => {
   const guest = await service.newTenant();

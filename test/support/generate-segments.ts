@@ -81,7 +81,7 @@ const conditionArbitrary: fc.Arbitrary<Condition> = fc
   );
 
 /** Segments that match every session. */
-const ALL: readonly Segment[] = [
+export const WHOLE: readonly Segment[] = [
   [[{ dimension: 'visitorType', operator: '=@', value: 'e' }]],
   [
     [{ dimension: 'device', operator: '!=', value: '' }],
@@ -103,7 +103,7 @@ export const segmentArbitrary: fc.Arbitrary<Segment> = fc.oneof(
       maxLength: 2,
     }),
   },
-  { weight: 1, arbitrary: fc.constantFrom(...ALL) },
+  { weight: 1, arbitrary: fc.constantFrom(...WHOLE) },
 );
 
 /** Zones with half hours, quarters, skipped and doubled hours, a skipped day, changes of half an hour and of two, odd seconds, and none. */

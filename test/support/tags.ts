@@ -45,9 +45,17 @@ function questions({ probes }: Case, now: EpochMs): Question[] {
         ask: (of, app) => of.timeSpent(app, range, undefined, segment),
       },
       {
-        name: 'events',
-        basis: scopes.eventListBasis(range, segment),
-        ask: (of, app) => of.events(app, range, { type: 'custom', property: null }, undefined, segment),
+        name: `events ${JSON.stringify(asked?.events)}`,
+        basis: scopes.eventListBasis(range),
+        ask: async (of, app) => [
+          ...(await of.events(
+            app,
+            range,
+            asked?.events ?? { type: 'custom', property: null },
+            undefined,
+            segment,
+          )),
+        ],
       },
       {
         name: 'userGrowth',

@@ -61,7 +61,7 @@ export function assertKept(
   extent: Range | null,
   ranges: readonly Range[],
   kept: EpochMs,
-  why = 'This segment needs single sessions and events of this app, which are',
+  why = 'This answer needs single sessions and events of this app, which are',
 ): void {
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (extent === null || first === undefined || last === undefined) return;

@@ -1,22 +1,16 @@
 import { number, rowOf, text } from '../../clickhouse/row.ts';
-import { join, type Sql, sql } from '../../clickhouse/sql.ts';
-import { type EpochMs, epochMs, floorTo, MINUTE_MS, type Range, toIso } from '../../domain/time.ts';
+import { sql } from '../../clickhouse/sql.ts';
+import { type EpochMs, epochMs, MINUTE_MS, type Range, toIso } from '../../domain/time.ts';
 import { byText, descending } from '../answers/order.ts';
 import type { NamedSessions, Realtime } from '../answers/results.ts';
 import type { AppFacts } from '../input/app-facts.ts';
+import { REALTIME_MINUTES, realtimeWindow } from '../range/ranges.ts';
 import { eventsIn, int, ofApp } from '../range/sql.ts';
 import { matchingSessions } from '../segments/matching.ts';
 import { pageviews } from './pageviews.ts';
 
-const MINUTES = 30;
 const ACTIVE_MINUTES = 5;
 const TOP = 10;
-
-/** The 30 minutes that end with the current one. */
-export function realtimeWindow(now: EpochMs): Range {
-  const end = floorTo(now, MINUTE_MS) + MINUTE_MS;
-  return { from: epochMs(end - MINUTES * MINUTE_MS), to: epochMs(end - 1) };
-}
 
 /** What is grouped, the group, and its sessions, visitors, active visitors and pageviews. */
 const ROW = rowOf([text, text], number);
@@ -35,7 +29,7 @@ export async function realtime(facts: AppFacts, now: EpochMs): Promise<Realtime>
     sessions,
     pageviews: views,
     activeVisitors,
-    minutes: Array.from({ length: MINUTES }, (_, i) => {
+    minutes: Array.from({ length: REALTIME_MINUTES }, (_, i) => {
       const [, , , own = 0, , seen = 0] = minutes.get(`${i}`) ?? [];
       return { start: toIso(epochMs(range.from + i * MINUTE_MS)), visitors: own, pageviews: seen };
     }),
@@ -48,7 +42,7 @@ export async function realtime(facts: AppFacts, now: EpochMs): Promise<Realtime>
 const topNames = (rows: readonly Row[], group: string): NamedSessions[] =>
   rows
     .filter(([of]) => of === group)
-    .map(([, name, sessions = 0]) => ({ name: name === '' ? '(none)' : name, sessions: sessions as number }))
+    .map(([, name, sessions = 0]) => ({ name: name === '' ? '(none)' : name, sessions }))
     .sort((a, b) => descending(a.sessions, b.sessions) || byText(a.name, b.name))
     .slice(0, TOP);
 
@@ -67,17 +61,11 @@ async function counted(facts: AppFacts, range: Range): Promise<Row[]> {
   const sessions = matching.rows({ from: epochMs(first[0]), to: range.to }, ['channel', 'country']);
   const events = sql`SELECT ${SESSION}, intDiv(toUnixTimestamp64Milli(timestamp) - ${int(range.from)}, ${MINUTE_MS}) AS minute, countIf(type = 'pageview') AS views
 FROM events AS e WHERE ${inRange} GROUP BY 1, 2, 3`;
-  const grouped = (of: Sql, name: Sql): Sql => sql`(${of}, ${name})`;
-  const groups = join([
-    grouped(sql`'all'`, sql`''`),
-    grouped(sql`'minute'`, sql`toString(minute)`),
-    grouped(sql`'channel'`, sql`toString(channel)`),
-    grouped(sql`'country'`, sql`toString(country)`),
-  ]);
-  const statement = sql`SELECT g.1 AS of, g.2 AS name, uniqExact(started_at, session), uniqExact(visitor), uniqExactIf(visitor, minute >= ${MINUTES - ACTIVE_MINUTES}), sum(views)
+  const groups = sql`[('all', ''), ('minute', toString(minute)), ('channel', toString(channel)), ('country', toString(country))]`;
+  const statement = sql`SELECT g.1 AS of, g.2 AS name, uniqExact(started_at, session), uniqExact(visitor), uniqExactIf(visitor, minute >= ${REALTIME_MINUTES - ACTIVE_MINUTES}), sum(views)
 FROM
 (
-    SELECT s.started_at AS started_at, s.session AS session, visitor, minute, views, arrayJoin([${groups}]) AS g
+    SELECT s.started_at AS started_at, s.session AS session, visitor, minute, views, arrayJoin(${groups}) AS g
     FROM (${sessions}) AS s INNER JOIN (${events}) AS e ON s.started_at = e.started_at AND s.session = e.session
 )
 GROUP BY of, name`;

@@ -1,5 +1,14 @@
 import { AppError } from '../../domain/errors.ts';
-import { DAY_MS, type EpochMs, epochMs, type OpenRange, type Range, utcDayStart } from '../../domain/time.ts';
+import {
+  DAY_MS,
+  type EpochMs,
+  epochMs,
+  floorTo,
+  MINUTE_MS,
+  type OpenRange,
+  type Range,
+  utcDayStart,
+} from '../../domain/time.ts';
 
 /** The longest answer of user growth. */
 const MAX_GROWTH_DAYS = 4_000;
@@ -32,6 +41,14 @@ export function growthDays(range: Range): { readonly first: number; readonly las
     );
   }
   return { first, last };
+}
+
+export const REALTIME_MINUTES = 30;
+
+/** The 30 minutes that end with the current one. */
+export function realtimeWindow(now: EpochMs): Range {
+  const end = floorTo(now, MINUTE_MS) + MINUTE_MS;
+  return { from: epochMs(end - REALTIME_MINUTES * MINUTE_MS), to: epochMs(end - 1) };
 }
 
 const rangeError = (field: string, message: string): AppError =>

@@ -44,6 +44,53 @@ describe('listTimeSpent', () => {
   });
 });
 
+describe('listEvents', () => {
+  const ask = asking('listEvents');
+  const one = (name: string | null) => ({ name, count: 1, sessions: 1, visitors: 1 });
+  const of = async (query: string): Promise<unknown> =>
+    (await service().ask(`/api/v1/sessions/events?appId=${service().app}&${query}`)).json;
+
+  test('targets, messages and names of the events, with their sessions and visitors', async () => {
+    expect(await of('type=click')).toEqual([one('#buy')]);
+    expect(await of('type=error')).toEqual([one('boom')]);
+    expect(await ask()).toEqual([one('signup')]);
+    expect(await ask('&to=2026-11-19T22:00:59.999Z')).toEqual([]);
+    expect(await ask('&from=2026-11-19T22:01:00Z&to=2026-11-19T22:01:00Z&limit=1')).toEqual([one('signup')]);
+  });
+
+  test('the values of a property', async () => {
+    expect(await ask('&name=signup&property=plan')).toEqual([one('pro')]);
+    expect(await ask('&name=signup&property=seats')).toEqual([one(null)]);
+    expect(await ask('&name=Signup&property=plan')).toEqual([]);
+  });
+
+  test('of some sessions', async () => {
+    expect(await ask('&segment=country%3D%3DIR')).toEqual([]);
+    expect(await ask('&segment=country%3D%3D')).toEqual([one('signup')]);
+    expect(await ask('&name=signup&property=plan&segment=event%3D%3Dsignup')).toEqual([one('pro')]);
+  });
+
+  test.each([
+    ['', ['type']],
+    ['type=pageview', ['type']],
+    ['type=engagement', ['type']],
+    ['type=custom&name=signup', ['property']],
+    ['type=custom&property=plan', ['name']],
+    ['type=click&name=signup', ['name']],
+    ['type=error&property=plan', ['property']],
+    ['type=click&name=signup&property=plan', ['name', 'property']],
+    ['type=custom&name=&property=plan', ['name']],
+    ['type=custom&name=signup&property=', ['property']],
+    ['type=custom&segment=', ['segment']],
+    ['type=custom&segment=planet%3D%3Dx', ['segment']],
+    ['type=custom&limit=0', ['limit']],
+    ['type=custom&interval=day', ['interval']],
+  ])('400: %s', async (query, fields) => {
+    const answer = await service().ask(`/api/v1/sessions/events?appId=${service().app}&${query}`);
+    expect(expectInvalid(answer).map(({ field }) => field)).toEqual(fields);
+  });
+});
+
 describe('listUserGrowth', () => {
   const ask = asking('listUserGrowth');
 

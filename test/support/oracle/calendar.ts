@@ -7,7 +7,7 @@ const DAY = 86_400_000;
 const MOST_AHEAD = DAY;
 
 /** From its first instant (inclusive) to that of the next unit (exclusive), epoch ms. */
-export interface Unit {
+interface Unit {
   readonly start: number;
   readonly end: number;
 }

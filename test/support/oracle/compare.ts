@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
-import type { Analytics } from '../../../src/analytics/answers/results.ts';
+import type { Analytics, EventsQuestion } from '../../../src/analytics/answers/results.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import { type AppId, appId } from '../../../src/domain/ids.ts';
 import type { Segment } from '../../../src/domain/segment.ts';
@@ -175,7 +175,7 @@ export interface Question {
 }
 
 /** The questions whose window follows the clock. */
-const aboutNow = (segment: Segment | null): Question[] =>
+export const aboutNow = (segment: Segment | null): Question[] =>
   labelled(segment, '', [
     { name: 'trafficHeatmap', ask: (source, app, now) => source.trafficHeatmap(app, now, segment) },
     { name: 'audienceActivity', ask: (source, app, now) => source.audienceActivity(app, now, segment) },
@@ -191,7 +191,6 @@ export function aboutRange({ range, limit, asked }: Probe): Question[] {
   const open: OpenRange = { from: bound(range.from), to: bound(range.to) };
   const { from, to } = open;
   const segment = asked?.segment ?? null;
-  const named = asked?.events ?? { type: 'custom', property: null };
   const more: Question[] =
     asked === undefined
       ? []
@@ -205,6 +204,7 @@ export function aboutRange({ range, limit, asked }: Probe): Question[] {
             ask: (source, app) => source.breakdown(app, open, asked.by, limit, segment),
           },
         ];
+  const named: EventsQuestion = asked?.events ?? { type: 'custom', property: null };
   const closed: Question[] =
     from === null || to === null
       ? []

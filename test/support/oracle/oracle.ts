@@ -9,15 +9,13 @@ import { dataBounds, kpis, locations, pageviews, timeSpent, userGrowth, utmCampa
 import { matching } from './segment.ts';
 import { audienceActivity, trafficHeatmap } from './windows.ts';
 
-type All = Analytics;
-
 /** The questions of `Analytics`, answered synchronously. Without `now`, the oracle's own clock counts. */
 export type Oracle = {
-  readonly [Question in keyof All]: (
+  readonly [Question in keyof Analytics]: (
     ...args: Question extends 'trafficHeatmap' | 'audienceActivity' | 'realtime'
       ? [app: AppId, now?: number, segment?: Segment | null]
-      : Parameters<All[Question]>
-  ) => Awaited<ReturnType<All[Question]>>;
+      : Parameters<Analytics[Question]>
+  ) => Awaited<ReturnType<Analytics[Question]>>;
 };
 
 /**

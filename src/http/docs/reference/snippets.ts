@@ -47,6 +47,7 @@ const VALUES: Readonly<Record<string, string>> = {
   interval: 'day',
   timezone: 'Asia/Tehran',
   by: 'country',
+  type: 'custom',
   ...EXAMPLE_RANGE,
 };
 
