@@ -208,6 +208,39 @@ describe('comparisons are fair', () => {
   });
 });
 
+test('a click on a row filters everything on the page, its exports and the calls that it shows', async () => {
+  const visitor = await analytics('?range=yesterday&zone=utc');
+  const { page, requests } = visitor;
+  const whole = (await kpis(today() - DAY_MS, today() - 1)).sessions;
+  const technology = panel(page, 'Technology');
+  await technology.scrollIntoViewIfNeeded();
+  await technology.getByRole('button', { name: 'Chrome', exact: true }).click();
+  await eventually(() => new URL(page.url()).search).toBe(
+    '?range=yesterday&zone=utc&segment=browser==Chrome',
+  );
+  await eventually(async () => (await rowsOf(page, 'Technology')).map(([name]) => name)).toEqual(['Chrome']);
+  const some = Number((await sessionsOf(page)).replace(',', ''));
+  expect(some).toBeLessThan(whole);
+  // The opposite is the rest.
+  await page.getByRole('button', { name: 'is', exact: true }).click();
+  await eventually(() => sessionsOf(page)).toBe(format.number(whole - some));
+  const paths = ['overview/kpis', 'overview/extended', 'series', 'pageviews'];
+  for (const path of paths) {
+    const asked = requests.filter(
+      (url) => url.includes(`/sessions/${path}`) && url.includes('browser%21%3DChrome'),
+    );
+    expect(`${path} ${asked.length > 0}`).toBe(`${path} true`);
+  }
+  await page.getByRole('button', { name: 'About Sessions', exact: true }).click();
+  expect(await textOf(page, '.curl')).toContain('segment=browser');
+  await page.keyboard.press('Escape');
+  // Back undoes the filters, too.
+  await page.goBack();
+  await eventually(() => sessionsOf(page)).toBe(format.number(some));
+  await page.getByRole('button', { name: 'Remove the filter: Browser is Chrome' }).click();
+  await eventually(() => sessionsOf(page)).toBe(format.number(whole));
+});
+
 describe('ways', () => {
   test('a page that could not be loaded comes by itself when the service is back', async () => {
     const way = await gate();

@@ -9,6 +9,7 @@ import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
 import { momentsOf } from '../../src/console/analytics/series.ts';
 import { AGAINST, periodAgainst } from '../../src/console/analytics/view/against.ts';
 import { csvOf, daysOf, fileNameOf } from '../../src/console/analytics/view/csv.ts';
+import { filtersOf, negated, segmentOf, withValue } from '../../src/console/analytics/view/filters.ts';
 import { cutsOf, INTERVALS, intervalOf, intervalsOf } from '../../src/console/analytics/view/interval.ts';
 import {
   isLive,
@@ -219,6 +220,7 @@ describe('the address', () => {
       interaction: fc.constantFrom(...TABS.interaction),
     }),
     map: fc.constantFrom(...MAP_FRAMES),
+    segment: fc.constantFrom('', 'country==IR;device!=mobile', 'page==/a%3Bb,page==/%25;browser=='),
     find: fc.string({ maxLength: 50 }),
   });
 
@@ -244,6 +246,34 @@ describe('the address', () => {
     '?from=2026-11-20T10:00&to=2026-11-19T10:00',
     '?from=yesterday&to=today',
   ])('%s counts as the default', (search) => expect(viewOf(search)).toEqual(DEFAULT_VIEW));
+});
+
+describe('filters', () => {
+  const filters = filtersOf('country==IR,country==DE;page=@/blog');
+
+  test('are a segment of the API, whatever their values hold', () => {
+    expect(filters).toHaveLength(2);
+    expect(segmentOf(filters)).toBe('country==IR,country==DE;page=@/blog');
+    fc.assert(
+      fc.property(fc.string(), (value) => {
+        const segment = segmentOf(withValue(filters, 'campaign', value));
+        expect(filtersOf(segment).at(-1)).toEqual([{ by: 'campaign', operator: '==', value }]);
+      }),
+    );
+    for (const wrong of ['country', 'country==IR;', ';', 'page==%']) expect(filtersOf(wrong)).toEqual([]);
+  });
+
+  test('another value of the same kind is another possibility; the opposite of several is none of them', () => {
+    expect(segmentOf(withValue(filters, 'country', 'FR'))).toBe(
+      'country==IR,country==DE,country==FR;page=@/blog',
+    );
+    expect(withValue(filters, 'country', 'DE')).toBe(filters);
+    expect(segmentOf(withValue(filters, 'browser', ''))).toBe(
+      'country==IR,country==DE;page=@/blog;browser==',
+    );
+    expect(segmentOf(negated(filters, 0))).toBe('country!=IR;country!=DE;page=@/blog');
+    expect(segmentOf(negated(filters, 1))).toBe('country==IR,country==DE;page!@/blog');
+  });
 });
 
 describe('units of a chart', () => {

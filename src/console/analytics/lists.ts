@@ -7,6 +7,7 @@ import type {
   SessionShare,
   UtmCampaign,
 } from '../../client/index.ts';
+import type { FilterBy } from './view/filters.ts';
 import type { ListId } from './view/view.ts';
 
 /** The subject of a row, which decides how its name is written. */
@@ -146,6 +147,28 @@ const ALL: readonly List[] = [
       })),
   }),
 ];
+
+/** What the parts of a list's names filter by. */
+export const FILTERS: Readonly<Record<ListId, readonly FilterBy[]>> = {
+  pages: ['page'],
+  entryPages: ['entryPage'],
+  exitPages: ['exitPage'],
+  timeSpent: ['page'],
+  channels: ['channel'],
+  referrers: ['referrer'],
+  utmSources: ['source'],
+  locations: PLACE_PARTS,
+  countries: ['country'],
+  browsers: ['browser'],
+  operatingSystems: ['os'],
+  devices: ['device'],
+  screenSizes: ['screen'],
+  languages: ['language'],
+  targets: ['target'],
+  customEvents: ['event'],
+  errors: ['error'],
+  campaigns: UTM_PARTS,
+};
 
 const BY_ID = new Map(ALL.map((list) => [list.id, list]));
 

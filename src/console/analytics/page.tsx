@@ -24,7 +24,7 @@ import { momentsOf, seriesParams } from './series.ts';
 import { periodAgainst } from './view/against.ts';
 import { cutsOf, intervalOf } from './view/interval.ts';
 import { keepZone, zoneOf } from './view/kept-zone.ts';
-import { isLive, paramsOf, type Range, rangeOf } from './view/range.ts';
+import { isLive, paramsOf, type Range, rangeOf, segmentParams } from './view/range.ts';
 import { searchOf, type View, viewOf, zoneIn } from './view/view.ts';
 import { useWords } from './words.ts';
 
@@ -34,7 +34,11 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
   const { view, change } = useView(appId);
   const now = useNow();
   const range = useMemo(() => rangeOf(view.choice, view.zone, now), [view.choice, view.zone, now]);
-  const params = useMemo(() => ({ appId, ...paramsOf(range) }), [appId, range]);
+  const { segment } = view;
+  const params = useMemo(
+    () => ({ appId, ...paramsOf(range), ...segmentParams(segment) }),
+    [appId, range, segment],
+  );
   const against = useAgainst(appId, view, range, now);
   const before = view.isCompared ? against : null;
   const live = useLiveOverview(isLive(range, now) ? params : null);
@@ -93,8 +97,9 @@ function useAgainst(appId: string, view: View, range: Range, now: number): Perio
   return useMemo(() => {
     const period = periodAgainst(range, view, now);
     if (period === null) return null;
-    const like = `${appId} ${period.from} ${range.from} ${range.to}`;
-    return { range: period, params: { appId, ...paramsOf(period) }, like };
+    const like = `${appId} ${period.from} ${range.from} ${range.to} ${view.segment}`;
+    const params = { appId, ...paramsOf(period), ...segmentParams(view.segment) };
+    return { range: period, params, like };
   }, [appId, view, range, now]);
 }
 

@@ -4,6 +4,7 @@ import type { AudienceActivity, TrafficHeatmap } from '../../../client/index.ts'
 import { Heatmap, type HeatmapRow } from '../../chart/heatmap.tsx';
 import { useAnalytics, useFigures, useInView } from '../context.ts';
 import { csvOf } from '../view/csv.ts';
+import { segmentParams } from '../view/range.ts';
 import { HOUR_METRICS, type HourMetric } from '../view/view.ts';
 import { wallAt } from '../view/zone.ts';
 import { useWords } from '../words.ts';
@@ -31,7 +32,8 @@ export function Heatmaps() {
   const { appId, version, now, view, change, before } = useAnalytics();
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
-  const params = useMemo(() => ({ appId }), [appId]);
+  const { segment } = view;
+  const params = useMemo(() => ({ appId, ...segmentParams(segment) }), [appId, segment]);
   const week = useFigures('getTrafficHeatmap', params, version, { isAsked: isInView });
   const usual = useFigures('getAudienceActivity', params, version, { isAsked: isInView });
   const weekRows = useWeekRows(week.data);
@@ -53,7 +55,7 @@ export function Heatmaps() {
       <Panel
         title={text.heatmap}
         note={text.heatmapText}
-        about={{ question: 'getTrafficHeatmap', params: { appId }, figures: [WEEK_FIGURES[metric]] }}
+        about={{ question: 'getTrafficHeatmap', params, figures: [WEEK_FIGURES[metric]] }}
         csv={{ name: 'heatmap', days: weekDays, text: () => csvOfHours('date', weekRows ?? []) }}
         controls={controls}
         table={() => (
@@ -72,7 +74,7 @@ export function Heatmaps() {
       <Panel
         title={text.activity}
         note={text.activityText}
-        about={{ question: 'getAudienceActivity', params: { appId }, figures: [USUAL_FIGURES[metric]] }}
+        about={{ question: 'getAudienceActivity', params, figures: [USUAL_FIGURES[metric]] }}
         csv={{
           name: 'usual-week',
           days: today,

@@ -1,8 +1,9 @@
 import { Button } from '@mantine/core';
-import { Fragment, useState } from 'react';
+import { Fragment, type ReactNode, useState } from 'react';
 import { changeOf } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
-import { keyOf, type List } from '../lists.ts';
+import { FILTERS, keyOf, type List } from '../lists.ts';
+import { type FilterBy, filtersOf, segmentOf, withValue } from '../view/filters.ts';
 import { useWords } from '../words.ts';
 import { ChangeMark } from './change-mark.tsx';
 import type { ListedRow } from './list-csv.ts';
@@ -146,12 +147,20 @@ function Names({
   const bar = { '--share': `${(share * 100).toFixed(1)}%` } as React.CSSProperties;
   if (list.kind === 'place') {
     const [city, region, country] = names;
+    // The most exact part that is known.
+    const at = Math.max(
+      0,
+      names.findIndex((part) => typeof part === 'string' && part !== ''),
+    );
+    const [by, value] = [FILTERS[list.id][at], names[at]];
     const place = [...new Set([city, region])]
       .filter((part): part is string => typeof part === 'string' && part !== '')
       .map((part) => name('place', part));
     return (
       <th {...ROLES.name} className="name" style={bar}>
-        <bdi>{place.length === 0 ? text.none : place.join(', ')}</bdi>{' '}
+        <Filtering by={by} value={value ?? null}>
+          <bdi>{place.length === 0 ? text.none : place.join(', ')}</bdi>
+        </Filtering>{' '}
         <span className="name-side">{typeof country === 'string' ? format.country(country) : ''}</span>
       </th>
     );
@@ -159,7 +168,7 @@ function Names({
   return names.map((part, i) =>
     i === 0 ? (
       <th {...ROLES.name} key={list.parts[i]} className="name" style={bar}>
-        <Name list={list} raw={part}>
+        <Name list={list} raw={part} by={FILTERS[list.id][i]}>
           {name(list.kind, part)}
         </Name>
       </th>
@@ -171,7 +180,13 @@ function Names({
         data-label={text.columns[list.parts[i] as keyof typeof text.columns]}
         data-empty={part === null}
       >
-        {part === null ? <span className="name-side">–</span> : <bdi>{part}</bdi>}
+        {part === null ? (
+          <span className="name-side">–</span>
+        ) : (
+          <Filtering by={FILTERS[list.id][i]} value={part}>
+            <bdi>{part}</bdi>
+          </Filtering>
+        )}
       </td>
     ),
   );
@@ -181,9 +196,11 @@ function Names({
 function Name({
   list: { kind },
   raw,
+  by,
   children: shown,
 }: {
   readonly list: List;
+  readonly by: FilterBy | undefined;
   readonly raw: string | null;
   readonly children: string;
 }) {
@@ -193,7 +210,9 @@ function Name({
   const written = isRaw && raw !== null ? raw : shown;
   return (
     <>
-      {kind === 'path' ? <Path>{written}</Path> : <bdi>{written}</bdi>}
+      <Filtering by={by} value={raw}>
+        {kind === 'path' ? <Path>{written}</Path> : <bdi>{written}</bdi>}
+      </Filtering>
       {hasRaw && (
         <button
           type="button"
@@ -207,6 +226,33 @@ function Name({
         </button>
       )}
     </>
+  );
+}
+
+/** A name that filters the page by what it names. */
+function Filtering({
+  by,
+  value,
+  children,
+}: {
+  readonly by: FilterBy | undefined;
+  readonly value: string | null;
+  readonly children: ReactNode;
+}) {
+  const { view, change } = useAnalytics();
+  const { text } = useWords();
+  if (by === undefined) return children;
+  // The lists write an absent value so.
+  const wanted = value === null || value === '(none)' ? '' : value;
+  return (
+    <button
+      type="button"
+      className="filtering"
+      title={text.filterBy(text.filters[by])}
+      onClick={() => change({ segment: segmentOf(withValue(filtersOf(view.segment), by, wanted)) })}
+    >
+      {children}
+    </button>
   );
 }
 

@@ -8,8 +8,23 @@ import { useWords } from '../words.ts';
 
 /** The range has no visits: offers the days that have some, or the app's settings if it never had any. */
 export function NoVisits() {
-  const { appId, version } = useAnalytics();
+  const { appId, version, view, change } = useAnalytics();
+  const { text } = useWords();
   const bounds = useFigures('getDataBounds', { appId }, version);
+  if (view.segment !== '') {
+    return (
+      <EmptyState
+        title={text.noneFits}
+        action={
+          <Button variant="default" onClick={() => change({ segment: '' })}>
+            {text.noFilters}
+          </Button>
+        }
+      >
+        {text.noneFitsText}
+      </EmptyState>
+    );
+  }
   return (
     <Shown of={bounds}>
       {({ oldest, newest }) =>

@@ -7,6 +7,7 @@ import { type Minutes, PRESETS, type Preset, type Range } from '../view/range.ts
 import { allZones, MINUTE_MS, ownZone, TEHRAN, UTC, wallAt, type Zone } from '../view/zone.ts';
 import { useWords } from '../words.ts';
 import { useLack } from './change-mark.tsx';
+import { Chips } from './chips.tsx';
 import { CustomRange } from './custom-range.tsx';
 
 const CUSTOM = 'custom';
@@ -69,6 +70,7 @@ export function Toolbar({ compared }: ToolbarProps) {
           onChoose={(againstMinutes) => change({ againstMinutes })}
         />
       )}
+      <Chips />
       <PeriodLine compared={compared} />
     </div>
   );

@@ -73,6 +73,10 @@ export const lengthOf = ({ from, to }: Range): number => to - from + 1;
 /** True while new events can belong to the range. */
 export const isLive = ({ from, to }: Range, now: number): boolean => from <= now && now <= to;
 
+/** The part of a question's parameters that narrows its answer to some sessions. */
+export const segmentParams = (segment: string): { readonly segment?: string } =>
+  segment === '' ? {} : { segment };
+
 export const paramsOf = ({ from, to }: Range): { readonly from: string; readonly to: string } => ({
   from: new Date(from).toISOString(),
   to: new Date(to).toISOString(),

@@ -1,4 +1,5 @@
 import { AGAINST, type Against } from './against.ts';
+import { filtersOf, segmentOf } from './filters.ts';
 import { INTERVALS, type Interval } from './interval.ts';
 import { type Choice, type Minutes, PRESETS, type Preset, rangeProblem } from './range.ts';
 import { TEHRAN, UTC, wallMinute, type Zone, zoneNamed } from './zone.ts';
@@ -41,6 +42,8 @@ export interface View {
   readonly tabs: Tabs;
   /** Whether the map shows the places alone, or the whole world. */
   readonly map: MapFrame;
+  /** Only these sessions count: a segment of the API, empty for all. */
+  readonly segment: string;
   /** Only rows with this text are listed. */
   readonly find: string;
 }
@@ -62,6 +65,7 @@ export const DEFAULT_VIEW: View = {
     interaction: 'targets',
   },
   map: 'places',
+  segment: '',
   find: '',
 };
 
@@ -89,6 +93,7 @@ export function viewOf(search: string, zone: Zone = UTC): View {
       GROUPS.map((group) => [group, among<ListId>(group, TABS[group], DEFAULT_VIEW.tabs[group])]),
     ) as unknown as Tabs,
     map: among('map', MAP_FRAMES, DEFAULT_VIEW.map),
+    segment: segmentOf(filtersOf(params.get('segment') ?? '')),
     find: (params.get('find') ?? '').slice(0, LONGEST_FIND),
   };
 }
@@ -116,7 +121,8 @@ const shortOf = (zone: Zone): string =>
 
 /** The part of an address that `viewOf` reads. Defaults are left out, but for the zone: others may have another default. */
 export function searchOf(view: View): string {
-  const { choice, against, againstMinutes, isCompared, growth, interval, hours, tabs, map, find } = view;
+  const { choice, against, againstMinutes, isCompared, growth, interval, hours, tabs, map, segment, find } =
+    view;
   const params = new URLSearchParams();
   const set = (name: string, value: string, other = ''): void => {
     if (value !== other) params.set(name, value);
@@ -137,6 +143,8 @@ export function searchOf(view: View): string {
   set('hours', hours, DEFAULT_VIEW.hours);
   for (const group of GROUPS) set(group, tabs[group], DEFAULT_VIEW.tabs[group]);
   set('map', map, DEFAULT_VIEW.map);
+  set('segment', segment);
   set('find', find);
-  return `?${params.toString().replaceAll('%3A', ':').replaceAll('%2F', '/')}`;
+  // These characters are allowed in a query, and keep the address readable.
+  return `?${params.toString().replace(/%(?:3A|2F|3D|21|3B|2C)/g, decodeURIComponent)}`;
 }
