@@ -79,6 +79,7 @@ export function Growth({ series, interval, cuts, kpis }: GrowthProps) {
 function GrowthControls({ interval }: { readonly interval: Interval }) {
   const { view, change, range } = useAnalytics();
   const { text } = useWords();
+  const intervals = intervalsOf(range);
   return (
     <div className="growth-controls">
       <SegmentedControl
@@ -88,13 +89,15 @@ function GrowthControls({ interval }: { readonly interval: Interval }) {
         onChange={(growth) => change({ growth: growth as GrowthMetric })}
         data={GROWTH_METRICS.map((value) => ({ value, label: text.labels[value] }))}
       />
-      <SegmentedControl
-        size="xs"
-        aria-label={text.growthInterval}
-        value={interval}
-        onChange={(each) => change({ interval: each as Interval })}
-        data={intervalsOf(range).map((value) => ({ value, label: text.intervals[value] }))}
-      />
+      {intervals.length > 1 && (
+        <SegmentedControl
+          size="xs"
+          aria-label={text.growthInterval}
+          value={interval}
+          onChange={(each) => change({ interval: each as Interval })}
+          data={intervals.map((value) => ({ value, label: text.intervals[value] }))}
+        />
+      )}
     </div>
   );
 }
