@@ -1,3 +1,4 @@
+import type { SeriesQuestion } from '../domain/interval.ts';
 import type { Scope } from '../domain/scope.ts';
 import type { Dimension, Segment } from '../domain/segment.ts';
 import {
@@ -10,7 +11,6 @@ import {
   storedPart,
   utcDayStart,
 } from '../domain/time.ts';
-import type { SeriesQuestion } from './answers/results.ts';
 import { closed } from './input/app-facts.ts';
 import { unitAt } from './range/calendar.ts';
 import { realtimeWindow } from './range/ranges.ts';

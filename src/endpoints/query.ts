@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { INTERVALS } from '../analytics/answers/results.ts';
 import { appId, isUuid } from '../domain/ids.ts';
+import { INTERVALS } from '../domain/interval.ts';
 import { DIMENSIONS, type Segment } from '../domain/segment.ts';
 import type { EpochMs } from '../domain/time.ts';
 import { zoneOf } from '../domain/zone.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { INTERVALS } from '../analytics/answers/results.ts';
 import { pointsIn } from '../analytics/range/calendar.ts';
 import { basisOf, seriesBasis } from '../analytics/scopes.ts';
+import { INTERVALS } from '../domain/interval.ts';
 import { defineQuestion } from './endpoint.ts';
 import { figure, figuresOf, Timestamp } from './fields.ts';
 import { SeriesQuery } from './query.ts';

@@ -1,16 +1,17 @@
 import { errorText } from './errors.ts';
 import { on } from './listen.ts';
+import type { Properties } from './properties.ts';
 import { isOn, type Settings } from './settings.ts';
 import { clickTarget, elementName } from './targets.ts';
-import type { Tracker } from './tracker.ts';
 import type { Detail, EventType } from './wire.ts';
 
 type Record = (type: EventType, detail: Detail) => void;
+type Track = (name: string, properties?: Properties) => void;
 
 const FILE = /\.(7z|avi|csv|dmg|docx?|exe|gz|mov|mp[34]|pdf|pkg|pptx?|rar|rtf|txt|wav|wmv|xlsx?|zip)$/i;
 
 /** Records what people click, and which of the links, files and forms the settings count. */
-export function observeClicks(record: Record, track: Tracker['track'], settings: Settings): void {
+export function observeClicks(record: Record, track: Track, settings: Settings): void {
   const clicked = (event: MouseEvent): void => {
     const { type, button } = event;
     const target = event.target as Element;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { type EventsQuestion, INTERVALS, type SeriesQuestion } from '../../src/analytics/answers/results.ts';
+import type { EventsQuestion } from '../../src/analytics/answers/results.ts';
+import { INTERVALS, type SeriesQuestion } from '../../src/domain/interval.ts';
 import {
   type Condition,
   DIMENSIONS,

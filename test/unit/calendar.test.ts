@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { INTERVALS } from '../../src/analytics/answers/results.ts';
 import { pointsIn } from '../../src/analytics/range/calendar.ts';
+import { INTERVALS } from '../../src/domain/interval.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { zoneOf } from '../../src/domain/zone.ts';
 import { ZONES } from '../support/generate-segments.ts';

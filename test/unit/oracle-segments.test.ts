@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { SeriesQuestion } from '../../src/analytics/answers/results.ts';
 import { appId } from '../../src/domain/ids.ts';
+import type { SeriesQuestion } from '../../src/domain/interval.ts';
 import { parseSegment, type Segment } from '../../src/domain/segment.ts';
 import { epochMs } from '../../src/domain/time.ts';
 import { segmentArbitrary, spelled } from '../support/generate-segments.ts';

@@ -1,4 +1,5 @@
 import type { AppId } from '../../domain/ids.ts';
+import type { SeriesQuestion } from '../../domain/interval.ts';
 import type { Dimension, Segment } from '../../domain/segment.ts';
 import type { EpochMs, OpenRange, Range } from '../../domain/time.ts';
 import type { KPI_FIGURES } from './figures.ts';
@@ -213,14 +214,6 @@ export interface UtmCampaign {
   readonly content: string | null;
   readonly sessions: number;
   readonly visitors: number;
-}
-
-export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
-
-export interface SeriesQuestion {
-  readonly interval: (typeof INTERVALS)[number];
-  /** An IANA name or a fixed offset, `±HH:MM`. */
-  readonly timezone: string;
 }
 
 export interface SeriesPoint extends KpiMetrics {

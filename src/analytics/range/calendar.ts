@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
+import type { SeriesQuestion } from '../../domain/interval.ts';
 import { DAY_MS, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
 import { type Zone, zoneOf } from '../../domain/zone.ts';
-import type { SeriesQuestion } from '../answers/results.ts';
 
 const MAX_POINTS = 4_000;
 

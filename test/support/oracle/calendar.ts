@@ -1,4 +1,4 @@
-import type { SeriesQuestion } from '../../../src/analytics/answers/results.ts';
+import type { SeriesQuestion } from '../../../src/domain/interval.ts';
 
 const SECOND = 1_000;
 const HOUR = 3_600_000;

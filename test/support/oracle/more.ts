@@ -6,9 +6,9 @@ import type {
   Realtime,
   Series,
   SeriesPoint,
-  SeriesQuestion,
 } from '../../../src/analytics/answers/results.ts';
 import { AppError } from '../../../src/domain/errors.ts';
+import type { SeriesQuestion } from '../../../src/domain/interval.ts';
 import type { Dimension } from '../../../src/domain/segment.ts';
 import { unitAt } from './calendar.ts';
 import { distinct, groupBy, ranked, ratio, sum } from './exact.ts';

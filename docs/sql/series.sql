@@ -1,0 +1,123 @@
+-- parts of hours, totals
+SELECT
+    toString(roundDown(toInt64(started_at), [1794852900000, 1794939300000, 1795025700000, 1795112100000])) AS name,
+    count(),
+    sum(bounced),
+    sum(duration_ms),
+    sum(pageviews),
+    sum(clicks),
+    sum(errors > 0),
+    countIf(prev < greatest(toInt64(1794910830123), 0 + (roundDown(toInt64(started_at), [1794852900000, 1794939300000, 1795025700000, 1795112100000]) * 1))),
+    countIf(prev = -1)
+FROM session_facts
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((started_at >= 1794910830123) AND (started_at < 1795172400000))
+GROUP BY name;
+
+-- pending sessions
+SELECT
+    sign,
+    toUnixTimestamp64Milli(started_at),
+    base64Encode(reinterpretAsFixedString(visitor)),
+    ([''], CAST([toInt64(bounced), toInt64(duration_ms), toInt64(pageviews), toInt64(clicks), toInt64(errors > 0)], 'Array(Int64)')),
+    (arrayMap(word -> if(length(word) = 1, concat(word, '(none)'), word), arrayFilter(word -> (word NOT IN ('j', 'k')), [concat('a', browser), concat('b', os), concat('c', device), concat('d', screen), concat('e', language), concat('f', channel), concat('g', referrer), concat('h', country), concat('i', utm_source), concat('j', entry_page), concat('k', exit_page)])), CAST('[]', 'Array(Int64)')),
+    (if(place = '', CAST('[]', 'Array(String)'), [toString(place)]), CAST('[]', 'Array(Int64)')),
+    (if(utm_source = '', CAST('[]', 'Array(String)'), [arrayStringConcat([utm_source, utm_medium, utm_campaign, utm_term, utm_content], '\0')]), CAST('[]', 'Array(Int64)'))
+FROM
+(
+    SELECT
+        toInt8(1) AS sign,
+        started_at,
+        bounced,
+        duration_ms,
+        pageviews,
+        clicks,
+        errors,
+        visitor,
+        browser,
+        os,
+        device,
+        screen,
+        language,
+        channel,
+        referrer,
+        country,
+        utm_source,
+        entry_page,
+        exit_page,
+        place,
+        utm_medium,
+        utm_campaign,
+        utm_term,
+        utm_content
+    FROM
+    (
+        SELECT
+            s.started_at AS started_at,
+            s.session AS session,
+            (s.pageviews <= 1) AND (s.clicks = 0) AND (s.customs = 0) AS bounced,
+            s.last_offset AS duration_ms,
+            s.pageviews AS pageviews,
+            s.clicks AS clicks,
+            s.errors AS errors,
+            reinterpretAsUInt128(sipHash128(s.visitor.2)) AS visitor,
+            s.technology.3 AS browser,
+            s.technology.4 AS os,
+            s.technology.5 AS device,
+            s.screen.2 AS screen,
+            s.language.2 AS language,
+            ['paid', 'email', 'social', 'search', 'campaign', 'referral', 'direct'][least(toUInt8(s.referrer.4), toUInt8(s.utm_source.3), toUInt8(s.utm_medium.3), if(((s.utm_campaign.2) != '') OR ((s.utm_term.2) != '') OR ((s.utm_content.2) != ''), 5, 7))] AS channel,
+            s.referrer.3 AS referrer,
+            s.country.2 AS country,
+            s.utm_source.2 AS utm_source,
+            s.entry.2 AS entry_page,
+            s.exit.2 AS exit_page,
+            if(((s.latitude.2) >= -90) AND ((s.longitude.2) >= -180) AND (NOT (((s.latitude.2) = 0) AND ((s.longitude.2) = 0))), arrayStringConcat([s.country.2, s.region.2, s.city.2, toString((s.latitude.2) + 0.), toString((s.longitude.2) + 0.)], ''), '') AS place,
+            s.utm_medium.2 AS utm_medium,
+            s.utm_campaign.2 AS utm_campaign,
+            s.utm_term.2 AS utm_term,
+            s.utm_content.2 AS utm_content
+        FROM sessions AS s
+        FINAL
+        PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(10413791999999, 'UTC')))
+    )
+)
+LIMIT 20001;
+
+-- slices, raw events
+SELECT
+    toString(roundDown(toInt64(toUnixTimestamp64Milli(timestamp)), [1794852900000, 1794939300000, 1795025700000, 1795112100000])) AS slice,
+    countIf(type = 'pageview'),
+    countIf(type = 'click'),
+    countIf(type = 'error')
+FROM events
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (toStartOfHour(timestamp) IN (1794909600, 1794938400, 1795024800, 1795111200, 1795172400)) AND ((timestamp >= fromUnixTimestamp64Milli(1794910830123, 'UTC')) AND (timestamp <= fromUnixTimestamp64Milli(1795175998766, 'UTC'))) AND (intDiv(toUnixTimestamp64Milli(timestamp) - 0, 3600000) IN (498586, 498594, 498618, 498642, 498659))
+GROUP BY slice;
+
+-- slices, sums of events
+SELECT
+    toString(roundDown(toInt64(toUnixTimestamp(bucket) * 1000), [1794852900000, 1794939300000, 1795025700000, 1795112100000])) AS slice,
+    sum(t.pageviews),
+    sum(t.clicks),
+    sum(t.errors)
+FROM traffic AS t
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (grain = 1) AND (bucket >= 1794913200) AND (bucket < 1795172400) AND (bucket NOT IN (1794938400, 1795024800, 1795111200))
+GROUP BY slice;
+
+-- visits, totals
+SELECT
+    base64Encode(reinterpretAsFixedString(visitor)),
+    '' AS key,
+    groupArray(started_at)
+FROM visitor_sessions
+WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
+    SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
+)) AND (started_at IN (
+    SELECT started_at
+    FROM visitor_sessions
+    WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (visitor IN (
+        SELECT arrayJoin(arrayMap(i -> reinterpretAsUInt128(substring(base64Decode('TXHyLXUIYGrDFSVCJr6Jun6u2GhGjoeo00SOSbuqwpg='), (i * 16) + 1, 16)), range(2)))
+    ))
+))
+GROUP BY
+    visitor,
+    key;
