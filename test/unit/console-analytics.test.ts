@@ -6,10 +6,18 @@ import { changeOf, changeOfFigure, moodOf } from '../../src/console/analytics/ch
 import { curlOf } from '../../src/console/analytics/curl.ts';
 import { compared, keyOf, listOf, mostRows, rowsOf } from '../../src/console/analytics/lists.ts';
 import { csvOfList } from '../../src/console/analytics/panels/list-csv.ts';
-import { momentsOf } from '../../src/console/analytics/series.ts';
+import { besides, type Moment, momentsOf } from '../../src/console/analytics/series.ts';
 import { AGAINST, periodAgainst } from '../../src/console/analytics/view/against.ts';
 import { csvOf, daysOf, fileNameOf } from '../../src/console/analytics/view/csv.ts';
-import { filtersOf, negated, segmentOf, withValue } from '../../src/console/analytics/view/filters.ts';
+import {
+  alike,
+  filtersOf,
+  filterValue,
+  isWrong,
+  negated,
+  segmentOf,
+  withValue,
+} from '../../src/console/analytics/view/filters.ts';
 import { cutsOf, INTERVALS, intervalOf, intervalsOf } from '../../src/console/analytics/view/interval.ts';
 import {
   isLive,
@@ -151,6 +159,34 @@ describe('ranges', () => {
     ]);
   });
 
+  test('a week with a change of the clocks is compared with the week before', () => {
+    const newYork = { zone: 'America/New_York' };
+    const now = at('2026-11-06T15:00Z');
+    const week = { from: minute('2026-10-30T00:00'), to: minute('2026-11-05T23:59') };
+    const bounds = ['2026-10-23T04:00', '2026-10-30T04:00'];
+    for (const kind of ['weekday', 'previous'] as const) {
+      expect(against(rangeOf(week, newYork.zone, now), { ...newYork, against: kind }, now)).toEqual(bounds);
+    }
+  });
+
+  test('a day that begins at 01:00 is a day', () => {
+    const cairo = { zone: 'Africa/Cairo' };
+    const now = at('2026-06-01T12:00Z');
+    const days = (from: string, to: string, kind: (typeof AGAINST)[number]) =>
+      against(
+        rangeOf({ from: minute(`${from}T00:00`), to: minute(`${to}T23:59`) }, cairo.zone, now),
+        { ...cairo, against: kind },
+        now,
+      );
+    // Clocks went forward at the midnight of 24 April.
+    expect(days('2026-04-24', '2026-04-24', 'previous')).toEqual(['2026-04-22T22:00', '2026-04-23T22:00']);
+    expect(days('2026-04-24', '2026-04-24', 'weekday')).toEqual(['2026-04-16T22:00', '2026-04-17T22:00']);
+    expect(days('2026-04-24', '2026-04-24', 'year')).toEqual(['2025-04-23T22:00', '2025-04-24T22:00']);
+    expect(days('2026-04-25', '2026-04-25', 'previous')).toEqual(['2026-04-23T22:00', '2026-04-24T21:00']);
+    expect(days('2026-04-17', '2026-04-23', 'weekday')).toEqual(['2026-04-09T22:00', '2026-04-16T22:00']);
+    expect(days('2026-04-24', '2026-04-30', 'previous')).toEqual(['2026-04-16T22:00', '2026-04-23T22:00']);
+  });
+
   test('the same weekdays, the year before, a period of one’s own, or none', () => {
     const today = rangeOf('today', 'UTC', NOON);
     expect(against(today, { against: 'weekday' })).toEqual(['2026-11-13T00:00', '2026-11-13T12:00']);
@@ -249,6 +285,33 @@ describe('the address', () => {
 });
 
 describe('filters', () => {
+  test('a segment that is wrong stays in the view, for the service to refuse', () => {
+    for (const wrong of ['country', 'country==IR;', ';', 'page==%']) {
+      expect(isWrong(wrong)).toBe(true);
+      const view = viewOf(`?segment=${encodeURIComponent(wrong)}`);
+      expect(view.segment).toBe(wrong);
+      expect(viewOf(searchOf(view)).segment).toBe(wrong);
+    }
+    expect([isWrong(''), isWrong('country==IR')]).toEqual([false, false]);
+  });
+
+  test('conditions of one kind and operator are named together, others on their own', () => {
+    const [filter = []] = filtersOf('country==IR,city!=Rome,country==DE,country!=FR');
+    expect(alike(filter).map((group) => segmentOf([group]))).toEqual([
+      'country==IR,country==DE',
+      'city!=Rome',
+      'country!=FR',
+    ]);
+  });
+
+  test('an absent name filters sessions; nothing is filtered by the absent name of an event', () => {
+    expect([filterValue('country', null), filterValue('source', '(none)'), filterValue('page', '/')]).toEqual(
+      ['', '', '/'],
+    );
+    for (const by of ['page', 'event', 'target', 'error'] as const)
+      expect(filterValue(by, '(none)')).toBeNull();
+  });
+
   const filters = filtersOf('country==IR,country==DE;page=@/blog');
 
   test('are a segment of the API, whatever their values hold', () => {
@@ -307,6 +370,74 @@ describe('units of a chart', () => {
         last: false,
       });
     }
+  });
+
+  /** The days at which units begin, and those of the other period beside them. */
+  const beside = (
+    current: readonly [Range, ...string[]],
+    other: readonly [Range, ...string[]],
+    interval: (typeof INTERVALS)[number],
+    now = NOON,
+  ) => {
+    const course = ([range, ...starts]: readonly [Range, ...string[]]) => ({
+      range,
+      moments: starts.map((start): Moment => ({ at: at(`${start}Z`), values: null })),
+    });
+    const found = besides(course(current), course(other), { interval, zone: 'UTC', now });
+    return found.map((moment) =>
+      moment === undefined ? null : new Date(moment.at).toISOString().slice(0, 16),
+    );
+  };
+  const span = (from: string, to: string): Range => ({ from: at(`${from}Z`), to: at(`${to}Z`) - 1 });
+
+  test('whole units stand beside whole ones; a part stands beside the same part alone', () => {
+    // From a Monday on, 16 days; before that from a Saturday on.
+    const weeks = ['2026-10-05T00:00', '2026-10-12T00:00', '2026-10-19T00:00'] as const;
+    const earlier = ['2026-09-14T00:00', '2026-09-21T00:00', '2026-09-28T00:00'] as const;
+    expect(
+      beside(
+        [span('2026-10-05T00:00', '2026-10-21T00:00'), ...weeks],
+        [span('2026-09-19T00:00', '2026-10-05T00:00'), ...earlier],
+        'week',
+      ),
+    ).toEqual(['2026-09-21T00:00', '2026-09-28T00:00', null]);
+    expect(
+      beside(
+        [span('2026-09-19T00:00', '2026-10-05T00:00'), ...earlier],
+        [span('2026-10-05T00:00', '2026-10-21T00:00'), ...weeks],
+        'week',
+      ),
+    ).toEqual([null, '2026-10-05T00:00', '2026-10-12T00:00']);
+    // November against the 30 days before it, which are no month.
+    expect(
+      beside(
+        [span('2026-11-01T00:00', '2026-12-01T00:00'), '2026-11-01T00:00'],
+        [span('2026-10-02T00:00', '2026-11-01T00:00'), '2026-10-01T00:00'],
+        'month',
+        at('2026-12-05T00:00Z'),
+      ),
+    ).toEqual([null]);
+  });
+
+  test('today so far stands beside as much of another day', () => {
+    const days = ['2026-11-18T00:00', '2026-11-19T00:00', '2026-11-20T00:00'] as const;
+    const earlier = ['2026-11-15T00:00', '2026-11-16T00:00', '2026-11-17T00:00'] as const;
+    const range = span('2026-11-18T00:00', '2026-11-21T00:00');
+    const now = NOON + 20_000;
+    expect(
+      beside([range, ...days], [span('2026-11-15T00:00', '2026-11-17T12:00'), ...earlier], 'day', now),
+    ).toEqual([...earlier]);
+    expect(
+      beside([range, ...days], [span('2026-11-15T00:00', '2026-11-17T09:00'), ...earlier], 'day', now),
+    ).toEqual([earlier[0], earlier[1], null]);
+    // Both begin at 10:00.
+    expect(
+      beside(
+        [span('2026-11-18T10:00', '2026-11-20T00:00'), days[0], days[1]],
+        [span('2026-11-15T10:00', '2026-11-17T00:00'), earlier[0], earlier[1]],
+        'day',
+      ),
+    ).toEqual([earlier[0], earlier[1]]);
   });
 
   test('times to come have no value, nor have those before the first session', () => {

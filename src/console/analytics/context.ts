@@ -61,6 +61,17 @@ export function useFigures<Q extends LiveQuestion>(
   return loaded;
 }
 
+/** Asks the same of the other period. An error leaves no figures: older ones would be taken for those of the period. */
+export function useEarlierFigures<Q extends LiveQuestion>(
+  question: Q,
+  params: Params<Q> | null,
+  version: number,
+  options: LoadOptions,
+): Loaded<Data<Q>> {
+  const loaded = useFigures(question, params, version, options);
+  return loaded.error === null ? loaded : { ...loaded, data: undefined };
+}
+
 /**
  * Asks again when the version has grown. An answer on its way is waited for: it would never arrive if it took longer than
  * the versions need to follow each other. A panel that comes into view asks by itself.

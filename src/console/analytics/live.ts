@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { ExtendedOverview, RangeParams } from '../../client/index.ts';
 import { type Streamed, useLive, useVisible } from '../answers.ts';
 import { isAnswering } from '../api.ts';
-import { hasFailed, longestWait } from './questions.ts';
+import { hasFailed, isOutage, longestWait } from './questions.ts';
 
 /*
  * How the page stays current without polls, and with few connections. A browser opens six connections to a host over
@@ -27,7 +27,7 @@ const SLOW_MS = 3_000;
 /** Within 5 s the page notices a service that is gone without a word: it asks after this pause, and waits as long. */
 const PROBE_MS = 2_200;
 
-export type LiveState = 'past' | 'connecting' | 'live' | 'resting' | 'reconnecting' | 'offline';
+export type LiveState = 'past' | 'connecting' | 'live' | 'resting' | 'refused' | 'reconnecting' | 'offline';
 
 export interface Live {
   /** Whether the range can get new events. */
@@ -65,8 +65,9 @@ export function useLiveMark({ isOpen, isStreamed, isReachable, overview }: Live)
   const at = useRef<number | null>(null);
   const isAnswered = !hasFailed() && longestWait(performance.now()) < SLOW_MS;
   const state = ((): LiveState => {
-    if (!navigator.onLine || overview.error !== null) return 'offline';
+    if (!navigator.onLine || isOutage(overview.error)) return 'offline';
     if (!isReachable) return 'reconnecting';
+    if (overview.error !== null) return 'refused';
     if (!isOpen) return 'past';
     if (!isStreamed) return 'resting';
     if (at.current === null && !hasFailed()) return 'connecting';

@@ -7,7 +7,14 @@ import { useSpeech } from '../i18n/use-text.ts';
 import { go, usePath, useSearch } from '../shell/router.tsx';
 import { NoAccessState } from '../states.tsx';
 import { useNow } from './clock.ts';
-import { type Analytics, AnalyticsProvider, type Period, useAnalytics, useFigures } from './context.ts';
+import {
+  type Analytics,
+  AnalyticsProvider,
+  type Period,
+  useAnalytics,
+  useEarlierFigures,
+  useFigures,
+} from './context.ts';
 import { listOf } from './lists.ts';
 import { type Live, useLiveOverview } from './live.ts';
 import { Growth } from './panels/growth.tsx';
@@ -44,7 +51,7 @@ export function AnalyticsPage({ appId }: { readonly appId: string }) {
   const live = useLiveOverview(isLive(range, now) ? params : null);
   const { version } = live;
   const asked = useFigures('getExtendedOverview', params, version, { isAsked: !live.isStreamed });
-  const overviewBefore = useFigures('getExtendedOverview', before?.params ?? null, version, {
+  const overviewBefore = useEarlierFigures('getExtendedOverview', before?.params ?? null, version, {
     like: before?.like,
   });
   const { isWhole, print } = usePrint();
@@ -117,7 +124,9 @@ function Page({ live, print }: { readonly live: Live; readonly print: () => void
   const { view, range, params, against, now, version } = useAnalytics();
   const { text } = useWords();
   const kpis = useFigures('getOverviewKpis', params, version);
-  const kpisBefore = useFigures('getOverviewKpis', against?.params ?? null, version, { like: against?.like });
+  const kpisBefore = useEarlierFigures('getOverviewKpis', against?.params ?? null, version, {
+    like: against?.like,
+  });
   const oldest = useAnalytics().oldest ?? 0;
   const interval = intervalOf(range, view.interval);
   const series = useFigures('getSeries', seriesParams(params, interval, view.zone), version);

@@ -25,7 +25,7 @@ export function longestWait(now: number): number {
 export const hasFailed = (): boolean => [...questions.values()].some(({ state }) => state === 'failed');
 
 /** A refusal is an answer, too: the range needs events that have expired, or the app is not the account's. */
-const isOutage = (error: unknown): boolean =>
+export const isOutage = (error: unknown): boolean =>
   error !== null && !(error instanceof ApiError && error.status < 500 && error.status !== 429);
 
 /** Tells how a question stands, as long as its panel is there. One that is not asked now does not count. */

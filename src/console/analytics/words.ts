@@ -6,7 +6,7 @@ import { readableHost, readablePath } from '../parts/readable.ts';
 import type { Change } from './changes.ts';
 import type { NameKind } from './lists.ts';
 import type { Range } from './view/range.ts';
-import { HOUR_MS, wallAt, type Zone } from './view/zone.ts';
+import { HOUR_MS, startsDay, type Zone } from './view/zone.ts';
 
 type Text = Texts['analytics'];
 
@@ -61,7 +61,7 @@ function wordsOf(text: Text, format: Format, locale: string): Words {
       });
     },
     period: ({ from, to }, zone) => {
-      const areDays = wallAt(from, zone).endsWith('T00:00') && wallAt(to + 1, zone).endsWith('T00:00');
+      const areDays = startsDay(from, zone) && startsDay(to + 1, zone);
       if (!areDays) return spanOf(minute(from, zone), minute(to, zone));
       const gregorian = spanOf(format.gregorian(from, zone), format.gregorian(to, zone));
       return beside(spanOf(format.date(from, zone), format.date(to, zone)), gregorian);

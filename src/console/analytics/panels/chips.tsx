@@ -1,7 +1,17 @@
 import { CloseButton } from '@mantine/core';
+import { Fragment } from 'react';
 import { useAnalytics } from '../context.ts';
 import type { NameKind } from '../lists.ts';
-import { canBeNegated, type Filter, type FilterBy, filtersOf, negated, segmentOf } from '../view/filters.ts';
+import {
+  alike,
+  canBeNegated,
+  type Filter,
+  type FilterBy,
+  filtersOf,
+  isWrong,
+  negated,
+  segmentOf,
+} from '../view/filters.ts';
 import { useWords } from '../words.ts';
 
 /** How the values of a filter are written, where they are not texts. */
@@ -22,6 +32,13 @@ export function Chips() {
   const { view, change } = useAnalytics();
   const { text } = useWords();
   const filters = filtersOf(view.segment);
+  if (isWrong(view.segment)) {
+    return (
+      <ul className="chips" aria-label={text.filtersLabel}>
+        <WrongChip segment={view.segment} onRemove={() => change({ segment: '' })} />
+      </ul>
+    );
+  }
   if (filters.length === 0) return null;
   const set = (next: readonly Filter[]): void => change({ segment: segmentOf(next) });
   return (
@@ -44,33 +61,54 @@ interface ChipProps {
   readonly onRemove: () => void;
 }
 
-function Chip({ filter, onNegate, onRemove }: ChipProps) {
-  const { text, name } = useWords();
-  const [first] = filter;
-  if (first === undefined) return null;
-  const label = text.filters[first.by as FilterBy] ?? first.by;
-  const operator = text.operators[first.operator as keyof typeof text.operators];
-  const values = filter
-    .map(({ by, value }) => name(KINDS[by] ?? 'text', value === '' ? null : value))
-    .join(text.or);
+/** A filter that is no segment: the panels show why. */
+function WrongChip({ segment, onRemove }: { readonly segment: string; readonly onRemove: () => void }) {
+  const { text } = useWords();
   return (
     <li className="chip">
-      <span>{label}</span>
-      {canBeNegated(filter) ? (
-        <button type="button" className="chip-operator" title={text.negate} onClick={onNegate}>
-          {operator}
-        </button>
-      ) : (
-        <span>{operator}</span>
-      )}
+      <span>{text.wrongFilter}</span>
       <b>
-        <bdi>{values}</bdi>
+        <bdi>{segment}</bdi>
       </b>
       <CloseButton
         size="sm"
-        aria-label={text.removeFilter(`${label} ${operator} ${values}`)}
+        aria-label={text.removeFilter(`${text.wrongFilter} ${segment}`)}
         onClick={onRemove}
       />
+    </li>
+  );
+}
+
+function Chip({ filter, onNegate, onRemove }: ChipProps) {
+  const { text, name } = useWords();
+  const groups = alike(filter).map(([first, ...others]) => ({
+    key: segmentOf([[first, ...others]]),
+    label: text.filters[first.by as FilterBy] ?? first.by,
+    operator: text.operators[first.operator as keyof typeof text.operators],
+    values: [first, ...others]
+      .map(({ by, value }) => name(KINDS[by] ?? 'text', value === '' ? null : value))
+      .join(text.or),
+  }));
+  const whole = groups.map(({ label, operator, values }) => `${label} ${operator} ${values}`).join(text.or);
+  return (
+    <li className="chip">
+      {groups.map(({ key, label, operator, values }, i) => (
+        <Fragment key={key}>
+          {i > 0 && <span>{text.or.trim()}</span>}
+          <span>{label}</span>
+          {canBeNegated(filter) ? (
+            <button type="button" className="chip-operator" title={text.negate} onClick={onNegate}>
+              {operator}
+            </button>
+          ) : (
+            <span>{operator}</span>
+          )}
+          <b>
+            <bdi>{values}</bdi>
+          </b>
+        </Fragment>
+      ))}
+      <CloseButton size="sm" aria-label={text.removeFilter(whole)} onClick={onRemove} />
     </li>
   );
 }

@@ -2,8 +2,8 @@ import { SegmentedControl } from '@mantine/core';
 import type { KpiComparison, Series } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { LineChart } from '../../chart/line-chart.tsx';
-import { useAnalytics, useFigures, useInView } from '../context.ts';
-import { type Moment, momentsOf, seriesParams } from '../series.ts';
+import { useAnalytics, useEarlierFigures, useInView } from '../context.ts';
+import { besides, type Moment, momentsOf, seriesParams } from '../series.ts';
 import { csvOf } from '../view/csv.ts';
 import { type Interval, intervalsOf } from '../view/interval.ts';
 import { GROWTH_METRICS, type GrowthMetric } from '../view/view.ts';
@@ -31,19 +31,32 @@ interface GrowthProps {
 
 /** Sessions, visitors, page views and clicks over time, by the clock of the zone. */
 export function Growth({ series, interval, cuts, kpis }: GrowthProps) {
-  const { before, params, now, version, view } = useAnalytics();
+  const { before, params, range, now, version, view } = useAnalytics();
   const oldest = useAnalytics().oldest ?? 0;
   const { text } = useWords();
   const { ref, isInView } = useInView<HTMLDivElement>();
   const paramsBefore = before === null ? null : seriesParams(before.params, interval, view.zone);
-  const previous = useFigures('getSeries', paramsBefore, version, { isAsked: isInView, like: before?.like });
+  const earlier = useEarlierFigures('getSeries', paramsBefore, version, {
+    isAsked: isInView,
+    like: before === null ? undefined : `${before.like} ${interval} ${view.zone}`,
+  });
   const current: Loaded<readonly Moment[]> = {
     ...series,
     data: series.data === undefined ? undefined : momentsOf(series.data, now, oldest),
   };
-  const previousData =
-    before === null || previous.data === undefined ? undefined : momentsOf(previous.data, now, oldest);
-  const note = useNote(interval, cuts);
+  const momentsBefore =
+    before === null || earlier.data === undefined ? undefined : momentsOf(earlier.data, now, oldest);
+  const previous =
+    before === null || momentsBefore === undefined || current.data === undefined
+      ? undefined
+      : besides(
+          { range, moments: current.data },
+          { range: before.range, moments: momentsBefore },
+          { interval, zone: view.zone, now },
+        );
+  const isUnpaired =
+    previous !== undefined && momentsBefore?.some((each) => !previous.includes(each)) === true;
+  const note = [useNote(interval, cuts), ...(isUnpaired ? [text.growthUnpaired] : [])].join(' ');
   return (
     <div ref={ref}>
       <Panel
@@ -54,9 +67,9 @@ export function Growth({ series, interval, cuts, kpis }: GrowthProps) {
           params: seriesParams(params, interval, view.zone),
           figures: [FIGURES[view.growth]],
         }}
-        csv={{ name: 'growth', text: () => csvOfMoments(current.data ?? [], previousData) }}
+        csv={{ name: 'growth', text: () => csvOfMoments(current.data ?? [], previous) }}
         controls={<GrowthControls interval={interval} />}
-        table={() => <GrowthTable interval={interval} moments={current.data ?? []} previous={previousData} />}
+        table={() => <GrowthTable interval={interval} moments={current.data ?? []} previous={previous} />}
         isBusy={current.isLoading}
       >
         <Figures of={current} lines={9}>
@@ -65,7 +78,7 @@ export function Growth({ series, interval, cuts, kpis }: GrowthProps) {
               interval={interval}
               cuts={cuts}
               moments={moments}
-              previous={previousData}
+              previous={previous}
               total={kpis.data?.current[view.growth]}
             />
           )}
@@ -133,7 +146,7 @@ function GrowthChart({
   readonly interval: Interval;
   readonly cuts: Cuts;
   readonly moments: readonly Moment[];
-  readonly previous: readonly Moment[] | undefined;
+  readonly previous: readonly (Moment | undefined)[] | undefined;
   readonly total: number | undefined;
 }) {
   const { view, isRtl } = useAnalytics();
@@ -183,7 +196,7 @@ function GrowthTable({
 }: {
   readonly interval: Interval;
   readonly moments: readonly Moment[];
-  readonly previous: readonly Moment[] | undefined;
+  readonly previous: readonly (Moment | undefined)[] | undefined;
 }) {
   const { text, figure } = useWords();
   const nameOf = useMomentName(interval);
@@ -227,7 +240,10 @@ function GrowthTable({
   );
 }
 
-function csvOfMoments(moments: readonly Moment[], previous: readonly Moment[] | undefined): string {
+function csvOfMoments(
+  moments: readonly Moment[],
+  previous: readonly (Moment | undefined)[] | undefined,
+): string {
   const head = [
     'from',
     ...GROWTH_METRICS,

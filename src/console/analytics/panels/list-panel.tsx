@@ -4,7 +4,7 @@ import type { ListParams, LiveQuestion } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { client } from '../../api.ts';
 import { folded } from '../../parts/readable.ts';
-import { useAnalytics, useFigures, useInView } from '../context.ts';
+import { useAnalytics, useEarlierFigures, useFigures, useInView } from '../context.ts';
 import { compared, type List, listOf, mostRows, rowsOf } from '../lists.ts';
 import { type Group, type ListId, TABS } from '../view/view.ts';
 import { useWords } from '../words.ts';
@@ -123,7 +123,7 @@ function useRows(list: List, isInView: boolean) {
     return list.question === 'listUtmCampaigns' ? of : { ...of, limit: ASKED_ROWS };
   };
   const own = useFigures(question, limited(params), version, { isAsked: isInView });
-  const ownBefore = useFigures(question, before === null ? null : limited(before.params), version, {
+  const ownBefore = useEarlierFigures(question, before === null ? null : limited(before.params), version, {
     isAsked: isInView,
     like: before?.like,
   });

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode, useState } from 'react';
 import { changeOf } from '../changes.ts';
 import { useAnalytics } from '../context.ts';
 import { FILTERS, keyOf, type List } from '../lists.ts';
-import { type FilterBy, filtersOf, segmentOf, withValue } from '../view/filters.ts';
+import { type FilterBy, filtersOf, filterValue, segmentOf, withValue } from '../view/filters.ts';
 import { useWords } from '../words.ts';
 import { ChangeMark } from './change-mark.tsx';
 import type { ListedRow } from './list-csv.ts';
@@ -147,21 +147,22 @@ function Names({
   const bar = { '--share': `${(share * 100).toFixed(1)}%` } as React.CSSProperties;
   if (list.kind === 'place') {
     const [city, region, country] = names;
-    // The most exact part that is known.
-    const at = Math.max(
-      0,
-      names.findIndex((part) => typeof part === 'string' && part !== ''),
-    );
-    const [by, value] = [FILTERS[list.id][at], names[at]];
+    const known = FILTERS[list.id].flatMap((by, i) => {
+      const part = names[i] ?? '';
+      return part === '' ? [] : [{ by, value: part }];
+    });
     const place = [...new Set([city, region])]
       .filter((part): part is string => typeof part === 'string' && part !== '')
       .map((part) => name('place', part));
+    const land = typeof country === 'string' && country !== '' ? format.country(country) : '';
+    const [shown, side] =
+      place.length === 0 ? [land === '' ? text.none : land, ''] : [place.join(', '), land];
     return (
       <th {...ROLES.name} className="name" style={bar}>
-        <Filtering by={by} value={value ?? null}>
-          <bdi>{place.length === 0 ? text.none : place.join(', ')}</bdi>
+        <Filtering by={known}>
+          <bdi>{shown}</bdi>
         </Filtering>{' '}
-        <span className="name-side">{typeof country === 'string' ? format.country(country) : ''}</span>
+        <span className="name-side">{side}</span>
       </th>
     );
   }
@@ -183,7 +184,7 @@ function Names({
         {part === null ? (
           <span className="name-side">–</span>
         ) : (
-          <Filtering by={FILTERS[list.id][i]} value={part}>
+          <Filtering by={wantedOf(FILTERS[list.id][i], part)}>
             <bdi>{part}</bdi>
           </Filtering>
         )}
@@ -210,7 +211,7 @@ function Name({
   const written = isRaw && raw !== null ? raw : shown;
   return (
     <>
-      <Filtering by={by} value={raw}>
+      <Filtering by={wantedOf(by, raw)}>
         {kind === 'path' ? <Path>{written}</Path> : <bdi>{written}</bdi>}
       </Filtering>
       {hasRaw && (
@@ -229,27 +230,38 @@ function Name({
   );
 }
 
-/** A name that filters the page by what it names. */
+interface Wanted {
+  readonly by: FilterBy;
+  readonly value: string;
+}
+
+/** What a name filters by; nothing if it cannot. */
+function wantedOf(by: FilterBy | undefined, name: string | null): readonly Wanted[] {
+  const value = by === undefined ? null : filterValue(by, name);
+  return by === undefined || value === null ? [] : [{ by, value }];
+}
+
+/** A name that filters the page by all that it names. */
 function Filtering({
-  by,
-  value,
+  by: wanted,
   children,
 }: {
-  readonly by: FilterBy | undefined;
-  readonly value: string | null;
+  readonly by: readonly Wanted[];
   readonly children: ReactNode;
 }) {
   const { view, change } = useAnalytics();
   const { text } = useWords();
-  if (by === undefined) return children;
-  // The lists write an absent value so.
-  const wanted = value === null || value === '(none)' ? '' : value;
+  if (wanted.length === 0) return children;
+  const filter = (): void => {
+    const filters = wanted.reduce((all, { by, value }) => withValue(all, by, value), filtersOf(view.segment));
+    change({ segment: segmentOf(filters) });
+  };
   return (
     <button
       type="button"
       className="filtering"
-      title={text.filterBy(text.filters[by])}
-      onClick={() => change({ segment: segmentOf(withValue(filtersOf(view.segment), by, wanted)) })}
+      title={text.filterBy(wanted.map(({ by }) => text.filters[by]).join(', '))}
+      onClick={filter}
     >
       {children}
     </button>

@@ -1,5 +1,5 @@
 import type { Range } from './range.ts';
-import { wallAt, type Zone } from './zone.ts';
+import { startsDay, wallAt, type Zone } from './zone.ts';
 
 const LONGEST_APP = 60;
 
@@ -33,7 +33,7 @@ export function fileNameOf(app: string, panel: string, days: string): string {
 /** A range for the name of a file: its days, or its minutes if they are no whole days. */
 export function daysOf({ from, to }: Range, zone: Zone): string {
   const [first, last] = [wallAt(from, zone), wallAt(to, zone)];
-  const areDays = first.endsWith('T00:00') && last.endsWith('T23:59');
+  const areDays = startsDay(from, zone) && startsDay(to + 1, zone);
   const written = (wall: string): string => (areDays ? wall.slice(0, 10) : wall.replace(':', ''));
   return [...new Set([written(first), written(last)])].join('_');
 }

@@ -55,10 +55,27 @@ export function filtersOf(segment: string): readonly Filter[] {
   }
 }
 
+/** Whether a text is no segment. It stands as it is, so that the service says why: without it, all sessions would count. */
+export const isWrong = (segment: string): boolean => segment !== '' && filtersOf(segment).length === 0;
+
+/** The segment that an address holds, written as the page writes it. */
+export const segmentIn = (address: string): string =>
+  isWrong(address) ? address : segmentOf(filtersOf(address));
+
 export const segmentOf = (filters: readonly Filter[]): string =>
   filters
     .map((filter) => filter.map(({ by, operator, value }) => `${by}${operator}${encoded(value)}`).join(','))
     .join(';');
+
+/** Of these, the absent value means that a session has no such event, which is not what a row without a name counts. */
+const OF_EVENTS: readonly FilterBy[] = ['page', 'event', 'target', 'error'];
+
+/** The value that a name in a list filters by: empty for an absent one, and null if the row cannot be filtered by. */
+export function filterValue(by: FilterBy, name: string | null): string | null {
+  // The lists write an absent value so.
+  if (name !== null && name !== '' && name !== '(none)') return name;
+  return OF_EVENTS.includes(by) ? null : '';
+}
 
 /** Filters by one more value: beside others of the same kind, it is another possibility. */
 export function withValue(filters: readonly Filter[], by: FilterBy, value: string): readonly Filter[] {
@@ -70,6 +87,18 @@ export function withValue(filters: readonly Filter[], by: FilterBy, value: strin
   if (found === undefined) return [...filters, [added]];
   if (found.some((each) => each.value === value)) return filters;
   return filters.map((filter, i) => (i === place ? [...found, added] : filter));
+}
+
+/** The conditions of a filter, those of one kind and operator together. */
+export function alike(filter: Filter): readonly (readonly [Condition, ...Condition[]])[] {
+  const groups = new Map<string, [Condition, ...Condition[]]>();
+  for (const each of filter) {
+    const key = `${each.by}${each.operator}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [each]);
+    else group.push(each);
+  }
+  return [...groups.values()];
 }
 
 const OPPOSITES: Readonly<Record<string, string>> = { '==': '!=', '!=': '==', '=@': '!@', '!@': '=@' };

@@ -1,5 +1,5 @@
 import { lengthOf, type Range } from './range.ts';
-import { DAY_MS, dayStart, wallAt, type Zone } from './zone.ts';
+import { DAY_MS, startsDay, wallAt, type Zone } from './zone.ts';
 
 /** The units of a chart, by the clock of the zone: weeks begin on Monday, months are Gregorian. */
 export const INTERVALS = ['hour', 'day', 'week', 'month'] as const;
@@ -42,7 +42,7 @@ export const cutsOf = (
 function begins(at: number, interval: Interval, zone: Zone): boolean {
   const wall = wallAt(at, zone);
   if (interval === 'hour') return wall.endsWith(':00');
-  if (dayStart(at, zone) !== at) return false;
+  if (!startsDay(at, zone)) return false;
   if (interval === 'week') return new Date(wall.slice(0, 10)).getUTCDay() === 1;
   return interval === 'day' || wall.slice(8, 10) === '01';
 }

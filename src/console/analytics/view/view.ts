@@ -1,5 +1,5 @@
 import { AGAINST, type Against } from './against.ts';
-import { filtersOf, segmentOf } from './filters.ts';
+import { segmentIn } from './filters.ts';
 import { INTERVALS, type Interval } from './interval.ts';
 import { type Choice, type Minutes, PRESETS, type Preset, rangeProblem } from './range.ts';
 import { TEHRAN, UTC, wallMinute, type Zone, zoneNamed } from './zone.ts';
@@ -42,7 +42,7 @@ export interface View {
   readonly tabs: Tabs;
   /** Whether the map shows the places alone, or the whole world. */
   readonly map: MapFrame;
-  /** Only these sessions count: a segment of the API, empty for all. */
+  /** Only these sessions count: a segment of the API, empty for all. One that is wrong is kept: the API refuses it. */
   readonly segment: string;
   /** Only rows with this text are listed. */
   readonly find: string;
@@ -93,7 +93,7 @@ export function viewOf(search: string, zone: Zone = UTC): View {
       GROUPS.map((group) => [group, among<ListId>(group, TABS[group], DEFAULT_VIEW.tabs[group])]),
     ) as unknown as Tabs,
     map: among('map', MAP_FRAMES, DEFAULT_VIEW.map),
-    segment: segmentOf(filtersOf(params.get('segment') ?? '')),
+    segment: segmentIn(params.get('segment') ?? ''),
     find: (params.get('find') ?? '').slice(0, LONGEST_FIND),
   };
 }

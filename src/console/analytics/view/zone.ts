@@ -55,6 +55,13 @@ export function dayStart(at: number, zone: Zone, days = 0): number {
   return instantOf(minuteAt(midnight), zone);
 }
 
+/** Whether a day of `zone` begins at an instant. Where clocks skip midnight, it begins at 01:00. */
+export const startsDay = (at: number, zone: Zone): boolean => dayStart(at, zone) === at;
+
+/** From one instant to another by the clock of `zone`, in ms: a day has 24 hours, also when the clocks change. */
+export const wallLength = (from: number, to: number, zone: Zone): number =>
+  Date.parse(`${wallAt(to, zone)}Z`) - Date.parse(`${wallAt(from, zone)}Z`);
+
 /** The start of the hour in `zone`. Hours in Tehran begin at half past in UTC. */
 export function hourStart(at: number, zone: Zone): number {
   const offset = offsetAt(at, zone);

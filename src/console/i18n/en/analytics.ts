@@ -116,6 +116,7 @@ export const analytics = {
     live: 'Live',
     connecting: 'Connecting',
     resting: 'Paused',
+    refused: 'Not live',
     past: 'Past range',
     reconnecting: 'Reconnecting',
     offline: 'Offline',
@@ -124,6 +125,7 @@ export const analytics = {
     live: 'New events appear here at once.',
     connecting: 'The page waits for its first answers.',
     resting: 'Other windows of this browser are live. This one follows when one of them is closed.',
+    refused: 'The service refused the question, so the page does not wait for new events.',
     past: 'The range is over, so the page does not wait for new events.',
     reconnecting: 'The service does not answer, or answers late. The page tries again by itself.',
     offline: 'There is no connection. The page goes on when it is back.',
@@ -151,6 +153,8 @@ export const analytics = {
   },
   growthCut: 'The first one is only partly in the range: it is in the table, and not in the picture.',
   growthOpen: 'The last one is not whole yet.',
+  growthUnpaired:
+    'Parts of the other period stand beside parts of the same length alone. Others are left out.',
   growthLabel: (figure: string, total: string, most: string, when: string) =>
     `${figure} over time. ${total} in total. The most, ${most}, at ${when}. The table has every value.`,
   date: 'Date',
@@ -268,6 +272,7 @@ export const analytics = {
   filterBy: (name: string) => `Filter by this: ${name}`,
   negate: 'Turn it into its opposite',
   removeFilter: (filter: string) => `Remove the filter: ${filter}`,
+  wrongFilter: 'Wrong filter:',
   noneFits: 'No visit fits the filters',
   noneFitsText: 'Remove a filter, or choose another range.',
   noFilters: 'Remove all filters',
