@@ -250,6 +250,31 @@ test('everything stands beside the period before', async () => {
   for (const path of ['series', 'pageviews', 'overview/extended']) expect(asked).toContain(path);
 });
 
+describe('filters', () => {
+  test('a wrong one is shown, refused and can be removed', async () => {
+    const { page, visit } = await owner();
+    await visit(`/apps/${service().app}?range=7d&segment=country`);
+    await page.getByRole('alert').first().waitFor();
+    await page.locator('.live[data-state=refused]').waitFor();
+    expect(await page.locator('.tile-value').count()).toBe(0);
+    await page.getByRole('button', { name: 'Remove the filter: Wrong filter: country' }).click();
+    await page.locator('.tile-value').first().waitFor();
+    expect(new URL(page.url()).searchParams.has('segment')).toBe(false);
+    await page.locator('.live[data-state=live]').waitFor();
+  });
+
+  test('a place filters by its city and its country', async () => {
+    const { page } = await analytics();
+    const places = panel(page, 'Locations');
+    await places.scrollIntoViewIfNeeded();
+    await places.locator('tbody .filtering').first().click();
+    await eventually(() => new URL(page.url()).searchParams.get('segment')).toMatch(
+      /^city==[^;]+;(region==[^;]+;)?country==[A-Z]{2}$/,
+    );
+    expect(await page.locator('.chip').count()).toBeGreaterThan(1);
+  });
+});
+
 describe('exports', () => {
   async function exported(page: Page, title: string): Promise<string> {
     const [download] = await Promise.all([
