@@ -161,7 +161,7 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
     kind: 'embedded',
     places: placesOf('embedded', 1),
     at: (lane, place) => {
-      assertThere(path, location.database);
+      assertThere(path);
       return pick(lanes[lane], place);
     },
     // A failed statement may leave partial output, which would come out in front of the next answer: possibly
@@ -187,8 +187,8 @@ async function connectEmbedded(location: StoreLocation & { kind: 'embedded' }): 
  * Throws AppError if somebody has deleted or moved the store's files. The engine would make new folders for new rows, and
  * the next start would not find them.
  */
-function assertThere(path: string, database: string): void {
-  if (existsSync(join(path, 'metadata', `${database}.sql`))) return;
+function assertThere(path: string): void {
+  if (existsSync(join(path, 'metadata'))) return;
   throw new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
     forOperator: `The files of the store in ${path} are gone. Stop the service, and put them back or restore a backup.`,
     retryAfterSeconds: 30,

@@ -24,7 +24,9 @@ const FIXED = /^([+-])([01]\d|2[0-3]):([0-5]\d)$/;
 
 /** Short names of the zone database. The process also knows others of the kind, which are ambiguous (`IST`) or outdated. */
 const SHORT = new Set(
-  'CET CST6CDT EET EST EST5EDT GMT HST MET MST MST7MDT PRC PST8PDT ROC ROK UCT UTC WET'.split(' '),
+  'CET CST6CDT EET EST EST5EDT GB GB-EIRE GMT GMT+0 GMT-0 GMT0 HST MET MST MST7MDT NZ NZ-CHAT PRC PST8PDT ROC ROK UCT UTC W-SU WET'.split(
+    ' ',
+  ),
 );
 const isName = (name: string): boolean =>
   SHORT.has(name.toUpperCase()) ||

@@ -192,6 +192,7 @@ export async function unname(db: Database, listed: Listed, horizon: EpochMs): Pr
     ],
     ['visitor_sessions', sql`DELETE WHERE ${facts}`],
     ['utm_facts', sql`UPDATE visitor = ${visitorOf(nobody)} WHERE ${facts}`],
+    ['session_facts', sql`UPDATE visitor = ${visitorOf(nobody)} WHERE ${facts}`],
     [
       'events',
       sql`UPDATE visitor_id = ${nobody} WHERE app_id = {app:UUID} AND has_context = 1 AND visitor_id = ${visitor} AND ${started}`,

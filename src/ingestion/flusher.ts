@@ -193,6 +193,8 @@ export class Flusher {
     const run = this.#run(group, turn).finally(() => {
       this.#runs.delete(run);
       end();
+      // Batches that were put back wait for a turn.
+      this.#wake();
     });
     this.#runs.add(run);
   }
@@ -238,7 +240,8 @@ export class Flusher {
       if (error.stored !== 'nothing') return rejectAll(group, notNow());
       const [batch, ...more] = group;
       if (batch !== undefined && more.length === 0) return this.#putAside(batch, error);
-      for (const part of partsOf(group, reasons)) await this.#flushOrSplit(part, turn);
+      for (const part of partsOf(group, reasons))
+        await this.#flushOrSplit(part, { ...turn, isSuspected: true });
     }
   }
 

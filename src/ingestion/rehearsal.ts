@@ -164,7 +164,9 @@ export function createRehearsal(db: Database) {
     await good();
     const error = await errorOf(() => insert(all));
     if (error === null) return null;
-    return { ...error, batches: (await reasons(all, insert)).map(({ batch }) => batch) };
+    // If the search fails, all of them count as the reason.
+    const found = await reasons(all, insert).catch(() => all);
+    return { ...error, batches: found.map(({ batch }) => batch) };
   }
 
   const nothingInto = (copy: string, column: string) => (): Promise<void> =>

@@ -116,10 +116,10 @@ export class Settler {
     this.#held.set(open.id, { ...open, batches: new Set(batches.map(batchKey)), landed });
     // They are stored later, by no flush that the flusher sees.
     for (const batch of batches) this.#options.known?.add(batch);
-    this.#options.suspects.add(refusal.batches ?? batches);
     const facts = { err: refusal, flush: open.id, batches: batches.length };
-    if (isNew)
-      this.#options.log.error(facts, 'ingestion: a flush is held, because the store refuses a step of it');
+    if (!isNew) return;
+    this.#options.suspects.add(refusal.batches ?? batches);
+    this.#options.log.error(facts, 'ingestion: a flush is held, because the store refuses a step of it');
   }
 
   /** Settles the flushes that a crash left behind. Runs at the start, before any batch is accepted. */
@@ -307,7 +307,8 @@ export class Settler {
       return refusal?.by === 'ingest_begun' ? { ...refusal, stored: 'nothing' } : null;
     };
     const isStored = await persistence.until('store flush', store, { refused, trial, rest: 'a part' });
-    if (!isStored) {
+    // A flush that was found has no rows, or another process settled it: it is over.
+    if (!isStored && own !== null) {
       throw new AppError('store_unavailable', 'The batch was given up. Send it again.', {
         retryAfterSeconds: 1,
       });

@@ -192,6 +192,8 @@ export class ErasedStory {
       ['erasures', sql`visitor_id != ''`],
       ['erased_sessions', sql`1`],
       ['visitor_sessions', sql`visitor = reinterpretAsUInt128(sipHash128(${quoted(visitor)}))`],
+      ['utm_facts', sql`visitor = reinterpretAsUInt128(sipHash128(${quoted(visitor)}))`],
+      ['session_facts', sql`visitor = reinterpretAsUInt128(sipHash128(${quoted(visitor)}))`],
     ] as const) {
       const statement = sql`SELECT toUInt32(count()) AS rows FROM ${identifier(table)} WHERE app_id = {app:UUID} AND ${where}`;
       expect(

@@ -18,8 +18,8 @@ const HALF_HOURS_FROM = Date.UTC(1980, 0, 1);
  * are counted of the others, which a slice or the range cuts. Throws `beyond_retention` if such an hour lies before the horizon.
  */
 export async function sliceSums(facts: EventFacts, grid: Grid): Promise<Row[]> {
-  planEvents(facts, [grid], facts.until);
   const of = hoursOf(grid);
+  if (of === 'utc') planEvents(facts, [grid], facts.until);
   const cut = cutHours(grid, of);
   if (cut.some(({ start }) => start < facts.horizon)) {
     assertKept(

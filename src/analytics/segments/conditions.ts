@@ -50,16 +50,21 @@ export const columnsOfSegment = (segment: Segment): SessionColumn[] =>
 export const needsEvents = (segment: Segment): boolean =>
   conditionsOf(segment).some(({ dimension }) => isHappening(dimension));
 
+/** Whether the segment asks for new or returning visitors. */
+export const asksForType = (segment: Segment): boolean =>
+  conditionsOf(segment).some(({ dimension }) => dimension === 'visitorType');
+
 /** What conditions are about, besides the columns of a session. */
 export interface Surroundings {
   readonly app: AppId;
   /** The sessions started in it. */
   readonly range: Range;
-  /** SQL condition: the session's visitor has no earlier session. */
-  readonly isNew: () => Sql;
 }
 
-/** SQL condition: the session matches. Sessions are identified by `started_at` (epoch ms) and `session`. */
+/**
+ * SQL condition: the session matches. Sessions are identified by `started_at` (epoch ms) and `session`; `visitor_type` is new or
+ * returning.
+ */
 export const matches = (segment: Segment, around: Surroundings): Sql =>
   join(
     [
@@ -71,10 +76,7 @@ export const matches = (segment: Segment, around: Surroundings): Sql =>
 
 function conditionSql({ dimension, operator, value }: Condition, around: Surroundings): Sql {
   if (isHappening(dimension)) return happened(dimension, operator, value, around);
-  const column =
-    dimension === 'visitorType'
-      ? sql`if(${around.isNew()}, 'new', 'returning')`
-      : identifier(COLUMN_OF[dimension]);
+  const column = dimension === 'visitorType' ? sql`visitor_type` : identifier(COLUMN_OF[dimension]);
   return compared(column, operator, value);
 }
 

@@ -8,7 +8,7 @@ import { assertKept } from '../input/plan-events.ts';
 import { type Pending, pendingSessions } from '../late/pending.ts';
 import { keptRows } from '../memory/rows.ts';
 import { eventsIn, inMs, int, ofApp } from '../range/sql.ts';
-import { columnsOfSegment, matches, needsEvents } from './conditions.ts';
+import { asksForType, columnsOfSegment, matches, needsEvents } from './conditions.ts';
 import { isFirstPending, isFirstSealed, newcomers } from './newcomers.ts';
 
 /*
@@ -16,8 +16,8 @@ import { isFirstPending, isFirstSealed, newcomers } from './newcomers.ts';
  * `session_facts`, and pending ones. Distinct visitors are counted as such.
  */
 
-/** A column of sealed and of pending sessions. */
-export type SegmentColumn = Exclude<SessionColumn, 'events'>;
+/** A column of sealed and of pending sessions. `visitor_type`: new or returning. */
+export type SegmentColumn = Exclude<SessionColumn, 'events'> | 'visitor_type';
 
 /** The sessions that match a segment. */
 export interface Matching {
@@ -46,7 +46,9 @@ export async function matchingSessions(
   const pending = await pendingSessions(facts);
   const own = { facts, pending, segment: segment ?? [] };
   const rows = (range: Range, columns: readonly SegmentColumn[], asked: readonly Range[]): Sql => {
-    assertKept(extent, asked, epochMs(bareUntil));
+    // Sessions from before the range are read, too.
+    const earlier = (asked[0]?.from ?? range.from) - range.from;
+    assertKept(extent, asked, epochMs(bareUntil === 0 ? 0 : bareUntil + earlier));
     return sessionRows(own, range, columns);
   };
   return {
@@ -88,6 +90,7 @@ const NO_TEXT: ReadonlySet<SegmentColumn> = new Set([
   'errors',
   'bounced',
   'visitor',
+  'visitor_type',
 ]);
 
 /** Texts of pending sessions get the type that those of the facts have, by which the engine groups faster. */
@@ -99,16 +102,24 @@ const asInFacts = (column: SegmentColumn): Sql =>
 function sessionRows({ facts, pending, segment }: Own, whole: Range, asked: readonly SegmentColumn[]): Sql {
   const range = storedPart(whole);
   const columns = [...new Set<SegmentColumn>(['visitor', ...asked])];
-  const needed = [...new Set([...columns, ...columnsOfSegment(segment)])];
-  const condition = (isNew: () => Sql): Sql => matches(segment, { app: facts.app, range, isNew });
+  const condition = matches(segment, { app: facts.app, range });
+  const needed = [...new Set([...columns, ...columnsOfSegment(segment)])].filter(
+    (column) => column !== 'visitor_type',
+  );
+  const isTyped = asksForType(segment) || columns.includes('visitor_type');
+  const type = (isFirst: () => Sql): Sql =>
+    isTyped ? sql`, if(${isFirst()}, 'new', 'returning') AS visitor_type` : sql``;
   const sealed = { start: range.from, end: Math.min(range.to + 1, facts.until) };
   const isSettled = pending.isLate === null ? sql`` : sql` AND NOT (${pending.isLate})`;
+  const where = sql`${facts.where} AND ${inMs(sql`started_at`, [sealed])}${isSettled}`;
+  const typed = sql`SELECT started_at, session, ${join(needed.map(identifier))}${type(() => isFirstSealed(facts, pending, range))} FROM session_facts WHERE ${where}`;
   const now = pending.now(range, needed);
   const parts = [
-    sql`SELECT started_at, session, ${join(columns.map(identifier))} FROM session_facts
-WHERE ${facts.where} AND ${inMs(sql`started_at`, [sealed])}${isSettled} AND ${condition(() => isFirstSealed(facts, pending, range))}`,
+    sql`SELECT started_at, session, ${join(columns.map(identifier))} FROM ${
+      isTyped ? sql`(${typed}) WHERE ${condition}` : sql`session_facts\nWHERE ${where} AND ${condition}`
+    }`,
     now &&
-      sql`SELECT started_at, session, ${join(columns.map(asInFacts))} FROM (SELECT * FROM (${now}) WHERE ${condition(() => isFirstPending(facts, pending, range))})`,
+      sql`SELECT started_at, session, ${join(columns.map(asInFacts))} FROM (SELECT *${type(() => isFirstPending(facts, pending, range))} FROM (${now})) WHERE ${condition}`,
   ];
   return join(
     parts.filter((part) => part !== null),
