@@ -48,8 +48,8 @@ INNER JOIN
                 PREWHERE (app_id = '11111111-2222-4333-8444-555555555555') AND ((s.started_at >= fromUnixTimestamp64Milli(1795172400000, 'UTC')) AND (s.started_at <= fromUnixTimestamp64Milli(1795175998766, 'UTC')))
             )
         )
-        WHERE true
     )
+    WHERE true
 ) AS s USING (started_at, session)
 GROUP BY name
 ORDER BY

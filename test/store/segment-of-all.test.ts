@@ -1,13 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { int } from '../../src/clickhouse/literals.ts';
-import { listOf, number, rowOf } from '../../src/clickhouse/row.ts';
-import { join, quoted, sql } from '../../src/clickhouse/sql.ts';
 import type { Segment } from '../../src/domain/segment.ts';
 import { epochMs } from '../../src/domain/time.ts';
-import { zoneOf } from '../../src/domain/zone.ts';
 import { casesWith } from '../support/generate.ts';
-import { WHOLE, ZONES } from '../support/generate-segments.ts';
+import { WHOLE } from '../support/generate-segments.ts';
 import { aboutNow, aboutRange, expectAgreement, outcome, type Subject } from '../support/oracle/compare.ts';
 import { oracleStore } from '../support/oracle/store.ts';
 import { forAll } from '../support/random.ts';
@@ -54,19 +50,3 @@ const bytesOf = (answer: unknown): string =>
       ? [...(answer as Iterable<unknown>)]
       : answer,
   );
-
-test.each(ZONES.filter((name) => /^[A-Z]/.test(name)))(
-  "the engine's zone database agrees about %s",
-  async (name) => {
-    const zone = zoneOf(name);
-    // Until 2025, which every version of the zone database in use knows. The engine shows whole minutes of an offset.
-    const from = Date.UTC(1973, 0, 1) / 1_000;
-    const seconds = Array.from({ length: 2_000 }, (_, i) => from + i * 797_000);
-    const [row] = await on.store.db.rows({
-      name: 'offsets',
-      sql: sql`SELECT arrayMap(at -> timezoneOffset(toDateTime(at, ${quoted(name)})), [${join(seconds.map(int))}])`,
-      row: rowOf([listOf(number)]),
-    });
-    expect(row?.[0]).toEqual(seconds.map((at) => (zone?.offset(at * 1_000) ?? Number.NaN) / 1_000));
-  },
-);

@@ -149,6 +149,8 @@ test('every operation answers as documented', async () => {
     'rotateSecret',
     'setRetention',
     'getRetention',
+    'setExcludedAddresses',
+    'getExcludedAddresses',
     'eraseVisitor',
   ] as const) {
     await call(operationId, ids);
