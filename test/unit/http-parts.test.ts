@@ -122,6 +122,7 @@ describe('the OpenAPI document', () => {
       ['appId', true],
       ['from', false],
       ['to', false],
+      ['segment', false],
       ['limit', false],
       ['If-None-Match', false],
       ['Cache-Control', false],

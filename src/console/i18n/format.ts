@@ -32,7 +32,7 @@ function firstWeekdayOf(locale: string): number {
   return known.getWeekInfo?.().firstDay ?? 1;
 }
 
-const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);
+const RIGHT_TO_LEFT: ReadonlySet<string> = new Set('ar fa he ur'.split(' '));
 
 /**
  * Isolates a number with a sign, which would otherwise stand on the other side of it after a word. The marks that Intl
