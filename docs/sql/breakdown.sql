@@ -78,9 +78,7 @@ ORDER BY
 LIMIT 3;
 
 -- sessions without details
-SELECT
-    'last',
-    max(started_at)
+SELECT max(started_at)
 FROM session_facts
 WHERE (app_id = '11111111-2222-4333-8444-555555555555') AND (started_at < 1795172400000) AND (session = 0)
 HAVING count() > 0;

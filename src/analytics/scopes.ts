@@ -9,12 +9,12 @@ import {
   type OpenRange,
   type Range,
   storedPart,
-  utcDayStart,
 } from '../domain/time.ts';
 import { closed } from './input/app-facts.ts';
-import { unitAt } from './range/calendar.ts';
+import { UTC_DAYS, unitAt } from './range/calendar.ts';
 import { realtimeWindow } from './range/ranges.ts';
 import { activityWindow, heatmapWindow } from './range/tehran.ts';
+import { asksForType } from './segments/conditions.ts';
 
 /**
  * The basis of an answer: the data in `scope`, and `window`, which depends on the clock. If both are
@@ -61,14 +61,9 @@ export function kpisBasis(current: Range): Basis {
   return basis(both, both, `${current.from}-${current.to}`);
 }
 
-/** An omitted `from` means the first day with data. It can be the day of `to`, with data only after `to`. */
-export function growthBasis(range: OpenRange): Basis {
-  const { from, to } = closed(range);
-  const days = { from, to: range.from === null ? epochMs(utcDayStart(to) + DAY_MS - 1) : to };
-  return basis(days, days, '', to);
-}
+export const growthBasis = (range: OpenRange): Basis => seriesBasis(range, UTC_DAYS);
 
-/** The same as of growth, for the units of a calendar. */
+/** An omitted `from` means the first unit with data. It can be the unit of `to`, with data only after `to`. */
 export function seriesBasis(range: OpenRange, question: SeriesQuestion): Basis {
   const { from, to } = closed(range);
   const isOpen = range.from === null && range.to !== null;
@@ -108,9 +103,7 @@ export function basisOf(whole: Basis, segment: Segment | null): Basis {
     ...(sessions === null ? [] : [sessions]),
     ...(events === null ? [] : [{ from: epochMs(events.from - DAY_MS), to: events.to }]),
   ];
-  const from = segment.flat().some(({ dimension }) => dimension === 'visitorType')
-    ? EVER.from
-    : Math.min(...ranges.map((range) => range.from));
+  const from = asksForType(segment) ? EVER.from : Math.min(...ranges.map((range) => range.from));
   const to = Math.max(...ranges.map((range) => range.to));
   return { ...whole, scope: { events, sessions: stored({ from: epochMs(from), to: epochMs(to) }) } };
 }

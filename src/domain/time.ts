@@ -77,3 +77,14 @@ export function isoDay(at: EpochMs): string {
 }
 
 const twoDigits = (n: number): string => (n < 10 ? `0${n}` : `${n}`);
+
+/** Joins adjacent hours, which are in order, into spans. */
+export function asSpans(hours: readonly number[]): Span[] {
+  const spans: Span[] = [];
+  for (const start of hours) {
+    const last = spans.at(-1);
+    if (last?.end === start) spans[spans.length - 1] = { start: last.start, end: start + HOUR_MS };
+    else spans.push({ start, end: start + HOUR_MS });
+  }
+  return spans;
+}

@@ -1,5 +1,5 @@
 import type { FactKind } from '../domain/fact-kinds.ts';
-import { type EpochMs, HOUR_MS, type Span } from '../domain/time.ts';
+import { asSpans, type EpochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import { eventsIn, type HourCounts, ledgerHours, sealedHours } from './hour-counts.ts';
 import { withRuns } from './run-groups.ts';
 import type { Run } from './runs.ts';
@@ -8,7 +8,7 @@ import { clear, sealHours } from './seal-hours.ts';
 import { type AppState, deadRuns, readStates } from './seal-states.ts';
 import { OPEN_END } from './sql/tables.ts';
 import type { SealDeps } from './stretch.ts';
-import { asSpans, MOST_HOURS } from './touched.ts';
+import { MOST_HOURS } from './touched.ts';
 
 /** Hours of an app of which raw events were deleted, and the number of these events; null: it is not known. */
 export interface Deleted {

@@ -4,7 +4,7 @@ import { inEachHour, inMs, ofApp } from '../clickhouse/literals.ts';
 import { identifier, join, sql } from '../clickhouse/sql.ts';
 import type { FactKind } from '../domain/fact-kinds.ts';
 import type { AppId } from '../domain/ids.ts';
-import { DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
+import { asSpans, DAY_MS, epochMs, HOUR_MS, type Span } from '../domain/time.ts';
 import type { LateHour } from '../snapshots/late-hours.ts';
 import { findLate, lateSessions } from './late.ts';
 import { sessionRows } from './sql/compute.ts';
@@ -87,17 +87,6 @@ WHERE ${ofApp(app)} AND type IN ('pageview', 'error') AND ${inEachHour(following
     { lane: 'seal' },
   );
   return rows.map(({ hour }) => hour);
-}
-
-/** Joins adjacent hours into spans. */
-export function asSpans(hours: readonly number[]): Span[] {
-  const spans: Span[] = [];
-  for (const start of hours) {
-    const last = spans.at(-1);
-    if (last?.end === start) spans[spans.length - 1] = { start: last.start, end: start + HOUR_MS };
-    else spans.push({ start, end: start + HOUR_MS });
-  }
-  return spans;
 }
 
 const FACT_ROWS = sql`SELECT visitor, '' AS words, started_at AS started FROM visitor_sessions

@@ -1,13 +1,13 @@
 import { inEachHour } from '../../clickhouse/literals.ts';
-import { join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
-import { floorTo, HOUR_MS } from '../../domain/time.ts';
-import { EVENT_SUMS } from '../answers/figures.ts';
+import { join, type Sql, sql } from '../../clickhouse/sql.ts';
+import { asSpans, floorTo, HOUR_MS } from '../../domain/time.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { assertKept, planEvents } from '../input/plan-events.ts';
 import { keptRows, type Row } from '../memory/rows.ts';
 import { type Grid, sliceOf, sliceSql } from '../range/grid.ts';
 import { rangeOf, type Span } from '../range/plan.ts';
 import { bucket, eventsIn, inRanges, int, isEmpty, ofApp } from '../range/sql.ts';
+import { countsOf } from './totals.ts';
 import { firstUnsealed, HOURS, type HoursOf, SUMS_OF_TRAFFIC, sealedSums, unsealedHours } from './traffic.ts';
 
 /** From here on, Tehran's hours begin at UTC :30. */
@@ -74,14 +74,12 @@ WHERE ${ofApp(facts.app)} AND grain = ${int(HOURS[of].code)} AND bucket >= ${buc
   return sealedSums(facts, [hours], 'slices, sums of events', statement);
 }
 
-const COUNTS = join(Object.values(EVENT_SUMS).map((type) => sql`countIf(type = ${quoted(type)})`));
-
 /** Up to this many ranges are compared one by one. */
 const FEW_RANGES = 4;
 
 /** Counts the raw events of the parts of these hours that lie in the range. */
 async function rawHours(facts: EventFacts, grid: Grid, cut: readonly Span[]): Promise<readonly Row[]> {
-  const parts = joinedSpans(cut).map(({ start, end }) => ({
+  const parts = asSpans(cut.map(({ start }) => start)).map(({ start, end }) => ({
     start: Math.max(start, grid.from),
     end: Math.min(end, grid.to + 1),
   }));
@@ -89,8 +87,7 @@ async function rawHours(facts: EventFacts, grid: Grid, cut: readonly Span[]): Pr
   const ranges = parts.map(rangeOf);
   const where: Sql =
     parts.length <= FEW_RANGES ? eventsIn(ranges) : sql`${inEachHour(ranges)} AND ${isPart(grid, cut)}`;
-  const statement = sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${COUNTS}
-FROM events WHERE ${ofApp(facts.app)} AND ${where} GROUP BY slice`;
+  const statement = countsOf(grid, sql`${ofApp(facts.app)} AND ${where}`);
   return keptRows(facts.db, facts.of(parts), 'slices, raw events', statement, { parallel: true });
 }
 
@@ -99,15 +96,4 @@ function isPart(grid: Grid, cut: readonly Span[]): Sql {
   const beside = (cut[0]?.start ?? 0) % HOUR_MS;
   const numbers = cut.map(({ start }) => int((start - beside) / HOUR_MS));
   return sql`${inRanges(sql`timestamp`, [grid])} AND intDiv(toUnixTimestamp64Milli(timestamp) - ${int(beside)}, ${int(HOUR_MS)}) IN (${join(numbers)})`;
-}
-
-/** Joins spans, which are in order, with those that follow at once. */
-function joinedSpans(spans: readonly Span[]): Span[] {
-  const found: Span[] = [];
-  for (const span of spans) {
-    const last = found.at(-1);
-    if (last?.end === span.start) found[found.length - 1] = { start: last.start, end: span.end };
-    else found.push(span);
-  }
-  return found;
 }

@@ -44,7 +44,7 @@ export async function eventSums(
   grid: Grid,
   sliceOfBucket: (plans: readonly Plan[]) => Sql,
 ): Promise<readonly Row[]> {
-  if (app.segment !== null) return matchingEvents(app, grid, gridSlice(grid), ranges);
+  if (app.segment !== null) return matchingEvents(app, grid, ranges);
   const facts = app.events;
   const plans = planEvents(facts, ranges, facts.until, 'day');
   const tails = plans.flatMap(({ tail }) => (tail === null ? [] : plan(tail, ALWAYS_CURRENT, 'hour')));
@@ -104,22 +104,14 @@ async function fromStore(facts: EventFacts, parts: readonly Range[], grid: Grid)
     facts.db,
     facts.of(parts.map(spanOf)),
     'parts of hours, events',
-    countsOf(gridSlice(grid), sql`${ofApp(facts.app)} AND ${eventsIn(parts)}`),
+    countsOf(grid, sql`${ofApp(facts.app)} AND ${eventsIn(parts)}`),
   );
 }
 
 /** SQL of the numbers of events of each type, by slice. */
-const countsOf = (slice: Slice, where: Sql): Sql =>
-  sql`SELECT toString(${slice(sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
+export const countsOf = (grid: Grid, where: Sql): Sql =>
+  sql`SELECT toString(${sliceSql(grid, sql`toUnixTimestamp64Milli(timestamp)`)}) AS slice, ${join(TYPES.map((type) => sql`countIf(type = ${type})`))}
 FROM events WHERE ${where} GROUP BY slice`;
-
-/** SQL of the number of the slice that contains an instant, epoch ms. */
-type Slice = (at: Sql) => Sql;
-
-const gridSlice =
-  (grid: Grid): Slice =>
-  (at) =>
-    sliceSql(grid, at);
 
 /**
  * Returns the sums of the events of matching sessions by slice. A session within one slice tells its numbers itself. The events
@@ -127,18 +119,18 @@ const gridSlice =
  */
 export async function matchingEvents(
   facts: AppFacts,
-  range: Range,
-  slice: Slice,
-  asked: readonly Range[] = [range],
+  grid: Grid,
+  asked: readonly Range[] = [grid],
 ): Promise<readonly Row[]> {
-  const matching = await matchingSessions(facts, facts.segment);
+  const matching = await matchingSessions(facts);
+  const slice = sliceSql(grid, sql`started_at`);
   const end = sql`started_at + duration_ms`;
-  const isWithin = sql`(started_at >= ${int(range.from)} AND ${end} <= ${int(range.to)} AND ${slice(sql`started_at`)} = ${slice(end)})`;
-  const crossing = matching.isEvent(range, asked, sql`NOT ${isWithin}`);
-  const statement = sql`SELECT toString(${slice(sql`started_at`)}) AS slice, ${join(EVENT_SUM_NAMES.map((name) => sql`toUInt64(sum(${identifier(name)}))`))}
-FROM (${matching.rows(range, ['duration_ms', ...EVENT_SUM_NAMES], asked)}) WHERE ${isWithin} GROUP BY slice
+  const isWithin = sql`(started_at >= ${int(grid.from)} AND ${end} <= ${int(grid.to)} AND ${slice} = ${sliceSql(grid, end)})`;
+  const crossing = matching.isEvent(grid, asked, sql`NOT ${isWithin}`);
+  const statement = sql`SELECT toString(${slice}) AS slice, ${join(EVENT_SUM_NAMES.map((name) => sql`toUInt64(sum(${identifier(name)}))`))}
+FROM (${matching.rows(grid, ['duration_ms', ...EVENT_SUM_NAMES], asked)}) WHERE ${isWithin} GROUP BY slice
 UNION ALL
-${countsOf(slice, sql`${crossing} AND type IN (${join(TYPES)})`)}`;
+${countsOf(grid, sql`${crossing} AND type IN (${join(TYPES)})`)}`;
   const query = { name: 'segment, events', sql: statement, row: ROW };
   return facts.db.rows(query, { parallel: true, searches: true }, matching.params);
 }

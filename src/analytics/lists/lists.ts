@@ -142,7 +142,7 @@ async function fromStore<Row extends readonly unknown[]>(
 ): Promise<Iterable<Row>> {
   const { facts, range, group } = asked;
   if (facts.segment !== null) {
-    const matching = await matchingSessions(facts, facts.segment);
+    const matching = await matchingSessions(facts);
     const rows = matchingRows(matching.isEvent(range), group);
     return facts.db.list(query(rows), { parallel: true }, matching.params);
   }

@@ -19,7 +19,7 @@ export async function breakdown(
   by: Dimension,
   limit = Number.MAX_SAFE_INTEGER,
 ): Promise<Iterable<BreakdownRow>> {
-  const { rows, params } = await matchingSessions(facts, facts.segment);
+  const { rows, params } = await matchingSessions(facts);
   const column = by === 'visitorType' ? 'visitor_type' : COLUMN_OF[by];
   const sessions = rows(closed(range), [column, ...VALUES]);
   const isListed = NO_PAGE.includes(by) ? sql`WHERE name != ''` : sql``;

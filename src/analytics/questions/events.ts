@@ -33,7 +33,7 @@ export async function events(
   const whole = closed(range);
   // Names alone are in the facts of pages, visitors are not.
   assertKept(facts.extent, [whole], facts.events.horizon);
-  const matching = await matchingSessions(facts, facts.segment);
+  const matching = await matchingSessions(facts);
   const { name, where } = rowsOf(question);
   // A session lasts at most 24 h.
   const sessions = matching.rows({ from: epochMs(whole.from - DAY_MS), to: whole.to }, [], [whole]);

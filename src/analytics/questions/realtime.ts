@@ -57,7 +57,7 @@ async function counted(facts: AppFacts, range: Range): Promise<Row[]> {
     row: rowOf([number]),
   });
   if (first === undefined) return [];
-  const matching = await matchingSessions(facts, facts.segment);
+  const matching = await matchingSessions(facts);
   const sessions = matching.rows({ from: epochMs(first[0]), to: range.to }, ['channel', 'country']);
   const events = sql`SELECT ${SESSION}, intDiv(toUnixTimestamp64Milli(timestamp) - ${int(range.from)}, ${MINUTE_MS}) AS minute, countIf(type = 'pageview') AS views
 FROM events AS e WHERE ${inRange} GROUP BY 1, 2, 3`;

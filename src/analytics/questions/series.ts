@@ -1,12 +1,12 @@
 import type { SeriesQuestion } from '../../domain/interval.ts';
-import { epochMs, type OpenRange, type Range, toIso } from '../../domain/time.ts';
+import { epochMs, type OpenRange, toIso } from '../../domain/time.ts';
 import type { Series } from '../answers/results.ts';
 import { sliceSums } from '../events/slices.ts';
 import { eventTotalsOf, matchingEvents } from '../events/totals.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { type Row, sumByKey } from '../memory/rows.ts';
-import { pointsIn, unitAt } from '../range/calendar.ts';
-import { byStarts, type Grid, sliceSql } from '../range/grid.ts';
+import { pointsIn, withinData } from '../range/calendar.ts';
+import { byStarts, type Grid } from '../range/grid.ts';
 import { isEmpty } from '../range/sql.ts';
 import { countSessions } from '../sessions/count.ts';
 import { countMatching } from '../sessions/matching.ts';
@@ -14,14 +14,14 @@ import { TOTALS, totalsOf } from '../sessions/measures.ts';
 import { metricsOf } from './kpis.ts';
 
 export async function series(facts: AppFacts, range: OpenRange, question: SeriesQuestion): Promise<Series> {
-  const bounded = withinData(facts, range, question);
+  const bounded = withinData(facts.extent, range, question);
   if (bounded === null) return { ...question, points: [] };
   const starts = pointsIn(question, bounded).slice(0, -1);
   const grid = byStarts(bounded, starts);
   const isWhole = facts.segment === null;
   const [sessions, events] = await Promise.all([
     isWhole ? sessionsOf(facts.sessions, grid) : countMatching(facts, TOTALS, grid),
-    isWhole ? sliceSums(facts.events, grid) : matchingEvents(facts, grid, (at) => sliceSql(grid, at)),
+    isWhole ? sliceSums(facts.events, grid) : matchingEvents(facts, grid),
   ]);
   const [started, happened] = [sumByKey(sessions), sumByKey(events)];
   const points = starts.map((start) => ({
@@ -35,16 +35,4 @@ export async function series(facts: AppFacts, range: OpenRange, question: Series
 function sessionsOf(facts: SessionFacts, grid: Grid): Promise<Row[]> {
   const sealed = { start: grid.from, end: Math.min(grid.to + 1, facts.until) };
   return countSessions(facts, TOTALS, grid, isEmpty(sealed) ? [] : [sealed]);
-}
-
-/**
- * Replaces an omitted bound by that of the app's first or last unit with data. Null if no unit is left: no data, none from
- * `from` on, or none up to the unit of `to`.
- */
-function withinData({ extent }: AppFacts, { from, to }: OpenRange, question: SeriesQuestion): Range | null {
-  if (from !== null && to !== null) return { from, to };
-  if (extent === null || (from !== null && extent.to < from)) return null;
-  const first = from ?? epochMs(unitAt(question, extent.from).start);
-  const last = to ?? epochMs(unitAt(question, extent.to).end - 1);
-  return first > last ? null : { from: first, to: last };
 }

@@ -57,7 +57,7 @@ FROM session_sums AS s WHERE ${where} AND grain = 1 AND ${inSpans(sql`bucket`, [
 }
 
 async function matchingPageviews(facts: AppFacts, grid: Grid): Promise<Map<string, number>> {
-  const sums = sumByKey(await matchingEvents(facts, grid, (at) => sliceSql(grid, at)));
+  const sums = sumByKey(await matchingEvents(facts, grid));
   return new Map([...sums].map(([hour, own]) => [hour, eventTotalsOf(own).pageviews]));
 }
 

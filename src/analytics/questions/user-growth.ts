@@ -1,9 +1,10 @@
 import { sql } from '../../clickhouse/sql.ts';
-import { DAY_MS, epochMs, isoDay, type OpenRange, type Range, utcDayStart } from '../../domain/time.ts';
+import { DAY_MS, epochMs, isoDay, type OpenRange, type Range } from '../../domain/time.ts';
 import type { GrowthPoint } from '../answers/results.ts';
 import { eventSums, eventTotalsOf } from '../events/totals.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
+import { UTC_DAYS, withinData } from '../range/calendar.ts';
 import { byDay, dayOf } from '../range/grid.ts';
 import { plan, type Span, spanOf } from '../range/plan.ts';
 import { growthDays } from '../range/ranges.ts';
@@ -13,7 +14,7 @@ import { countMatching } from '../sessions/matching.ts';
 import { sumsOfBucket, TOTALS, totalsOf } from '../sessions/measures.ts';
 
 export async function userGrowth(facts: AppFacts, range: OpenRange): Promise<GrowthPoint[]> {
-  const bounded = withinData(facts, range);
+  const bounded = withinData(facts.extent, range, UTC_DAYS);
   if (bounded === null) return [];
   const { first, last } = growthDays(bounded);
   const [sessions, events] = await Promise.all([
@@ -69,16 +70,4 @@ async function totalsOfDays(
   const statement = sql`SELECT toString(intDiv(toUnixTimestamp(bucket), 86400)) AS day, ${sumsOfBucket('day_visitors', ['sessions', 'visitors'])}
 FROM session_sums AS s WHERE ${where} AND ${anyOf(conditions)} GROUP BY day`;
   return keptRows(db, cache, 'session sums by day', statement);
-}
-
-/**
- * Replaces an omitted bound by the app's first or last day with data. Null if no day is left: no data, none
- * from `from` on, or none up to the day of `to`.
- */
-function withinData({ extent }: AppFacts, { from, to }: OpenRange): Range | null {
-  if (from !== null && to !== null) return { from, to };
-  if (extent === null || (from !== null && extent.to < from)) return null;
-  const first = from ?? utcDayStart(extent.from);
-  const last = to ?? epochMs(utcDayStart(extent.to) + DAY_MS - 1);
-  return first > last ? null : { from: first, to: last };
 }

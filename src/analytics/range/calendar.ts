@@ -1,9 +1,12 @@
 import { AppError } from '../../domain/errors.ts';
 import type { SeriesQuestion } from '../../domain/interval.ts';
-import { DAY_MS, floorTo, HOUR_MS, type Range } from '../../domain/time.ts';
+import { DAY_MS, epochMs, floorTo, HOUR_MS, type OpenRange, type Range } from '../../domain/time.ts';
 import { type Zone, zoneOf } from '../../domain/zone.ts';
 
 const MAX_POINTS = 4_000;
+
+/** The units of user growth. */
+export const UTC_DAYS: SeriesQuestion = { interval: 'day', timezone: '+00:00' };
 
 /**
  * Returns when the local units begin that meet the range, ascending, in epoch ms, and last the end of the last one. Throws
@@ -26,6 +29,22 @@ export function unitAt(
 ): { readonly start: number; readonly end: number } {
   const [start = at, end = at] = pointsIn(question, { from: at, to: at } as Range);
   return { start, end };
+}
+
+/**
+ * Replaces an omitted bound by that of the first or last unit with data. Null if no unit is left: no data, none from `from` on,
+ * or none up to the unit of `to`.
+ */
+export function withinData(
+  extent: Range | null,
+  { from, to }: OpenRange,
+  question: SeriesQuestion,
+): Range | null {
+  if (from !== null && to !== null) return { from, to };
+  if (extent === null || (from !== null && extent.to < from)) return null;
+  const first = from ?? epochMs(unitAt(question, extent.from).start);
+  const last = to ?? epochMs(unitAt(question, extent.to).end - 1);
+  return first > last ? null : { from: first, to: last };
 }
 
 /** The start of the unit that contains `from`, and of each one after it, without end. */

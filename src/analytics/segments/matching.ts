@@ -1,4 +1,5 @@
 import type { Params } from '../../clickhouse/database.ts';
+import { number, rowOf } from '../../clickhouse/row.ts';
 import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { Segment } from '../../domain/segment.ts';
 import { DAY_MS, epochMs, HOUR_MS, hourOf, type Range, storedPart } from '../../domain/time.ts';
@@ -6,7 +7,6 @@ import type { SessionColumn } from '../../facts/sql/session-columns.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { assertKept } from '../input/plan-events.ts';
 import { type Pending, pendingSessions } from '../late/pending.ts';
-import { keptRows } from '../memory/rows.ts';
 import { eventsIn, inMs, int, ofApp } from '../range/sql.ts';
 import { asksForType, columnsOfSegment, matches, needsEvents } from './conditions.ts';
 import { isFirstPending, isFirstSealed, newcomers } from './newcomers.ts';
@@ -37,11 +37,8 @@ export interface Matching {
   readonly params: Params;
 }
 
-/** Finds the matching sessions of an app; of null, all sessions. Throws `TooManyLate`. */
-export async function matchingSessions(
-  { sessions, events, extent }: AppFacts,
-  segment: Segment | null,
-): Promise<Matching> {
+/** Finds the sessions that match the segment; without one, all sessions. Throws `TooManyLate`. */
+export async function matchingSessions({ sessions, events, extent, segment }: AppFacts): Promise<Matching> {
   const { facts, bareUntil } = await withDetails(sessions);
   const pending = await pendingSessions(facts);
   const own = { facts, pending, segment: segment ?? [] };
@@ -60,7 +57,6 @@ export async function matchingSessions(
     isEvent: (range, asked = [range], those) => {
       assertKept(extent, asked, events.horizon);
       const all = sql`${ofApp(facts.app)} AND ${eventsIn([range])}`;
-      if (segment === null && those === undefined) return all;
       // A session lasts at most 24 h. The day before the horizon is kept, too.
       const began = { from: epochMs(range.from - DAY_MS), to: range.to };
       const sessions = sql`FROM (${rows(began, ['duration_ms'], asked)}) WHERE started_at + duration_ms >= ${int(range.from)} AND ${those ?? sql`true`}`;
@@ -134,15 +130,16 @@ function sessionRows({ facts, pending, segment }: Own, whole: Range, asked: read
 async function withDetails(
   facts: SessionFacts,
 ): Promise<{ readonly facts: SessionFacts; readonly bareUntil: number }> {
-  const { db, cache, where, until, horizon } = facts;
-  const [row] = await keptRows(
-    db,
-    cache,
-    'sessions without details',
-    sql`SELECT 'last', max(started_at) FROM session_facts WHERE ${where} AND started_at < ${int(until)} AND session = 0 HAVING count() > 0`,
-  );
+  const { db, app, cache, where, until, horizon } = facts;
+  const query = {
+    name: 'sessions without details',
+    sql: sql`SELECT max(started_at) FROM session_facts WHERE ${where} AND started_at < ${int(until)} AND session = 0 HAVING count() > 0`,
+    row: rowOf([number]),
+  };
+  // All parts of a question ask at once.
+  const [row] = await cache.latest(`bare ${app}`, until, () => db.rows(query));
   if (row === undefined) return { facts, bareUntil: 0 };
-  const bareUntil = hourOf(row[1] as number) + HOUR_MS;
+  const bareUntil = hourOf(row[0]) + HOUR_MS;
   return bareUntil <= horizon
     ? { facts, bareUntil }
     : { facts: { ...facts, until: horizon, lateHours: [] }, bareUntil: horizon };

@@ -17,7 +17,7 @@ export async function countMatching(
   ever = false,
   asked: readonly Range[] = [grid],
 ): Promise<Row[]> {
-  const matching = await matchingSessions(facts, facts.segment);
+  const matching = await matchingSessions(facts);
   const rows = matching.rows(grid, columns as readonly SegmentColumn[], asked);
   const row = keys === null ? sql`toString(${sliceSql(grid, sql`started_at`)})` : sql`arrayJoin(${keys})`;
   const visitors = visits === null ? [] : [sql`uniqExact(visitor)`, sql`0`];
