@@ -53,8 +53,8 @@ test('the engine reads every statement for the whole cluster', async () => {
 });
 
 test('ZooKeeper takes every table, under the path of its shard', async () => {
-  // A read-only table cannot be altered.
-  const creating = STATEMENTS.filter((sql) => sql.startsWith('CREATE'));
+  // A read-only table cannot be altered, so views would miss the columns that later migrations add.
+  const creating = STATEMENTS.filter((sql) => sql.startsWith('CREATE TABLE'));
   for (const sql of ['CREATE DATABASE shop', 'CREATE DATABASE shop_shard', ...creating]) {
     await run(sql.replace(ON_CLUSTER, ''));
   }
