@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { vi } from 'vitest';
 import { z } from 'zod';
 import type { Database, Query } from '../../src/clickhouse/database.ts';
@@ -131,5 +132,7 @@ export async function sentUntilTaken(
       if (!(error instanceof AppError) || error.code !== 'store_unavailable') throw error;
       onRepeat();
     }
+    // A service whose store is away refuses at once. Without a pause, nothing else would get its turn.
+    await setTimeout(50);
   }
 }

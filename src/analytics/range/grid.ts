@@ -33,11 +33,11 @@ export const byStarts = (range: Range, starts: readonly number[]): Grid => ({ ..
 export const sliceOf = ({ origin, width, starts }: Grid, at: number): number =>
   starts === undefined ? Math.floor((at - origin) / width) : lastUpTo(starts, at);
 
-/** SQL of it, for an instant `at` in the range. */
+/** SQL of it, for an instant `at` in the range. Another server would read bare numbers as unsigned. */
 export const sliceSql = ({ origin, width, starts }: Grid, at: Sql): Sql =>
   starts === undefined
     ? sql`intDiv(${at} - ${int(origin)}, ${int(width)})`
-    : sql`roundDown(toInt64(${at}), [${join(starts.map(int))}])`;
+    : sql`roundDown(toInt64(${at}), CAST([${join(starts.map(int))}], 'Array(Int64)'))`;
 
 /** The last of the ascending numbers that is not greater than `at`; the first one if all are. */
 function lastUpTo(numbers: readonly number[], at: number): number {
