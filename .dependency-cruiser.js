@@ -52,6 +52,12 @@ export default {
       { path: '^src/(?!domain)' },
     ),
     only(
+      'answers-stand-on-the-domain',
+      'The shapes of answers are said without those who compute or send them.',
+      { path: '^src/answers/' },
+      { path: '^src/(?!(answers|domain)/)' },
+    ),
+    only(
       'stores-know-no-business',
       'clickhouse/ and redis/ import none of the parts that use them.',
       { path: '^src/(clickhouse|redis)/' },
@@ -121,7 +127,7 @@ export default {
       {
         path: '^src/',
         pathNot:
-          '^src/(console|client)/|^src/analytics/answers/figures\\.ts$|^src/domain/tehran-clock\\.ts$|^src/http/console/schemas\\.ts$',
+          '^src/(console|client)/|^src/answers/figures\\.ts$|^src/domain/tehran-clock\\.ts$|^src/http/console/schemas\\.ts$',
       },
     ),
     only(

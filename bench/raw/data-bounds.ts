@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DataBounds } from '../../src/analytics/answers/results.ts';
+import type { DataBounds } from '../../src/answers/times.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../src/analytics/answers/results.ts';
 import { lastPlaces, ratio } from '../../src/analytics/answers/rounding.ts';
+import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../src/answers/kpis.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';

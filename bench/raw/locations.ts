@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Location } from '../../src/analytics/answers/results.ts';
+import type { Location } from '../../src/answers/rows.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ExtendedOverview, NamedShare, PathSessions } from '../../src/analytics/answers/results.ts';
+import type { ExtendedOverview, NamedShare, PathSessions } from '../../src/answers/overview.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { identifier, join, quoted, sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AudienceActivity, TrafficHeatmap } from '../../src/analytics/answers/results.ts';
 import { ratio } from '../../src/analytics/answers/rounding.ts';
 import { activityWindow, heatmapWindow, tehranTime } from '../../src/analytics/range/tehran.ts';
+import type { AudienceActivity, TrafficHeatmap } from '../../src/answers/times.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { GrowthPoint } from '../../src/analytics/answers/results.ts';
 import { growthDays } from '../../src/analytics/range/ranges.ts';
+import type { GrowthPoint } from '../../src/answers/rows.ts';
 import type { Query } from '../../src/clickhouse/database.ts';
 import { sql } from '../../src/clickhouse/sql.ts';
 import type { AppId } from '../../src/domain/ids.ts';

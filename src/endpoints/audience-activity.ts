@@ -1,27 +1,7 @@
-import { z } from 'zod';
 import { activityBasis, basisOf } from '../analytics/scopes.ts';
+import { AudienceActivity } from '../answers/times.ts';
 import { defineQuestion } from './endpoint.ts';
-import { hourly, Timestamp } from './fields.ts';
 import { AppSegmentQuery } from './query.ts';
-
-const AudienceActivity = z
-  .strictObject({
-    timezone: z.literal('Asia/Tehran'),
-    from: Timestamp,
-    to: Timestamp,
-    windowDays: z.literal(28),
-    days: z
-      .array(
-        z.strictObject({
-          dayOfWeek: z.int().min(1).max(7).meta({ description: 'ISO: Monday is 1.' }),
-          sessions: hourly('averageSessions'),
-          visitors: hourly('averageVisitors'),
-          pageviews: hourly('averagePageviews'),
-        }),
-      )
-      .length(7),
-  })
-  .meta({ id: 'PublicAudienceActivityResponseDto' });
 
 export const audienceActivity = defineQuestion({
   operationId: 'getAudienceActivity',

@@ -1,19 +1,8 @@
 import { z } from 'zod';
 import { basisOf, breakdownBasis } from '../analytics/scopes.ts';
+import { BreakdownRow } from '../answers/rows.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figure, figuresOf } from './fields.ts';
 import { BreakdownQuery } from './query.ts';
-
-const BreakdownRow = z
-  .strictObject({
-    name: z.string().nullable().meta({ description: 'Null for sessions without a value.' }),
-    sessions: figure('sessionsListed'),
-    visitors: figure('visitorsListed'),
-    share: figure('share'),
-    pageviews: figure('pageviewsListed'),
-    ...figuresOf(['bounceRate', 'averageSessionDurationMs', 'pagesPerSession']),
-  })
-  .meta({ id: 'PublicBreakdownDto' });
 
 export const breakdown = defineQuestion({
   operationId: 'listBreakdown',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Analytics } from '../analytics/answers/results.ts';
 import type { Basis } from '../analytics/scopes.ts';
+import type { Frozen } from '../answers/answer.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { EpochMs } from '../domain/time.ts';
 import type { Access, Principal } from '../metadata/types.ts';
@@ -24,15 +25,8 @@ export interface Question<Result = unknown> {
   compute(analytics: Analytics): Promise<Result>;
 }
 
-/** A deeply read-only result. */
-export type Answer<T> = T extends readonly (infer Item)[]
-  ? readonly Answer<Item>[]
-  : T extends object
-    ? { readonly [Key in keyof T]: Answer<T[Key]> }
-    : T;
-
 /** A handler's result. A list may be iterable, so that it is never in memory as a whole. */
-type Handled<T> = T extends readonly (infer Item)[] ? Iterable<Answer<Item>> : Answer<T>;
+type Handled<T> = T extends readonly (infer Item)[] ? Iterable<Frozen<Item>> : Frozen<T>;
 
 /** What an endpoint of the Public API is called, takes and answers. */
 interface Described<Query extends QuerySchema, Body extends z.ZodType, Response extends z.ZodType> {

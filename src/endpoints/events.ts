@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { EventsQuestion } from '../analytics/answers/results.ts';
 import { basisOf, eventListBasis } from '../analytics/scopes.ts';
+import { EventRow } from '../answers/rows.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figure } from './fields.ts';
 import { inOrder, listParameters, OUT_OF_ORDER, withRange } from './query.ts';
 
 const NameParam = z
@@ -62,18 +62,6 @@ const EventsQuery = z
       property: name === undefined || property === undefined ? null : { name, key: property },
     },
   }));
-
-const EventRow = z
-  .strictObject({
-    name: z.string().nullable().meta({
-      description:
-        'Target, message or name of the events, or the value of the property; null if it is absent.',
-    }),
-    count: figure('eventCount'),
-    sessions: figure('eventSessions'),
-    visitors: figure('eventVisitors'),
-  })
-  .meta({ id: 'PublicEventDto' });
 
 export const events = defineQuestion({
   operationId: 'listEvents',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { Timestamp } from '../answers/fields.ts';
 import { defineEndpoint } from './endpoint.ts';
-import { Timestamp } from './fields.ts';
 import { NoQuery } from './query.ts';
 
 export const AppSummary = z

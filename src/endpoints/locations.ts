@@ -1,19 +1,8 @@
 import { z } from 'zod';
 import { basisOf, sessionsBasis } from '../analytics/scopes.ts';
+import { Location } from '../answers/rows.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figure } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
-
-const Location = z
-  .strictObject({
-    country: z.string().nullable(),
-    region: z.string().nullable(),
-    city: z.string().nullable(),
-    latitude: z.number().min(-90).max(90),
-    longitude: z.number().min(-180).max(180),
-    count: figure('sessionsListed'),
-  })
-  .meta({ id: 'PublicLocationDto' });
 
 export const locations = defineQuestion({
   operationId: 'listLocations',

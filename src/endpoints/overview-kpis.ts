@@ -1,28 +1,8 @@
-import { z } from 'zod';
-import { FIGURES, KPI_FIGURES } from '../analytics/answers/figures.ts';
 import { kpiRange } from '../analytics/range/ranges.ts';
 import { basisOf, kpisBasis } from '../analytics/scopes.ts';
-import { byName } from '../domain/by-name.ts';
+import { KpiComparison } from '../answers/kpis.ts';
 import { defineQuestion } from './endpoint.ts';
-import { change, figuresOf, Timestamp } from './fields.ts';
 import { rangeQuery } from './query.ts';
-
-const Period = z
-  .strictObject({ from: Timestamp, to: Timestamp, ...figuresOf(KPI_FIGURES) })
-  .meta({ id: 'KpiPeriod' });
-
-const KpiComparison = z
-  .strictObject({
-    current: Period,
-    previous: Period,
-    change: z
-      .strictObject(byName(KPI_FIGURES, (name) => change(name, FIGURES[name].unit)))
-      .meta({ description: 'Current minus previous, as returned.' }),
-    changePercent: z
-      .strictObject(byName(KPI_FIGURES, (name) => change(name, 'percent').nullable()))
-      .meta({ description: 'Change in percent of previous, 2 decimals; null where previous is 0.' }),
-  })
-  .meta({ id: 'PublicOverviewKpiResponseDto' });
 
 export const overviewKpis = defineQuestion({
   operationId: 'getOverviewKpis',

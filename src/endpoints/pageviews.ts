@@ -1,15 +1,8 @@
 import { z } from 'zod';
 import { basisOf, eventsBasis } from '../analytics/scopes.ts';
+import { PageView } from '../answers/rows.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figuresOf } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
-
-export const PageView = z
-  .strictObject({
-    path: z.string(),
-    ...figuresOf(['views', 'uniqueSessions']),
-  })
-  .meta({ id: 'PublicPageViewDto' });
 
 export const pageviews = defineQuestion({
   operationId: 'listPageviews',

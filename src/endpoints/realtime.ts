@@ -1,37 +1,7 @@
-import { z } from 'zod';
 import { basisOf, realtimeBasis } from '../analytics/scopes.ts';
+import { Realtime } from '../answers/times.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figure, Timestamp } from './fields.ts';
-import { PageView } from './pageviews.ts';
 import { AppSegmentQuery } from './query.ts';
-
-const top = <Item extends z.ZodType>(item: Item) => z.array(item).max(10);
-const Named = z
-  .strictObject({ name: z.string(), sessions: figure('sessionsNowListed') })
-  .meta({ id: 'NamedSessions' });
-
-const Realtime = z
-  .strictObject({
-    from: Timestamp,
-    to: Timestamp,
-    visitors: figure('visitorsNow'),
-    sessions: figure('sessionsNow'),
-    pageviews: figure('pageviews'),
-    activeVisitors: figure('activeVisitors'),
-    minutes: z
-      .array(
-        z.strictObject({
-          start: Timestamp,
-          visitors: figure('minuteVisitors'),
-          pageviews: figure('minutePageviews'),
-        }),
-      )
-      .length(30),
-    pages: top(PageView),
-    channels: top(Named),
-    countries: top(Named),
-  })
-  .meta({ id: 'PublicRealtimeResponseDto' });
 
 export const realtime = defineQuestion({
   operationId: 'getRealtime',

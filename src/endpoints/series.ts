@@ -1,30 +1,8 @@
-import { z } from 'zod';
 import { pointsIn } from '../analytics/range/calendar.ts';
 import { basisOf, seriesBasis } from '../analytics/scopes.ts';
-import { INTERVALS } from '../domain/interval.ts';
+import { Series } from '../answers/times.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figure, figuresOf, Timestamp } from './fields.ts';
 import { SeriesQuery } from './query.ts';
-
-const Point = z
-  .strictObject({
-    start: Timestamp.meta({ description: 'When the local unit begins, also where that is before `from`.' }),
-    sessions: figure('pointSessions'),
-    visitors: figure('pointVisitors'),
-    pageviews: figure('pointPageviews'),
-    clicks: figure('pointClicks'),
-    errors: figure('pointErrors'),
-    ...figuresOf(['bounceRate', 'averageSessionDurationMs', 'pagesPerSession']),
-  })
-  .meta({ id: 'SeriesPoint' });
-
-const Series = z
-  .strictObject({
-    interval: z.enum(INTERVALS),
-    timezone: z.string().meta({ description: 'As it was sent.' }),
-    points: z.array(Point).max(4_000),
-  })
-  .meta({ id: 'PublicSeriesResponseDto' });
 
 export const series = defineQuestion({
   operationId: 'getSeries',

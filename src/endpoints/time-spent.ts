@@ -1,15 +1,8 @@
 import { z } from 'zod';
 import { basisOf, eventsBasis } from '../analytics/scopes.ts';
+import { TimeSpent } from '../answers/rows.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figuresOf } from './fields.ts';
 import { AppRangeListQuery } from './query.ts';
-
-const TimeSpent = z
-  .strictObject({
-    path: z.string(),
-    ...figuresOf(['totalMs', 'averageMs']),
-  })
-  .meta({ id: 'PublicTimeSpentDto' });
 
 export const timeSpent = defineQuestion({
   operationId: 'listTimeSpent',

@@ -1,26 +1,7 @@
-import { z } from 'zod';
 import { basisOf, heatmapBasis } from '../analytics/scopes.ts';
+import { TrafficHeatmap } from '../answers/times.ts';
 import { defineQuestion } from './endpoint.ts';
-import { hourly, Timestamp } from './fields.ts';
 import { AppSegmentQuery } from './query.ts';
-
-const TrafficHeatmap = z
-  .strictObject({
-    timezone: z.literal('Asia/Tehran'),
-    from: Timestamp,
-    to: Timestamp,
-    days: z
-      .array(
-        z.strictObject({
-          date: z.string().meta({ description: 'A Tehran day.', override: { format: 'date' } }),
-          sessions: hourly('hourSessions'),
-          visitors: hourly('hourVisitors'),
-          pageviews: hourly('hourPageviews'),
-        }),
-      )
-      .length(7),
-  })
-  .meta({ id: 'PublicTrafficHeatmapResponseDto' });
 
 export const trafficHeatmap = defineQuestion({
   operationId: 'getTrafficHeatmap',

@@ -1,19 +1,9 @@
 import { z } from 'zod';
 import { growthDays } from '../analytics/range/ranges.ts';
 import { basisOf, growthBasis } from '../analytics/scopes.ts';
+import { GrowthPoint } from '../answers/rows.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figure } from './fields.ts';
 import { rangeQuery } from './query.ts';
-
-const UserGrowthPoint = z
-  .strictObject({
-    date: z.string().meta({ description: 'A UTC day.', example: '2026-11-20', override: { format: 'date' } }),
-    sessions: figure('daySessions'),
-    visitors: figure('dayVisitors'),
-    pageviews: figure('dayPageviews'),
-    clicks: figure('dayClicks'),
-  })
-  .meta({ id: 'PublicUserGrowthPointDto' });
 
 export const userGrowth = defineQuestion({
   operationId: 'listUserGrowth',
@@ -25,7 +15,7 @@ export const userGrowth = defineQuestion({
     from: 'the answer begins with the first day with data',
     to: 'the answer ends with the last day with data',
   }),
-  response: z.array(UserGrowthPoint),
+  response: z.array(GrowthPoint),
   errors: ['beyond_retention'],
   question: ({ appId, range, segment }) => {
     const { from, to } = range;

@@ -1,20 +1,8 @@
 import { z } from 'zod';
 import { basisOf, sessionsBasis } from '../analytics/scopes.ts';
+import { UtmCampaign } from '../answers/rows.ts';
 import { defineQuestion } from './endpoint.ts';
-import { figure } from './fields.ts';
 import { AppRangeQuery } from './query.ts';
-
-const UtmCampaign = z
-  .strictObject({
-    source: z.string().min(1),
-    medium: z.string().nullable(),
-    campaign: z.string().nullable(),
-    term: z.string().nullable(),
-    content: z.string().nullable(),
-    sessions: figure('sessionsListed'),
-    visitors: figure('visitorsListed'),
-  })
-  .meta({ id: 'PublicUtmCampaignDto' });
 
 export const utm = defineQuestion({
   operationId: 'listUtmCampaigns',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Browser, Download, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { KPI_FIGURES } from '../../src/analytics/answers/figures.ts';
+import { KPI_FIGURES } from '../../src/answers/figures.ts';
 import type {
   ExtendedOverview,
   KpiComparison,

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
+import type { Frozen } from '../../src/answers/answer.ts';
 import { PATHS } from '../../src/client/client.ts';
 import type {
   Client,
@@ -15,7 +16,7 @@ import { audienceActivity } from '../../src/endpoints/audience-activity.ts';
 import { breakdown } from '../../src/endpoints/breakdown.ts';
 import type { createApp } from '../../src/endpoints/create-app.ts';
 import { dataBounds } from '../../src/endpoints/data-bounds.ts';
-import type { Answer } from '../../src/endpoints/endpoint.ts';
+
 import { events } from '../../src/endpoints/events.ts';
 import { listApps } from '../../src/endpoints/list-apps.ts';
 import { locations } from '../../src/endpoints/locations.ts';
@@ -60,7 +61,7 @@ type Compared<A, B> = [A, B] extends [readonly (infer X)[], readonly (infer Y)[]
     : Equal<A, B>;
 type Same<A, B> = [Compared<A, B>] extends [true] ? true : never;
 
-type Output<Q extends Question> = Answer<z.output<Endpoints[Q]['response']>>;
+type Output<Q extends Question> = Frozen<z.output<Endpoints[Q]['response']>>;
 type Names<Q extends Question> = keyof z.input<Endpoints[Q]['query']>;
 
 const answers: { readonly [Q in Question]: Same<Data<Q>, Output<Q>> } = {
@@ -99,7 +100,7 @@ const parameters: { readonly [Q in Exclude<Question, 'listApps'>]: Equal<keyof P
 const others: [
   Equal<ErrorCode, ServiceErrorCode>,
   Equal<NewApp, Readonly<z.input<(typeof createApp)['body']>>>,
-  Same<CreatedApp, Answer<z.output<(typeof createApp)['response']>>>,
+  Same<CreatedApp, Frozen<z.output<(typeof createApp)['response']>>>,
   Equal<keyof Client, Question | 'createApp' | 'download' | 'live' | 'poll'>,
 ] = [true, true, true, true];
 

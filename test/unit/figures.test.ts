@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { EVENT_SUMS, SESSION_SUMS } from '../../src/analytics/answers/figures.ts';
+import { EVENT_SUMS, SESSION_SUMS } from '../../src/analytics/answers/sums.ts';
 import { ENDPOINTS } from '../../src/endpoints/index.ts';
 import { figureRows, figuresText } from '../../src/http/docs/figures.ts';
 

@@ -1,4 +1,4 @@
-import { decimalsOf, type FigureName } from './figures.ts';
+import { decimalsOf, type FigureName } from '../../answers/figures.ts';
 
 const { isSafeInteger: isInteger } = Number;
 

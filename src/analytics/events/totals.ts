@@ -1,7 +1,7 @@
 import { identifier, join, quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { byName } from '../../domain/by-name.ts';
 import { epochMs, HOUR_MS, hourOf, type Range } from '../../domain/time.ts';
-import { EVENT_SUMS } from '../answers/figures.ts';
+import { EVENT_SUMS } from '../answers/sums.ts';
 import type { AppFacts, EventFacts } from '../input/app-facts.ts';
 import { planEvents } from '../input/plan-events.ts';
 import { keptRows, ROW, type Row, sumByKey } from '../memory/rows.ts';

@@ -1,6 +1,6 @@
 import { identifier, join, type Sql, sql } from '../../clickhouse/sql.ts';
 import { HOUR_MS, isWithin } from '../../domain/time.ts';
-import { EVENT_SUMS } from '../answers/figures.ts';
+import { EVENT_SUMS } from '../answers/sums.ts';
 import type { EventFacts } from '../input/app-facts.ts';
 import { keptRows, ROW, type Row } from '../memory/rows.ts';
 import type { Span } from '../range/plan.ts';

@@ -1,7 +1,7 @@
+import { UNITS } from '../../answers/figures.ts';
+import type { AudienceActivity } from '../../answers/times.ts';
 import { TEHRAN } from '../../domain/tehran-clock.ts';
 import { type EpochMs, toIso } from '../../domain/time.ts';
-import { UNITS } from '../answers/figures.ts';
-import type { AudienceActivity } from '../answers/results.ts';
 import { ratio } from '../answers/rounding.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 import { activityWindow } from '../range/tehran.ts';

@@ -1,8 +1,8 @@
+import type { BreakdownRow } from '../../answers/rows.ts';
 import { identifier, sql } from '../../clickhouse/sql.ts';
 import { mapped } from '../../domain/lists.ts';
 import type { Dimension } from '../../domain/segment.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import type { BreakdownRow } from '../answers/results.ts';
 import { figureOf } from '../answers/rounding.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { ROW, type Row } from '../memory/rows.ts';

@@ -1,5 +1,5 @@
+import type { DataBounds } from '../../answers/times.ts';
 import { toIso } from '../../domain/time.ts';
-import type { DataBounds } from '../answers/results.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 
 export const dataBounds = ({ starts }: AppFacts): DataBounds =>

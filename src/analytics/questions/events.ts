@@ -1,8 +1,9 @@
+import type { EventRow } from '../../answers/rows.ts';
 import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { quoted, type Sql, sql } from '../../clickhouse/sql.ts';
 import { mapped } from '../../domain/lists.ts';
 import { DAY_MS, epochMs, type OpenRange } from '../../domain/time.ts';
-import type { EventRow, EventsQuestion } from '../answers/results.ts';
+import type { EventsQuestion } from '../answers/results.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { assertKept } from '../input/plan-events.ts';
 import { eventsIn, int, ofApp } from '../range/sql.ts';

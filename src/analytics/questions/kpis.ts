@@ -1,6 +1,6 @@
+import { decimalsOf, KPI_FIGURES, UNITS } from '../../answers/figures.ts';
+import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../answers/kpis.ts';
 import { epochMs, type Range, toIso } from '../../domain/time.ts';
-import { decimalsOf, KPI_FIGURES, UNITS } from '../answers/figures.ts';
-import type { KpiComparison, KpiMetrics, KpiPeriod } from '../answers/results.ts';
 import { figureOf, lastPlaces, ratio } from '../answers/rounding.ts';
 import { type EventTotals, eventTotals } from '../events/totals.ts';
 import type { AppFacts } from '../input/app-facts.ts';

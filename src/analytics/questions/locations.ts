@@ -1,8 +1,8 @@
+import type { Location } from '../../answers/rows.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { readPlace } from '../../facts/sql/place.ts';
 import { descending, nullsLast } from '../answers/order.ts';
-import type { Location } from '../answers/results.ts';
 import { type AppFacts, closed, type SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';
 import { asOne } from '../range/grid.ts';

@@ -1,6 +1,6 @@
+import type { ExtendedOverview, NamedShare, PathSessions } from '../../answers/overview.ts';
 import { type OpenRange, toIso } from '../../domain/time.ts';
 import type { Dimension } from '../answers/dimensions.ts';
-import type { ExtendedOverview, NamedShare, PathSessions } from '../answers/results.ts';
 import { figureOf } from '../answers/rounding.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { type TopKeys, topKeys } from '../lists/lists.ts';

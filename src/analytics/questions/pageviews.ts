@@ -1,6 +1,6 @@
+import type { PageView } from '../../answers/rows.ts';
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import type { PageView } from '../answers/results.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { keysIn } from '../lists/lists.ts';
 import { nameOf, PAGES } from '../lists/pieces.ts';

@@ -1,8 +1,8 @@
+import type { NamedSessions, Realtime } from '../../answers/times.ts';
 import { number, rowOf, text } from '../../clickhouse/row.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { type EpochMs, epochMs, MINUTE_MS, type Range, toIso } from '../../domain/time.ts';
 import { byText, descending } from '../answers/order.ts';
-import type { NamedSessions, Realtime } from '../answers/results.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 import { REALTIME_MINUTES, realtimeWindow } from '../range/ranges.ts';
 import { eventsIn, int, ofApp } from '../range/sql.ts';

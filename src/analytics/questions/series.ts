@@ -1,6 +1,6 @@
+import type { Series } from '../../answers/times.ts';
 import type { SeriesQuestion } from '../../domain/interval.ts';
 import { epochMs, type OpenRange, toIso } from '../../domain/time.ts';
-import type { Series } from '../answers/results.ts';
 import { sliceSums } from '../events/slices.ts';
 import { eventTotalsOf, matchingEvents } from '../events/totals.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';

@@ -1,6 +1,6 @@
+import type { TimeSpent } from '../../answers/rows.ts';
 import { mapped } from '../../domain/lists.ts';
 import type { OpenRange } from '../../domain/time.ts';
-import type { TimeSpent } from '../answers/results.ts';
 import { figureOf } from '../answers/rounding.ts';
 import { type AppFacts, closed } from '../input/app-facts.ts';
 import { keysIn } from '../lists/lists.ts';

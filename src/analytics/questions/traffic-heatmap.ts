@@ -1,6 +1,6 @@
+import type { TrafficHeatmap } from '../../answers/times.ts';
 import { TEHRAN } from '../../domain/tehran-clock.ts';
 import { type EpochMs, epochMs, HOUR_MS, toIso } from '../../domain/time.ts';
-import type { TrafficHeatmap } from '../answers/results.ts';
 import type { AppFacts } from '../input/app-facts.ts';
 import { heatmapWindow, tehranTime } from '../range/tehran.ts';
 import { sessionTotals } from '../sessions/totals.ts';

@@ -1,6 +1,6 @@
+import type { GrowthPoint } from '../../answers/rows.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { DAY_MS, epochMs, isoDay, type OpenRange, type Range } from '../../domain/time.ts';
-import type { GrowthPoint } from '../answers/results.ts';
 import { eventSums, eventTotalsOf } from '../events/totals.ts';
 import type { AppFacts, SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey } from '../memory/rows.ts';

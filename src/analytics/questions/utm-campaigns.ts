@@ -1,7 +1,7 @@
+import type { UtmCampaign } from '../../answers/rows.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { OpenRange } from '../../domain/time.ts';
 import { byText, descending, nullsLast } from '../answers/order.ts';
-import type { UtmCampaign } from '../answers/results.ts';
 import { type AppFacts, closed, type SessionFacts } from '../input/app-facts.ts';
 import { keptRows, type Row, sumByKey, textsOf } from '../memory/rows.ts';
 import { asOne } from '../range/grid.ts';

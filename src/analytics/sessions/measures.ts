@@ -3,7 +3,7 @@ import { byName } from '../../domain/by-name.ts';
 import type { SessionColumn } from '../../facts/sql/session-columns.ts';
 import { UTM } from '../../facts/sql/tables.ts';
 import { DIMENSIONS, NO_PAGE } from '../answers/dimensions.ts';
-import { SESSION_SUMS } from '../answers/figures.ts';
+import { SESSION_SUMS } from '../answers/sums.ts';
 import { joined, type Row } from '../memory/rows.ts';
 
 /**

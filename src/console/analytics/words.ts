@@ -1,4 +1,4 @@
-import { FIGURES, type FigureName } from '../../analytics/answers/figures.ts';
+import { FIGURES, type FigureName } from '../../answers/figures.ts';
 import type { Format } from '../i18n/format.ts';
 import type { Texts } from '../i18n/texts.ts';
 import { useFormat, useSpeech, useText } from '../i18n/use-text.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { FIGURES, UNITS, type Unit } from '../../analytics/answers/figures.ts';
+import { figures } from '../../answers/fields.ts';
+import { FIGURES, UNITS, type Unit } from '../../answers/figures.ts';
 import type { Endpoint } from '../../endpoints/endpoint.ts';
-import { figures } from '../../endpoints/fields.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
 import { html, type Markup } from './markup.ts';
 import type { Findable } from './search-index.ts';

@@ -1,12 +1,6 @@
-import type {
-  BreakdownRow,
-  EventRow,
-  EventsQuestion,
-  NamedSessions,
-  Realtime,
-  Series,
-  SeriesPoint,
-} from '../../../src/analytics/answers/results.ts';
+import type { EventsQuestion } from '../../../src/analytics/answers/results.ts';
+import type { BreakdownRow, EventRow } from '../../../src/answers/rows.ts';
+import type { NamedSessions, Realtime, Series, SeriesPoint } from '../../../src/answers/times.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import type { SeriesQuestion } from '../../../src/domain/interval.ts';
 import type { Dimension } from '../../../src/domain/segment.ts';

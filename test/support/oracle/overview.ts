@@ -1,4 +1,4 @@
-import type { ExtendedOverview, NamedShare, PathSessions } from '../../../src/analytics/answers/results.ts';
+import type { ExtendedOverview, NamedShare, PathSessions } from '../../../src/answers/overview.ts';
 import { distinct, groupBy, ranked, ratio, sum } from './exact.ts';
 import type { Lexicon } from './lexicon.ts';
 import { type CountedEvent, duration, eventsOf, isBounce, type Session } from './model.ts';

@@ -1,14 +1,6 @@
-import type {
-  DataBounds,
-  GrowthPoint,
-  KpiComparison,
-  KpiMetrics,
-  KpiPeriod,
-  Location,
-  PageView,
-  TimeSpent,
-  UtmCampaign,
-} from '../../../src/analytics/answers/results.ts';
+import type { KpiComparison, KpiMetrics, KpiPeriod } from '../../../src/answers/kpis.ts';
+import type { GrowthPoint, Location, PageView, TimeSpent, UtmCampaign } from '../../../src/answers/rows.ts';
+import type { DataBounds } from '../../../src/answers/times.ts';
 import { AppError } from '../../../src/domain/errors.ts';
 import { distinct, groupBy, ranked, ratio, sum, units } from './exact.ts';
 import { type CountedEvent, duration, type EventType, eventsOf, isBounce, type Session } from './model.ts';

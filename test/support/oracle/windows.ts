@@ -1,4 +1,4 @@
-import type { AudienceActivity, TrafficHeatmap } from '../../../src/analytics/answers/results.ts';
+import type { AudienceActivity, TrafficHeatmap } from '../../../src/answers/times.ts';
 import { distinct, ratio } from './exact.ts';
 import type { Session } from './model.ts';
 import { eventsIn, iso, startedIn } from './questions.ts';

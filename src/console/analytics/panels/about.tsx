@@ -1,5 +1,5 @@
 import { ActionIcon, Anchor, Button, CopyButton, Popover } from '@mantine/core';
-import type { FigureName } from '../../../analytics/answers/figures.ts';
+import type { FigureName } from '../../../answers/figures.ts';
 import type { LiveQuestion, Params } from '../../../client/index.ts';
 import { curlOf } from '../curl.ts';
 import { useWords } from '../words.ts';

@@ -1,5 +1,5 @@
 import { Skeleton, Title } from '@mantine/core';
-import { KPI_FIGURES } from '../../../analytics/answers/figures.ts';
+import { KPI_FIGURES } from '../../../answers/figures.ts';
 import type { KpiComparison, KpiMetrics } from '../../../client/index.ts';
 import type { Loaded } from '../../answers.ts';
 import { Sparkline } from '../../chart/sparkline.tsx';

@@ -1,4 +1,4 @@
-import type { FigureName } from '../../../analytics/answers/figures.ts';
+import type { FigureName } from '../../../answers/figures.ts';
 import type { List, ListRow } from '../lists.ts';
 import { csvOf } from '../view/csv.ts';
 

@@ -1,4 +1,4 @@
-import { FIGURES, type FigureName } from '../../../analytics/answers/figures.ts';
+import { FIGURES, type FigureName } from '../../../answers/figures.ts';
 
 const labels: Readonly<Record<FigureName, string>> = {
   sessions: 'Sessions',

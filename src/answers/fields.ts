@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { FIGURES, type FigureName, UNITS, type Unit } from '../analytics/answers/figures.ts';
 import { byName } from '../domain/by-name.ts';
+import { FIGURES, type FigureName, UNITS, type Unit } from './figures.ts';
 
 /** The declared figure behind each number of an answer. */
 export const figures = z.registry<{ readonly figure: FigureName; readonly unit: Unit }>();
@@ -38,3 +38,9 @@ export const Timestamp = z.string().meta({
 });
 /** One value per hour of the day, 00 first. */
 export const hourly = (name: FigureName): z.ZodArray<z.ZodNumber> => z.array(figure(name)).length(24);
+
+/** A calendar day. */
+export const Day = z.string().meta({ override: { format: 'date' } });
+
+/** The first 10 items of a list. */
+export const top = <Item extends z.ZodType>(item: Item): z.ZodArray<Item> => z.array(item).max(10);

@@ -1,7 +1,6 @@
 /*
- * Declares every number of every answer once: its meaning, its unit with the decimals to which it is rounded,
- * and, for sums over sessions or events, how it adds up. Schemas, statements, KPIs and docs/figures.md are
- * derived from these declarations.
+ * Declares every number of every answer once: its meaning, and its unit with the decimals to which it is rounded. Schemas,
+ * KPIs and docs/figures.md are derived from these declarations.
  */
 
 /** Each unit with its name and its decimals. Values are rounded half up, from exact integers. */
@@ -19,34 +18,6 @@ export interface Figure {
   readonly meaning: string;
   readonly unit: Unit;
 }
-
-/** An additive figure of sessions. For one session its value is 1, a column, or 1 if the column is not 0. */
-export interface SessionSum {
-  /** A column of merged sessions and of `session_facts`; null counts 1 for each session. */
-  readonly of: 'bounced' | 'duration_ms' | 'pageviews' | 'clicks' | 'errors' | null;
-  readonly counts: 'values' | 'sessions';
-  /** The column of `session_sums` that holds the sum of a bucket. */
-  readonly column: string;
-}
-
-/**
- * The additive figures of the sessions that started in a range. Pageviews and clicks are those of these
- * sessions, in the range or after it.
- */
-export const SESSION_SUMS = {
-  sessions: { of: null, counts: 'sessions', column: 'sessions' },
-  bounces: { of: 'bounced', counts: 'values', column: 'bounces' },
-  durationMs: { of: 'duration_ms', counts: 'values', column: 'duration_ms' },
-  pageviews: { of: 'pageviews', counts: 'values', column: 'pageviews' },
-  clicks: { of: 'clicks', counts: 'values', column: 'clicks' },
-  withErrors: { of: 'errors', counts: 'sessions', column: 'with_errors' },
-} as const satisfies Readonly<Record<string, SessionSum>>;
-
-/**
- * The additive figures of events: the number of events of a type. Each is a column of `traffic` with the same
- * name.
- */
-export const EVENT_SUMS = { pageviews: 'pageview', clicks: 'click', errors: 'error' } as const;
 
 const SESSIONS = 'Sessions that started in the range.';
 const VISITORS = 'Different visitors of these sessions: each counts once, however often they came.';
