@@ -23,9 +23,14 @@ const OVERLOADED = new Set([
   777, // MEMORY_RESERVATION_KILLED
   778, // MEMORY_RESERVATION_FAILED
 ]);
-/** The machine, its files, the network or other servers: a file that is gone or damaged, a table that is being opened. */
+/**
+ * The machine, its files, memory and threads, the network or other servers: a system call that fails, a file that is gone or
+ * damaged, a table that is being opened.
+ */
 const UNAVAILABLE = new Set([
   3, // UNEXPECTED_END_OF_FILE
+  23, // CANNOT_READ_FROM_ISTREAM
+  24, // CANNOT_WRITE_TO_OSTREAM
   32, // ATTEMPT_TO_READ_AFTER_EOF
   33, // CANNOT_READ_ALL_DATA
   40, // CHECKSUM_DOESNT_MATCH
@@ -40,6 +45,7 @@ const UNAVAILABLE = new Set([
   95, // CANNOT_READ_FROM_SOCKET
   96, // CANNOT_WRITE_TO_SOCKET
   107, // FILE_DOESNT_EXIST
+  114, // CANNOT_CLOCK_GETTIME
   164, // READONLY
   172, // CANNOT_CREATE_DIRECTORY
   198, // DNS_ERROR
@@ -55,6 +61,8 @@ const UNAVAILABLE = new Set([
   232, // NO_SUCH_DATA_PART
   234, // NO_REPLICA_HAS_PART
   236, // ABORTED
+  239, // CANNOT_MUNMAP
+  240, // CANNOT_MREMAP
   242, // TABLE_IS_READ_ONLY
   244, // UNEXPECTED_ZOOKEEPER_ERROR
   246, // CORRUPTED_DATA
@@ -62,22 +70,37 @@ const UNAVAILABLE = new Set([
   255, // TOO_MANY_RETRIES_TO_FETCH_PARTS
   265, // NO_AVAILABLE_REPLICA
   271, // CANNOT_DECOMPRESS
+  272, // CANNOT_IO_SUBMIT
+  273, // CANNOT_IO_GETEVENTS
+  274, // AIO_READ_ERROR
+  275, // AIO_WRITE_ERROR
   279, // ALL_CONNECTION_TRIES_FAILED
   285, // TOO_FEW_LIVE_REPLICAS
   286, // UNSATISFIED_QUORUM_FOR_PREVIOUS_WRITE
   289, // REPLICA_IS_NOT_IN_QUORUM
   294, // CANNOT_WRITE_TO_FILE
+  297, // SHARD_HAS_NO_CONNECTIONS
+  298, // CANNOT_PIPE
+  299, // CANNOT_FORK
+  303, // CANNOT_SELECT
   319, // UNKNOWN_STATUS_OF_INSERT
   369, // ALL_REPLICAS_ARE_STALE
   384, // PART_IS_TEMPORARILY_LOCKED
   394, // QUERY_WAS_CANCELLED, by a server that shuts down, or by its operator
   400, // CANNOT_STAT
+  402, // CANNOT_IOSETUP
   410, // EXTERNAL_SERVER_IS_NOT_RESPONDING
   411, // PTHREAD_ERROR
+  423, // CANNOT_GETTIMEOFDAY
   424, // CANNOT_LINK
   425, // SYSTEM_ERROR
   439, // CANNOT_SCHEDULE_TASK
+  445, // CANNOT_MPROTECT
   458, // CANNOT_UNLINK
+  460, // CANNOT_CREATE_TIMER
+  461, // CANNOT_SET_TIMER_PERIOD
+  463, // CANNOT_FCNTL
+  468, // CANNOT_PTHREAD_ATTR
   473, // DEADLOCK_AVOIDED
   504, // FILE_ALREADY_EXISTS
   516, // AUTHENTICATION_FAILED
@@ -85,16 +108,28 @@ const UNAVAILABLE = new Set([
   521, // ATOMIC_RENAME_FAIL
   531, // CANNOT_FSTAT
   566, // CANNOT_RMDIR
+  573, // EPOLL_ERROR
   586, // CANNOT_CREATE_FILE
+  590, // CANNOT_SYSCONF
+  615, // CANNOT_ADVISE
+  625, // IO_SETUP_ERROR
+  635, // CANNOT_POLL
   641, // CANNOT_APPEND_TO_FILE
+  642, // CANNOT_PACK_ARCHIVE
+  643, // CANNOT_UNPACK_ARCHIVE
+  662, // FS_METADATA_ERROR
   668, // INVALID_STATE
+  678, // IO_URING_INIT_FAILED
+  679, // IO_URING_SUBMIT_ERROR
   695, // ASYNC_LOAD_FAILED
   696, // ASYNC_LOAD_CANCELED
   733, // TABLE_IS_BEING_RESTARTED
   738, // PART_IS_LOCKED
   740, // POTENTIALLY_BROKEN_DATA_PART
+  904, // TOO_MANY_UNAVAILABLE_SHARDS
   999, // KEEPER_EXCEPTION
   1000, // POCO_EXCEPTION
+  1001, // STD_EXCEPTION: of the file system, of memory or of threads
 ]);
 /** Codes that the values of rows can cause. An error with any other code is never blamed on rows. */
 const OF_CONTENT = new Set([
@@ -128,10 +163,9 @@ const OF_CONTENT = new Set([
   676, // CANNOT_PARSE_IPV6
   691, // UNKNOWN_ELEMENT_OF_ENUM
 ]);
-/** The words of system calls that fail. The engine has them under many codes. */
-const MACHINE =
-  /errno: \d+, strerror: |filesystem error: |Too many open files|No space left|Cannot allocate memory|Resource temporarily unavailable|Input\/output error|EMFILE|ENFILE|ENOSPC|ENOMEM/i;
-const NETWORK = /ECONN|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|EHOST|ENETUN|socket hang up|timeout|aborted|closed/i;
+/** The words of system calls that fail, and of the network. Read only if there is no code: rows may hold such words. */
+const OUTSIDE =
+  /errno: \d+, strerror: |filesystem error|Too many open files|No space left|Cannot allocate memory|Resource temporarily unavailable|Input\/output error|EMFILE|ENFILE|ENOSPC|ENOMEM|ECONN|EPIPE|ETIMEDOUT|EAI_|ENOTFOUND|EHOST|ENETUN|socket hang up|timeout|aborted|closed/i;
 
 /** The engine's numeric error code, or null for any other error. */
 export function engineCode(error: unknown): number | null {
@@ -142,11 +176,11 @@ export function engineCode(error: unknown): number | null {
 
 /**
  * True if the values of rows can be the reason of the error. An error of the machine or of the network never has such a
- * reason, nor has a table that is missing or damaged.
+ * reason, nor has a table that is missing or damaged. The code decides: the words may be those of the rows.
  */
 export function isOfContent(error: unknown): boolean {
   const code = engineCode(error);
-  return code !== null && OF_CONTENT.has(code) && !MACHINE.test(wordsOf(error));
+  return code !== null && OF_CONTENT.has(code);
 }
 
 const wordsOf = (error: unknown): string =>
@@ -173,9 +207,8 @@ export function storeError(error: unknown, kind: StoreLocation['kind']): unknown
       cause: error,
     });
   }
-  const message = wordsOf(error);
-  const isOutside = code === null && (kind === 'server' || isOfSystem(error) || NETWORK.test(message));
-  if (isOutside || MACHINE.test(message) || (code !== null && UNAVAILABLE.has(code))) {
+  const isOutside = kind === 'server' || isOfSystem(error) || OUTSIDE.test(wordsOf(error));
+  if (code === null ? isOutside : UNAVAILABLE.has(code)) {
     return new AppError('store_unavailable', 'The store does not answer. Try again shortly.', {
       retryAfterSeconds: 5,
       cause: error,

@@ -3,7 +3,11 @@ import { codeOf, isError } from './thrown.ts';
 const SYSTEM_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT']);
 /** NOT_ENOUGH_SPACE of the engine. */
 const ENGINE_CODE = '243';
-/** Other errors of the engine name the system's error (28 ENOSPC, 122 EDQUOT) or use the words of the C++ library. */
+/** Codes of the engine for what it writes. Under other codes, the words may be those of rows. */
+const WRITING: ReadonlySet<unknown> = new Set(
+  '24 75 76 77 88 172 204 270 275 294 424 425 463 521 586 641 642 1000 1001'.split(' '),
+);
+/** These errors name the system's error (28 ENOSPC, 122 EDQUOT) or use the words of the C++ library. */
 const ENGINE_WORDS =
   /\(NOT_ENOUGH_SPACE\)|errno: (28|122), strerror|filesystem error.*(No space left on device|Disk quota exceeded)/i;
 const DEEPEST = 8;
@@ -13,7 +17,8 @@ export function isNoRoom(error: unknown): boolean {
   let one = error;
   for (let depth = 0; isError(one) && depth < DEEPEST; depth++) {
     const code = codeOf(one);
-    if (SYSTEM_CODES.has(code) || code === ENGINE_CODE || ENGINE_WORDS.test(one.message)) return true;
+    if (SYSTEM_CODES.has(code) || code === ENGINE_CODE) return true;
+    if ((code === undefined || WRITING.has(code)) && ENGINE_WORDS.test(one.message)) return true;
     one = one.cause;
   }
   return false;

@@ -147,6 +147,17 @@ export function createJournal(db: Database) {
       return standing === 'none' ? 'abandon' : standing;
     },
 
+    /**
+     * Decides who ends a flush with the verdict `store`, if its owner is taken for dead: the owner withdraws it by `abandon`,
+     * another process takes it over by `store`. The first proposal stands, and is returned.
+     */
+    decideAgain: async (flush: string, verdict: Verdict): Promise<Verdict> => {
+      await db.insert('ingest_verdicts', [{ flush_id: flush, verdict }], { token: `${flush} again` });
+      const standing = await verdictOf(flush);
+      // The row is gone: the flush was settled long ago.
+      return standing === 'none' ? 'abandon' : standing;
+    },
+
     /** Tells other processes on the store that a flush's events may be visible from now on. */
     begin: (flush: string): Promise<void> => countBegun(flush, 1),
 

@@ -162,15 +162,15 @@ export class Settler {
 
   /**
    * Settles an open flush. If its owner has not written `store`, the proposal to abandon it stands, and the
-   * owner will never store it.
+   * owner will never store it. If it has, it can no longer withdraw it.
    */
   async #settle(open: OpenFlush): Promise<void> {
     const { journal, persistence, log } = this.#options;
     const { id } = open;
+    const takeOver = async () =>
+      (await journal.decide(id, 'abandon')) === 'abandon' ? 'abandon' : journal.decideAgain(id, 'store');
     try {
-      const verdict = open.decided
-        ? 'store'
-        : await persistence.until('settle flush', () => journal.decide(id, 'abandon'));
+      const verdict = open.decided ? 'store' : await persistence.until('settle flush', takeOver);
       if (verdict === 'abandon') {
         this.#held.get(id)?.landed?.();
         this.#held.delete(id);
@@ -189,9 +189,9 @@ export class Settler {
 
   /**
    * Stores a flush and announces it meanwhile. A flush that the store refuses as a whole is withdrawn: its
-   * senders start again, so it must not come back. A flush that may be stored in part is held: only its own
-   * repetition completes it without counting twice. A flush with an unknown outcome stays announced: this
-   * process is about to end, or repeats it. `batches`: null to read them from the journal.
+   * senders start again, so it must not come back. A flush that may be stored in part is held, also by another process
+   * that has taken it over: only its own repetition completes it without counting twice. A flush with an unknown outcome
+   * stays announced: this process is about to end, or repeats it. `batches`: null to read them from the journal.
    */
   async #orGiveUp(
     open: OpenFlush,
@@ -217,10 +217,20 @@ export class Settler {
         await hold(error);
         throw error;
       }
-      try {
-        await persistence.until('withdraw flush', () => journal.withdraw(id, progress.isBegun));
-      } catch (refusal) {
-        if (!(refusal instanceof Refused)) throw refusal;
+      const isOurs = async () => this.#isAlone || (await journal.decideAgain(id, 'abandon')) === 'abandon';
+      const withdrawn = async (): Promise<boolean> => {
+        if (!(await isOurs())) return false;
+        await journal.withdraw(id, progress.isBegun);
+        return true;
+      };
+      const refusal = await persistence.until('withdraw flush', withdrawn).then(
+        (isDone) => (isDone ? null : error),
+        (refusal: unknown) => {
+          if (refusal instanceof Refused) return refusal;
+          throw refusal;
+        },
+      );
+      if (refusal !== null) {
         await hold(refusal);
         throw persistence.refused('withdraw flush', { batches: error.batches, stored: 'a part' }, refusal);
       }

@@ -1,19 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAnalytics } from '../../src/analytics/analytics.ts';
+import { importFiles } from '../../src/cli/import/import.ts';
 import { AppError } from '../../src/domain/errors.ts';
 import { type AppId, appId } from '../../src/domain/ids.ts';
 import { inProcessLocks, type Locks } from '../../src/domain/locks.ts';
-import { DAY_MS, epochMs } from '../../src/domain/time.ts';
+import { DAY_MS, epochMs, MINUTE_MS } from '../../src/domain/time.ts';
 import { seal } from '../../src/facts/pass.ts';
 import type { Ingestion } from '../../src/ingestion/ingestion.ts';
 import { createMetadata, type Metadata } from '../../src/metadata/metadata.ts';
+import { removeFolder } from '../../src/remove-folder.ts';
 import { archiveOf, piecesOf } from '../../src/transfer/archive.ts';
 import { exported } from '../../src/transfer/export.ts';
 import { BATCHES, COUNTS, CountsPiece, EVENTS, packed, unpacked } from '../../src/transfer/format.ts';
 import { type ImportWish, importApp } from '../../src/transfer/import.ts';
+import { logTime } from '../support/access-lines.ts';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
 import { randomTraffic } from '../support/generate-traffic.ts';
 import { expectAgreement } from '../support/oracle/compare.ts';
@@ -133,6 +139,39 @@ test('the secret and the identities of batches go with the app', async () => {
   const other = { ...batch, batchId: randomUUID() };
   expect(await to.ingestion.accept(app, other, REQUEST)).toMatchObject({ accepted: 3 });
   expect(await viewsOf(to, app.id)).toBe(6);
+});
+
+test('logs that were imported before count once, unless the app gets a new id', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'analytics-transfer-'));
+  const file = join(folder, 'access.log');
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0';
+  const line = (minutes: number, path: string): string =>
+    `198.51.100.1 - - [${logTime(NOW - DAY_MS + minutes * MINUTE_MS)}] "GET ${path} HTTP/1.1" 200 5 "-" "${agent}"\n`;
+  writeFileSync(file, line(0, '/a') + line(0, '/a') + line(5, '/b'));
+  const importLog = ({ ingestion }: Site, id: AppId) =>
+    importFiles({
+      files: [file],
+      app: id,
+      format: null,
+      now: NOW,
+      stateRoot: join(folder, randomUUID()),
+      send: (body) =>
+        ingestion.importHistory({ id, domain: KNOWN_DOMAIN }, JSON.parse(body).sessions, 'visits'),
+      patienceMs: 0,
+      screen: { isTerminal: false, write: () => undefined },
+    });
+  const app = await addApp(from);
+  expect(await importLog(from, app.id)).toMatchObject({ events: 3, sessions: 1 });
+  const archive = await exportFrom(from, app.id);
+  await importInto(to, archive, { account: await newAccount(to) });
+  // Other files: the visit's end alone, and something new.
+  writeFileSync(file, line(5, '/b') + line(9, '/c'));
+  expect(await importLog(to, app.id)).toMatchObject({ events: 1, sessions: 1, duplicates: 1 });
+  expect(await viewsOf(to, app.id)).toBe(4);
+  // The client of a line is another one for each app.
+  const renewed = await importInto(to, archive, { account: await newAccount(to), asNew: true });
+  expect(await importLog(to, renewed.appId)).toMatchObject({ events: 2, duplicates: 0 });
+  removeFolder(folder);
 });
 
 test('the retention goes with the app, and with it what was refused before', async () => {

@@ -46,10 +46,15 @@ describe('a full disk is told to the operator, and not to the caller', () => {
     }
   });
 
-  test('data that speak of it are no full disk', () => {
-    const cause = failed('27', 'Cannot parse input: expected , before: No space left on device');
-    expect((storeError(cause, 'server') as Error).message).not.toMatch(/full/);
-  });
+  test.each([WRITING, IN_LIBRARY, 'Not enough space (NOT_ENOUGH_SPACE)'])(
+    'data that speak of it are no full disk, and no other error of the machine: %s',
+    (words) => {
+      for (const kind of ['embedded', 'server'] as const) {
+        const cause = failed('27', `Cannot parse input: expected , before: ${words}`);
+        expect(storeError(cause, kind)).toBe(cause);
+      }
+    },
+  );
 });
 
 test('a wrong statement is a bug', () => {
@@ -61,7 +66,9 @@ test.each([
   ['a violated constraint', 469, 'Constraint is violated', true],
   ['a time that cannot be read', 41, 'Cannot read DateTime', true],
   ['a file that cannot be opened', 76, 'Cannot open file', false],
-  ['no file handle left, under the code of a parser', 27, 'errno: 24, strerror: Too many open files', false],
+  ['rows that speak of files', 27, 'before: errno: 24, strerror: Too many open files', true],
+  ['rows that speak of memory', 469, "path = '/MEMORY_LIMIT_EXCEEDED'", true],
+  ['rows that speak of time', 469, "path = '/timeout, closed'", true],
   [
     'no file handle left, under the code of the standard library',
     1001,

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Database } from '../../src/clickhouse/database.ts';
+import { quoted, sql } from '../../src/clickhouse/sql.ts';
+import { AppError } from '../../src/domain/errors.ts';
+import type { Ingestion } from '../../src/ingestion/ingestion.ts';
+import type { Batch } from '../../src/ingestion/wire.ts';
+import type { SdkApp } from '../../src/metadata/types.ts';
+import { bridgeProcess } from '../support/bridge-process.ts';
+import { deferred } from '../support/deferred.ts';
+import { serverStore, type TestStore } from '../support/store.ts';
+import { afterLease, ingestionOn, newApp, REQUEST, session, stored, totalsOf } from './ingestion-support.ts';
+
+/*
+ * The store refuses a flush, and its process stops between any two statements for longer than its lease. Meanwhile the
+ * reason goes away, and another process takes the flush over.
+ */
+
+let store: TestStore;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  const bridge = await bridgeProcess();
+  [store, stop] = [await serverStore(bridge), bridge.close];
+});
+afterAll(async () => {
+  await store.close();
+  await stop();
+});
+
+const STATEMENTS = ['query', 'queryOne', 'insert', 'insertText', 'insertFrom', 'command'];
+
+/** A store of which one statement waits for `goOn`: the first that `isIt` accepts. */
+function stopping(db: Database, isIt: (name: string) => boolean) {
+  const [reached, gone] = [deferred(), deferred()];
+  let isArmed = true;
+  const stopped = new Proxy(db, {
+    get(target, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      const call = value.bind(target) as (...args: unknown[]) => unknown;
+      if (!STATEMENTS.includes(String(key))) return call;
+      return async (...args: readonly [string | { name: string }, ...unknown[]]) => {
+        const [first] = args;
+        if (isArmed && isIt(typeof first === 'string' ? first : first.name)) {
+          isArmed = false;
+          reached.resolve();
+          await gone.promise;
+        }
+        return call(...args);
+      };
+    },
+  });
+  return { db: stopped, reached: reached.promise, goOn: () => gone.resolve() };
+}
+
+const REFUSE = sql`ALTER TABLE events ADD CONSTRAINT refused CHECK app_id != `;
+const MEND = sql`ALTER TABLE events DROP CONSTRAINT IF EXISTS refused`;
+
+/** Sends a batch until it is stored. What is held meanwhile is tried again. */
+async function insist(ingestion: Ingestion, app: SdkApp, batch: Batch): Promise<void> {
+  for (;;) {
+    try {
+      await ingestion.accept(app, batch, REQUEST);
+      return;
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      await ingestion.sweep();
+    }
+  }
+}
+
+interface Kind {
+  /** True if the app's flushes are tried on copies of the tables first. */
+  readonly isSuspected: boolean;
+  /** True if the other process is stopped before it marks the batches, until the first one has come to its end. */
+  readonly isHalf: boolean;
+}
+
+/** Stops a process before its `at`-th statement after the insert of a flush. False if it has come to its end before. */
+async function isStoredOnce(at: number, { isSuspected, isHalf }: Kind): Promise<boolean> {
+  const app = newApp();
+  await store.db.command('refuse', sql`${REFUSE}${quoted(app.id)}`);
+  let [isSending, count] = [false, 0];
+  const owner = stopping(store.db, (name) => {
+    const isAfter = count > 0 || name === 'ingestion: verdict';
+    return isSending && isAfter && count++ === at;
+  });
+  const other = stopping(store.db, (name) => isHalf && name === 'insert ingest_batches');
+  const [first, second] = [ingestionOn(owner.db), ingestionOn(other.db)];
+  if (isSuspected) {
+    const refused = first.accept(app, { batchId: randomUUID(), sessions: [session('before')] }, REQUEST);
+    await expect(refused).rejects.toMatchObject({ code: 'validation_failed' });
+  }
+  isSending = true;
+  const batch = { batchId: randomUUID(), sessions: [session('a')] };
+  const answer = first.accept(app, batch, REQUEST).catch((error: unknown) => error);
+  const isStopped = await Promise.race([owner.reached.then(() => true), answer.then(() => false)]);
+  await store.db.command('mend', MEND);
+  await second.sweep();
+  let taking: Promise<void> = Promise.resolve();
+  await afterLease(async () => {
+    taking = second.sweep();
+    await Promise.race([taking, other.reached]);
+  });
+  owner.goOn();
+  await answer;
+  other.goOn();
+  await taking;
+  await insist(first, app, batch);
+  expect(await totalsOf(store.db, app.id), `stopped before statement ${at}`).toEqual(stored(1, 3));
+  return isStopped;
+}
+
+test.each([
+  [{ isSuspected: false, isHalf: false }],
+  [{ isSuspected: false, isHalf: true }],
+  [{ isSuspected: true, isHalf: false }],
+  [{ isSuspected: true, isHalf: true }],
+])('a flush that is refused, and taken over between any two statements, is stored once: %o', async (kind) => {
+  let at = 0;
+  while (await isStoredOnce(at, kind)) at++;
+  expect(at).toBeGreaterThan(10);
+}, 600_000);
