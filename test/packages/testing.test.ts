@@ -7,6 +7,9 @@ import { bringProductionPackages, emptyFolder, install } from './install.ts';
 const tarballs = inject('tarballs');
 const EXAMPLE = 'docs/testing-example';
 const bin = (name: string): string => resolve('node_modules/.bin', name);
+/** The folders of services that were not removed. */
+const leftIn = (place: string): string[] =>
+  readdirSync(place).filter((name) => name.startsWith('session-analytics-test-'));
 
 /* `session-analytics/testing`, as an integrator has it. */
 
@@ -55,16 +58,39 @@ describe('under Jest', () => {
     );
   });
 
-  test.each([
-    ['a test file passes, errors of Node and of the service included', 'errors', []],
-    ['a service that is left open ends with the process', 'left-open', ['--forceExit']],
-  ])('%s, and leaves nothing', (_, name, more) => {
+  test.each(
+    Object.keys(NODES).flatMap((version) => [
+      ['a test file passes, errors of Node and of the service included', version, 'errors', []] as const,
+      ['a service that is left open ends with the process', version, 'left-open', ['--forceExit']] as const,
+    ]),
+  )('%s, and leaves nothing, on Node %s', (_, version, name, more) => {
     const args = ['--experimental-vm-modules', JEST, '-i', '--config', 'jest.json', ...more, name];
-    const env = { ...envOf(OWN_NODE), TMPDIR: temporary };
+    const env = { ...envOf(version), TMPDIR: temporary };
     expectDone('node', args, { cwd: folder, env });
-    expect(readdirSync(temporary).filter((left) => left.startsWith('session-analytics-test-'))).toEqual([]);
+    expect(leftIn(temporary)).toEqual([]);
   });
 });
+
+/** Statements run while a service closes. */
+test.each(
+  Object.keys(NODES).flatMap((version) => [
+    ['at once', version, 'process.exit(3);'] as const,
+    ['while it closes', version, 'service.close(); setTimeout(() => process.exit(3), 5);'] as const,
+  ]),
+)(
+  'process.exit() %s ends an open service with its own code, and leaves nothing, on Node %s',
+  (_, version, work) => {
+    const temporary = join(folder, 'exit-tmp');
+    mkdirSync(temporary, { recursive: true });
+    writeFileSync(
+      join(folder, 'exit.mjs'),
+      `import { startTestService } from 'session-analytics/testing'; const service = await startTestService(); ${work}`,
+    );
+    const env = { ...envOf(version), TMPDIR: temporary };
+    expect(run('node', ['exit.mjs'], { cwd: folder, env })).toMatchObject({ status: 3 });
+    expect(leftIn(temporary)).toEqual([]);
+  },
+);
 
 test('the types are clean for arethetypeswrong', () => {
   const args = ['--no-definitely-typed', '--profile', 'esm-only', tarballs['session-analytics']];

@@ -117,8 +117,12 @@ test.each([
   [{ isSuspected: false, isHalf: true }],
   [{ isSuspected: true, isHalf: false }],
   [{ isSuspected: true, isHalf: true }],
-])('a flush that is refused, and taken over between any two statements, is stored once: %o', async (kind) => {
-  let at = 0;
-  while (await isStoredOnce(at, kind)) at++;
-  expect(at).toBeGreaterThan(10);
-}, 600_000);
+])(
+  'a flush that is refused, and taken over between any two statements, is stored once: %o',
+  async (kind) => {
+    let at = 0;
+    while (await isStoredOnce(at, kind)) at++;
+    expect(at).toBeGreaterThan(10);
+  },
+  600_000,
+);

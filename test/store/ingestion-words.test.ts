@@ -33,26 +33,33 @@ onEachBackend((on) => {
   const change = (table: string, what: Sql): Promise<void> =>
     on.db.command('change', sql`ALTER TABLE ${identifier(table)} ${what}`);
 
-  test.each(REFUSED)('rows that %s refuses are put aside, whatever words they hold', async (table, check) => {
-    const [app, other] = [newApp(), newApp()];
-    await change(table, sql`ADD CONSTRAINT refused CHECK ${check}`);
-    const ingestion = ingestionOn(on.db);
-    await ingestion.start();
-    const send = (sender: typeof app, id: string, path: string) =>
-      sentUntilTaken(ingestion, sender, { batchId: randomUUID(), sessions: [sessionAt(id, path)] });
-    const answers = await Promise.allSettled(
-      WORDS.flatMap((words, i) => [send(app, `s${i}`, `/refused ${words}`), send(other, `s${i}`, `/${words}`)]),
-    );
-    expect(answers).toEqual(
-      WORDS.flatMap(() => [
-        { status: 'rejected', reason: expect.objectContaining({ code: 'validation_failed' }) },
-        { status: 'fulfilled', value: expect.anything() },
-      ]),
-    );
-    const aside = (await ingestion.setAside.list()).filter(({ appId }) => appId === app.id);
-    expect(aside.map(({ code }) => code)).toEqual(WORDS.map(() => 469));
-    expect(await totalsOf(on.db, other.id)).toEqual(stored(WORDS.length, WORDS.length));
-    await change(table, sql`DROP CONSTRAINT refused`);
-    await ingestion.drain();
-  }, 120_000);
+  test.each(REFUSED)(
+    'rows that %s refuses are put aside, whatever words they hold',
+    async (table, check) => {
+      const [app, other] = [newApp(), newApp()];
+      await change(table, sql`ADD CONSTRAINT refused CHECK ${check}`);
+      const ingestion = ingestionOn(on.db);
+      await ingestion.start();
+      const send = (sender: typeof app, id: string, path: string) =>
+        sentUntilTaken(ingestion, sender, { batchId: randomUUID(), sessions: [sessionAt(id, path)] });
+      const answers = await Promise.allSettled(
+        WORDS.flatMap((words, i) => [
+          send(app, `s${i}`, `/refused ${words}`),
+          send(other, `s${i}`, `/${words}`),
+        ]),
+      );
+      expect(answers).toEqual(
+        WORDS.flatMap(() => [
+          { status: 'rejected', reason: expect.objectContaining({ code: 'validation_failed' }) },
+          { status: 'fulfilled', value: expect.anything() },
+        ]),
+      );
+      const aside = (await ingestion.setAside.list()).filter(({ appId }) => appId === app.id);
+      expect(aside.map(({ code }) => code)).toEqual(WORDS.map(() => 469));
+      expect(await totalsOf(on.db, other.id)).toEqual(stored(WORDS.length, WORDS.length));
+      await change(table, sql`DROP CONSTRAINT refused`);
+      await ingestion.drain();
+    },
+    120_000,
+  );
 });

@@ -44,15 +44,18 @@ export const EMBEDDED: Place = {
   end: async () => undefined,
 };
 
-/** A server, which is not the service's: it does not compare the small files of parts before it opens them. */
-export async function onServer(): Promise<Place> {
+/**
+ * A server, which is not the service's: it does not compare the small files of parts before it opens them. `cluster`: the name
+ * of a cluster of two shards; none by default.
+ */
+export async function onServer(cluster = ''): Promise<Place> {
   const redis = await localRedis();
   const dataDir = mkdtempSync(join(tmpdir(), 'analytics-of-server-'));
   return {
     open: async (folder) => {
       // No answer of another store.
       await redis.flush();
-      const bridge = await bridgeProcess(0, '', '', folder);
+      const bridge = await bridgeProcess(0, cluster, '', folder);
       const settings = { ...bridge.settings, REDIS_URL: redis.url, DATA_DIR: dataDir };
       return { settings, close: bridge.stop };
     },
@@ -277,7 +280,7 @@ export async function outcomeOf(sound: Sound, file: PartFile, way: string): Prom
     const { status, text } = await service.ask('/readyz');
     if (status === 503) {
       const isNamed =
-        text.includes(file.table) && /broken-on-start_\S+/.test(text) && /accept|restore/.test(text);
+        text.includes(file.table) && /broken-on-start_\S+/.test(text) && /accept|restore|runbook/.test(text);
       return { kind: isNamed ? 'refused' : 'wrong', what: text };
     }
     const found = await answersOf(service, sound);
