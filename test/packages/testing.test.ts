@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { envOf, expectDone, NODES, OWN_NODE, oldNode, plainEnv, run } from './commands.ts';
+import { envOf, expectDone, NODES, oldNode, plainEnv, run } from './commands.ts';
 import { bringProductionPackages, emptyFolder, install } from './install.ts';
 
 const tarballs = inject('tarballs');
