@@ -17,8 +17,11 @@ export function isNoRoom(error: unknown): boolean {
   let one = error;
   for (let depth = 0; isError(one) && depth < DEEPEST; depth++) {
     const code = codeOf(one);
-    if (SYSTEM_CODES.has(code) || code === ENGINE_CODE) return true;
-    if ((code === undefined || WRITING.has(code)) && ENGINE_WORDS.test(one.message)) return true;
+    const isWritten = ENGINE_WORDS.test(one.message);
+    // The cause of an error with a code of the engine is its text alone.
+    if (code !== undefined && /^\d+$/.test(code))
+      return code === ENGINE_CODE || (WRITING.has(code) && isWritten);
+    if (SYSTEM_CODES.has(code) || (code === undefined && isWritten)) return true;
     one = one.cause;
   }
   return false;

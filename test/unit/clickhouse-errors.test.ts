@@ -52,6 +52,9 @@ describe('a full disk is told to the operator, and not to the caller', () => {
       for (const kind of ['embedded', 'server'] as const) {
         const cause = failed('27', `Cannot parse input: expected , before: ${words}`);
         expect(storeError(cause, kind)).toBe(cause);
+        // The embedded engine's errors have their own text for a cause.
+        cause.cause = new Error(cause.message);
+        expect(storeError(cause, kind)).toBe(cause);
       }
     },
   );
