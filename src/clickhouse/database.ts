@@ -54,14 +54,16 @@ export interface DatabaseOptions {
   readonly onRowsRead?: (name: string, rows: number) => void;
 }
 
-export type Database = Awaited<ReturnType<typeof openDatabase>>;
-
 /** Opens the store at `location`. Close it when done: the embedded engine locks its folder. */
-export async function openDatabase(location: StoreLocation, options: DatabaseOptions = {}) {
-  return new ClickHouseDatabase(await connect(location), options);
+export async function openDatabase(
+  location: StoreLocation,
+  options: DatabaseOptions = {},
+): Promise<Database> {
+  return new Database(await connect(location), options);
 }
 
-class ClickHouseDatabase {
+/** The statements of the service, see `openDatabase`. */
+export class Database {
   readonly #connections: Connections;
   readonly #runner: Runner;
   readonly #options: DatabaseOptions;

@@ -3,6 +3,7 @@ import type { AssertHeld } from '../domain/locks.ts';
 import type { Work } from '../domain/work.ts';
 import type { BatchKey } from './batch-key.ts';
 import type { BatchRows } from './journal-rows.ts';
+import type { Suspects } from './suspects.ts';
 
 /** A batch to store, with its rows in the form in which they are sent. */
 export interface PendingBatch extends BatchKey, BatchRows {
@@ -43,8 +44,7 @@ const FORGETTING = 0.9;
 export class BatchBuffer {
   /** Called when a batch may be taken. */
   readonly #onReady: () => void;
-  /** Selects the apps whose batches go in flushes of their own. */
-  readonly #isApart: (app: string) => boolean;
+  readonly #suspects: Pick<Suspects, 'has' | 'isUnsure'>;
   /** Those that no flush has taken yet. */
   #queue: Waiting[] = [];
   /** Those of apps whose batches go in flushes of their own. */
@@ -56,9 +56,10 @@ export class BatchBuffer {
   readonly #heldByApp = new Map<string, { batches: number; events: number; bytes: number }>();
   #peak = 0;
 
-  constructor(onReady: () => void, isApart: (app: string) => boolean) {
+  /** `suspects`: their batches go in flushes of their own. */
+  constructor(onReady: () => void, suspects: Pick<Suspects, 'has' | 'isUnsure'>) {
     this.#onReady = onReady;
-    this.#isApart = isApart;
+    this.#suspects = suspects;
   }
 
   /** The content, including batches that a flush has taken and not settled. */
@@ -109,14 +110,19 @@ export class BatchBuffer {
   take(): Waiting[] {
     this.#peak = Math.max(this.#held.batches, this.#peak * FORGETTING);
     const usual: Waiting[] = [];
-    for (const batch of this.#queue) (this.#isApart(batch.app) ? this.#apart : usual).push(batch);
+    for (const batch of this.#queue) (this.#suspects.has(batch.app) ? this.#apart : usual).push(batch);
     this.#queue = usual;
     return this.#takeOf(this.#queue);
   }
 
-  /** Takes those of the next flush of their own. */
+  /** Takes those of the next flush of their own: first those of one app that may be innocent, which are stored soonest. */
   takeApart(): Waiting[] {
-    return this.#takeOf(this.#apart);
+    const one = this.#apart.find(({ app }) => this.#suspects.isUnsure(app))?.app;
+    if (one === undefined) return this.#takeOf(this.#apart);
+    const own = this.#apart.filter(({ app }) => app === one);
+    const taken = this.#takeOf(own);
+    this.#apart = [...own, ...this.#apart.filter(({ app }) => app !== one)];
+    return taken;
   }
 
   #takeOf(queue: Waiting[]): Waiting[] {

@@ -90,7 +90,8 @@ function workOf(group: readonly Waiting[]): Work {
  * and a batch that is refused alone is put aside. Copies of the tables that keep nothing tell which rows are the reason
  * (rehearsal.ts). A flush is never split if one of its rows may be stored. If the store refuses a later step, or a view
  * refuses rows that `events` has accepted, the flush is held and repeated with its own token until it is whole. For some
- * minutes the apps of the reasons are stored apart, by one flush at a time beside the others (suspects.ts).
+ * minutes the apps of the reasons are stored apart, by one flush at a time beside the others (suspects.ts). If the reasons are
+ * unknown, each app of the flush is stored alone, until that has succeeded once.
  *
  * If the outcome of a step is unknown, the step is repeated unchanged until it succeeds; its flush waits for
  * it. If a process dies after step 3, the next process completes the flush. If it dies earlier, it leaves
@@ -110,10 +111,7 @@ export class Flusher {
 
   constructor(options: FlusherOptions) {
     this.#options = options;
-    this.#buffer = new BatchBuffer(
-      () => this.#wake(),
-      (app) => options.suspects.has(app),
-    );
+    this.#buffer = new BatchBuffer(() => this.#wake(), options.suspects);
   }
 
   /** The content of the buffer, including the flush in progress. */
@@ -185,8 +183,10 @@ export class Flusher {
       this.#runsApart = false;
       this.#wake();
     });
-    const turn = { isSuspected: true, inserted: end, refused: () => undefined };
-    this.#begin(this.#buffer.takeApart(), turn, end);
+    const group = this.#buffer.takeApart();
+    // Copies of the tables have not shown the reason.
+    const isSuspected = !group.some(({ app }) => this.#options.suspects.isUnsure(app));
+    this.#begin(group, { isSuspected, inserted: end, refused: () => undefined }, end);
   }
 
   #begin(group: readonly Waiting[], turn: Turn, end: () => void): void {
@@ -233,10 +233,11 @@ export class Flusher {
   async #flushOrSplit(group: readonly Waiting[], turn: Turn): Promise<void> {
     try {
       await this.#flush(group, turn);
+      this.#options.suspects.acquit(group);
     } catch (error) {
       if (!(error instanceof Refused)) return rejectAll(group, error);
       const reasons = error.batches ?? group;
-      this.#options.suspects.add(reasons);
+      this.#options.suspects.add(reasons, error.batches !== null);
       if (error.stored !== 'nothing') return rejectAll(group, notNow());
       const [batch, ...more] = group;
       if (batch !== undefined && more.length === 0) return this.#putAside(batch, error);

@@ -36,7 +36,7 @@ import {
   type Verdict,
 } from './journal-sql.ts';
 import { LEDGER_COLUMNS, ledgerLines, ledgerRows } from './ledger-rows.ts';
-import { createRehearsal, type FlushRefusal, type Refusal } from './rehearsal.ts';
+import { createRehearsal, type FlushRefusal, type Refusal, type TriedFlush } from './rehearsal.ts';
 
 /** One insert into `events`, with the batches that it holds. All of its apps are on one shard. */
 export interface Flush {
@@ -104,7 +104,7 @@ export function createJournal(db: Database) {
     refusalOfEvents: (flush: Flush): Promise<FlushRefusal> => rehearsal.events(flush),
 
     /** Finds the table that refuses any other step of the flush because of its content. */
-    refusalOfSteps: (flush: Flush): Promise<FlushRefusal> => rehearsal.steps(flush),
+    refusalOfSteps: (flush: TriedFlush): Promise<FlushRefusal> => rehearsal.steps(flush),
 
     batchesOf: (flush: string): Promise<BatchKey[]> => db.query(BATCHES, { flush }, WRITER),
 

@@ -1,22 +1,17 @@
-import type { BatchKey } from './batch-key.ts';
 import type { Journal } from './journal.ts';
-import { type Persistence, Refused } from './retry.ts';
+import type { TriedFlush } from './rehearsal.ts';
+import { type Persistence, Refused, type Verdict } from './retry.ts';
 
 /** The delay and the number of batches after which marks are written together. */
 const AFTER_MS = 100;
 const MOST_UNMARKED = 5_000;
 
-/** A flush that lacks only its marks. */
-export interface Unmarked {
-  readonly id: string;
-  readonly batches: readonly BatchKey[];
-}
-
 /** Marks the batches of stored flushes. Nobody waits for these marks: only later processes need them. */
 export class Marks {
   readonly #options: { readonly journal: Journal; readonly persistence: Persistence };
-  readonly #hold: (flush: Unmarked, refusal: Refused) => void;
-  readonly #unmarked: Unmarked[] = [];
+  readonly #hold: (flush: TriedFlush, refusal: Refused) => void;
+  /** Flushes that lack only their marks. */
+  readonly #unmarked: TriedFlush[] = [];
   #batches = 0;
   #marking: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -24,13 +19,13 @@ export class Marks {
   /** `hold`: called with a flush of which the store refuses the marks. */
   constructor(
     options: { readonly journal: Journal; readonly persistence: Persistence },
-    hold: (flush: Unmarked, refusal: Refused) => void,
+    hold: (flush: TriedFlush, refusal: Refused) => void,
   ) {
     this.#options = options;
     this.#hold = hold;
   }
 
-  later(flush: Unmarked): void {
+  later(flush: TriedFlush): void {
     this.#unmarked.push(flush);
     this.#batches += flush.batches.length;
     this.#timer ??= setTimeout(() => {
@@ -65,12 +60,17 @@ export class Marks {
   }
 
   /** Marks flushes. If the store refuses that, each is marked alone, and those that are refused then are held. */
-  async #together(flushes: readonly [Unmarked, ...Unmarked[]]): Promise<void> {
+  async #together(flushes: readonly [TriedFlush, ...TriedFlush[]]): Promise<void> {
     const { journal, persistence } = this.#options;
     const [first, ...more] = flushes;
     const ids: readonly [string, ...string[]] = [first.id, ...more.map(({ id }) => id)];
+    // Each has its turn alone, which shows the batches that are the reason.
+    const trial = async (): Promise<Verdict | null> => {
+      const refusal = more.length > 0 ? null : await journal.refusalOfSteps(first);
+      return refusal === null ? null : { ...refusal, stored: 'a part' };
+    };
     try {
-      await persistence.until('mark flushes', () => journal.markStored(ids));
+      await persistence.until('mark flushes', () => journal.markStored(ids), { trial });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       if (more.length === 0) return this.#hold(first, error);

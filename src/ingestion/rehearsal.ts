@@ -44,10 +44,10 @@ export type FlushRefusal =
 /** The most inserts that search for the batches that are the reason. If it takes more, all that are left are suspected. */
 const MOST_SEARCHED = 100;
 
-/** A flush, in the form of the journal's. */
-interface Flush {
+/** A flush with the number of rows of each batch. */
+export interface TriedFlush {
   readonly id: string;
-  readonly batches: readonly (BatchKey & Pick<BatchRows, 'rows'>)[];
+  readonly batches: readonly (BatchKey & { readonly rows: Pick<BatchRows['rows'], 'length'> })[];
 }
 
 /** A batch, and the place of its rows in its flush. */
@@ -61,7 +61,7 @@ interface Placed {
 /** Inserts the rows of batches that follow each other in their flush. */
 type Insert = (some: readonly Placed[]) => Promise<void>;
 
-function placesOf({ batches }: Flush): Placed[] {
+function placesOf({ batches }: TriedFlush): Placed[] {
   let to = 0;
   return batches.map(({ app, batch, rows }) => {
     const from = to;
@@ -181,7 +181,7 @@ export function createRehearsal(db: Database) {
 
   return {
     /** Tries the rows of a flush. `lines`: in the form in which `ingest_journal` gets them, in order. */
-    journal: (flush: Flush, lines: readonly string[]): Promise<Refusal> =>
+    journal: (flush: TriedFlush, lines: readonly string[]): Promise<Refusal> =>
       withCopies(async (copies) => {
         const copy = await copies.ofTable('ingest_journal');
         const insert: Insert = (some) => {
@@ -192,7 +192,7 @@ export function createRehearsal(db: Database) {
       }),
 
     /** Tries the events of a flush that is in the journal. */
-    events: (flush: Flush): Promise<FlushRefusal> =>
+    events: (flush: TriedFlush): Promise<FlushRefusal> =>
       withCopies(async (copies) => {
         const { id } = flush;
         const good = await reading(copies, id);
@@ -212,7 +212,7 @@ export function createRehearsal(db: Database) {
       }),
 
     /** Tries the other steps of such a flush. */
-    steps: (flush: Flush): Promise<FlushRefusal> =>
+    steps: (flush: TriedFlush): Promise<FlushRefusal> =>
       withCopies(async (copies) => {
         const { id } = flush;
         const good = await reading(copies, id);

@@ -6,7 +6,7 @@ import type { Flush, Journal } from './journal.ts';
 import type { OpenFlush } from './journal-sql.ts';
 import type { KnownBatches } from './known-batches.ts';
 import { spansOf } from './ledger-rows.ts';
-import { Marks, type Unmarked } from './marks.ts';
+import { Marks } from './marks.ts';
 import type { FlushRefusal } from './rehearsal.ts';
 import { type IngestLog, type Persistence, Refused, type Verdict } from './retry.ts';
 import type { Suspects } from './suspects.ts';
@@ -102,11 +102,17 @@ export class Settler {
         ? this.#insert(flush, turn)
         : this.#store(open, { flush, refused: turn.refused, progress }));
     });
-    if (this.#isAlone) this.marks.later({ id, batches });
+    // Not the rows, but their number: a trial needs no more.
+    const counted = flush.batches.map(({ rows: { length }, ...key }) => ({ ...key, rows: { length } }));
+    if (this.#isAlone) this.marks.later({ id, batches: counted });
   }
 
   /** Holds a flush that may be in the journal. Nothing else of it is stored, or all but its marks. */
-  hold({ id, batches }: Unmarked, decided: boolean, refusal: Refused): void {
+  hold(
+    { id, batches }: { readonly id: string; readonly batches: readonly BatchKey[] },
+    decided: boolean,
+    refusal: Refused,
+  ): void {
     const [batch] = batches;
     if (batch !== undefined) this.#hold({ id, batch, decided }, batches, null, refusal);
   }
@@ -118,7 +124,7 @@ export class Settler {
     for (const batch of batches) this.#options.known?.add(batch);
     const facts = { err: refusal, flush: open.id, batches: batches.length };
     if (!isNew) return;
-    this.#options.suspects.add(refusal.batches ?? batches);
+    this.#options.suspects.add(refusal.batches ?? batches, refusal.batches !== null);
     this.#options.log.error(facts, 'ingestion: a flush is held, because the store refuses a step of it');
   }
 

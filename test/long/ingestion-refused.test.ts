@@ -312,6 +312,27 @@ onEachBackend((on) => {
     },
   );
 
+  test('apps that share a refused flush go on with their next batches, also if no trial shows which one is the reason', async () => {
+    const [app, ...others] = [newApp(), ...Array.from({ length: 8 }, newApp)];
+    const store = refusing(on.db, app.id);
+    const ingestion = ingestionOn(store.db);
+    await ingestion.start();
+    await goesOn(ingestion, newApp(), ['first']);
+    store.refused = 'events';
+    const shared = [app, ...others].map((one) => ({ one, batch: batchOf('shared') }));
+    await Promise.allSettled(shared.map(({ one, batch }) => ingestion.accept(one, batch, REQUEST)));
+    for (let i = 0; i < 3; i++) {
+      const poison = ingestion.accept(app, batchOf(`p${i}`), REQUEST).catch((error: unknown) => error);
+      await Promise.all(others.map((other) => goesOn(ingestion, other, [`s${i}`])));
+      expect(await poison).toBeInstanceOf(AppError);
+    }
+    store.refused = null;
+    await ingestion.sweep();
+    for (const { one, batch } of shared) await sentUntilTaken(ingestion, one, batch);
+    for (const other of others) expect(await totalsOf(on.db, other.id)).toEqual(stored(4, 12));
+    await ingestion.drain();
+  });
+
   test('an app with a refused batch is stored apart: it shares no flush with others for some minutes', async () => {
     const [app, other] = [newApp(), newApp()];
     const mend = await refuse('traffic', sql`app_id != ${quoted(app.id)}`);
