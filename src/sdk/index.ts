@@ -3,6 +3,7 @@ import { openStore } from './local-store.ts';
 import type { Properties } from './properties.ts';
 import { isOn, problemOf, refused, type Settings } from './settings.ts';
 import { forget } from './store.ts';
+import { isOff, switchBrowser } from './switch.ts';
 import { createTracker, type Tracker } from './tracker.ts';
 import { debug, NAME, openUp, warn } from './voice.ts';
 
@@ -17,23 +18,6 @@ const trackers = (): Trackers => {
   page[NAME] ??= {};
   return page[NAME];
 };
-/** Holds the switch of this browser, for all apps of the site. */
-const browser = () => openStore('sa:');
-
-function start(settings: Settings): void {
-  const store = openStore(`sa:${settings.appId}:`);
-  const asked = /[?&]analytics=(on|off)\b/.exec(location.search)?.[1];
-  if (asked) {
-    browser().set('off', asked === 'off' || undefined);
-    warn(`${asked} in this browser`);
-  }
-  if (browser().get('off') || refused(settings)) {
-    forget(store);
-    debug('silent, as the browser asks');
-    return;
-  }
-  trackers()[settings.appId] = createTracker(settings, store);
-}
 
 /**
  * Starts measuring this page for an app. Later calls for the same app do nothing. With wrong settings it only says on the
@@ -43,18 +27,29 @@ export const init = safe((settings: Settings): void => {
   const { appId } = settings;
   if (isOn(settings.debug)) openUp();
   const problem = problemOf(settings);
-  if (problem) warn(`${problem}. Nothing is measured.`);
+  if (problem) warn(problem);
   else if (!(appId in trackers())) {
     trackers()[appId] = null;
-    whenShown(() => start(settings));
+    whenShown(() => {
+      const store = openStore(`sa:${appId}:`);
+      const asked = /^\?(.*&)?analytics=(on|off)(&|$)/.exec(location.search)?.[2];
+      if (asked) {
+        switchBrowser(asked === 'off');
+        warn(`${asked} in this browser`);
+      }
+      if (isOff() || refused(settings)) {
+        forget(store);
+        debug('silent');
+      } else trackers()[appId] = createTracker(settings, store);
+    });
   }
 });
 
 const each = <Name extends keyof Tracker>(name: Name) =>
   safe((...args: Parameters<Tracker[Name]>): void =>
     whenShown(() => {
-      for (const tracker of Object.values(trackers()))
-        (tracker?.[name] as ((...args: unknown[]) => void) | undefined)?.(...args);
+      for (const appId in trackers())
+        (trackers()[appId]?.[name] as ((...args: unknown[]) => void) | undefined)?.(...args);
     }),
   );
 
@@ -73,7 +68,7 @@ const stop = each('stop');
  * Stops measuring in this browser: this page at once, and all later pages of the site. Removes what the SDK keeps there.
  * `optOut(false)` lets the next page measure again.
  */
-export const optOut = safe((out = true): void => {
-  browser().set('off', out || undefined);
+export const optOut = safe((out: boolean = true): void => {
   if (out) stop();
+  switchBrowser(out);
 });

@@ -13,21 +13,22 @@ export function openStore(prefix: string): Store {
   return {
     get(key) {
       try {
-        return JSON.parse(items[prefix + key] ?? '');
+        return JSON.parse(items[prefix + key] as string);
       } catch {
         return undefined;
       }
     },
     set(key, value) {
       // Removed first, so that no old value stays if the new one does not fit.
-      delete items[prefix + key];
-      if (value === undefined) return;
-      const json = JSON.stringify(value);
+      const name = prefix + key;
+      delete items[name];
+      const json = JSON.stringify(value) as string | undefined;
+      if (!json) return;
       try {
-        items[prefix + key] = json;
+        items[name] = json;
       } catch {
         // It is full.
-        items = { ...items, [prefix + key]: json };
+        items = { ...items, [name]: json };
       }
     },
     keys: (start) =>

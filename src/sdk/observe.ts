@@ -13,11 +13,10 @@ const FILE = /\.(7z|avi|csv|dmg|docx?|exe|gz|mov|mp[34]|pdf|pkg|pptx?|rar|rtf|tx
 /** Records what people click, and which of the links, files and forms the settings count. */
 export function observeClicks(record: Record, track: Track, settings: Settings): void {
   const clicked = (event: MouseEvent): void => {
-    const { type, button } = event;
     const target = event.target as Element;
     // The middle button opens a link, the right one a menu.
-    if (!event.isTrusted || button > 1) return;
-    const clickedName = type === 'click' && clickTarget(target);
+    if (!event.isTrusted || event.button > 1) return;
+    const clickedName = event.type === 'click' && clickTarget(target);
     if (clickedName) record('click', { target: clickedName });
     const link = target.closest<HTMLAnchorElement>('a[href]');
     // Of a telephone number there is none.
@@ -38,14 +37,18 @@ export function observeClicks(record: Record, track: Track, settings: Settings):
   }
 }
 
-/** Records errors that the page does not catch. */
-export function observeErrors(record: Record): void {
+/** Reports errors that the page does not catch, each by a function that makes its text: it may take long. */
+export function observeErrors(report: (text: () => string) => void): void {
   on('error', (event: ErrorEvent) => {
     const { filename } = event;
-    const place = filename && ` at ${filename.replace(/[?#].*/, '')}:${event.lineno}:${event.colno}`;
-    record('error', { message: errorText(event.error ?? event.message, place) });
+    report(() =>
+      errorText(
+        event.error ?? event.message,
+        filename && ` at ${filename.replace(/[?#].*/, '')}:${event.lineno}:${event.colno}`,
+      ),
+    );
   });
   on('unhandledrejection', (event: PromiseRejectionEvent) =>
-    record('error', { message: errorText(event.reason ?? 'Rejected without a reason') }),
+    report(() => errorText(event.reason ?? 'Rejected without a reason')),
   );
 }

@@ -12,9 +12,6 @@ export function ownPath({ routes }: Settings): string {
   return route ? unslashed(pathname) + route[1] : pathname;
 }
 
-/** The path that is sent for the page `own`. */
-export const sentPath = ({ path }: Settings, own: string): string => asPath(path?.(own) || own);
-
 type Navigated = Window & { readonly navigation?: EventTarget };
 
 /**

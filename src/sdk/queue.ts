@@ -29,11 +29,12 @@ export interface Queue {
   add(session: SessionHead, event: WireEvent): void;
   /** The waiting batches, oldest first. */
   all(): readonly Batch[];
-  /** Call it before each attempt: the batch no longer changes from here on. */
+  /**
+   * Call it before each attempt: the batch no longer changes from here on. It moves behind the others, so that one refused batch
+   * does not delay them.
+   */
   freeze(batch: Batch): void;
   remove(batch: Batch): void;
-  /** Moves a batch behind the others, so that one refused batch does not delay them. */
-  postpone(batch: Batch): void;
   /** Renews the lease, drops batches that are too old, and takes over the queues of pages that are gone. */
   tend(): void;
   /** Call it when the page goes, perhaps for good. The next page takes over the waiting batches. */
@@ -63,28 +64,28 @@ export function createQueue(store: Store): Queue {
     store.set(key, next[0] && saved);
   };
   const without = (batch: Batch): Batch[] => batches.filter(({ id }) => id !== batch.id);
+  const append = (batch: Batch): void => write([...without(batch), batch]);
   return {
     add(session, event) {
-      const fits = leased(until) && open?.session.id === session.id && open.events.length < BATCH_EVENTS;
+      const fits =
+        !open?.sent && leased(until) && open?.session.id === session.id && open.events.length < BATCH_EVENTS;
       const batch: Batch = (fits && open) || { id: newId(), session, events: [], sent: 0 };
       batch.events.push(event);
-      write([...without(batch), batch]);
+      append(batch);
       open = batch;
     },
     all: () => batches,
     freeze(batch) {
-      if (open === batch) open = undefined;
       batch.sent ||= Date.now();
-      write(batches);
+      append(batch);
     },
     remove: (batch) => write(without(batch)),
-    postpone: (batch) => write([...without(batch), batch]),
     tend() {
       if (gone) return;
       for (const name of store.keys('q')) {
         const saved = store.get(name) as Saved | undefined;
-        if (name === key || !saved || leased(saved.until)) continue;
-        write([...saved.batches.filter(({ id }) => batches.every((own) => own.id !== id)), ...batches]);
+        if (!saved || leased(saved.until)) continue;
+        for (const batch of saved.batches) append(batch);
         store.set(name);
       }
       write(batches.filter(({ sent }) => !sent || Date.now() - sent < RETRY_MS));
@@ -93,7 +94,6 @@ export function createQueue(store: Store): Queue {
       write(batches, -1);
       key = `q${newId()}`;
       batches = [];
-      open = undefined;
       // An answer or a timer may still arrive before the page is really gone. It must not take the queue
       // back.
       gone = true;

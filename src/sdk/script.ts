@@ -7,17 +7,15 @@ import { isOn } from './settings.ts';
 
 const script = document.currentScript as HTMLScriptElement | null;
 // A module does not know its tag.
-const tags = script
-  ? [script]
-  : document.querySelectorAll<HTMLScriptElement>('[type=module][data-app-id],[type=module][data-secret-key]');
+const tags = script ? [script] : document.querySelectorAll<HTMLScriptElement>('[type=module]');
 
 const started =
-  (tag: HTMLScriptElement | undefined) =>
+  (tag: HTMLScriptElement | null) =>
   (settings: object): void =>
     init({ endpoint: new URL(tag?.src || location.href).origin, ...settings } as Settings);
 
 (window as unknown as Record<string, object>)['sessionAnalytics'] = {
-  init: started(tags[0]),
+  init: started(script),
   track,
   pageview,
   optOut,

@@ -23,20 +23,14 @@ export interface Place {
 export interface Sessions {
   /** Epoch ms after which the current session is over; 0 without one. */
   end(): number;
-  /** Places an event that happens now: in the current session, or in a new one if that is over. */
-  place(now: number): Place;
-  /** Places an event in the current session without prolonging it. */
-  placeAt(at: number): Place;
+  /**
+   * Places an event that happens now: in the current session, or in a new one if that is over. `ended`: an event of the session
+   * that is over, at that time.
+   */
+  place(now: number, ended?: number | false): Place;
 }
 
 const endOf = (session: Session): number => Math.min(session.last + IDLE_MS, session.startedAt + DAY_MS);
-
-/**
- * A clock that was set back by more than the idle time also ends the session. Otherwise its time would stand
- * still.
- */
-const covers = (session: Session, now: number): boolean =>
-  now <= endOf(session) && now >= session.last - IDLE_MS;
 
 /**
  * Visitor and sessions in `store`. Calls `context` once for each session that starts. Within a session, times
@@ -44,33 +38,26 @@ const covers = (session: Session, now: number): boolean =>
  */
 export function createSessions(store: Store, context: () => Context): Sessions {
   const read = (): Session | undefined => store.get('s') as Session | undefined;
-  const visitor = (): string => {
-    const id = `${store.get('v') ?? newId()}`;
-    store.set('v', id);
-    return id;
-  };
-  const placed = ({ id, startedAt, context }: Session, at: number): Place => ({
-    head: { id, visitorId: visitor(), startedAt: iso(startedAt), context },
-    at,
-  });
-  const place = (now: number): Place => {
-    const known = read();
-    const session: Session =
-      known && covers(known, now)
-        ? { ...known, last: Math.max(now, known.last) }
-        : { id: newId(), startedAt: now, last: now, context: context() };
-    store.set('s', session);
-    return placed(session, session.last);
-  };
   return {
     end() {
       const session = read();
       return session ? endOf(session) : 0;
     },
-    place,
-    placeAt(at) {
-      const session = read();
-      return session ? placed(session, at) : place(at);
+    place(now, ended) {
+      const known = read();
+      // A clock that was set back by more than the idle time also ends the session. Otherwise its time would stand still.
+      const session: Session =
+        known && (ended || (now <= endOf(known) && now >= known.last - IDLE_MS))
+          ? { ...known, last: ended || Math.max(now, known.last) }
+          : { id: newId(), startedAt: now, last: now, context: context() };
+      if (!ended || !known) store.set('s', session);
+      const visitorId = `${store.get('v') ?? newId()}`;
+      store.set('v', visitorId);
+      const { id, startedAt } = session;
+      return {
+        head: { id, visitorId, startedAt: iso(startedAt), context: session.context },
+        at: session.last,
+      };
     },
   };
 }

@@ -30,34 +30,20 @@ export interface Settings {
 
 /** True for a switch that is on. As a data attribute it is a text, and may be empty. */
 export const isOn = (value: boolean | string | undefined): boolean =>
-  !/^(false|off|no|0|undefined)$/.test(`${value}`);
+  !/^(false|off|no|0|undefined)$/.test(value as string);
 
 export const unslashed = (text: string): string => text.replace(/\/+$/, '');
 
-/** The address of the service, without `/` at its end. */
-export const endpointUrl = ({ endpoint = '/' }: Settings): string =>
-  unslashed(new URL(endpoint, location.origin).href);
-
 /** Says why nothing can be sent with these settings; undefined if they may be right. They may come from JavaScript. */
 export function problemOf({ appId, secretKey, endpoint = '/' }: Partial<Settings>): string | undefined {
-  const forms = [
-    ['data-app-id (appId)', appId, /^[\da-f-]{36}$/i, 'a UUID'],
-    [
-      'data-secret-key (secretKey)',
-      secretKey,
-      /^app_secret_./,
-      "the app's secret (app_secret_…). An API key is not for pages: revoke it",
-    ],
-    ['data-endpoint (endpoint)', endpoint, /^(https?:\/\/.|\/)/i, 'https://…'],
-  ] as const;
-  for (const [name, value = '', form, needed] of forms)
-    if (!form.test(value)) return `${name} is not ${needed}`;
-  return undefined;
+  if (!/^[\da-f-]{36}$/i.test(appId as string)) return 'data-app-id (appId) is not a UUID';
+  if (!/^app_secret_./.test(secretKey as string))
+    return "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it";
+  return /^(https?:\/\/.|\/)/i.test(endpoint) ? undefined : 'data-endpoint (endpoint) is no address';
 }
 
 type Signals = Navigator & { readonly globalPrivacyControl?: boolean };
 
 /** True if the visitor's browser asks not to be measured and the page does not override it. */
 export const refused = ({ respectDoNotTrack = true }: Settings): boolean =>
-  isOn(respectDoNotTrack) &&
-  (navigator.doNotTrack === '1' || (navigator as Signals).globalPrivacyControl === true);
+  isOn(respectDoNotTrack) && (navigator.doNotTrack === '1' || !!(navigator as Signals).globalPrivacyControl);

@@ -9,6 +9,10 @@ const idOf = (element: Element): string => {
   return id && !GENERATED.test(id) ? `#${id}` : '';
 };
 
+/** Of the nearest ancestor that has one. */
+const idAbove = ({ parentElement }: Element): string =>
+  parentElement ? idOf(parentElement) || idAbove(parentElement) : '';
+
 /**
  * Returns a short stable name for an element. The name is the tag with the id (`button#buy`), else with the name of a data
  * attribute (`a[data-plan]`), else below the nearest ancestor with an id (`#menu a`). It never contains text or a value.
@@ -17,9 +21,7 @@ export function elementName(element: Element): string {
   const tag = element.localName;
   const data = element.getAttributeNames().find((name) => /^data-/.test(name) && !GENERATED.test(name));
   const own = idOf(element) || (data && `[${data}]`);
-  let above = own ? null : element.parentElement;
-  while (above && !idOf(above)) above = above.parentElement;
-  return above ? `${idOf(above)} ${tag}` : tag + (own || '');
+  return own ? tag + own : `${idAbove(element)} ${tag}`.trim();
 }
 
 /** Names a clicked element. Undefined for a click on a label whose field gets a click of its own. */

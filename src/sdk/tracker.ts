@@ -1,14 +1,15 @@
 import { createAttention } from './attention.ts';
-import { browserContext, landingContext } from './landing.ts';
+import { contextOf } from './landing.ts';
 import { on, safe } from './listen.ts';
 import { observeClicks, observeErrors } from './observe.ts';
-import { asPath, ownPath, sentPath, watchAddress } from './pages.ts';
+import { asPath, ownPath, watchAddress } from './pages.ts';
 import { cleanProperties, type Properties } from './properties.ts';
 import { createQueue } from './queue.ts';
 import { createSender } from './sender.ts';
-import { createSessions, type Place } from './sessions.ts';
-import { endpointUrl, type Settings } from './settings.ts';
-import { forget, type Store } from './store.ts';
+import { createSessions } from './sessions.ts';
+import type { Settings } from './settings.ts';
+import type { Store } from './store.ts';
+import { SEEN } from './text.ts';
 import { type Detail, type EventType, iso } from './wire.ts';
 
 /** More errors on one page come from a loop and say nothing new. */
@@ -20,104 +21,100 @@ export interface Tracker {
   track(name: string, properties?: Properties): void;
   /** Counts a view of the page that the address names, or of `path`. */
   pageview(path?: string): void;
-  /** Measures nothing from here on, and removes all that is kept. */
+  /** Measures and sends nothing from here on. */
   stop(): void;
 }
 
 /** Measures this page. Starts with a pageview, unless the settings leave pageviews to the page. */
 export function createTracker(settings: Settings, store: Store): Tracker {
   const queue = createQueue(store);
-  let context = landingContext;
-  const sessions = createSessions(store, () => context());
+  let isLanding = true;
+  const sessions = createSessions(store, () => contextOf(isLanding));
   const attention = createAttention();
-  let own = ownPath(settings);
-  let path = sentPath(settings, own);
+  let own = '';
+  let path = '';
   let errors = 0;
-  let silent = false;
-  const silence = (): void => {
-    silent = true;
-    for (const batch of queue.all()) queue.remove(batch);
+  let isGone = false;
+  const locate = (named?: string): void => {
+    own = ownPath(settings);
+    path = asPath(named || settings.path?.(own) || own);
   };
-  const sender = createSender(settings, `${endpointUrl(settings)}/sdk/v1/events`, store, queue, silence);
+  locate();
+  const sender = createSender(settings, store, queue);
 
-  const put = (type: EventType, place: () => Place, detail?: Detail): void => {
-    if (silent) return;
-    const { head, at } = place();
-    context = browserContext;
+  /** `ended`: when the session was over, if the event belongs to it. */
+  const record = (type: EventType, detail?: Detail, ended?: number | false): void => {
+    if (sender.stopped()) return;
+    const { head, at } = sessions.place(Date.now(), ended);
+    isLanding = false;
     queue.add(head, { type, timestamp: iso(at), path, ...detail });
     sender.soon();
   };
-  const record = (type: EventType, detail?: Detail): void => {
-    if (type === 'error' && ++errors > ERRORS_PER_PAGE) return;
-    put(type, () => sessions.place(Date.now()), detail);
-  };
-  const look = (visible = !document.hidden && document.hasFocus()): void =>
-    attention.update(visible, Date.now(), sessions.end());
-  const flush = (visible?: boolean): void => {
-    look(visible);
+  const look = (): void =>
+    attention.update(!isGone && !document.hidden && document.hasFocus(), Date.now(), sessions.end());
+  const flush = (): void => {
+    look();
     const { ms: durationMs, from } = attention.take();
-    const now = Date.now();
     const end = sessions.end();
-    const place = () => (from <= end && end < now ? sessions.placeAt(end) : sessions.place(now));
-    if (durationMs) put('engagement', place, { durationMs });
+    if (durationMs) record('engagement', { durationMs }, from <= end && end < Date.now() && end);
   };
-  const show = (next = path): void => {
-    path = next;
+  const show = (): void => {
     errors = 0;
     record('pageview');
     look();
   };
   const pageview = (named?: string): void => {
     flush();
-    own = ownPath(settings);
-    show(named ? asPath(named) : sentPath(settings, own));
+    locate(named);
+    show();
   };
   const track = (name: string, properties?: Properties): void => {
     const text = String(name).trim().slice(0, 512);
-    if (text) record('custom', { name: text, properties: cleanProperties(properties) });
-  };
-  const tend = (): void => {
-    queue.tend();
-    if (queue.all()[0]) sender.soon();
+    if (SEEN.test(text)) record('custom', { name: text, properties: cleanProperties(properties) });
   };
   const hide = (): void => {
-    flush(false);
+    flush();
     sender.hurry();
   };
 
-  if (settings.routes !== 'manual') {
+  const isManual = settings.routes === 'manual';
+  // What earlier pages left goes before the first event of this one is gathered.
+  sender.now();
+  if (!isManual) {
     show();
     watchAddress(safe(() => ownPath(settings) !== own && pageview()));
   }
   look();
-  on('focus', () => look());
-  on('blur', () => look());
+  on('focus', look);
+  on('blur', look);
   on('visibilitychange', () => {
     if (document.hidden) return hide();
     look();
-    tend();
+    sender.now();
   });
   on('pagehide', () => {
+    isGone = true;
     hide();
     queue.release();
   });
   on('pageshow', (event: PageTransitionEvent) => {
     if (!event.persisted) return;
+    isGone = false;
     queue.restore();
-    show();
+    if (!isManual) show();
+    look();
     // The answer to what was sent at the end may never come, and others wait for it.
     sender.hurry();
   });
   on('online', sender.now);
-  setInterval(safe(tend), TEND_MS);
+  setInterval(safe(sender.soon), TEND_MS);
   observeClicks(record, track, settings);
-  observeErrors(record);
+  observeErrors((text) => {
+    if (++errors <= ERRORS_PER_PAGE) record('error', { message: text() });
+  });
   return {
     track,
     pageview,
-    stop() {
-      silence();
-      forget(store);
-    },
+    stop: sender.stop,
   };
 }

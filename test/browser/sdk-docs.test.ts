@@ -39,17 +39,45 @@ test('the tag with its integrity', async () => {
 });
 
 test('another path, and pageviews of one’s own', async () => {
-  stage.html = (path) =>
-    (path === '/shoes/red' ? '<link rel="canonical" href="/shoes">' : '') +
-    snippet('Single-page apps', 'html', 'canonical');
-  await stage.page.goto(`${stage.site.origin}/shoes/red`);
-  await drained(stage.page);
+  stage.html = () => snippet('Single-page apps', 'html', 'path.replace');
   await stage.page.goto(`${stage.site.origin}/order/123`);
   await stage.page.evaluate(snippet('Single-page apps', 'js'));
   await drained(stage.page);
   expect(stage.of('pageview')).toEqual(
-    ['/shoes', '/order/:id', '/order/:id', '/order/:id'].map((path) => `pageview ${path}`),
+    ['/order/:id', '/order/:id', '/order/:id'].map((path) => `pageview ${path}`),
   );
+});
+
+test('rel=canonical: of pages that load, of routes whose link comes late, and of pages that come back', async () => {
+  const link = (path: string) => `<link rel="canonical" href="https://shop.example${path}">`;
+  // Before the link or behind it.
+  stage.html = (path) => {
+    const code = snippet('Single-page apps', 'html', 'canonical');
+    return path === '/shoes/red' ? code + link('/shoes') : link('/about') + code;
+  };
+  const seen = (...paths: readonly string[]) =>
+    expect.poll(() => stage.of('pageview')).toEqual(paths.map((path) => `pageview ${path}`));
+  await stage.page.goto(`${stage.site.origin}/shoes/red`);
+  await seen('/shoes');
+  const route = (path: string, work: string) =>
+    stage.page.evaluate(`history.pushState({}, '', '${path}'); setTimeout(() => { ${work} }, 300)`);
+  const find = `document.querySelector('link[rel=canonical]')`;
+  await route('/order/123', `${find}.href = '/order/id'`);
+  await seen('/shoes', '/order/id');
+  await route('/order/124', `${find}.href = '/order/id?tab=1'`);
+  await route(
+    '/hats/blue',
+    `${find}.remove(); setTimeout(() => document.head.insertAdjacentHTML('beforeend', '${link('/hats')}'))`,
+  );
+  await seen('/shoes', '/order/id', '/hats');
+  await stage.page.evaluate(`sessionAnalytics.track('here');
+    addEventListener('pageshow', (event) => { window.cached = event.persisted })`);
+  await stage.page.goto(`${stage.site.origin}/about?x=1`);
+  await seen('/shoes', '/order/id', '/hats', '/about');
+  await stage.page.evaluate(`setTimeout(() => history.back())`);
+  await expect.poll(() => stage.page.evaluate('window.cached').catch(() => null)).toBe(true);
+  await seen('/shoes', '/order/id', '/hats', '/about', '/hats');
+  expect(stage.of('custom')).toEqual(['custom /hats here']);
 });
 
 test('consent: nothing before it, nothing after it was withdrawn', async () => {

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { technologyOf } from '../../src/ingestion/user-agent.ts';
 import { serve } from './servers.ts';
 import { setStage } from './stage.ts';
 import { APP_ID, counted, drained, SECRET, tag, track } from './visit.ts';
@@ -101,11 +103,14 @@ test('without the attributes links, files and forms are clicks only', async () =
   expect(stage.of('click')).toEqual(['click /a a', 'click /a button']);
 });
 
-test('properties: what the service takes is sent, anything else is left out, and the event stays', async () => {
+test('properties: what the service takes is sent, anything else is left out with one warning, and the event stays', async () => {
   await stage.page.goto(`${stage.site.origin}/a`);
   await stage.page.evaluate(`
     const { track } = sessionAnalytics;
-    track('signup', { plan: 'pro', seats: 3, price: 1.5, trial: false, ' padded ': 'x' });
+    track('signup', { plan: 'pro', seats: 3, price: 1.5, trial: false, none: null, missing: undefined });
+    track('same', { a: 1, 'a\u0000': 2, '\u200ba': 3, ' a': 4, '\ud800x': 5, '\udfffx': 6 });
+    for (const wrong of [['a', 'b'], 'text', 7, true, () => 1]) track('no object', wrong);
+    track('\u200b \u0000', { lost: 1 });
     track('wrong', { none: null, missing: undefined, not: NaN, far: -Infinity, list: [1], object: {}, big: 1n,
       act() {}, when: new Date(), sign: Symbol('x'), '': 'x', '  ': 'x', '\\u200b': 'x', ['k'.repeat(65)]: 'x', ok: 1 });
     track('only wrong', { list: [] });
@@ -115,7 +120,9 @@ test('properties: what the service takes is sent, anything else is left out, and
     track('number', 7);`);
   await drained(stage.page);
   expect(custom()).toEqual([
-    ['signup', { plan: 'pro', seats: 3, price: 1.5, trial: false, padded: 'x' }],
+    ['signup', { plan: 'pro', seats: 3, price: 1.5, trial: false }],
+    ['same', { a: 1 }],
+    ...Array.from({ length: 5 }, () => ['no object', null]),
     ['wrong', { ok: 1 }],
     ['only wrong', null],
     // The service cuts at 256 characters.
@@ -124,7 +131,7 @@ test('properties: what the service takes is sent, anything else is left out, and
     ['null', null],
     ['number', null],
   ]);
-  expect(stage.warnings).toEqual([]);
+  expect(stage.warnings).toEqual(['session-analytics: some properties are left out']);
 });
 
 test('without sendBeacon the last events leave with the page, and the next page sends what did not', async () => {
@@ -201,16 +208,16 @@ test('errors: a useful text for whatever is thrown, and a row for each', async (
     'Object {"code":404,"info":"x"}',
     'Object {"code":405,"info":"x"}',
     'Response {"status":503,"type":"default"}',
-    'Event {"isTrusted":false,"type":"abort"}',
-    'Object',
+    'Event {"type":"abort","isTrusted":false}',
+    'Object {"a":1}',
     'Error: Failed: {…}',
-    'Error',
+    'Object {}',
     'Rejected without a reason',
     'Rejected without a reason',
     'Error',
     'AbortError: gone',
-    'Object {"message":"xxx',
-    'Error',
+    'Object {"message":"xxx"}',
+    'Object {}',
     'thrown at /own.js:1:20',
     'Error at /own.js:1:26',
     'Object {"kind":"odd"}',
@@ -221,27 +228,107 @@ test('errors: a useful text for whatever is thrown, and a row for each', async (
   for (const text of texts) expect(text.length).toBeLessThanOrEqual(1_024);
 });
 
-const AGENTS = {
-  ipad: 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15',
-};
-test('an iPad that says that it is a Mac is sent as an iPad; a Mac says nothing', async () => {
-  for (const points of [5, 0]) {
-    const visitor = await stage.browser.newContext({ userAgent: AGENTS.ipad });
+test('errors: the work for each is bounded, and none is done after the 50th', async () => {
+  await stage.page.goto(`${stage.site.origin}/a`);
+  const reads = () => stage.page.evaluate('reads');
+  await stage.page.evaluate(`window.reads = 0;
+    // Counts what is read of an object and of all that is in it.
+    window.watched = (object) => new Proxy(object, { get(target, key) {
+      reads++;
+      const value = target[key];
+      return typeof value === 'object' && value ? watched(value) : value;
+    } });
+    window.deep = { get next() { return deep } };
+    window.wide = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => ['key' + i, { id: i, tags: ['a', 'b'] }]));`);
+  for (const thrown of [
+    'Array.from({ length: 1e6 }, (_, id) => ({ id }))',
+    'wide',
+    'deep',
+    'new Float64Array(1e6)',
+    `{ state: { wide, deep, text: 'x'.repeat(1e7) } }`,
+  ])
+    await stage.page.evaluate(`void Promise.reject(watched(${thrown}))`);
+  expect(await reads()).toBeLessThan(5 * 300);
+  for (const thrown of [
+    `'x'.repeat(1e7)`,
+    `new Error('x'.repeat(1e7))`,
+    `{ get code() { throw new Error('mine') } }`,
+    `{ toJSON() { throw new Error('mine') }, toString() { throw new Error('mine') } }`,
+    `{ big: 1n, sign: Symbol('s'), act() {}, code: 7 }`,
+    `new Proxy({}, { get() { throw 1 }, ownKeys() { throw 1 } })`,
+  ])
+    await stage.page.evaluate(`void Promise.reject(${thrown})`);
+  await stage.page.evaluate(`for (let i = 0; i < 39; i++) void Promise.reject(i)`);
+  await expect.poll(() => stage.of('error').length).toBe(50);
+  const before = await reads();
+  await stage.page.evaluate(`for (let i = 0; i < 20; i++) void Promise.reject(watched({ i }))`);
+  await track(stage.page, 'after');
+  await drained(stage.page);
+  expect(await reads()).toBe(before);
+  expect(stage.of('error')).toHaveLength(50);
+  const texts = stage.of('error').map((event) => event.slice('error /a '.length));
+  for (const text of texts) expect(text.length).toBeLessThanOrEqual(1_024);
+  expect(texts).toContain('Object {"big":"1","sign":"Symbol(s)","code":7}');
+  expect(stage.warnings).toEqual([]);
+});
+
+const WEBKIT = 'AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Safari/605.1.15';
+const BLINK = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36';
+const MAC = `Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) ${WEBKIT}`;
+const CHROMEBOOK = `Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) ${BLINK}`;
+/** The width of the screen, the points of touch, the user agent, and what they are. */
+const DEVICES = [
+  [820, 5, MAC, 'iOS', 'tablet', true],
+  [390, 5, MAC, 'iOS', 'mobile', true],
+  [1440, 0, MAC, 'macOS', 'desktop', false],
+  [1366, 10, CHROMEBOOK, 'Chrome OS', 'desktop', false],
+  [1920, 10, `Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${BLINK}`, 'Windows', 'desktop', false],
+  [1920, 10, `Mozilla/5.0 (X11; Linux x86_64) ${BLINK}`, 'Linux', 'desktop', false],
+  [820, 5, `Mozilla/5.0 (iPad; CPU OS 18_6 like Mac OS X) ${WEBKIT}`, 'iOS', 'tablet', false],
+  [
+    412,
+    5,
+    `Mozilla/5.0 (Linux; Android 10; K) ${BLINK.replace('Safari', 'Mobile Safari')}`,
+    'Android',
+    'mobile',
+    false,
+  ],
+  [800, 5, `Mozilla/5.0 (Linux; Android 10; K) ${BLINK}`, 'Android', 'tablet', false],
+] as const;
+test('devices: the user agent is sent only where it hides an iPad or iPhone, and the service knows each', async () => {
+  for (const [i, [width, points, userAgent]] of DEVICES.entries()) {
+    const visitor = await stage.browser.newContext({ userAgent, screen: { width, height: 900 } });
     await visitor.addInitScript(`Object.defineProperty(navigator, 'maxTouchPoints', { value: ${points} })`);
     const page = await visitor.newPage();
-    await page.goto(`${stage.site.origin}/${points}`);
+    await page.goto(`${stage.site.origin}/${i}`);
     await drained(page);
     await visitor.close();
   }
-  const agents = stage.collector
-    .sessions()
-    .map(({ context, events }) => [events[0]?.path, context.userAgent] as const);
-  expect(new Map(agents)).toEqual(
-    new Map([
-      ['/5', AGENTS.ipad.replace('Macintosh', 'iPad')],
-      ['/0', undefined],
-    ]),
+  const sent = new Map(
+    stage.collector.sessions().map(({ context, events }) => [events[0]?.path, context.userAgent] as const),
   );
+  const seen = DEVICES.map(([, , userAgent], i) => {
+    const told = sent.get(`/${i}`);
+    const { os, device } = technologyOf(told ?? userAgent);
+    return [os, device, told !== undefined];
+  });
+  expect(seen).toEqual(DEVICES.map(([, , , os, device, isTold]) => [os, device, isTold]));
+});
+
+test('what an earlier page left is sent at once, before any timer fires', async () => {
+  const session = {
+    id: 'left',
+    visitorId: 'left',
+    startedAt: new Date(Date.now() - 60_000).toISOString(),
+    context: {},
+  };
+  const events = [{ type: 'custom', timestamp: session.startedAt, path: '/left', name: 'left' }];
+  const queue = { until: 0, batches: [{ id: randomUUID(), session, events, sent: Date.now() - 50_000 }] };
+  await stage.visitor.addInitScript(`window.setTimeout = window.setInterval = () => 0;
+    localStorage.setItem('sa:${APP_ID}:qleft', ${JSON.stringify(JSON.stringify(queue))})`);
+  stage.html = () => tag(stage.collector.origin, 'data-manual');
+  await stage.page.goto(`${stage.site.origin}/next`);
+  await counted(stage.collector, 'custom /left left');
 });
 
 test('settings as a module and as attributes mean the same', async () => {

@@ -82,18 +82,6 @@ test('another path for some pages, by a function', async () => {
   expect(pageviews()).toEqual(['/order/:id', '/order/:id', '/about']);
 });
 
-test('the path of rel=canonical, by the function of the documentation', async () => {
-  stage.html = () =>
-    `<link rel="canonical" href="https://shop.example/shoes"><script src="${stage.collector.origin}/sdk.js"></script>`;
-  await stage.page.goto(`${stage.site.origin}/shoes/red`);
-  await stage.page.evaluate(`sessionAnalytics.init({ appId: '${APP_ID}', secretKey: '${SECRET}', path() {
-    const link = document.querySelector('link[rel=canonical]');
-    return link && new URL(link.href).pathname;
-  } })`);
-  await drained(stage.page);
-  expect(pageviews()).toEqual(['/shoes']);
-});
-
 test('a function of the page that throws is told, and breaks nothing', async () => {
   stage.html = () => `<script src="${stage.collector.origin}/sdk.js"></script>`;
   await stage.page.goto(`${stage.site.origin}/a`);
@@ -128,7 +116,7 @@ test('a prerendered page counts when it is shown, once, and not at all if it is 
   await close();
 });
 
-test('the back-forward cache: each return counts once, also without pageviews of the address', async () => {
+test('the back-forward cache: each return counts once', async () => {
   await stage.page.goto(`${stage.site.origin}/a`);
   await drained(stage.page);
   for (const _ of [1, 2]) {
@@ -140,4 +128,22 @@ test('the back-forward cache: each return counts once, also without pageviews of
     await drained(stage.page);
   }
   expect(pageviews()).toEqual(['/a', '/b', '/a', '/b', '/a']);
+});
+
+test('manual: a return from the back-forward cache counts only if the page says so', async () => {
+  stage.html = () => tag(stage.collector.origin, 'data-manual');
+  await stage.page.goto(`${stage.site.origin}/a`);
+  await stage.page.evaluate(`sessionAnalytics.pageview();
+    addEventListener('pageshow', (event) => { window.cached = event.persisted })`);
+  await drained(stage.page);
+  await stage.page.goto(`${stage.site.origin}/b`);
+  await stage.page.evaluate(`setTimeout(() => history.back())`);
+  await expect.poll(() => stage.page.evaluate('window.cached').catch(() => null)).toBe(true);
+  await track(stage.page, 'back');
+  await drained(stage.page);
+  expect(stage.of('custom')).toEqual(['custom /a back']);
+  expect(pageviews()).toEqual(['/a']);
+  await stage.page.evaluate('sessionAnalytics.pageview()');
+  await drained(stage.page);
+  expect(pageviews()).toEqual(['/a', '/a']);
 });

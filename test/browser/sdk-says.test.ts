@@ -15,6 +15,7 @@ let page: Page;
 /** The head of the site's pages, and their policy. */
 let head: string;
 let policy: string;
+let policyHeader: string;
 /** What the console shows, by the kind of message. */
 let said: Record<'warning' | 'debug', string[]>;
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
   service = await testService();
   site = await serve('shop.test', (_req, res) => {
     res.setHeader('Content-Type', 'text/html; charset=utf-8');
-    if (policy !== '') res.setHeader('Content-Security-Policy', policy);
+    if (policy !== '') res.setHeader(policyHeader, policy);
     res.end(`<!doctype html><title>Shop</title>${head}`);
   });
   browser = await openBrowser();
@@ -35,6 +36,7 @@ afterAll(async () => {
 
 beforeEach(async () => {
   policy = '';
+  policyHeader = 'Content-Security-Policy';
   said = { warning: [], debug: [] };
   // A page that is closed sends a last beacon, which may arrive during the next test.
   collector = await startCollector();
@@ -65,21 +67,18 @@ const warned = (...texts: readonly (string | RegExp)[]): Promise<void> =>
 test.each([
   [
     `data-app-id="${APP_ID}"`,
-    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it. Nothing is measured.",
+    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it",
   ],
-  [`data-secret-key="${SECRET}"`, 'data-app-id (appId) is not a UUID. Nothing is measured.'],
-  [
-    `data-app-id="shop" data-secret-key="${SECRET}"`,
-    'data-app-id (appId) is not a UUID. Nothing is measured.',
-  ],
+  [`data-secret-key="${SECRET}"`, 'data-app-id (appId) is not a UUID'],
+  [`data-app-id="shop" data-secret-key="${SECRET}"`, 'data-app-id (appId) is not a UUID'],
   [
     `data-app-id="${APP_ID}" data-secret-key="hush"`,
-    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it. Nothing is measured.",
+    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it",
   ],
-  [`${RIGHT} data-endpoint="stats"`, 'data-endpoint (endpoint) is not https://…. Nothing is measured.'],
+  [`${RIGHT} data-endpoint="stats"`, 'data-endpoint (endpoint) is no address'],
   [
     `data-app-id="${APP_ID}" data-secret-key="service_api_abc"`,
-    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it. Nothing is measured.",
+    "data-secret-key (secretKey) is not the app's secret (app_secret_…). An API key is not for pages: revoke it",
   ],
 ])('%s: one warning, and nothing is sent', async (attributes, text) => {
   await open(script(attributes));
@@ -153,6 +152,20 @@ test('a policy that blocks the service is named, and nothing is sent again', asy
   await open(script(RIGHT));
   await warned(`the page's connect-src blocks ${collector.origin}/sdk/v1/events`);
   await drained(page);
+});
+
+test('a policy that only reports changes nothing', async () => {
+  policy = "script-src 'none'; connect-src 'none'";
+  policyHeader = 'Content-Security-Policy-Report-Only';
+  await page.addInitScript(`addEventListener('securitypolicyviolation', ({ effectiveDirective, disposition }) => {
+    if (effectiveDirective === 'connect-src') window.reported = disposition })`);
+  await open(script(RIGHT));
+  await drained(page);
+  expect(await page.evaluate('reported')).toBe('report');
+  await track(page, 'later');
+  await drained(page);
+  expect(collector.deliveries).toHaveLength(2);
+  expect(said.warning).toEqual([]);
 });
 
 test('data-debug shows what the service left out', async () => {

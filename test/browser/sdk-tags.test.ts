@@ -58,10 +58,11 @@ test('two apps on a page count each event once each', async () => {
   for (const app of [APP_ID, OTHER_ID]) expect(first(app)).toEqual(['pageview /a', 'custom /a both']);
 });
 
-test('a module script starts from its attributes, also with another one on the page', async () => {
+test('a module script starts from its attributes, also with others on the page', async () => {
   const other = tag(stage.collector.origin, '', { appId: OTHER_ID, secretKey: SECRET });
   const module = (text: string) => text.replace('<script defer', '<script type="module"');
-  stage.html = () => module(tag(stage.collector.origin)) + module(other);
+  const own = '<script type="module">window.own = 1</script>';
+  stage.html = () => own + module(tag(stage.collector.origin)) + module(other);
   await stage.page.goto(`${stage.site.origin}/a`);
   await expect.poll(() => pageviews()).toEqual(['pageview /a', 'pageview /a']);
   await track(stage.page, 'ready');

@@ -170,7 +170,6 @@ function send(queue: Queue, received: Received, arrives: boolean, answer: boolea
   queue.freeze(batch);
   if (arrives) received.take(batch);
   if (arrives && answer) queue.remove(batch);
-  else queue.postpone(batch);
 }
 
 test('three tabs that add, send, lose answers, sleep, crash, go and take over: every event arrives exactly once', async () => {
