@@ -51,6 +51,13 @@ const OF_PERSON: Query<MemberRow> = {
   row: Row,
 };
 
+interface RoleChange {
+  /** True: the account's last owner stays one. */
+  readonly keepsOwner: boolean;
+  /** Runs before somebody becomes a member. */
+  readonly beforeAdding: () => Promise<void>;
+}
+
 const pairOf = (email: string, account: string): string => `${email} ${account}`;
 const isMember = (row: MemberRow): row is MemberRow & { readonly role: Role } => row.role !== 'none';
 const asMember = ({ accountId, email, role }: MemberRow & { readonly role: Role }): Member => ({
@@ -78,21 +85,26 @@ export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, ac
     }),
   });
 
-  /**
-   * Writes a role, unless it is the one that the person has. Returns the role before. `beforeAdding` runs before a
-   * person becomes a member.
-   */
+  /** Throws `forbidden` if the person is the account's only owner. */
+  const assertOtherOwner = async (account: AccountId, email: string): Promise<void> => {
+    const rows = await db.query(OF_ACCOUNT, { account });
+    if (rows.some((row) => row.role === 'owner' && row.email !== email)) return;
+    throw new AppError('forbidden', 'An account keeps one owner: make somebody else an owner first.');
+  };
+
+  /** Writes a role, unless it is the one that the person has. Returns the role before. */
   const write = (
     account: AccountId,
     email: string,
     role: Role | 'none',
-    beforeAdding: () => Promise<void> = async () => undefined,
+    { keepsOwner, beforeAdding }: RoleChange,
   ): Promise<Role | 'none'> =>
     locks.withLock(`member:${account}`, async (assertHeld) => {
       await accounts.get(account);
       const [before] = await read([email], [account]);
       const had = before?.role ?? 'none';
       if (had === role) return had;
+      if (had === 'owner' && keepsOwner) await assertOtherOwner(account, email);
       if (had === 'none') await beforeAdding();
       await assertHeld();
       const version = nextVersion(before?.version);
@@ -121,20 +133,16 @@ export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, ac
       return (await db.query(OF_PERSON, { email })).filter(isMember).map(asMember);
     },
 
-    /** Adds a member, or gives one another role. `beforeAdding` runs before somebody becomes a member. */
-    async set(
-      account: AccountId,
-      email: string,
-      role: Role,
-      beforeAdding: () => Promise<void>,
-    ): Promise<Member> {
-      await write(account, email, role, beforeAdding);
+    /** Adds a member, or gives one another role. Throws `forbidden` for the last owner. */
+    async set(account: AccountId, email: string, role: Role, change: RoleChange): Promise<Member> {
+      await write(account, email, role, change);
       return { accountId: account, email, role };
     },
 
     /** Ends a membership. Its sessions are invalid from then on. Throws `not_found` if there is none. */
-    async remove(account: AccountId, email: string): Promise<void> {
-      if ((await write(account, email, 'none')) !== 'none') return;
+    async remove(account: AccountId, email: string, keepsOwner: boolean): Promise<void> {
+      const change = { keepsOwner, beforeAdding: async () => undefined };
+      if ((await write(account, email, 'none', change)) !== 'none') return;
       throw new AppError('not_found', `${email} is no member of account ${account}.`);
     },
   };
