@@ -22,6 +22,9 @@ SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_compressed_bytes_
 ALTER TABLE console_links ADD COLUMN IF NOT EXISTS is_invitation UInt8;
 ALTER TABLE console_sessions ADD COLUMN IF NOT EXISTS is_invitation UInt8;
 
+-- An owner can add anybody. A person begins in the account of the oldest membership, so nobody is led into another one.
+ALTER TABLE console_members ADD COLUMN IF NOT EXISTS since DateTime64(3, 'UTC');
+
 -- An invitation works for 7 days. Its use must be known for longer than the link.
 ALTER TABLE console_links MODIFY TTL toDateTime(created_at) + INTERVAL 8 DAY SETTINGS materialize_ttl_after_modify = 0;
 ALTER TABLE console_link_uses MODIFY TTL toDateTime(used_at) + INTERVAL 9 DAY SETTINGS materialize_ttl_after_modify = 0;

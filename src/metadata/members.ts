@@ -1,12 +1,13 @@
 import { z } from 'zod';
-import type { Query } from '../clickhouse/database.ts';
+import { dateTime64, type Query } from '../clickhouse/database.ts';
 import { sql } from '../clickhouse/sql.ts';
 import { batched, byKey } from '../domain/batched.ts';
 import { AppError } from '../domain/errors.ts';
 import { type AccountId, accountId } from '../domain/ids.ts';
+import type { EpochMs } from '../domain/time.ts';
 import type { Accounts } from './accounts.ts';
 import { FreshCache } from './fresh-cache.ts';
-import { CACHED, LOOK_UP, type MetadataParts, Version } from './rows.ts';
+import { CACHED, Instant, LOOK_UP, type MetadataParts, Version } from './rows.ts';
 
 export const ROLES = ['owner', 'viewer'] as const;
 /** A viewer sees everything of the account, and changes nothing. */
@@ -24,15 +25,19 @@ interface MemberRow {
   readonly accountId: AccountId;
   readonly email: string;
   readonly role: Role | 'none';
+  /** The beginning of the membership; 1970 for one of an earlier version. */
+  readonly since: EpochMs;
   readonly version: number;
 }
 
-const MEMBERS = sql`SELECT toString(account_id) AS accountId, email, toString(role) AS role, version FROM console_members FINAL
+const MEMBERS = sql`SELECT toString(account_id) AS accountId, email, toString(role) AS role, toUnixTimestamp64Milli(since) AS since, version
+FROM console_members FINAL
 WHERE account_id NOT IN (SELECT account_id FROM deleted_accounts)`;
 const Row = z.object({
   accountId: z.string().transform(accountId),
   email: z.string(),
   role: z.enum([...ROLES, 'none']),
+  since: Instant,
   version: Version,
 });
 const BY_PAIR: Query<MemberRow> = {
@@ -47,7 +52,7 @@ const OF_ACCOUNT: Query<MemberRow> = {
 };
 const OF_PERSON: Query<MemberRow> = {
   name: 'accounts of person',
-  sql: sql`${MEMBERS} AND email = {email:String} ORDER BY accountId`,
+  sql: sql`${MEMBERS} AND email = {email:String} ORDER BY since, accountId`,
   row: Row,
 };
 
@@ -68,7 +73,7 @@ const asMember = ({ accountId, email, role }: MemberRow & { readonly role: Role 
 
 export type Members = ReturnType<typeof membersIn>;
 
-export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, accounts: Accounts) {
+export function membersIn({ db, changes, clock, locks, nextVersion }: MetadataParts, accounts: Accounts) {
   const read = (emails: readonly string[], ids: readonly string[]): Promise<MemberRow[]> =>
     db.query(BY_PAIR, { emails, accounts: ids }, LOOK_UP);
   const cache = new FreshCache<MemberRow>({
@@ -108,8 +113,9 @@ export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, ac
       if (had === 'none') await beforeAdding();
       await assertHeld();
       const version = nextVersion(before?.version);
+      const since = dateTime64(had === 'none' || before === undefined ? clock() : before.since);
       try {
-        await db.insert('console_members', [{ email, account_id: account, role, version }]);
+        await db.insert('console_members', [{ email, account_id: account, role, since, version }]);
       } finally {
         cache.invalidate(pairOf(email, account));
       }
@@ -128,7 +134,7 @@ export function membersIn({ db, changes, locks, nextVersion }: MetadataParts, ac
       return (await db.query(OF_ACCOUNT, { account })).filter(isMember).map(asMember);
     },
 
-    /** Returns the accounts that a person may sign in to. */
+    /** Returns the accounts that a person may sign in to: the oldest membership first. */
     async ofPerson(email: string): Promise<Member[]> {
       return (await db.query(OF_PERSON, { email })).filter(isMember).map(asMember);
     },

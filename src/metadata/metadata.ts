@@ -72,7 +72,7 @@ export interface Metadata extends Access, Deeds {
   listMembers(account: AccountId): Promise<Member[]>;
   /** Returns the links that still sign somebody in to the account; of each person the last one counts. */
   openSignInLinks(account: AccountId): Promise<{ readonly email: string; readonly expiresAt: string }[]>;
-  /** Returns the accounts that a person may sign in to. */
+  /** Returns the accounts that a person may sign in to: the oldest membership first. */
   accountsOfPerson(email: string): Promise<Member[]>;
   /** Returns the newest entries first: of one account, or of all. */
   listAudit(account: AccountId | null): Promise<AuditEntry[]>;

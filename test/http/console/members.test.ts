@@ -82,6 +82,7 @@ test('an invitation proves no e-mail address: its session sees and reaches no ot
   const victim = 'victim@example.com';
   const home = await service().newTenant();
   await service().metadata.setMember(home.account, victim, 'owner');
+  service().clock.advance(1);
   const { token } = await invited(victim, 'owner');
   const thief = await opened(token);
   const { accounts } = ConsoleAnswers['GET /session'].parse((await thief.ask('/session')).json);
@@ -91,6 +92,11 @@ test('an invitation proves no e-mail address: its session sees and reaches no ot
   // Nor by going round in a circle.
   const again = { method: 'PUT', body: { accountId: mine.account } };
   expectProblem(await thief.ask('/session/account', again), 'not_found');
+  // Nor does it lead the person's own sign-in elsewhere: the oldest membership is the first, also after a change.
+  await service().metadata.setMember(home.account, victim, 'viewer');
+  await service().metadata.setMember(home.account, victim, 'owner');
+  const [first] = await service().metadata.accountsOfPerson(victim);
+  expect(first?.accountId).toBe(home.account);
   // The person's own sign-in reaches both.
   const own = await signIn(service(), home.account, victim);
   const session = ConsoleAnswers['GET /session'].parse((await own.ask('/session')).json);
