@@ -29,8 +29,8 @@ export function LinkPage() {
   return (
     <LinkProvider value={data}>
       <main className="link-page" id="content">
-        <AnalyticsPage appId={data.appId} />
         {data.segment !== null && <OnlyThese segment={data.segment} />}
+        <AnalyticsPage appId={data.appId} />
         {OPENED?.isFramed !== true && (
           <footer className="link-foot no-print">
             <Text c="dimmed">{text.readOnly}</Text>
