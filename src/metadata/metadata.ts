@@ -28,7 +28,6 @@ export type { Account } from './accounts.ts';
 export type { AppOfAccount } from './apps.ts';
 export type { AuditEntry } from './audit.ts';
 export type { ApiKeySummary } from './key-rows.ts';
-export type { AppLink } from './link-rows.ts';
 export type { Member } from './members.ts';
 export type { Session } from './sessions.ts';
 export type { Share } from './shares.ts';

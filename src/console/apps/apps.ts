@@ -1,10 +1,12 @@
 import { useMemo } from 'react';
 import type { Data } from '../../client/index.ts';
 import { type Loaded, useLoaded } from '../answers.ts';
-import { client } from '../api.ts';
+import { type Answer, client } from '../api.ts';
 import { type Link, useLink } from '../link/context.ts';
 
 export type App = Data<'listApps'>[number];
+/** A link to an app, for people without an account. */
+export type AppLink = Answer<'GET /apps/:appId/links'>[number];
 
 /** The apps that the account owns or sees. A link shows one. */
 export function useApps(): Loaded<readonly App[]> {

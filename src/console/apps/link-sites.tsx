@@ -5,8 +5,7 @@ import { ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Problem } from '../parts/problem.tsx';
-import type { App } from './apps.ts';
-import type { AppLink } from './links.tsx';
+import type { App, AppLink } from './apps.ts';
 
 export const sitesIn = (lines: string): string[] => lines.split(/[\s,]+/).filter((line) => line !== '');
 

@@ -1,17 +1,15 @@
 import { Badge, Button, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useAnswer } from '../answers.ts';
-import { type Answer, ask } from '../api.ts';
+import { ask } from '../api.ts';
 import { useText } from '../i18n/use-text.ts';
 import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { OwnerButton } from '../parts/owner-button.tsx';
 import { When } from '../parts/when.tsx';
 import { Shown } from '../states.tsx';
-import type { App } from './apps.ts';
+import type { App, AppLink } from './apps.ts';
 import { ChangeSites } from './link-sites.tsx';
 import { NewLink } from './new-link.tsx';
-
-export type AppLink = Answer<'GET /apps/:appId/links'>[number];
 
 type Task = { readonly kind: 'create' } | { readonly kind: 'sites' | 'revoke'; readonly link: AppLink };
 
