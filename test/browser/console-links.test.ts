@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withService } from '../http/operations.ts';
 import { newContext, openBrowser } from './chromium.ts';
@@ -36,8 +36,12 @@ const made = (
 const addressOf = ({ linkId, token }: { linkId: string; token: string }, kind = 'shared'): string =>
   `${service().url}/${kind}/${linkId}#${token}`;
 
-const shows = (page: Page, path: string): Promise<void> =>
-  page.getByRole('region', { name: 'Pages' }).getByText(path, { exact: true }).waitFor();
+/** Waits until the list of pages has a path. A panel asks when it is in view. */
+async function shows(page: Page | FrameLocator, path: string): Promise<void> {
+  const pages = page.getByRole('region', { name: 'Pages', exact: true });
+  await pages.scrollIntoViewIfNeeded();
+  await pages.getByText(path, { exact: true }).waitFor();
+}
 
 test('an owner makes a link; whoever opens it sees the app and nothing else; it ends at once when it is revoked', async () => {
   const { account, app } = await site();
@@ -129,11 +133,11 @@ test('a frame shows the link on the named sites alone, also where the browser ke
     address = addressOf(named, 'embed');
     await page.goto(`http://partner.test:${port}/`);
     const frame = page.frameLocator('iframe');
-    await frame.getByRole('region', { name: 'Pages' }).getByText('/of-iran', { exact: true }).waitFor();
+    await shows(frame, '/of-iran');
     // A choice works, and is no step of the page around it.
     const steps = await page.evaluate('history.length');
-    await frame.getByLabel('Period', { exact: true }).first().selectOption('today');
-    await frame.getByRole('region', { name: 'Pages' }).getByText('/of-iran', { exact: true }).waitFor();
+    await frame.getByLabel('Range').selectOption('24h');
+    await shows(frame, '/of-iran');
     expect(await page.evaluate('history.length')).toBe(steps);
     expect(await context.cookies()).toEqual([]);
     await context.close();
