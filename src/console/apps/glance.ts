@@ -6,6 +6,8 @@ import { client } from '../api.ts';
 import { fewAtOnce } from './few-at-once.ts';
 
 const DAYS = 7;
+/** A failure shows soon: the list asks again by itself when the service is back. */
+const ONCE = { maxRetries: 0, timeoutMs: 10_000 } as const;
 
 /** An app in a line. Days are those of the zone in which this browser last showed the app. */
 export interface Glance {
@@ -24,7 +26,7 @@ export async function glanceOf(appId: string, now: number, signal: AbortSignal):
   const end = dayStart(now, zone, 1) - 1;
   const visitors = async (range: Range): Promise<readonly number[]> => {
     const params = { appId, ...paramsOf(range), interval: 'day', timezone: zone } as const;
-    const { data } = await fewAtOnce(signal, () => client.getSeries(params, { signal }));
+    const { data } = await fewAtOnce(signal, () => client.getSeries(params, { ...ONCE, signal }));
     return data.points.map((point) => point.visitors);
   };
   const today = { from: dayStart(now, zone), to: end };
@@ -32,7 +34,7 @@ export async function glanceOf(appId: string, now: number, signal: AbortSignal):
   const [days, before, realtime] = await Promise.all([
     visitors({ from: dayStart(now, zone, 1 - DAYS), to: end }),
     visitors(until),
-    fewAtOnce(signal, () => client.getRealtime({ appId }, { signal })),
+    fewAtOnce(signal, () => client.getRealtime({ appId }, { ...ONCE, signal })),
   ]);
   return {
     today: days.at(-1) ?? 0,

@@ -1,6 +1,6 @@
 import './glances.css';
 import { Skeleton } from '@mantine/core';
-import { createContext, useContext, useEffect, useState } from 'react';
+import { createContext, useContext, useEffect, useRef, useState } from 'react';
 import { useAgain } from '../again.ts';
 import { changeOf, moodOf } from '../analytics/changes.ts';
 import { useNow } from '../analytics/clock.ts';
@@ -44,13 +44,16 @@ export function AtAGlance({ app }: { readonly app: App }) {
   const { now = 0, turn = 0, onFailed } = useContext(TurnContext) ?? {};
   const { ref, isSeen } = useSeen<HTMLDivElement>();
   const isVisible = useVisible();
+  const hasFailed = useRef(false);
   const { data, error } = useLoaded(`${app.id} ${now} ${turn}`, (signal) => glanceOf(app.id, now, signal), {
     isAsked: isSeen && isVisible,
-    like: app.id,
+    // After a failure, what was known before is too old.
+    like: hasFailed.current ? undefined : app.id,
   });
   useEffect(() => {
     if (error !== null) onFailed?.(error);
-  }, [error, onFailed]);
+    if (error !== null || data !== undefined) hasFailed.current = error !== null;
+  }, [error, data, onFailed]);
   return (
     <div className="glance" ref={ref} data-app={app.id} aria-busy={data === undefined && error === null}>
       {error !== null ? (
