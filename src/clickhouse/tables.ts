@@ -59,6 +59,7 @@ export const FIRST_SHARD: ReadonlySet<string> = new Set([
   'app_shares',
   'app_retention',
   'app_exclusions',
+  'app_links',
   'deleted_apps',
   'deleted_accounts',
   'console_secrets',

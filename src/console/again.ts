@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import { ApiError, isAnswering } from './api.ts';
+import { keepInTab, keptInTab } from './parts/kept.ts';
 
 const PAUSE_MS = 2_000;
 /** A page that failed again so soon after it was loaded would be loaded without end. */
@@ -42,10 +43,10 @@ export const isLoadFailure = (error: unknown): boolean =>
 /** Loads the whole page again when the service is back: the address holds everything that was chosen. */
 export function loadAnewWhenBack(): () => void {
   return whenAnswering(() => {
-    const wait = LEAST_BETWEEN_MS - (Date.now() - Number(sessionStorage.getItem(LOADED_ANEW) ?? 0));
+    const wait = LEAST_BETWEEN_MS - (Date.now() - Number(keptInTab(LOADED_ANEW) ?? 0));
     setTimeout(
       () => {
-        sessionStorage.setItem(LOADED_ANEW, String(Date.now()));
+        keepInTab(LOADED_ANEW, String(Date.now()));
         location.reload();
       },
       Math.max(0, wait),

@@ -1,5 +1,6 @@
 import { ApiError, type Client, createClient } from '../client/index.ts';
-import type { ConsoleAnswers } from '../http/console/schemas.ts';
+import type { ConsoleAnswers, LinkAnswer } from '../http/console/schemas.ts';
+import { OPENED } from './link/opened.ts';
 
 /*
  * Every request of the console. The cookie of the session goes along by itself; browsers add the Origin header that
@@ -43,16 +44,37 @@ async function fetchBySession(input: RequestInfo | URL, init: RequestInit = {}):
   return response;
 }
 
-/** The Public API by session. It keeps answers by ETag, tries again where that helps, and streams. */
-export const client: Client = createClient({
-  baseUrl: `${location.origin}${BASE}`,
-  apiKey: 'by-session',
-  fetch: fetchBySession,
-});
+/** The same for somebody who opened a link: the token is the credential, and no cookie goes along. */
+async function fetchByLink(input: RequestInfo | URL, init: RequestInit = {}): Promise<Response> {
+  const response = await fetch(input, { ...init, credentials: 'omit' });
+  if (response.status === 401) signedOut();
+  return response;
+}
+
+/**
+ * The Public API by session, or by the link that this window shows. It keeps answers by ETag, tries again where that helps,
+ * and streams.
+ */
+export const client: Client =
+  OPENED === null
+    ? createClient({ baseUrl: `${location.origin}${BASE}`, apiKey: 'by-session', fetch: fetchBySession })
+    : createClient({
+        baseUrl: `${location.origin}/shared`,
+        apiKey: OPENED.token === '' ? 'none' : OPENED.token,
+        fetch: fetchByLink,
+      });
+
+/** What the link of this window shows. */
+export async function askLink(signal: AbortSignal): Promise<LinkAnswer> {
+  const headers = { Authorization: `Bearer ${OPENED?.token ?? ''}` };
+  const response = await fetchByLink('/shared/api/link', { headers, signal });
+  if (response.ok) return (await response.json()) as LinkAnswer;
+  throw await problemOf(response);
+}
 
 /** Whether the service answers, be it with an error. The question needs no session. */
 export const isAnswering = (signal: AbortSignal): Promise<boolean> =>
-  fetch(`${BASE}/api/sign-in`, { method: 'HEAD', cache: 'no-store', signal }).then(
+  fetch(`${BASE}/api/sign-in`, { method: 'HEAD', cache: 'no-store', credentials: 'omit', signal }).then(
     ({ status }) => status < 500,
     () => false,
   );

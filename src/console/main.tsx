@@ -8,18 +8,20 @@ import './parts/parts.css';
 import { createRoot } from 'react-dom/client';
 import { loadAnewWhenBack } from './again.ts';
 import { loadLanguage, preferredLanguage } from './i18n/languages.ts';
+import { OPENED } from './link/opened.ts';
 import { Console } from './shell/console.tsx';
-import { beginPage } from './shell/pages.tsx';
-import { beginSession } from './shell/signed-in.tsx';
+import { beginPage, LinkWindow } from './shell/pages.tsx';
+import { beginSession, SignedIn } from './shell/signed-in.tsx';
 
 const element = document.getElementById('console');
 if (element === null) throw new Error('The page has no element for the console.');
 const root = createRoot(element);
 // All at once: the texts, the session, and the page's own needs.
-beginSession();
+if (OPENED === null) beginSession();
 beginPage();
 // Nothing is shown in a wrong language first.
 loadLanguage(preferredLanguage()).then(
-  (language) => root.render(<Console language={language} />),
+  (language) =>
+    root.render(<Console language={language}>{OPENED === null ? <SignedIn /> : <LinkWindow />}</Console>),
   () => void loadAnewWhenBack(),
 );

@@ -97,7 +97,11 @@ export function useReason(): (error: unknown) => string {
     const own = error.code === null ? undefined : problems[error.code];
     if (own !== undefined) return own;
     const fields = error.errors.map(
-      ({ field, message }) => fieldProblems[message] ?? fieldProblems[field] ?? `${field}: ${message}`,
+      ({ field, message }) =>
+        fieldProblems[message] ??
+        fieldProblems[field] ??
+        fieldProblems[field.replace(/\.\d+$/, '')] ??
+        `${field}: ${message}`,
     );
     return fields.length > 0 ? fields.join(' ') : error.detail;
   };

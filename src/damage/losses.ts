@@ -23,6 +23,7 @@ export const LOSSES: Readonly<Record<string, string>> = {
   app_shares: 'shares are gone, or ended ones are in force again',
   app_retention: 'retentions of apps are what they were before, or none',
   app_exclusions: 'excluded addresses of apps are what they were before, or none',
+  app_links: 'links to the analytics of apps do not work any more, or revoked ones work again',
   deleted_apps: 'deleted apps may be listed again, without events',
   deleted_accounts: 'deleted accounts may be listed again',
   expired_events: 'the note of which events expired is gone',

@@ -64,6 +64,8 @@ export interface AccountEndpoint<
 /** An endpoint of the Public API as one value: input, output and meaning. */
 export type Endpoint = AppEndpoint | AccountEndpoint;
 
+export const isAboutApp = (endpoint: Endpoint): endpoint is AppEndpoint => 'question' in endpoint;
+
 type Optional = 'description' | 'errors';
 type Definition<Whole, Other extends keyof Whole> = Omit<Whole, Other> & Partial<Pick<Whole, Other>>;
 

@@ -7,8 +7,9 @@ const LOOK_MS = 2_000;
 /** Data that was used within this time is watched. It covers a poll every minute, and some late ones. */
 export const IN_USE_MS = 300_000;
 
+const KINDS = ['account', 'key', 'app', 'share', 'member', 'session', 'link'] as const;
 /** A kind of data with its own cache. */
-export type Kind = 'account' | 'key' | 'app' | 'share' | 'member' | 'session';
+export type Kind = (typeof KINDS)[number];
 
 /** The position of a read of the store among other reads. */
 export interface Reading {
@@ -96,10 +97,11 @@ const FINGERPRINTS: Query<readonly [Kind, string, string]> = {
       fingerprintsOf('share', statesOf('app_shares', 'app_id', 'account_id')),
       fingerprintsOf('member', statesOf('console_members', 'email', 'account_id')),
       fingerprintsOf('session', statesOf('console_sessions', 'session_id')),
+      fingerprintsOf('link', statesOf('app_links', 'link_id')),
     ],
     sql`\nUNION ALL\n`,
   ),
-  row: z.tuple([z.enum(['account', 'key', 'app', 'share', 'member', 'session']), z.string(), z.string()]),
+  row: z.tuple([z.enum(KINDS), z.string(), z.string()]),
 };
 
 interface Bucket {

@@ -1,5 +1,6 @@
 import { hash, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { type LinkId, linkId } from '../domain/ids.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_LENGTH = 40;
@@ -7,6 +8,8 @@ const CHECKSUM_LENGTH = 6;
 /** The beginning of every API key. */
 export const API_KEY_START = 'service_api_';
 const API_KEY = /^service_api_([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
+const LINK_TOKEN = /^app_link_([0-9a-f]{32})([0-9A-Za-z]{40})([0-9A-Za-z]{6})$/;
+const UUID_PARTS = /^(.{8})(.{4})(.{4})(.{4})(.{12})$/;
 const APP_SECRET = /^app_secret_[0-9A-Za-z]{40}$/;
 
 /** `service_api_`, 40 random base62 characters, and their CRC32 in 6 base62 digits. */
@@ -24,6 +27,18 @@ export function isApiKey(text: string): boolean {
 /** The characters after a key's `service_api_` that tell it from others. The other 34 stay unknown. */
 export const shownPart = (apiKey: string): string =>
   apiKey.slice(API_KEY_START.length, API_KEY_START.length + 6);
+
+/** `app_link_`, the link's UUID without its hyphens, 40 random base62 characters, and the CRC32 of both. */
+export function newLinkToken(link: LinkId): string {
+  const text = `${link.replaceAll('-', '')}${randomBase62()}`;
+  return `app_link_${text}${checksum(text)}`;
+}
+
+/** The id of the link whose token this may be; null if form or checksum are wrong. */
+export function linkOfToken(token: string): LinkId | null {
+  const [, hex = '', random = '', sum] = LINK_TOKEN.exec(token) ?? [];
+  return checksum(hex + random) === sum ? linkId(hex.replace(UUID_PARTS, '$1-$2-$3-$4-$5')) : null;
+}
 
 /** `app_secret_` and 40 random base62 characters. */
 export const newAppSecret = (): string => `app_secret_${randomBase62()}`;

@@ -1,6 +1,6 @@
 import { AppError } from '../domain/errors.ts';
-import type { AccountId, AppId, KeyId } from '../domain/ids.ts';
-import type { EpochMs } from '../domain/time.ts';
+import type { AccountId, AppId, KeyId, LinkId } from '../domain/ids.ts';
+import { type EpochMs, toIso } from '../domain/time.ts';
 import type { AccountDeletions } from './account-deletions.ts';
 import type { Account, Accounts } from './accounts.ts';
 import type { Apps } from './apps.ts';
@@ -9,11 +9,16 @@ import type { Deletions } from './deletions.ts';
 import type { Exclusions, ExclusionsOfApps } from './exclusions.ts';
 import type { ApiKeySummary } from './key-rows.ts';
 import type { CreatedKey, Keys } from './keys.ts';
+import type { AppLink } from './link-rows.ts';
+import type { CreatedLink, Links, NewLink } from './links.ts';
 import type { Member, Members, Role } from './members.ts';
 import type { RetentionOfApp, Retentions } from './retention.ts';
 import type { SessionsOfPeople, SignInLink } from './sessions.ts';
 import type { Shares } from './shares.ts';
 import type { CreatedApp, PlanName } from './types.ts';
+
+/** The actor of the management API. */
+export const OPERATOR = 'operator';
 
 /** Changes of an account's things by somebody. Each is recorded in the audit. An unknown id throws `not_found`. */
 export interface Deeds {
@@ -43,6 +48,15 @@ export interface Deeds {
   setRetention(app: AppId, days: number | null): Promise<RetentionOfApp>;
   /** Replaces the list of addresses whose events an app leaves out. It takes effect within 5 s. */
   setExclusions(app: AppId, addresses: readonly string[]): Promise<Exclusions>;
+  /**
+   * Makes a link to the app's analytics, for people without an account. Throws `validation_failed` for an expiry that is
+   * not in the future, and `plan_blocked` if the app has too many links.
+   */
+  createLink(app: AppId, link: NewLink): Promise<CreatedLink>;
+  /** Sets which sites may show a link in a frame. */
+  setLinkOrigins(app: AppId, link: LinkId, origins: readonly string[]): Promise<AppLink>;
+  /** Ends a link: at once in this process, within 5 s in others. */
+  revokeLink(app: AppId, link: LinkId): Promise<AppLink>;
   /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
   deleteApp(app: AppId): Promise<void>;
   setPlan(account: AccountId, plan: PlanName): Promise<Account>;
@@ -51,12 +65,16 @@ export interface Deeds {
    * Ends the account and its apps at once. Resolves when their rows are gone from every table. Can be repeated.
    */
   deleteAccount(account: AccountId): Promise<void>;
+  /** Throws `forbidden` if the account would lose its last owner. */
   setMember(account: AccountId, email: string, role: Role): Promise<Member>;
+  /** Throws `forbidden` for the account's last owner. */
   removeMember(account: AccountId, email: string): Promise<void>;
   /** Ends all sessions and unused links of the account's people: at once in this process, within 5 s in others. */
   endSessions(account: AccountId): Promise<{ readonly ended: number }>;
   /** Makes a link that signs in once, within 10 minutes. `email`: empty for an owner without a name. */
   createSignInLink(account: AccountId, email: string): Promise<SignInLink>;
+  /** Makes a link that signs a member in once, within 7 days, into this account alone. */
+  createInvitation(account: AccountId, email: string): Promise<SignInLink>;
 }
 
 export interface DeedsParts {
@@ -68,6 +86,7 @@ export interface DeedsParts {
   readonly deletions: Deletions;
   readonly retentions: Retentions;
   readonly exclusions: ExclusionsOfApps;
+  readonly links: Links;
   readonly accountDeletions: AccountDeletions;
   readonly members: Members;
   readonly sessions: SessionsOfPeople;
@@ -89,6 +108,7 @@ export function deedsOf(
     shares,
     retentions,
     exclusions,
+    links,
     deletions,
     accountDeletions,
     members,
@@ -97,6 +117,8 @@ export function deedsOf(
   actor: string,
 ): Deeds {
   const { recorded } = audit;
+  /** Only the operator, who can make an owner at any time, may leave an account without one. */
+  const keepsOwner = actor !== OPERATOR;
   const onKey = async (key: KeyId, action: AuditAction): Promise<Deed> => {
     const { account, name } = await keys.get(key);
     return { account, actor, action, subject: key, details: name === '' ? {} : { name } };
@@ -161,6 +183,22 @@ export function deedsOf(
     setRetention: (app, days) => onApp(app, 'app.retention', { days }, () => retentions.set(app, days)),
     setExclusions: (app, addresses) =>
       onApp(app, 'app.exclusions', { addresses: addresses.join(' ') }, () => exclusions.set(app, addresses)),
+    createLink: async (app, link) => {
+      const { account, domain } = await apps.get(app);
+      const { name, segment, origins, expiresAt } = link;
+      const end = expiresAt === null ? null : toIso(expiresAt);
+      const details = { domain, name, segment, origins: origins.join(' '), expiresAt: end };
+      return recorded(
+        { account, actor, action: 'app.link', subject: app, details },
+        () => links.create(app, link),
+        ({ linkId }) => ({ details: { ...details, link: linkId } }),
+      );
+    },
+    setLinkOrigins: (app, link, origins) =>
+      onApp(app, 'app.link-origins', { link, origins: origins.join(' ') }, () =>
+        links.setOrigins(app, link, origins),
+      ),
+    revokeLink: (app, link) => onApp(app, 'app.unlink', { link }, () => links.revoke(app, link)),
     deleteApp: (app) => onApp(app, 'app.delete', {}, () => deletions.deleteApp(app)),
     setPlan: (account, plan) => onAccount(account, 'account.plan', { plan }, { plan }),
     renameAccount: (account, name) => onAccount(account, 'account.rename', { name }, { name }),
@@ -172,14 +210,19 @@ export function deedsOf(
     },
     setMember: (account, email, role) =>
       onPerson(account, 'member.set', email, { role }, () =>
-        members.set(account, email, role, () => sessions.endOf(account, email)),
+        members.set(account, email, role, {
+          keepsOwner,
+          beforeAdding: () => sessions.endOf(account, email),
+        }),
       ),
     removeMember: (account, email) =>
-      onPerson(account, 'member.remove', email, {}, () => members.remove(account, email)),
+      onPerson(account, 'member.remove', email, {}, () => members.remove(account, email, keepsOwner)),
     endSessions: (account) =>
       onPerson(account, 'session.end', 'all', {}, async () => ({ ended: await sessions.endAll(account) })),
     createSignInLink: (account, email) =>
       onPerson(account, 'link.create', email, {}, () => sessions.createLink(account, email)),
+    createInvitation: (account, email) =>
+      onPerson(account, 'link.create', email, {}, () => sessions.createInvitation(account, email)),
   };
 }
 

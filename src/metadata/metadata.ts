@@ -7,13 +7,14 @@ import { accountDeletionsIn } from './account-deletions.ts';
 import { type Account, accountsIn } from './accounts.ts';
 import { type AppOfAccount, appsIn, sdkApp } from './apps.ts';
 import { type Audit, type AuditEntry, auditIn } from './audit.ts';
-import { createdBy, type Deeds, deedsOf } from './deeds.ts';
+import { createdBy, type Deeds, deedsOf, OPERATOR } from './deeds.ts';
 import { deletionsIn } from './deletions.ts';
 import { type Exclusions, exclusionsIn } from './exclusions.ts';
 import { type KeyHour, keyRequestsIn } from './key-requests.ts';
 import type { ApiKeySummary } from './key-rows.ts';
 import { keyUsesIn } from './key-uses.ts';
 import { keysIn } from './keys.ts';
+import { type Links, linksIn } from './links.ts';
 import { type Member, membersIn } from './members.ts';
 import { type MovedApps, movedAppsIn } from './moved-apps.ts';
 import { PLANS } from './plans.ts';
@@ -54,6 +55,8 @@ export interface Metadata extends Access, Deeds {
   /** Returns the apps whose raw events expire, and after how many days. */
   retentionsInForce(): Promise<readonly { readonly app: AppId; readonly days: number }[]>;
   listShares(filter?: ShareFilter): Promise<Share[]>;
+  /** Links to apps' analytics, for people without an account. */
+  readonly links: Pick<Links, 'authenticate' | 'find' | 'list'>;
   /** Moves apps between stores: see src/transfer. */
   readonly moving: MovedApps & Pick<Audit, 'recorded'>;
   /**
@@ -66,7 +69,9 @@ export interface Metadata extends Access, Deeds {
   /** The same changes as somebody else than the operator. */
   by(actor: string): Deeds;
   listMembers(account: AccountId): Promise<Member[]>;
-  /** Returns the accounts that a person may sign in to. */
+  /** Returns the links that still sign somebody in to the account; of each person the last one counts. */
+  openSignInLinks(account: AccountId): Promise<{ readonly email: string; readonly expiresAt: string }[]>;
+  /** Returns the accounts that a person may sign in to: the oldest membership first. */
   accountsOfPerson(email: string): Promise<Member[]>;
   /** Returns the newest entries first: of one account, or of all. */
   listAudit(account: AccountId | null): Promise<AuditEntry[]>;
@@ -87,9 +92,6 @@ export interface Metadata extends Access, Deeds {
   /** Stops the look for changes. */
   close(): Promise<void>;
 }
-
-/** The actor of the management API. */
-const OPERATOR = 'operator';
 
 export interface MetadataOptions {
   readonly db: Database;
@@ -126,9 +128,11 @@ export function createMetadata({
   const accountDeletions = accountDeletionsIn(parts, accounts, deletions);
   const retentions = retentionsIn(parts, apps);
   const exclusions = exclusionsIn(parts, apps);
+  const links = linksIn(parts, accounts, apps);
   const deeds = {
     retentions,
     exclusions,
+    links,
     accounts,
     audit,
     keys,
@@ -174,6 +178,7 @@ export function createMetadata({
     retentionOf: retentions.get,
     exclusionsOf: exclusions.get,
     listShares: (filter = {}) => shares.list(filter),
+    links,
     moving: { ...movedAppsIn(parts, apps), recorded: audit.recorded },
     async resumeDeletions() {
       await accountDeletions.sweep();
@@ -184,6 +189,7 @@ export function createMetadata({
       await requests.write();
     },
     listMembers: members.list,
+    openSignInLinks: sessions.openLinks,
     accountsOfPerson: members.ofPerson,
     listAudit: audit.list,
     noteRequest: ({ keyId, accountId }, passes) => requests.note(keyId, accountId, passes),

@@ -1,5 +1,6 @@
 import type { AccountId, AppId, KeyId } from '../domain/ids.ts';
 import type { AppRetention } from '../domain/retention.ts';
+import type { Segment } from '../domain/segment.ts';
 
 /** `suspended`: no new apps, analytics answer 403 `plan_blocked`, ingestion goes on. */
 export type PlanName = 'free' | 'pro' | 'suspended';
@@ -16,11 +17,20 @@ export type RetentionOfPlans = Readonly<Partial<Record<PlanName, number>>>;
 /** The account behind an API key or a session. */
 export interface Principal {
   readonly accountId: AccountId;
-  /** The key, or the session: requests are counted by it. */
+  /** The key, the session or the link: requests are counted by it. */
   readonly keyId: KeyId;
   readonly plan: Plan;
   /** Who asks, as the audit names them. */
   readonly actor: string;
+  /** What a link shows. Absent: everything that the account may read. */
+  readonly only?: Shown;
+}
+
+/** The part of an account's analytics that a link shows. */
+export interface Shown {
+  readonly app: AppId;
+  /** Its sessions alone; null: all. */
+  readonly segment: Segment | null;
 }
 
 export interface AppSummary {

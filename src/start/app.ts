@@ -80,6 +80,7 @@ export function createApp({ config, log, redis, sdk, overload, people, ...deps }
   app.use(api({ below: '', authentication: authenticationByKey(deps), count }));
   if (people !== null) {
     app.use(api({ ...people, below: '/dashboard' }));
+    app.use(api(people.links));
     app.use(people.router);
   }
   app.use(servicePages(deps));

@@ -13,6 +13,9 @@ let browser: Browser;
 let visitor: Visitor;
 beforeAll(async () => {
   browser = await openBrowser();
+  await service().metadata.setMember(service().account, 'ada.lovelace.of.the.engine@example.com', 'owner');
+  await service().metadata.setMember(service().account, 'bob@example.com', 'viewer');
+  await service().metadata.createInvitation(service().account, 'bob@example.com');
   visitor = await signedIn(browser, service(), service().account);
 });
 afterAll(() => browser.close());
@@ -27,6 +30,13 @@ const PAGES: readonly (readonly [string, string, (() => Promise<unknown>)?])[] =
     '/apps/:app/settings',
     () => visitor.page.locator('.section button').last().click(),
   ],
+  [
+    'a new link to an app',
+    '/apps/:app/settings',
+    () => visitor.page.locator('.section').nth(3).locator('.section-body > button').last().click(),
+  ],
+  ['members', '/members'],
+  ['an invitation', '/members', () => visitor.page.locator('main header button').click()],
   ['API keys', '/api-keys'],
   ['usage', '/usage'],
   ['audit', '/audit'],

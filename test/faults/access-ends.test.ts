@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type BridgeProcess, bridgeProcess } from '../support/bridge-process.ts';
-import { type Running, running } from './support.ts';
+import { send } from '../support/http.ts';
+import { type Running, running, type Tenant } from './support.ts';
 
 /** The end of an access in one process takes effect in another within 5 s, under any load. */
 const PROMISE_MS = 5_000;
@@ -29,15 +30,33 @@ afterAll(async () => {
 interface Access {
   readonly key: string;
   readonly app: string;
+  /** Before the path of the Public API. */
+  readonly below?: string;
   readonly refusal: number;
   end(): Promise<unknown>;
 }
 
+/** A link to the tenant's app, made and ended by an owner in the console. */
+async function linked({ account, app }: Tenant): Promise<Access> {
+  const { url } = (await here.admin('sign-in-link', '--account', account)) as { readonly url: string };
+  let cookie = '';
+  const ask = async (path: string, body: object) => {
+    const headers = { Origin: here.url, Cookie: cookie };
+    const answer = await send(here.url, `/dashboard/api${path}`, { method: 'POST', body, headers });
+    [cookie = cookie] = String(answer.headers['set-cookie'] ?? cookie).split(';');
+    return answer.json as { readonly token: string; readonly linkId: string };
+  };
+  await ask('/sign-in/link', { token: url.split('#')[1] });
+  const { token, linkId } = await ask(`/apps/${app.id}/links`, { name: 'Board' });
+  const end = () => ask(`/apps/${app.id}/links/${linkId}/revoke`, {});
+  return { key: token, app: app.id, below: '/shared', refusal: 401, end };
+}
+
 async function accesses(): Promise<Access[]> {
-  const [revoked, suspended, owner, guest, deleted] = await Promise.all(
-    Array.from({ length: 5 }, () => here.newTenant()),
+  const [revoked, suspended, owner, guest, deleted, linking] = await Promise.all(
+    Array.from({ length: 6 }, () => here.newTenant()),
   );
-  if (!revoked || !suspended || !owner || !guest || !deleted) throw new Error('no tenants');
+  if (!revoked || !suspended || !owner || !guest || !deleted || !linking) throw new Error('no tenants');
   const share = ['--app', owner.app.id, '--account', guest.account];
   await here.admin('app', 'share', ...share);
   const of = ({ key, app }: typeof revoked) => ({ key, app: app.id });
@@ -59,11 +78,12 @@ async function accesses(): Promise<Access[]> {
       refusal: 403,
       end: () => here.admin('app', 'delete', '--yes', '--app', deleted.app.id),
     },
+    await linked(linking),
   ];
 }
 
-const statusOf = async ({ key, app }: Access): Promise<number> =>
-  (await elsewhere.ask(`/api/v1/sessions/data-bounds?appId=${app}`, { key })).status;
+const statusOf = async ({ key, app, below = '' }: Access): Promise<number> =>
+  (await elsewhere.ask(`${below}/api/v1/sessions/data-bounds?appId=${app}`, { key })).status;
 
 test.each([false, true])('under load (the store hangs afterwards: %s)', async (hangs) => {
   const all = await accesses();

@@ -48,7 +48,7 @@ async function site({
   });
   const question: LiveQuestion = {
     name: 'question',
-    account: accountId('00000000-0000-4000-8000-00000000000a'),
+    holder: '00000000-0000-4000-8000-00000000000a',
     app: APP,
     key: keyId('key'),
     window: () => '',
@@ -66,7 +66,7 @@ async function site({
     },
   };
   const open = async (res: ServerResponse): Promise<void> => {
-    hub.admit(question.account, res);
+    hub.admit(question.holder, res);
     const askedAt = performance.now();
     const versioned = await question.ask();
     const computed = await versioned.result();

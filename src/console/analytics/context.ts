@@ -1,6 +1,7 @@
-import { createContext, type RefObject, useContext, useEffect, useRef, useState } from 'react';
+import { createContext, type RefObject, useContext, useEffect, useRef } from 'react';
 import type { Data, ExtendedOverview, LiveQuestion, Params, RangeParams } from '../../client/index.ts';
 import { type Loaded, type LoadOptions, usePublic } from '../answers.ts';
+import { useSeen } from '../parts/in-view.ts';
 import { useTold } from './questions.ts';
 import type { Range } from './view/range.ts';
 import type { View } from './view/view.ts';
@@ -85,26 +86,12 @@ export function useReload(version: number, isAsked: boolean, { isLoading, reload
   }, [version, isAsked, isLoading, reload]);
 }
 
-/** Begins to load a little before an element is seen. */
-const MARGIN = '200px';
-
 /** True while the element is in view, or nearly, or on paper. */
 export function useInView<E extends Element>(): {
   readonly ref: RefObject<E | null>;
   readonly isInView: boolean;
 } {
   const { isWhole } = useAnalytics();
-  const ref = useRef<E>(null);
-  const [isInView, setIsInView] = useState(false);
-  useEffect(() => {
-    const { current } = ref;
-    if (current === null) return;
-    const observer = new IntersectionObserver(
-      (entries) => setIsInView(entries.at(-1)?.isIntersecting ?? false),
-      { rootMargin: MARGIN },
-    );
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, []);
-  return { ref, isInView: isInView || isWhole };
+  const { ref, isSeen } = useSeen<E>();
+  return { ref, isInView: isSeen || isWhole };
 }

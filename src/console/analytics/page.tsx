@@ -4,6 +4,7 @@ import type { KpiComparison } from '../../client/index.ts';
 import { isNoAccess, type Loaded } from '../answers.ts';
 import { useApps } from '../apps/apps.ts';
 import { useSpeech } from '../i18n/use-text.ts';
+import { useIsNarrowed } from '../link/context.ts';
 import { go, usePath, useSearch } from '../shell/router.tsx';
 import { NoAccessState } from '../states.tsx';
 import { useNow } from './clock.ts';
@@ -112,7 +113,7 @@ function useAgainst(appId: string, view: View, range: Range, now: number): Perio
 
 /** When the first session of the app began. */
 function useOldest(appId: string, version: number): number | null | undefined {
-  const { data } = useFigures('getDataBounds', { appId }, version);
+  const { data } = useFigures('getDataBounds', useIsNarrowed() ? null : { appId }, version);
   if (data === undefined) return undefined;
   return data.oldest === null ? null : Date.parse(data.oldest);
 }

@@ -10,6 +10,7 @@ import { Link } from '../shell/router.tsx';
 import { EmptyState, Shown } from '../states.tsx';
 import { type App, analyticsOf, settingsOf, useApps } from './apps.ts';
 import { CreateApp } from './create.tsx';
+import { AtAGlance, TurnProvider, useTurn } from './glances.tsx';
 
 /** The apps of the account, with the way to their figures and settings. */
 export function AppsPage() {
@@ -38,23 +39,22 @@ export function AppsPage() {
 
 function AppTable({ apps }: { readonly apps: readonly App[] }) {
   const { apps: text } = useText();
+  const turn = useTurn();
   const columns: Column<App>[] = [
     {
       label: text.name,
       cell: (app) => (
-        <Link to={analyticsOf(app)}>
-          <bdi>{app.name}</bdi>
-        </Link>
+        <div className="lines">
+          <Link to={analyticsOf(app)}>
+            <bdi>{app.name}</bdi>
+          </Link>
+          <bdi dir="ltr" className="faint" title={app.domain}>
+            {readableHost(app.domain)}
+          </bdi>
+        </div>
       ),
     },
-    {
-      label: text.domain,
-      cell: ({ domain }) => (
-        <bdi dir="ltr" title={domain}>
-          {readableHost(domain)}
-        </bdi>
-      ),
-    },
+    { label: text.glance.title, cell: (app) => <AtAGlance app={app} /> },
     {
       label: text.access,
       cell: ({ access }) => (
@@ -78,5 +78,9 @@ function AppTable({ apps }: { readonly apps: readonly App[] }) {
       ),
     },
   ];
-  return <DataTable caption={text.title} columns={columns} rows={apps} keyOf={({ id }) => id} />;
+  return (
+    <TurnProvider value={turn}>
+      <DataTable caption={text.title} columns={columns} rows={apps} keyOf={({ id }) => id} />
+    </TurnProvider>
+  );
 }

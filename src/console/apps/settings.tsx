@@ -7,13 +7,14 @@ import { Link } from '../shell/router.tsx';
 import { EmptyState, NoAccessState, Shown } from '../states.tsx';
 import { type App, analyticsOf, keptSecret, useApps } from './apps.ts';
 import { ExcludedAddresses } from './excluded.tsx';
+import { LinksOfApp } from './links.tsx';
 import { RemoveApp } from './remove.tsx';
 import { RetentionOfApp } from './retention.tsx';
 import { RotateSecret } from './secret.tsx';
 import { SetUp } from './set-up.tsx';
 import { ShareApp } from './share.tsx';
 
-/** The page on which an owner sets up an app, rotates its secret, shares it, leaves out addresses, lets its events expire, or deletes it. */
+/** The page on which an owner sets up an app, rotates its secret, shares it, makes links to it, leaves out addresses, lets its events expire, or deletes it. */
 export function SettingsPage({ appId }: { readonly appId: string }) {
   const { apps: text } = useText();
   const apps = useApps();
@@ -46,7 +47,7 @@ export function SettingsPage({ appId }: { readonly appId: string }) {
 }
 
 function Sections({ app }: { readonly app: App }) {
-  const { setUp, secret: secretText, share, excluded, retention, remove } = useText().apps;
+  const { setUp, secret: secretText, share, links, excluded, retention, remove } = useText().apps;
   const [secret, setSecret] = useState(() => keptSecret(app.id));
   return (
     <div className="sections">
@@ -58,6 +59,9 @@ function Sections({ app }: { readonly app: App }) {
       </Section>
       <Section title={share.title} text={share.text}>
         <ShareApp app={app} />
+      </Section>
+      <Section title={links.title} text={links.text}>
+        <LinksOfApp app={app} />
       </Section>
       <Section title={excluded.title} text={excluded.text}>
         <ExcludedAddresses app={app} />

@@ -1,3 +1,4 @@
+import { keep, kept } from '../parts/kept.ts';
 import type { Texts } from './texts.ts';
 
 /**
@@ -29,10 +30,7 @@ export const LANGUAGES: readonly string[] = [...LOADERS.keys()].sort((a, b) =>
 
 /** The person's choice; without one the first language of the browser that the console speaks. */
 export function preferredLanguage(): string {
-  const wishes = [
-    localStorage.getItem(KEPT) ?? '',
-    ...navigator.languages.map((tag) => tag.split('-')[0] ?? ''),
-  ];
+  const wishes = [kept(KEPT) ?? '', ...navigator.languages.map((tag) => tag.split('-')[0] ?? '')];
   return wishes.find((code) => LOADERS.has(code)) ?? DEFAULT;
 }
 
@@ -49,7 +47,7 @@ export async function loadLanguage(code: string): Promise<LoadedLanguage> {
 /** Loads the language, and remembers it as the person's choice. */
 export async function chooseLanguage(code: string): Promise<LoadedLanguage> {
   const language = await loadLanguage(code);
-  localStorage.setItem(KEPT, code);
+  keep(KEPT, code);
   return language;
 }
 

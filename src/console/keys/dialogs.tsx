@@ -11,8 +11,10 @@ import {
   useLifetimes,
   useOverlaps,
 } from '../parts/choices.ts';
+import { ConfirmDialog } from '../parts/confirm-dialog.tsx';
 import { Copy } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { focusAtFirst } from '../parts/focus.ts';
 import { Problem } from '../parts/problem.tsx';
 import { type Key, useNameOf } from './key.ts';
 
@@ -127,9 +129,6 @@ function MakeKey({ title, button, deed, onClose, children }: MakeKeyProps) {
   );
 }
 
-/** The form had the focus, and is gone. */
-const focusAtFirst = (button: HTMLButtonElement | null): void => button?.focus();
-
 function MadeKey({ apiKey, onClose }: { readonly apiKey: string; readonly onClose: () => void }) {
   const { actions, keys: text } = useText();
   return (
@@ -151,24 +150,16 @@ function MadeKey({ apiKey, onClose }: { readonly apiKey: string; readonly onClos
 }
 
 export function RevokeKey({ of: key, onClose }: OnKey) {
-  const { actions, keys: text } = useText();
+  const { keys: text } = useText();
   const nameOf = useNameOf();
-  const deed = useDeed(() => ask('POST /keys/:keyId/revoke', { params: { keyId: key.keyId } }));
-  const revoke = async (): Promise<void> => {
-    if ((await deed.run()) !== undefined) onClose();
-  };
   return (
-    <Dialog title={text.revokeKey(nameOf(key))} onClose={onClose} isHeld={deed.isRunning}>
-      <Text>{text.revokeText}</Text>
-      <Problem error={deed.error} />
-      <div className="buttons">
-        <Button color="red" loading={deed.isRunning} onClick={() => void revoke()}>
-          {text.revoke}
-        </Button>
-        <Button variant="default" onClick={onClose} data-autofocus>
-          {actions.cancel}
-        </Button>
-      </div>
-    </Dialog>
+    <ConfirmDialog
+      title={text.revokeKey(nameOf(key))}
+      confirm={text.revoke}
+      work={() => ask('POST /keys/:keyId/revoke', { params: { keyId: key.keyId } })}
+      onClose={onClose}
+    >
+      {text.revokeText}
+    </ConfirmDialog>
   );
 }

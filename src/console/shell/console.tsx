@@ -1,15 +1,20 @@
 import { DirectionProvider, MantineProvider } from '@mantine/core';
-import { useCallback, useMemo, useState } from 'react';
+import { type ReactNode, useCallback, useMemo, useState } from 'react';
 import { chooseLanguage, type LoadedLanguage } from '../i18n/languages.ts';
 import { SpeechProvider } from '../i18n/use-text.ts';
-import { SignedIn } from './signed-in.tsx';
 import { THEME } from './theme.ts';
 
 /**
  * Everything around the pages. Mantine would write its variables into a style element, which the policy of the page
  * forbids: mantine.css brings them as a file.
  */
-export function Console({ language: first }: { readonly language: LoadedLanguage }) {
+export function Console({
+  language: first,
+  children,
+}: {
+  readonly language: LoadedLanguage;
+  readonly children: ReactNode;
+}) {
   const [language, setLanguage] = useState(first);
   const choose = useCallback((code: string) => void chooseLanguage(code).then(setLanguage), []);
   const speech = useMemo(() => ({ language, choose }), [language, choose]);
@@ -22,9 +27,7 @@ export function Console({ language: first }: { readonly language: LoadedLanguage
         withGlobalClasses={false}
         withStaticClasses={false}
       >
-        <SpeechProvider value={speech}>
-          <SignedIn />
-        </SpeechProvider>
+        <SpeechProvider value={speech}>{children}</SpeechProvider>
       </MantineProvider>
     </DirectionProvider>
   );

@@ -60,6 +60,7 @@ function Navigation({ path }: { readonly path: string }) {
     { to: '/dashboard', text: shell.apps, isHere: isApps },
     { to: '/dashboard/api-keys', text: shell.keys },
     { to: '/dashboard/usage', text: shell.usage },
+    { to: '/dashboard/members', text: shell.members },
     { to: '/dashboard/audit', text: shell.audit },
   ];
   return (

@@ -16,6 +16,10 @@ const UsagePage = lazy(() => import('../usage/page.tsx').then(({ UsagePage }) =>
 const SettingsPage = lazy(() =>
   import('../apps/settings.tsx').then(({ SettingsPage }) => ({ default: SettingsPage })),
 );
+const LinkPage = lazy(() => import('../link/page.tsx').then(({ LinkPage }) => ({ default: LinkPage })));
+const MembersPage = lazy(() =>
+  import('../members/page.tsx').then(({ MembersPage }) => ({ default: MembersPage })),
+);
 const AuditPage = lazy(() => import('../audit/page.tsx').then(({ AuditPage }) => ({ default: AuditPage })));
 
 const ANALYTICS = /^\/dashboard\/apps\/([0-9a-f-]{36})$/;
@@ -28,6 +32,7 @@ const PAGES: readonly (readonly [RegExp, (appId: string) => ReactNode])[] = [
   [/^\/dashboard\/apps\/([0-9a-f-]{36})\/settings$/, (appId) => <SettingsPage key={appId} appId={appId} />],
   [/^\/dashboard\/api-keys$/, () => <KeysPage />],
   [/^\/dashboard\/usage$/, () => <UsagePage />],
+  [/^\/dashboard\/members$/, () => <MembersPage />],
   [/^\/dashboard\/audit$/, () => <AuditPage />],
 ];
 
@@ -45,9 +50,20 @@ export function beginPage(): void {
 /** The page of the present address. */
 export function Pages() {
   const path = usePath();
+  return <Loadable path={path}>{pageAt(path)}</Loadable>;
+}
+
+/** The page of a window that shows a link. */
+export const LinkWindow = () => (
+  <Loadable path={usePath()}>
+    <LinkPage />
+  </Loadable>
+);
+
+function Loadable({ path, children }: { readonly path: string; readonly children: ReactNode }) {
   return (
     <ErrorBoundary resetKey={path} fallback={(error) => (isLoadFailure(error) ? <NotLoaded /> : <Broken />)}>
-      <Suspense fallback={<LoadingState />}>{pageAt(path)}</Suspense>
+      <Suspense fallback={<LoadingState />}>{children}</Suspense>
     </ErrorBoundary>
   );
 }

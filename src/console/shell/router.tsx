@@ -1,4 +1,5 @@
 import { type AnchorHTMLAttributes, type MouseEvent, useSyncExternalStore } from 'react';
+import { OPENED } from '../link/opened.ts';
 
 /*
  * The address is the only state of navigation: `usePath` and `useSearch` read it, `go` changes it.
@@ -22,10 +23,13 @@ export const usePath = (): string =>
 /** The parameters after the question mark, as text. Read them with URLSearchParams. */
 export const useSearch = (): string => useSyncExternalStore(subscribe, () => location.search);
 
+/** A frame's steps would be steps of the page around it. */
+const IS_FRAMED = OPENED?.isFramed === true;
+
 /** Goes to an address of the console; `replace` leaves no step in the history. */
 export function go(to: string, { replace = false }: { readonly replace?: boolean } = {}): void {
   const isOtherPage = new URL(to, location.href).pathname !== location.pathname;
-  history[replace ? 'replaceState' : 'pushState'](null, '', to);
+  history[replace || IS_FRAMED ? 'replaceState' : 'pushState'](null, '', to);
   if (isOtherPage) window.scrollTo(0, 0);
   window.dispatchEvent(new Event(CHANGED));
 }

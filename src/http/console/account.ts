@@ -2,7 +2,7 @@ import { AppError } from '../../domain/errors.ts';
 import type { AccountId, AppId, KeyId } from '../../domain/ids.ts';
 import { type EpochMs, epochMs, floorTo, HOUR_MS, toIso } from '../../domain/time.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
-import type { Session } from '../../metadata/sessions.ts';
+import { isBound, type Session } from '../../metadata/sessions.ts';
 import type { ConsoleAnswers } from './schemas.ts';
 
 const HOURS = 24;
@@ -15,7 +15,9 @@ export async function sessionAnswer(
   const { account, email, role, expiresAt } = session;
   const found = await metadata.findAccount(account);
   if (found === null) throw new AppError('not_found', 'The account does not exist any more.');
-  const memberships = email === '' ? [{ accountId: account, role }] : await metadata.accountsOfPerson(email);
+  const memberships = isBound(session)
+    ? [{ accountId: account, role }]
+    : await metadata.accountsOfPerson(email);
   const accounts = await Promise.all(
     memberships.map(async ({ accountId, role }) => {
       const name = (await metadata.findAccount(accountId))?.name ?? '';

@@ -1,6 +1,16 @@
 import { z } from 'zod';
-import { accountId, appId, isUuid, keyId } from '../../domain/ids.ts';
-import { ExclusionsBody, RetentionBody, RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
+import { accountId, appId, isUuid, keyId, linkId } from '../../domain/ids.ts';
+import { parseSegment } from '../../domain/segment.ts';
+import {
+  Email,
+  ExclusionsBody,
+  KeyBody,
+  RetentionBody,
+  RoleBody,
+  RotateKeyBody,
+  RotateSecretBody,
+} from '../../management/schemas.ts';
+import { AppDomain, AppName } from '../../metadata/names.ts';
 
 /* The paths and bodies of the console's own API. */
 
@@ -15,4 +25,30 @@ export const AccountBody = z.strictObject({ accountId: uuid.transform(accountId)
 export const DeletionBody = z.strictObject({ name: z.string() });
 /** The app's name, as typed by the person who lets its events expire. */
 export const NamedRetentionBody = z.strictObject({ ...RetentionBody.shape, ...DeletionBody.shape });
-export { ExclusionsBody, RotateKeyBody, RotateSecretBody };
+
+export const LinkPath = z.strictObject({ ...AppPath.shape, linkId: uuid.transform(linkId) });
+
+const MOST_ORIGINS = 10;
+/** What the grammar of a Content-Security-Policy can name: no underscore, and no address of IPv6. */
+const IN_POLICY = /^https?:\/\/[a-z0-9.-]+(:\d+)?$/;
+const Origins = z
+  .array(AppDomain.refine((origin) => IN_POLICY.test(origin), 'must be a site with an ordinary host name'))
+  .max(MOST_ORIGINS, `Must hold at most ${MOST_ORIGINS} sites.`)
+  .transform((origins) => [...new Set(origins)]);
+export const OriginsBody = z.strictObject({ origins: Origins });
+
+/** The text is kept, so that the owner sees it as it was written. */
+const SegmentText = z.string().superRefine((text, context) => {
+  const segment = text === '' ? [] : parseSegment(text);
+  if ('problem' in segment) context.addIssue({ code: 'custom', message: segment.problem });
+});
+export const NewLinkBody = z.strictObject({
+  name: AppName,
+  segment: SegmentText.default(''),
+  origins: Origins.default([]),
+  expiresAt: KeyBody.shape.expiresAt,
+});
+
+export const MemberPath = z.strictObject({ email: Email });
+export const InvitationBody = z.strictObject({ email: Email, ...RoleBody.shape });
+export { ExclusionsBody, RoleBody, RotateKeyBody, RotateSecretBody };

@@ -1,5 +1,6 @@
 import { Router } from 'express';
 import type { ConsoleConfig } from '../../config.ts';
+import type { LinkId } from '../../domain/ids.ts';
 import { once } from '../../domain/once.ts';
 import type { Clock } from '../../domain/time.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
@@ -12,9 +13,12 @@ import { Oidc } from './oidc.ts';
 import { consolePages } from './pages.ts';
 import { People, windowOfCaller } from './people.ts';
 import { consoleRoutes } from './routes.ts';
+import { sharedAnalytics } from './shared.ts';
 
 /** A page with all panels asks a dozen questions, and streams each of them. */
 const SESSION_REQUESTS_PER_MINUTE = 1_200;
+/** Of all people together who opened one link. */
+const LINK_REQUESTS_PER_MINUTE = 3_600;
 const ATTEMPTS_PER_MINUTE = 10;
 
 export interface ConsoleDeps extends RateLimitDeps {
@@ -31,6 +35,8 @@ export interface ConsoleParts {
   readonly authentication: Authentication;
   /** Counts a request in its caller's window. */
   readonly count: (caller: Principal) => Promise<Counted>;
+  /** Where people ask who opened a link. */
+  readonly links: ReturnType<typeof sharedAnalytics>['mount'];
 }
 
 export function createConsole(deps: ConsoleDeps): ConsoleParts {
@@ -45,6 +51,14 @@ export function createConsole(deps: ConsoleDeps): ConsoleParts {
   const countAttempt = createRateLimit({ ...deps, requestsPerMinute: ATTEMPTS_PER_MINUTE });
   const routes = { metadata, people, oidc, count, countAttempt, failedAttempts, requestsPerMinute, clock };
   const router = Router({ caseSensitive: true, strict: true });
-  router.use(consoleRoutes(routes), consolePages());
-  return { router, authentication: people, count: (caller) => count(windowOfCaller(caller)) };
+  const countLink = createRateLimit({ ...deps, requestsPerMinute: LINK_REQUESTS_PER_MINUTE });
+  const shared = sharedAnalytics({ metadata, failedAttempts, countLink });
+  const originsOf = async (link: LinkId) => (await metadata.links.find(link))?.origins ?? [];
+  router.use(consoleRoutes(routes), shared.router, consolePages(originsOf));
+  return {
+    router,
+    authentication: people,
+    count: (caller) => count(windowOfCaller(caller)),
+    links: shared.mount,
+  };
 }

@@ -1,15 +1,14 @@
 import type { Request, Response } from 'express';
-import type { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { Clock } from '../../domain/time.ts';
 import { KeyBody } from '../../management/schemas.ts';
 import type { Metadata } from '../../metadata/metadata.ts';
-import { actorOf, type Session } from '../../metadata/sessions.ts';
-import { readJson } from '../gate/body.ts';
+import { actorOf, isBound } from '../../metadata/sessions.ts';
 import type { FailedAttempts } from '../gate/failed-attempts.ts';
-import { announce, type RateLimit } from '../gate/rate-limit.ts';
+import type { RateLimit } from '../gate/rate-limit.ts';
 import { parseBody as parse } from '../gate/validate.ts';
 import { assertOwnKey, ownApp, sessionAnswer, usageAnswer } from './account.ts';
+import { ofLinks } from './app-links.ts';
 import {
   AccountBody,
   AppPath,
@@ -22,10 +21,9 @@ import {
   RotateSecretBody,
   SharePath,
 } from './bodies.ts';
-import { type People, windowOf } from './people.ts';
-import type { ConsoleAnswers } from './schemas.ts';
-
-const MAX_BODY = 16 * 1024;
+import { bodyOf, type Callers, callersOf, type Handlers } from './handler.ts';
+import { ofMembers } from './members.ts';
+import type { People } from './people.ts';
 
 export interface HandlersDeps {
   readonly metadata: Metadata;
@@ -40,27 +38,6 @@ export interface HandlersDeps {
   readonly clock: Clock;
 }
 
-type Route = keyof ConsoleAnswers;
-/** An answer; `created` for one with status 201. */
-type Reply<R extends Route> = ConsoleAnswers[R] | { readonly created: ConsoleAnswers[R] };
-export type Handlers<R extends Route = Route> = {
-  readonly [Each in R]: (req: Request, res: Response) => Promise<Reply<Each>>;
-};
-
-type Callers = ReturnType<typeof callersOf>;
-
-/** Finds the session of a request that reads, or that changes something, and counts it. */
-function callersOf({ people, count }: Pick<HandlersDeps, 'people' | 'count'>) {
-  const counted = async (res: Response, session: Session): Promise<Session> => {
-    announce(res, await count(windowOf(session)));
-    return session;
-  };
-  return {
-    reader: async (req: Request, res: Response) => counted(res, await people.sessionOf(req)),
-    owner: async (req: Request, res: Response) => counted(res, await people.ownerOf(req)),
-  };
-}
-
 export function handlersOf(deps: HandlersDeps): Handlers {
   const callers = callersOf(deps);
   const { metadata, clock, requestsPerMinute } = deps;
@@ -69,6 +46,8 @@ export function handlersOf(deps: HandlersDeps): Handlers {
     ...ofSessions(deps, callers),
     ...ofKeys(deps, callers),
     ...ofApps(deps, callers),
+    ...ofLinks(metadata, callers),
+    ...ofMembers(metadata, callers),
     'GET /usage': async (req, res) =>
       usageAnswer(metadata, (await reader(req, res)).account, { now: clock(), requestsPerMinute }),
     'GET /audit': async (req, res) => metadata.listAudit((await reader(req, res)).account),
@@ -104,7 +83,7 @@ function ofSessions(
       people.assertOwnPage(req);
       const session = await reader(req, res);
       const { accountId } = await bodyOf(req, res, AccountBody);
-      const chosen = session.email === '' ? null : await metadata.sessions.open(accountId, session.email);
+      const chosen = isBound(session) ? null : await metadata.sessions.open(accountId, session.email);
       if (chosen === null) throw new AppError('not_found', 'You are no member of this account.');
       await people.signIn(req, res, chosen);
       return sessionAnswer(metadata, chosen);
@@ -141,7 +120,10 @@ function ofKeys(
   };
 }
 
-type AppRoute = Extract<Route, `${string} /apps/${string}`>;
+type AppRoute = Exclude<
+  Extract<keyof Handlers, `${string} /apps/${string}`>,
+  `${string} /apps/:appId/links${string}`
+>;
 
 function ofApps({ metadata }: HandlersDeps, { reader, owner }: Callers): Handlers<AppRoute> {
   return {
@@ -213,16 +195,9 @@ function ofApps({ metadata }: HandlersDeps, { reader, owner }: Callers): Handler
   };
 }
 
-/** A request without a body counts as one without fields. */
-async function bodyOf<T>(req: Request, res: Response, schema: z.ZodType<T>): Promise<T> {
-  const { 'content-length': length = '0', 'transfer-encoding': chunked } = req.headers;
-  const isEmpty = length === '0' && chunked === undefined;
-  return parse(schema, isEmpty ? {} : await readJson(req, res, MAX_BODY));
-}
-
 const WRONG_LINK = new AppError(
   'unauthorized',
-  'This link is not valid: it works once, for 10 minutes. Ask for a new one.',
+  'This link is not valid: it works once, and for some time. Ask for a new one.',
 );
 
 const wrongName = (): AppError =>

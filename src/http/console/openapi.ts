@@ -9,14 +9,20 @@ import {
   AppPath,
   DeletionBody,
   ExclusionsBody,
+  InvitationBody,
   KeyPath,
   LinkBody,
+  LinkPath,
+  MemberPath,
   NamedRetentionBody,
+  NewLinkBody,
+  OriginsBody,
+  RoleBody,
   RotateKeyBody,
   RotateSecretBody,
   SharePath,
 } from './bodies.ts';
-import { ConsoleAnswers } from './schemas.ts';
+import { ConsoleAnswers, LinkAnswer } from './schemas.ts';
 
 const EVERYWHERE: readonly ErrorCode[] = ['bad_request', 'rate_limited', 'internal', 'store_unavailable'];
 const SIGNED_IN: readonly ErrorCode[] = ['unauthorized'];
@@ -29,7 +35,7 @@ type Route = keyof typeof ConsoleAnswers;
 interface Part {
   readonly operationId: string;
   readonly summary: string;
-  readonly tag: 'Sign-in' | 'Keys' | 'Sharing' | 'Account';
+  readonly tag: 'Sign-in' | 'Keys' | 'Sharing' | 'Links' | 'Members' | 'Account';
   readonly params?: z.ZodObject;
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly status?: 201;
@@ -145,6 +151,69 @@ const PARTS: { readonly [R in Route]: Part } = {
     tag: 'Sharing',
     params: SharePath,
   },
+  'GET /apps/:appId/links': {
+    operationId: 'listLinks',
+    summary: "The links that show an app's analytics to people without an account",
+    tag: 'Links',
+    params: AppPath,
+  },
+  'POST /apps/:appId/links': {
+    operationId: 'createLink',
+    summary: 'Makes a link, whose token is shown only in this answer',
+    tag: 'Links',
+    params: AppPath,
+    body: {
+      schema: NewLinkBody,
+      example: {
+        name: 'Partners',
+        segment: 'country==IR',
+        origins: ['https://partner.example'],
+        expiresAt: '2027-01-31T00:00:00Z',
+      },
+    },
+    status: 201,
+    errors: ['plan_blocked'],
+  },
+  'PUT /apps/:appId/links/:linkId/origins': {
+    operationId: 'setLinkOrigins',
+    summary: 'Sets which sites may show a link in a frame. At most 10',
+    tag: 'Links',
+    params: LinkPath,
+    body: { schema: OriginsBody, example: { origins: ['https://partner.example'] } },
+  },
+  'POST /apps/:appId/links/:linkId/revoke': {
+    operationId: 'revokeLink',
+    summary: 'Ends a link',
+    tag: 'Links',
+    params: LinkPath,
+  },
+  'GET /members': {
+    operationId: 'listMembers',
+    summary: 'The members, and until when an unused link signs each of them in',
+    tag: 'Members',
+  },
+  'POST /members': {
+    operationId: 'inviteMember',
+    summary:
+      'Makes somebody a member, and a link that signs the member in once, within 7 days. Again for another link',
+    tag: 'Members',
+    body: { schema: InvitationBody, example: { email: 'ada@example.com', role: 'viewer' } },
+    status: 201,
+    errors: ['plan_blocked'],
+  },
+  'PUT /members/:email': {
+    operationId: 'setRole',
+    summary: 'Gives a member another role. The last owner stays one',
+    tag: 'Members',
+    params: MemberPath,
+    body: { schema: RoleBody, example: { role: 'owner' } },
+  },
+  'DELETE /members/:email': {
+    operationId: 'removeMember',
+    summary: 'Ends a membership with its sessions. The last owner stays',
+    tag: 'Members',
+    params: MemberPath,
+  },
   'GET /usage': {
     operationId: 'getUsage',
     summary: 'Requests and 429s of each key in the last 24 hours',
@@ -173,6 +242,18 @@ const described = ([route, part]: [string, Part]): [string, Described] => {
   ];
 };
 
+/** What somebody who opened a link asks, besides the app's analytics. */
+const OF_A_LINK: Described = {
+  operationId: 'getLink',
+  summary: 'What a link shows',
+  description:
+    "The app, the segment and the expiry of the link whose token is the credential. The app's analytics are those of the Public API, below /shared/api/v1.",
+  tag: 'Links',
+  credential: 'link',
+  answer: LinkAnswer,
+  errors: [...EVERYWHERE, 'unauthorized', 'too_many_invalid_attempts', 'not_found'],
+};
+
 /** Its page of the reference. */
 export const consoleReference = (): Reference => ({
   path: '/docs/console',
@@ -197,6 +278,8 @@ changes with them. The session is a cookie, and a request that changes something
       { name: 'Sign-in', description: 'Sessions of people.' },
       { name: 'Keys', description: "The account's API keys." },
       { name: 'Sharing', description: "The account's apps, beyond what the Public API does." },
+      { name: 'Links', description: "An app's analytics for people without an account." },
+      { name: 'Members', description: 'The people of the account.' },
       { name: 'Account', description: 'What happened in the account.' },
     ],
     credential: {
@@ -208,6 +291,12 @@ changes with them. The session is a cookie, and a request that changes something
         description: 'Set by a sign-in: HttpOnly, SameSite=Strict.',
       },
     },
+    otherCredentials: {
+      link: { type: 'http', scheme: 'bearer', description: "A link's token: the fragment of its address." },
+    },
     headers: [],
-    operations: Object.fromEntries(Object.entries(PARTS).map(described)),
+    operations: {
+      ...Object.fromEntries(Object.entries(PARTS).map(described)),
+      'GET /shared/api/link': OF_A_LINK,
+    },
   });

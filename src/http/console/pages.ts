@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { AppError } from '../../domain/errors.ts';
+import { type LinkId, linkId } from '../../domain/ids.ts';
 import { digest } from '../answer/etag.ts';
 import { type Page, replyWithPage } from '../answer/reply.ts';
 import { contextOf, targetOf } from '../request/context.ts';
@@ -15,17 +16,25 @@ const ROOT = '/dashboard';
 const ASSETS = `${ROOT}/assets/`;
 const API = `${ROOT}/api`;
 
+/** Pages of links, by the link's id. Those below /embed may stand in frames of the sites that the link names. */
+const OF_LINK = /^\/(shared|embed)\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+/** What a policy can name: a second check, behind that of the owner's input. */
+const SITE = /^https?:\/\/[a-z0-9.-]+(?::\d+)?$/;
+
 /** Nothing external and nothing inline: injected markup could neither run nor send anything. */
-const POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policyOf = (frames: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frames}`,
+  ].join('; ');
+
+const NO_FRAMES = policyOf("'none'");
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -42,11 +51,21 @@ interface Files {
   readonly assets: ReadonlyMap<string, Page>;
 }
 
+/** Returns the sites that may show a link in a frame; none if it does not work. */
+type ReadOrigins = (link: LinkId) => Promise<readonly string[]>;
+
 /** Serves the console's pages and their files. They hold nothing secret, so they need no session. */
-export function consolePages(): RequestHandler {
+export function consolePages(originsOf: ReadOrigins): RequestHandler {
   let files: Files | undefined;
   return async (req, res, next) => {
     const { path } = targetOf(req);
+    const [, kind, link] = OF_LINK.exec(path) ?? [];
+    if (kind !== undefined && link !== undefined) {
+      contextOf(res).route = `/${kind}`;
+      files ??= read();
+      await replyToLink(req, res, files.index, kind === 'embed' ? await originsOf(linkId(link)) : []);
+      return;
+    }
     const isAsset = path.startsWith(ASSETS);
     if ((path !== ROOT && !path.startsWith(`${ROOT}/`)) || path === API || path.startsWith(`${API}/`)) {
       next();
@@ -60,11 +79,27 @@ export function consolePages(): RequestHandler {
       return;
     }
     pick(new Map([['GET', page]]), req, res);
-    res.setHeader('Content-Security-Policy', POLICY);
+    res.setHeader('Content-Security-Policy', NO_FRAMES);
     res.setHeader('Referrer-Policy', 'same-origin');
     res.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     await replyWithPage(req, res, page);
   };
+}
+
+/** The page is not kept: its policy follows the link, and browsers keep a policy with the page. */
+async function replyToLink(
+  req: Request,
+  res: Response,
+  index: Page,
+  origins: readonly string[],
+): Promise<void> {
+  pick(new Map([['GET', index]]), req, res);
+  const sites = origins.filter((origin) => SITE.test(origin)).join(' ');
+  const policy = sites === '' ? NO_FRAMES : policyOf(sites);
+  res.setHeader('Content-Security-Policy', policy);
+  res.setHeader('Referrer-Policy', 'no-referrer');
+  res.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+  await replyWithPage(req, res, { ...index, tag: digest(index.tag + policy), cacheControl: 'no-store' });
 }
 
 function read(): Files {

@@ -37,6 +37,19 @@ const Retention = z.strictObject({
   exactFrom: Timestamp.nullable(),
 });
 const Exclusions = z.strictObject({ appId: z.string(), addresses: z.array(z.string()).readonly() });
+const Link = z.strictObject({
+  linkId: z.string(),
+  name: z.string(),
+  /** Null: all sessions. */
+  segment: z.string().nullable(),
+  /** The sites that may show it in a frame. */
+  origins: z.array(z.string()).readonly(),
+  state: z.enum(['active', 'expired', 'revoked']),
+  createdAt: Timestamp,
+  expiresAt: Timestamp.nullable(),
+  revokedAt: Timestamp.nullable(),
+});
+const Member = z.strictObject({ email: z.string(), role: Role });
 const Usage = z.strictObject({
   /** Requests that each key may make in 60 s. */
   requestsPerMinute: z.int(),
@@ -92,9 +105,26 @@ export const ConsoleAnswers = {
     accountId: z.string(),
     shared: z.literal(false),
   }),
+  'GET /apps/:appId/links': z.array(Link),
+  'POST /apps/:appId/links': Link.extend({ token: z.string() }),
+  'PUT /apps/:appId/links/:linkId/origins': Link,
+  'POST /apps/:appId/links/:linkId/revoke': Link,
+  /** `linkUntil`: until when an unused link signs the member in; null without one. */
+  'GET /members': z.array(Member.extend({ linkUntil: Timestamp.nullable() })),
+  'POST /members': Member.extend({ token: z.string(), expiresAt: Timestamp }),
+  'PUT /members/:email': Member,
+  'DELETE /members/:email': z.strictObject({ email: z.string(), removed: z.literal(true) }),
   'GET /usage': Usage,
   'GET /audit': Audit,
 } as const;
+/** What a link shows, for the person who opened it: the answer to `GET /shared/api/link`. */
+export const LinkAnswer = z.strictObject({
+  appId: z.string(),
+  appName: z.string(),
+  segment: z.string().nullable(),
+  expiresAt: Timestamp.nullable(),
+});
+export type LinkAnswer = z.infer<typeof LinkAnswer>;
 export type ConsoleAnswers = {
   readonly [Route in keyof typeof ConsoleAnswers]: z.infer<(typeof ConsoleAnswers)[Route]>;
 };

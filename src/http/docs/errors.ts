@@ -52,7 +52,7 @@ const EXPLAINED: Readonly<Record<ErrorCode, Explained>> = {
   },
   forbidden: {
     meaning:
-      'In the console: a viewer wants to change something, a sign-in failed, or another site’s page asks.',
+      'In the console: a viewer wants to change something, the last owner would go, a sign-in failed, or another site’s page asks.',
     remedy: 'Ask an owner of the account, or sign in again.',
     retry: 'no',
   },

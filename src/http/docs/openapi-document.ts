@@ -28,6 +28,8 @@ export interface Described {
   readonly answer: z.ZodType | { readonly file: string };
   readonly example?: unknown;
   readonly errors: readonly ErrorCode[];
+  /** The other credential that it needs: one of `otherCredentials`. */
+  readonly credential?: string;
 }
 
 export interface DocumentOf {
@@ -39,6 +41,8 @@ export interface DocumentOf {
     readonly name: 'token' | 'session';
     readonly scheme: ZodOpenApiSecuritySchemeObject;
   } | null;
+  /** Those of single operations, by name. */
+  readonly otherCredentials?: Readonly<Record<string, ZodOpenApiSecuritySchemeObject>>;
   /** The headers of every good answer. */
   readonly headers: readonly HeaderName[];
   /** By method and path, with `:name` for a parameter: "GET /apps/:appId". */
@@ -49,7 +53,7 @@ const ALWAYS: readonly HeaderName[] = ['X-Request-Id', 'Cache-Control'];
 
 /** Makes OpenAPI 3.1 of some operations. */
 export function documentOf(of: DocumentOf): Documentation {
-  const { title, description, tags, credential, operations } = of;
+  const { title, description, tags, credential, otherCredentials = {}, operations } = of;
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const [route, operation] of Object.entries(operations)) {
     const [method = '', path = ''] = route.split(' ');
@@ -73,7 +77,9 @@ export function documentOf(of: DocumentOf): Documentation {
     security: credential === null ? [] : [{ [credential.name]: [] }],
     paths: paths as ZodOpenApiPathsObject,
     components: {
-      ...(credential === null ? {} : { securitySchemes: { [credential.name]: credential.scheme } }),
+      ...(credential === null
+        ? {}
+        : { securitySchemes: { [credential.name]: credential.scheme, ...otherCredentials } }),
       headers: Object.fromEntries([...used].map((name) => [name, HEADERS[name]])),
       responses: Object.assign({}, ...all.flatMap((each) => Object.values(problemResponses(each.errors)))),
     },
@@ -94,6 +100,7 @@ function operationOf(operation: Described, headers: readonly HeaderName[]): ZodO
     answer,
     example,
     errors,
+    credential,
   } = operation;
   const problems = Object.entries(problemResponses(errors)).map(([code, named]) => [
     code,
@@ -104,6 +111,7 @@ function operationOf(operation: Described, headers: readonly HeaderName[]): ZodO
     summary,
     description: description ?? `${summary}.`,
     tags: [tag],
+    ...(credential === undefined ? {} : { security: [{ [credential]: [] }] }),
     requestParams: {
       ...(params === undefined ? {} : { path: params }),
       ...(query === undefined ? {} : { query }),

@@ -1,5 +1,5 @@
 import { onBehalfOf } from '../../domain/caller.ts';
-import type { AccountId, AppId, KeyId } from '../../domain/ids.ts';
+import type { AppId, KeyId } from '../../domain/ids.ts';
 import type { Versioned } from '../answer/answers.ts';
 import { type Prepared, preparedOf, type Source } from './prepared.ts';
 import type { LiveStream } from './stream.ts';
@@ -11,7 +11,8 @@ const PAUSE_MS = 1_000;
 export interface LiveQuestion {
   /** The same for equal questions of one account. */
   readonly name: string;
-  readonly account: AccountId;
+  /** Whose places its streams take: an account, or all links of one. */
+  readonly holder: string;
   readonly app: AppId;
   /** Callers with the same key share one turn at the store. */
   readonly key: KeyId;

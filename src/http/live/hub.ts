@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { AppError } from '../../domain/errors.ts';
-import type { AccountId, AppId } from '../../domain/ids.ts';
+import type { AppId } from '../../domain/ids.ts';
 import type { ReadCommitted } from '../../ingestion/committed.ts';
 import type { Versioned } from '../answer/answers.ts';
 import type { Computed } from '../answer/kept.ts';
@@ -15,8 +15,8 @@ const LOOK_MS = 1_000;
 const ASKED_AT_ONCE = 4;
 /** Streams of all callers. Each takes a connection and some memory. */
 const MOST_STREAMS = 5_000;
-/** Streams of one account. The others leave room for other accounts. */
-const MOST_OF_ACCOUNT = 1_000;
+/** Streams of one holder: an account, or all its links. The others leave room for other accounts. */
+const MOST_OF_HOLDER = 1_000;
 
 /** The first answer of a stream. */
 export interface Opening {
@@ -42,7 +42,7 @@ export class LiveHub {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #asking = 0;
   #open = 0;
-  readonly #openOf = new Map<AccountId, number>();
+  readonly #openOf = new Map<string, number>();
   #answers = 0;
   #closed = false;
 
@@ -57,22 +57,22 @@ export class LiveHub {
   }
 
   /** Takes a place for a stream until its response closes. Throws `overloaded` if there is none. */
-  admit(account: AccountId, res: ServerResponse): void {
+  admit(holder: string, res: ServerResponse): void {
     if (this.#closed) throw stopping();
-    const own = this.#openOf.get(account) ?? 0;
-    if (this.#open >= MOST_STREAMS || own >= MOST_OF_ACCOUNT) {
+    const own = this.#openOf.get(holder) ?? 0;
+    if (this.#open >= MOST_STREAMS || own >= MOST_OF_HOLDER) {
       throw new AppError('overloaded', 'Too many streams are open. Close some, or poll.', {
         retryAfterSeconds: 30,
       });
     }
     if (res.destroyed) return;
     this.#open++;
-    this.#openOf.set(account, own + 1);
+    this.#openOf.set(holder, own + 1);
     res.once('close', () => {
       this.#open--;
-      const left = (this.#openOf.get(account) ?? 1) - 1;
-      if (left === 0) this.#openOf.delete(account);
-      else this.#openOf.set(account, left);
+      const left = (this.#openOf.get(holder) ?? 1) - 1;
+      if (left === 0) this.#openOf.delete(holder);
+      else this.#openOf.set(holder, left);
     });
   }
 

@@ -21,7 +21,7 @@ export async function replyWithStream(
   res: Response,
   { hub, question, count, confirm }: Live,
 ): Promise<void> {
-  hub.admit(question.account, res);
+  hub.admit(question.holder, res);
   const askedAt = performance.now();
   const versioned = await question.ask();
   const lastEventId = req.get('last-event-id');

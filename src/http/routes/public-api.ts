@@ -6,9 +6,9 @@ import { AppError } from '../../domain/errors.ts';
 import type { Forgetting } from '../../domain/forgetting.ts';
 import type { AppId } from '../../domain/ids.ts';
 import type { Clock, EpochMs } from '../../domain/time.ts';
-import type { AppEndpoint, Endpoint, Question } from '../../endpoints/endpoint.ts';
+import { type Endpoint, isAboutApp, type Question } from '../../endpoints/endpoint.ts';
 import { ENDPOINTS } from '../../endpoints/index.ts';
-import type { Access, Principal } from '../../metadata/types.ts';
+import type { Access, Principal, Shown } from '../../metadata/types.ts';
 import type { ReadBegun } from '../../snapshots/begun.ts';
 import type { ReadSnapshot } from '../../snapshots/snapshots.ts';
 import { Answers, type AnswersOptions } from '../answer/answers.ts';
@@ -30,6 +30,7 @@ import { contextOf, Timing, targetOf } from '../request/context.ts';
 import { pick } from '../request/methods.ts';
 import { inCallersForm } from '../request/nearest.ts';
 import { Waiting } from '../request/waiting.ts';
+import { isShown, narrowed } from './shown.ts';
 
 const PREFIX = '/api/v1';
 const BODY_LIMIT = 100 * 1024;
@@ -55,6 +56,8 @@ export interface Mount {
   readonly authentication: Authentication;
   /** Counts a request in the caller's window. */
   count(principal: Principal): Promise<Counted>;
+  /** Whether callers see how long each step took, and how many rows it read. Absent: they do. */
+  readonly isTimingShown?: boolean;
 }
 
 /** An endpoint with everything that is known of it before a request. */
@@ -107,24 +110,26 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
   async function check(
     req: Request,
     res: Response,
-    { below, authentication, count }: Mount,
+    { below, authentication, count, isTimingShown = true }: Mount,
   ): Promise<Checked> {
     const { path, search } = targetOf(req);
     const context = contextOf(res);
     const known = routes.get(path.slice(below.length));
     // Also of requests that are refused.
     if (known !== undefined) context.route = path;
-    const timing = new Timing('auth', { isShown: true });
+    const timing = new Timing('auth', { isShown: isTimingShown });
     context.timing = timing;
     const principal = await authentication.authenticate(req);
     context.principal = principal;
     timing.next('limit');
     announce(res, await count(principal));
     timing.next('plan');
-    const route = pick(known, req, res);
+    const { only } = principal;
+    const route = pick(only === undefined ? known : shownOf(known, only), req, res);
     const { endpoint } = route;
     const json = endpoint.method === 'post' ? await readJson(req, res, BODY_LIMIT) : undefined;
-    const query = parsed(endpoint, search);
+    const asQuery = parsed(endpoint, search);
+    const query = only === undefined ? asQuery : narrowed(endpoint, asQuery, only);
     const body = endpoint.method === 'post' ? parseBody(endpoint.body, json) : undefined;
     const asks = asked(endpoint, query, principal, body);
     if (asks.app !== null) {
@@ -172,7 +177,7 @@ export function publicApi(deps: PublicApiDeps): (mount: Mount) => RequestHandler
     const again = (): Asked => of(at(clock()));
     const live = (): LiveQuestion => ({
       name: `${account} ${operationId} ${JSON.stringify(query)}`,
-      account,
+      holder: principal.only === undefined ? account : `links of ${account}`,
       app,
       key,
       window: () => again().basis.window,
@@ -236,8 +241,6 @@ function parsedQueries(): (endpoint: Endpoint, search: string) => object {
   };
 }
 
-const isAboutApp = (endpoint: Endpoint): endpoint is AppEndpoint => 'question' in endpoint;
-
 /** Endpoints by path, then by method in upper case. */
 function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Route>> {
   const routes = new Map<string, Map<string, Route>>();
@@ -252,6 +255,12 @@ function routesOf(endpoints: readonly Endpoint[]): Map<string, Map<string, Route
   return routes;
 }
 
+/** The routes of a path that a link shows. */
+function shownOf(byMethod: ReadonlyMap<string, Route> | undefined, only: Shown) {
+  const shown = [...(byMethod ?? [])].filter(([, { endpoint }]) => isShown(endpoint, only));
+  return shown.length === 0 ? undefined : new Map(shown);
+}
+
 /**
  * Checks the plan first: a suspended account learns nothing about apps. An unknown app is answered like one
  * of another account.
@@ -260,7 +269,8 @@ async function authorize(access: Access, principal: Principal, app: AppId): Prom
   if (!principal.plan.analytics) {
     throw new AppError('plan_blocked', "The account's plan does not include analytics.");
   }
-  if (!(await access.canRead(principal.accountId, app))) {
+  const isOther = principal.only !== undefined && principal.only.app !== app;
+  if (isOther || !(await access.canRead(principal.accountId, app))) {
     throw new AppError('app_access_denied', 'The account has no access to this app.');
   }
 }

@@ -1,6 +1,7 @@
 import { ActionIcon, Anchor, Button, CopyButton, Popover } from '@mantine/core';
 import type { FigureName } from '../../../answers/figures.ts';
 import type { LiveQuestion, Params } from '../../../client/index.ts';
+import { useLink } from '../../link/context.ts';
 import { curlOf } from '../curl.ts';
 import { useWords } from '../words.ts';
 
@@ -60,19 +61,26 @@ function Explained<Q extends LiveQuestion>({
           </div>
         ))}
       </dl>
-      <div className="explained-title">{text.call}</div>
-      <div className="hint">{text.callText}</div>
-      <pre dir="ltr" className="curl">
-        <code>{curl}</code>
-      </pre>
+      {/* Somebody who opened a link has no key. */}
+      {useLink() === null && (
+        <>
+          <div className="explained-title">{text.call}</div>
+          <div className="hint">{text.callText}</div>
+          <pre dir="ltr" className="curl">
+            <code>{curl}</code>
+          </pre>
+        </>
+      )}
       <div className="explained-foot">
-        <CopyButton value={curl}>
-          {({ copied, copy }) => (
-            <Button size="compact-xs" variant="default" onClick={copy}>
-              {copied ? text.copied : text.copyCall}
-            </Button>
-          )}
-        </CopyButton>
+        {useLink() === null && (
+          <CopyButton value={curl}>
+            {({ copied, copy }) => (
+              <Button size="compact-xs" variant="default" onClick={copy}>
+                {copied ? text.copied : text.copyCall}
+              </Button>
+            )}
+          </CopyButton>
+        )}
         <Anchor size="sm" href={`/docs/figures#${question}`}>
           {text.meaningOfAll}
         </Anchor>

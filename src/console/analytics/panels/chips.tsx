@@ -15,7 +15,7 @@ import {
 import { useWords } from '../words.ts';
 
 /** How the values of a filter are written, where they are not texts. */
-const KINDS: Readonly<Partial<Record<string, NameKind>>> = {
+export const KINDS: Readonly<Partial<Record<string, NameKind>>> = {
   page: 'path',
   entryPage: 'path',
   exitPage: 'path',

@@ -1,6 +1,7 @@
 import { Button, NativeSelect, Title } from '@mantine/core';
 import { useApps } from '../../apps/apps.ts';
 import { useText } from '../../i18n/use-text.ts';
+import { useLink } from '../../link/context.ts';
 import { useWindowTitle } from '../../parts/window-title.ts';
 import { go, Link } from '../../shell/router.tsx';
 import { useAnalytics } from '../context.ts';
@@ -16,10 +17,12 @@ export function Head({ live, print }: { readonly live: Live; readonly print: () 
   useWindowTitle(appName === undefined ? text.title : `${appName} · ${text.title}`);
   return (
     <header className="app-head">
-      <div className="app-ways">
-        <Link to="/dashboard">{text.toApps}</Link>
-        <Link to={`/dashboard/apps/${appId}/settings`}>{apps.settings}</Link>
-      </div>
+      {useLink() === null && (
+        <div className="app-ways">
+          <Link to="/dashboard">{text.toApps}</Link>
+          <Link to={`/dashboard/apps/${appId}/settings`}>{apps.settings}</Link>
+        </div>
+      )}
       <Title order={1} size="h2">
         <bdi>{appName ?? text.title}</bdi>
       </Title>

@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useText } from '../../i18n/use-text.ts';
+import { useIsNarrowed, useLink } from '../../link/context.ts';
 import { Link } from '../../shell/router.tsx';
 import { EmptyState, Shown } from '../../states.tsx';
 import { useAnalytics, useFigures } from '../context.ts';
@@ -10,7 +11,8 @@ import { useWords } from '../words.ts';
 export function NoVisits() {
   const { appId, version, view, change } = useAnalytics();
   const { text } = useWords();
-  const bounds = useFigures('getDataBounds', { appId }, version);
+  const isNarrowed = useIsNarrowed();
+  const bounds = useFigures('getDataBounds', isNarrowed ? null : { appId }, version);
   if (view.segment !== '') {
     return (
       <EmptyState
@@ -25,6 +27,7 @@ export function NoVisits() {
       </EmptyState>
     );
   }
+  if (isNarrowed) return <EmptyState title={text.noData} />;
   return (
     <Shown of={bounds}>
       {({ oldest, newest }) =>
@@ -42,6 +45,7 @@ function NoData() {
   const { appId } = useAnalytics();
   const { text } = useWords();
   const { apps } = useText();
+  if (useLink() !== null) return <EmptyState title={text.noVisits} />;
   return (
     <EmptyState
       title={text.noVisits}

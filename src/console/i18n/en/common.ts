@@ -9,6 +9,7 @@ export const common = {
     apps: 'Apps',
     keys: 'API keys',
     usage: 'Usage',
+    members: 'Members',
     audit: 'Audit',
     reference: 'API reference',
     language: 'Language',

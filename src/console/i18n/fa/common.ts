@@ -8,6 +8,7 @@ export const common: CommonTexts = {
     apps: 'برنامه‌ها',
     keys: 'کلیدهای API',
     usage: 'مصرف',
+    members: 'اعضا',
     audit: 'گزارش رویدادها',
     reference: 'مرجع API',
     language: 'زبان',
@@ -76,6 +77,10 @@ export const common: CommonTexts = {
     from: 'آغاز بازه درست نیست یا پس از پایان آن است.',
     to: 'پایان بازه درست نیست یا پیش از آغاز آن است.',
     limit: 'شمار ردیف‌ها باید ۱ تا ۱۰٬۰۰۰ باشد.',
+    email: 'نشانی ایمیل درست نیست؛ مانند ada@example.com.',
+    role: 'نقش درست نیست.',
+    segment: 'این segment درست نیست. راهنما نشان می‌دهد چگونه نوشته می‌شود.',
+    origins: 'هر خط باید نشانی یک وب‌گاه باشد، مانند ‎https://example.com؛ حداکثر ۱۰ خط.',
   },
   time: {
     never: 'هرگز',

@@ -1,0 +1,188 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { withService } from '../http/operations.ts';
+import { newContext, openBrowser } from './chromium.ts';
+import { findings, openConsole, signedIn, type Viewing } from './console.ts';
+
+const service = withService();
+let browser: Browser;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+
+const minutesAgo = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+const visit = (country: string, path: string) => ({
+  startedAt: minutesAgo(2),
+  context: { location: { country } },
+  events: [{ type: 'pageview' as const, path }],
+});
+
+/** An app with a visit from each of two countries. */
+async function site() {
+  const tenant = await service().newTenant();
+  await service().record([visit('IR', '/of-iran'), visit('DE', '/of-germany')], tenant.app);
+  return tenant;
+}
+
+const made = (
+  app: Awaited<ReturnType<typeof site>>['app'],
+  more: { segment?: string; origins?: string[] } = {},
+) =>
+  service().metadata.createLink(app, { name: 'Board', segment: '', origins: [], expiresAt: null, ...more });
+
+const addressOf = ({ linkId, token }: { linkId: string; token: string }, kind = 'shared'): string =>
+  `${service().url}/${kind}/${linkId}#${token}`;
+
+/** Waits until the list of pages has a path. A panel asks when it is in view. */
+async function shows(page: Page | FrameLocator, path: string): Promise<void> {
+  const pages = page.getByRole('region', { name: 'Pages', exact: true });
+  await pages.scrollIntoViewIfNeeded();
+  await pages.getByText(path, { exact: true }).waitFor();
+}
+
+test('an owner makes a link; whoever opens it sees the app and nothing else; it ends at once when it is revoked', async () => {
+  const { account, app } = await site();
+  const { context, page, complaints, visit: go } = await signedIn(browser, service(), account);
+  await go(`/apps/${app}/settings`);
+  const section = page.getByRole('region', { name: 'Links without an account' });
+  await section.getByText('There is no link.').waitFor();
+  await section.getByRole('button', { name: 'Make a link' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Partners');
+  await dialog.getByLabel('Only these visits').fill('colour==red');
+  await dialog.getByRole('button', { name: 'Make a link' }).click();
+  expect(await dialog.getByRole('alert').textContent()).toContain('unknown dimension');
+  await dialog.getByLabel('Only these visits').fill('country==IR');
+  await dialog.getByLabel('Sites that may show it').fill('https://partner.example');
+  await dialog.getByRole('button', { name: 'Make a link' }).click();
+  const address = (await page.getByRole('region', { name: 'The address' }).textContent()) ?? '';
+  expect(await page.getByRole('region', { name: 'The frame' }).textContent()).toContain('/embed/');
+  expect(await findings(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  expect(await section.getByRole('listitem').textContent()).toContain('country==IR');
+
+  const guest = await openConsole(browser, service());
+  await guest.page.goto(address);
+  await shows(guest.page, '/of-iran');
+  expect(await guest.page.locator('h1').textContent()).toBe('Shop');
+  await guest.page.getByText('Only these visits are counted:').waitFor();
+  const whole = (await guest.page.textContent('body')) ?? '';
+  expect(whole).toContain('Iran');
+  expect(whole).not.toContain('/of-germany');
+  // Nothing leads into the console.
+  expect(await guest.page.locator('a[href^="/dashboard"]').count()).toBe(0);
+  expect(guest.page.url()).not.toContain('app_link_');
+  await guest.page.reload();
+  await shows(guest.page, '/of-iran');
+  expect(await guest.context.cookies()).toEqual([]);
+  const asked = guest.requests.map((url) => new URL(url).pathname);
+  expect(asked.filter((path) => !/^\/(shared|dashboard\/assets)\//.test(path))).toEqual(
+    asked.filter((path) => path === '/dashboard/api/sign-in'),
+  );
+  await section.getByRole('button', { name: 'Revoke Partners' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await guest.page.getByText('This link does not work any more').waitFor();
+  await section.getByText('There is no link.').waitFor();
+  await section.getByRole('button', { name: 'Show ended links' }).click();
+  await section.getByText('Revoked').waitFor();
+  expect([...complaints, ...guest.complaints]).toEqual([]);
+  await guest.context.close();
+  await context.close();
+});
+
+test('an address without a token, or with a wrong one, says that it does not work', async () => {
+  const { app } = await site();
+  const link = await made(app);
+  for (const token of ['', '#x', '#%00<script>', `#${link.token}0`]) {
+    const { context, page, complaints } = await openConsole(browser, service());
+    await page.goto(`${service().url}/shared/${link.linkId}${token}`);
+    await page.getByText('This link does not work any more').waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  }
+});
+
+test('a frame shows the link on the named sites alone, also where the browser keeps nothing for it', async () => {
+  const { app } = await site();
+  let address = '';
+  const server = createServer((_req, res) => {
+    res.setHeader('Content-Type', 'text/html');
+    res.end(
+      `<!doctype html><title>Partner</title><iframe src="${address}" width="900" height="800"></iframe>`,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const named = await made(app, { origins: [`http://partner.test:${port}`] });
+  const unnamed = await made(app);
+
+  for (const keepsNothing of [false, true]) {
+    const context = await newContext(browser, { locale: 'en-GB' });
+    if (keepsNothing) {
+      // As browsers do that block the storage of frames.
+      await context.addInitScript(`
+        for (const name of ['localStorage', 'sessionStorage', 'cookie'])
+          Object.defineProperty(name === 'cookie' ? Document.prototype : window, name, {
+            get() { throw new DOMException('denied', 'SecurityError'); },
+          });`);
+    }
+    const page = await context.newPage();
+    address = addressOf(named, 'embed');
+    await page.goto(`http://partner.test:${port}/`);
+    const frame = page.frameLocator('iframe');
+    await shows(frame, '/of-iran');
+    // A choice works, and is no step of the page around it.
+    const steps = await page.evaluate('history.length');
+    await frame.getByLabel('Range').selectOption('24h');
+    await shows(frame, '/of-iran');
+    expect(await page.evaluate('history.length')).toBe(steps);
+    expect(await context.cookies()).toEqual([]);
+    await context.close();
+  }
+  const refused: [string, string][] = [
+    [addressOf(unnamed, 'embed'), `http://partner.test:${port}/`],
+    [addressOf(named, 'embed'), `http://other.test:${port}/`],
+    [addressOf(named, 'shared'), `http://partner.test:${port}/`],
+    [`${service().url}/dashboard`, `http://partner.test:${port}/`],
+  ];
+  const context = await newContext(browser);
+  const page = await context.newPage();
+  const said: string[] = [];
+  page.on('console', (message) => void said.push(message.text()));
+  for (const [at, around] of refused) {
+    address = at;
+    said.length = 0;
+    await page.goto(around);
+    await expect.poll(() => said.join(' ')).toContain('frame-ancestors');
+    expect(await page.frameLocator('iframe').locator('h1').count()).toBe(0);
+  }
+  await context.close();
+  server.closeAllConnections();
+  server.close();
+});
+
+const VIEWS: readonly Viewing[] = (['en', 'fa'] as const).flatMap((language) =>
+  (['light', 'dark'] as const).map((scheme) => ({ language, scheme })),
+);
+
+test.each(VIEWS)('the page of a link is usable at each width: %j', async (viewing) => {
+  const { app } = await site();
+  const link = await made(app, { segment: 'country==IR;page!=/x,page=@of' });
+  const { context, page, complaints } = await openConsole(browser, service(), viewing);
+  await page.emulateMedia({ colorScheme: viewing.scheme ?? 'light', reducedMotion: 'reduce' });
+  for (const kind of ['shared', 'embed']) {
+    await page.goto(addressOf(link, kind));
+    await page.locator('.tile').first().waitFor();
+    for (const width of [390, 768, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      await expect.poll(() => page.locator('.loading').count()).toBe(0);
+      const isWider = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
+      expect([kind, width, isWider, await findings(page)]).toEqual([kind, width, false, []]);
+    }
+  }
+  expect(complaints).toEqual([]);
+  await context.close();
+});
