@@ -4,6 +4,8 @@ export type AppId = string & { readonly __id: 'app' };
 export type AccountId = string & { readonly __id: 'account' };
 /** An API key's UUID (never the key itself). */
 export type KeyId = string & { readonly __id: 'key' };
+/** A saved segment's UUID. */
+export type SegmentId = string & { readonly __id: 'segment' };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -14,3 +16,4 @@ export const isUuid = (text: string): boolean => UUID.test(text);
 export const appId = (uuid: string): AppId => uuid.toLowerCase() as AppId;
 export const accountId = (uuid: string): AccountId => uuid.toLowerCase() as AccountId;
 export const keyId = (uuid: string): KeyId => uuid.toLowerCase() as KeyId;
+export const segmentId = (uuid: string): SegmentId => uuid.toLowerCase() as SegmentId;

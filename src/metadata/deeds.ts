@@ -1,5 +1,5 @@
 import { AppError } from '../domain/errors.ts';
-import type { AccountId, AppId, KeyId } from '../domain/ids.ts';
+import type { AccountId, AppId, KeyId, SegmentId } from '../domain/ids.ts';
 import type { EpochMs } from '../domain/time.ts';
 import type { AccountDeletions } from './account-deletions.ts';
 import type { Account, Accounts } from './accounts.ts';
@@ -11,6 +11,7 @@ import type { ApiKeySummary } from './key-rows.ts';
 import type { CreatedKey, Keys } from './keys.ts';
 import type { Member, Members, Role } from './members.ts';
 import type { RetentionOfApp, Retentions } from './retention.ts';
+import type { NamedSegment, SavedSegment, SavedSegments } from './saved-segments.ts';
 import type { SessionsOfPeople, SignInLink } from './sessions.ts';
 import type { Shares } from './shares.ts';
 import type { CreatedApp, PlanName } from './types.ts';
@@ -45,6 +46,11 @@ export interface Deeds {
   setExclusions(app: AppId, addresses: readonly string[]): Promise<Exclusions>;
   /** Ends the app at once. Resolves when its rows are gone from every table. Can be repeated. */
   deleteApp(app: AppId): Promise<void>;
+  /** Saves a segment under a name. Throws `validation_failed` for a name that is taken, and beyond 100. */
+  saveSegment(account: AccountId, segment: NamedSegment): Promise<SavedSegment>;
+  /** Gives a saved segment another name or other conditions. */
+  changeSegment(account: AccountId, id: SegmentId, segment: NamedSegment): Promise<SavedSegment>;
+  deleteSegment(account: AccountId, id: SegmentId): Promise<void>;
   setPlan(account: AccountId, plan: PlanName): Promise<Account>;
   renameAccount(account: AccountId, name: string): Promise<Account>;
   /**
@@ -69,6 +75,7 @@ export interface DeedsParts {
   readonly retentions: Retentions;
   readonly exclusions: ExclusionsOfApps;
   readonly accountDeletions: AccountDeletions;
+  readonly segments: SavedSegments;
   readonly members: Members;
   readonly sessions: SessionsOfPeople;
 }
@@ -91,6 +98,7 @@ export function deedsOf(
     exclusions,
     deletions,
     accountDeletions,
+    segments,
     members,
     sessions,
   }: DeedsParts,
@@ -162,6 +170,23 @@ export function deedsOf(
     setExclusions: (app, addresses) =>
       onApp(app, 'app.exclusions', { addresses: addresses.join(' ') }, () => exclusions.set(app, addresses)),
     deleteApp: (app) => onApp(app, 'app.delete', {}, () => deletions.deleteApp(app)),
+    saveSegment: (account, segment) =>
+      recorded(
+        { account, actor, action: 'segment.create', subject: '', details: { ...segment } },
+        () => segments.create(account, segment),
+        ({ segmentId }) => ({ subject: segmentId }),
+      ),
+    changeSegment: (account, id, segment) =>
+      recorded({ account, actor, action: 'segment.change', subject: id, details: { ...segment } }, () =>
+        segments.change(account, id, segment),
+      ),
+    async deleteSegment(account, id) {
+      const { name, segment } = await segments.get(account, id);
+      const details = { name, segment };
+      return recorded({ account, actor, action: 'segment.delete', subject: id, details }, () =>
+        segments.delete(account, id),
+      );
+    },
     setPlan: (account, plan) => onAccount(account, 'account.plan', { plan }, { plan }),
     renameAccount: (account, name) => onAccount(account, 'account.rename', { name }, { name }),
     async deleteAccount(account) {

@@ -18,6 +18,7 @@ import { type Member, membersIn } from './members.ts';
 import { type MovedApps, movedAppsIn } from './moved-apps.ts';
 import { PLANS } from './plans.ts';
 import { type RetentionOfApp, retentionsIn } from './retention.ts';
+import { type SavedSegment, savedSegmentsIn } from './saved-segments.ts';
 import { actorOf, type Session, type SessionsOfPeople, sessionsIn } from './sessions.ts';
 import { type Share, type ShareFilter, sharesIn } from './shares.ts';
 import type { Access, AppSummary, PlanName, Principal, RetentionOfPlans, SdkApp } from './types.ts';
@@ -65,6 +66,8 @@ export interface Metadata extends Access, Deeds {
   writeKeyUses(): Promise<void>;
   /** The same changes as somebody else than the operator. */
   by(actor: string): Deeds;
+  /** Returns the segments that an account has saved, sorted by name. */
+  listSegments(account: AccountId): Promise<SavedSegment[]>;
   listMembers(account: AccountId): Promise<Member[]>;
   /** Returns the accounts that a person may sign in to. */
   accountsOfPerson(email: string): Promise<Member[]>;
@@ -126,6 +129,7 @@ export function createMetadata({
   const accountDeletions = accountDeletionsIn(parts, accounts, deletions);
   const retentions = retentionsIn(parts, apps);
   const exclusions = exclusionsIn(parts, apps);
+  const segments = savedSegmentsIn(parts, accounts);
   const deeds = {
     retentions,
     exclusions,
@@ -136,6 +140,7 @@ export function createMetadata({
     shares,
     deletions,
     accountDeletions,
+    segments,
     members,
     sessions,
   };
@@ -183,6 +188,7 @@ export function createMetadata({
       await uses.write();
       await requests.write();
     },
+    listSegments: segments.list,
     listMembers: members.list,
     accountsOfPerson: members.ofPerson,
     listAudit: audit.list,

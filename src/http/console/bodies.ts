@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { accountId, appId, isUuid, keyId } from '../../domain/ids.ts';
+import { accountId, appId, isUuid, keyId, segmentId } from '../../domain/ids.ts';
+import { parseSegment } from '../../domain/segment.ts';
 import { ExclusionsBody, RetentionBody, RotateKeyBody, RotateSecretBody } from '../../management/schemas.ts';
+import { AppName } from '../../metadata/names.ts';
 
 /* The paths and bodies of the console's own API. */
 
@@ -15,4 +17,13 @@ export const AccountBody = z.strictObject({ accountId: uuid.transform(accountId)
 export const DeletionBody = z.strictObject({ name: z.string() });
 /** The app's name, as typed by the person who lets its events expire. */
 export const NamedRetentionBody = z.strictObject({ ...RetentionBody.shape, ...DeletionBody.shape });
+export const SegmentPath = z.strictObject({ segmentId: uuid.transform(segmentId) });
+/** A segment, as the Public API takes it, and the name under which people find it. */
+export const SegmentBody = z.strictObject({
+  name: AppName,
+  segment: z.string().superRefine((text, ctx) => {
+    const result = parseSegment(text);
+    if ('problem' in result) ctx.addIssue({ code: 'custom', message: result.problem });
+  }),
+});
 export { ExclusionsBody, RotateKeyBody, RotateSecretBody };

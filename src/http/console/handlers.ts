@@ -1,13 +1,6 @@
-import type { Request, Response } from 'express';
-import type { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
-import type { Clock } from '../../domain/time.ts';
 import { KeyBody } from '../../management/schemas.ts';
-import type { Metadata } from '../../metadata/metadata.ts';
-import { actorOf, type Session } from '../../metadata/sessions.ts';
-import { readJson } from '../gate/body.ts';
-import type { FailedAttempts } from '../gate/failed-attempts.ts';
-import { announce, type RateLimit } from '../gate/rate-limit.ts';
+import { actorOf } from '../../metadata/sessions.ts';
 import { parseBody as parse } from '../gate/validate.ts';
 import { assertOwnKey, ownApp, sessionAnswer, usageAnswer } from './account.ts';
 import {
@@ -22,44 +15,8 @@ import {
   RotateSecretBody,
   SharePath,
 } from './bodies.ts';
-import { type People, windowOf } from './people.ts';
-import type { ConsoleAnswers } from './schemas.ts';
-
-const MAX_BODY = 16 * 1024;
-
-export interface HandlersDeps {
-  readonly metadata: Metadata;
-  readonly people: People;
-  readonly hasOidc: boolean;
-  /** Counts a request of a session. */
-  readonly count: RateLimit;
-  /** Counts an attempt to sign in, and throws beyond the limit. */
-  readonly attempt: (req: Request, res: Response) => Promise<void>;
-  readonly failedAttempts: FailedAttempts;
-  readonly requestsPerMinute: number;
-  readonly clock: Clock;
-}
-
-type Route = keyof ConsoleAnswers;
-/** An answer; `created` for one with status 201. */
-type Reply<R extends Route> = ConsoleAnswers[R] | { readonly created: ConsoleAnswers[R] };
-export type Handlers<R extends Route = Route> = {
-  readonly [Each in R]: (req: Request, res: Response) => Promise<Reply<Each>>;
-};
-
-type Callers = ReturnType<typeof callersOf>;
-
-/** Finds the session of a request that reads, or that changes something, and counts it. */
-function callersOf({ people, count }: Pick<HandlersDeps, 'people' | 'count'>) {
-  const counted = async (res: Response, session: Session): Promise<Session> => {
-    announce(res, await count(windowOf(session)));
-    return session;
-  };
-  return {
-    reader: async (req: Request, res: Response) => counted(res, await people.sessionOf(req)),
-    owner: async (req: Request, res: Response) => counted(res, await people.ownerOf(req)),
-  };
-}
+import { bodyOf, type Callers, callersOf, type Handlers, type HandlersDeps, type Route } from './handler.ts';
+import { ofSegments } from './segments.ts';
 
 export function handlersOf(deps: HandlersDeps): Handlers {
   const callers = callersOf(deps);
@@ -69,6 +26,7 @@ export function handlersOf(deps: HandlersDeps): Handlers {
     ...ofSessions(deps, callers),
     ...ofKeys(deps, callers),
     ...ofApps(deps, callers),
+    ...ofSegments(deps, callers),
     'GET /usage': async (req, res) =>
       usageAnswer(metadata, (await reader(req, res)).account, { now: clock(), requestsPerMinute }),
     'GET /audit': async (req, res) => metadata.listAudit((await reader(req, res)).account),
@@ -211,13 +169,6 @@ function ofApps({ metadata }: HandlersDeps, { reader, owner }: Callers): Handler
       return { appId, accountId, shared: false };
     },
   };
-}
-
-/** A request without a body counts as one without fields. */
-async function bodyOf<T>(req: Request, res: Response, schema: z.ZodType<T>): Promise<T> {
-  const { 'content-length': length = '0', 'transfer-encoding': chunked } = req.headers;
-  const isEmpty = length === '0' && chunked === undefined;
-  return parse(schema, isEmpty ? {} : await readJson(req, res, MAX_BODY));
 }
 
 const WRONG_LINK = new AppError(

@@ -37,6 +37,8 @@ const Retention = z.strictObject({
   exactFrom: Timestamp.nullable(),
 });
 const Exclusions = z.strictObject({ appId: z.string(), addresses: z.array(z.string()).readonly() });
+/** Filters of the analytics under a name. */
+const SavedSegment = z.strictObject({ segmentId: z.string(), name: z.string(), segment: z.string() });
 const Usage = z.strictObject({
   /** Requests that each key may make in 60 s. */
   requestsPerMinute: z.int(),
@@ -92,6 +94,10 @@ export const ConsoleAnswers = {
     accountId: z.string(),
     shared: z.literal(false),
   }),
+  'GET /segments': z.array(SavedSegment),
+  'POST /segments': SavedSegment,
+  'PUT /segments/:segmentId': SavedSegment,
+  'DELETE /segments/:segmentId': z.strictObject({ segmentId: z.string(), deleted: z.literal(true) }),
   'GET /usage': Usage,
   'GET /audit': Audit,
 } as const;
