@@ -65,8 +65,7 @@ export function savedSegmentsIn({ db, locks, nextVersion }: MetadataParts, accou
     list: async (account: AccountId): Promise<SavedSegment[]> => (await read(account)).map(asSaved),
 
     /** Throws `not_found`. */
-    get: async (account: AccountId, id: SegmentId): Promise<SavedSegment> =>
-      found(await read(account), id),
+    get: async (account: AccountId, id: SegmentId): Promise<SavedSegment> => found(await read(account), id),
 
     create: (account: AccountId, named: NamedSegment): Promise<SavedSegment> =>
       alone(account, async (rows, assertHeld) => {

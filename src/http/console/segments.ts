@@ -7,9 +7,7 @@ import { bodyOf, type Callers, type Handlers, type HandlersDeps } from './handle
 export function ofSegments(
   { metadata }: Pick<HandlersDeps, 'metadata'>,
   { reader, owner }: Callers,
-): Handlers<
-  'GET /segments' | 'POST /segments' | 'PUT /segments/:segmentId' | 'DELETE /segments/:segmentId'
-> {
+): Handlers<'GET /segments' | 'POST /segments' | 'PUT /segments/:segmentId' | 'DELETE /segments/:segmentId'> {
   return {
     'GET /segments': async (req, res) => metadata.listSegments((await reader(req, res)).account),
     'POST /segments': async (req, res) => {
