@@ -80,7 +80,7 @@ test('the service is gone: the figures are said to be old, and it goes on by its
     await page.locator('.now').scrollIntoViewIfNeeded();
     gate.hang();
     await panel(page, 'Now')
-      .getByText(/^The service does not answer\. These are the figures of \d\d:\d\d\.$/)
+      .getByText(/^No answer from the service\. These are the figures of \d\d:\d\d\.$/)
       .waitFor();
     expect(await page.locator('.now').getAttribute('data-old')).toBe('true');
     await gate.go();

@@ -31,10 +31,15 @@ export function Now({ isReachable }: { readonly isReachable: boolean }) {
   const params = { appId, ...segmentParams(view.segment) };
   const now = useFigures('getRealtime', params, version + turn, { isAsked });
   const [at, setAt] = useState<number | null>(null);
+  const [askedSince, setAskedSince] = useState(0);
+  useEffect(() => {
+    if (isAsked) setAskedSince(Date.now());
+  }, [isAsked]);
   useEffect(() => {
     if (!now.isLoading && now.error === null) setAt(Date.now());
   }, [now.isLoading, now.error]);
-  const isOld = at !== null && (!isReachable || !navigator.onLine || Date.now() - at > OLD_MS);
+  const isLate = at !== null && isAsked && Date.now() - Math.max(at, askedSince) > OLD_MS;
+  const isOld = at !== null && (!isReachable || !navigator.onLine || isLate);
   return (
     <div ref={ref}>
       <Panel

@@ -29,11 +29,11 @@ export function WholeList() {
   const { locale } = useSpeech().language;
   const list = wholeIn(view);
   const top = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another list begins at its top.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the button that led to the properties of an event is gone.
   useEffect(() => {
     top.current?.focus();
     window.scrollTo(0, 0);
-  }, [view.list, view.event]);
+  }, [view.event]);
   const { current, rows, isCut } = useWholeRows(list);
   const asked = useAsked(list);
   const exported = useExport(list);
@@ -70,7 +70,7 @@ export function WholeList() {
             {view.event !== '' && <PropertyChoice />}
           </>
         }
-        isBusy={current.isLoading}
+        isBusy={!isChoosing && current.isLoading}
       >
         {isChoosing ? (
           <p className="nothing">{text.whole.choose}</p>

@@ -171,7 +171,7 @@ export const analytics = {
     five: 'Visitors, 5 minutes',
     thirty: 'Visitors, 30 minutes',
     nobody: 'Nobody in the last 30 minutes.',
-    old: (clock: string) => `The service does not answer. These are the figures of ${clock}.`,
+    old: (clock: string) => `No answer from the service. These are the figures of ${clock}.`,
     chart: (total: string) =>
       `Visitors of each of the last 30 minutes. ${total} in total. The table has every value.`,
   },
