@@ -81,7 +81,8 @@ const overview = (
 ): OverviewList => ({ id, kind, question: 'getExtendedOverview', parts: [part], figures, rows });
 
 export const own = <Q extends OwnList['question']>(
-  list: Common & { readonly question: Q; readonly rows: (answer: Data<Q>) => readonly ListRow[] },
+  list: Common &
+    Pick<OwnList, 'asks'> & { readonly question: Q; readonly rows: (answer: Data<Q>) => readonly ListRow[] },
 ): OwnList => list;
 
 const UTM_PARTS = [

@@ -41,7 +41,7 @@ export function sorted(
 ): readonly ListedRow[] {
   if (order === null) return rows;
   const { column, isDescending } = order;
-  const figure = list.figures.indexOf(column);
+  const figure = (list.figures as readonly string[]).indexOf(column);
   const part = Math.max(0, list.parts.indexOf(column));
   const keyOf = (row: ListedRow): Key => {
     if (figure >= 0) return row.values[figure] ?? null;
