@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
+import type { AccountId } from '../../../src/domain/ids.ts';
 import { ConsoleAnswers } from '../../../src/http/console/schemas.ts';
 import type { Answer } from '../../support/http.ts';
 import { withService } from '../operations.ts';
-import type { AccountId } from '../../../src/domain/ids.ts';
 import { BEHIND_PROXY, expectProblem, type Person, signIn, viewer } from './support.ts';
 
 const service = withService({ env: BEHIND_PROXY });
@@ -23,7 +23,8 @@ function valid<R extends keyof ConsoleAnswers>(route: R, answer: Answer): Consol
 }
 
 const MINE = { name: 'Phones in Iran', segment: 'country==IR;device==mobile' };
-const save = (person: Person, body: unknown) => person.ask('/segments', { method: 'POST', body: body as object });
+const save = (person: Person, body: unknown) =>
+  person.ask('/segments', { method: 'POST', body: body as object });
 const listed = async (person: Person) => valid('GET /segments', await person.ask('/segments'));
 
 test('an owner saves, renames and deletes; a viewer of the account sees them, another account does not', async () => {
